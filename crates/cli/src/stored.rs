@@ -187,7 +187,7 @@ pub(crate) fn summaries(
     options: &CampaignOptions,
 ) -> Result<Summaries, Failure> {
     if let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? {
-        damage::note(store, &campaign.id, &summaries.damaged(), None);
+        damage::note(store, &campaign.id, &summaries.damaged(), summaries.seals());
         return Ok(summaries);
     }
     Ok(Summaries::of(&Stored::load(store, &campaign.id)?.campaign))
@@ -203,7 +203,7 @@ impl Figures {
         findings_max: usize,
     ) -> Result<Option<Self>, Failure> {
         let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? else { return Ok(None) };
-        damage::note(store, &campaign.id, &summaries.damaged(), None);
+        damage::note(store, &campaign.id, &summaries.damaged(), summaries.seals());
         Ok(Some(Self {
             report: summaries.report(campaign, &options.kept, |_| true),
             picks: summaries.smallest_failures(findings_max),

@@ -157,6 +157,8 @@ where
     let leads_on = leads_to.is_some();
     let writer = prepared.store.writer()?;
     let seal = writer.seal(seal_key(prepared)?);
+    // Before any agent runs, which could write to the file.
+    writer.resume_seals(&prepared.campaign.id);
     let mut campaign = prepared.campaign.clone();
     campaign.served = prepared.served.as_ref().map(|(name, served)| ServedModel {
         model: Arc::clone(&served.model),

@@ -127,7 +127,7 @@ pub struct Summaries {
     cards: Vec<Card>,
     runs: Vec<RunSummary>,
     damaged: Vec<DamagedRun>,
-    seal: Option<String>,
+    seals: Option<Seals>,
 }
 
 impl Summaries {
@@ -171,16 +171,15 @@ impl Summaries {
             runs.push(summary);
         }
         damaged.sort_by_key(|run| run.unit);
-        let seal = seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
-        Ok(Some(Self { suite: Arc::clone(suite), cards, runs, damaged, seal }))
+        Ok(Some(Self { suite: Arc::clone(suite), cards, runs, damaged, seals }))
     }
 
     /// The figures of a campaign that was read in full.
     pub fn of(stored: &StoredCampaign) -> Self {
         let cards = stored.cases.iter().map(|case| case.card().clone()).collect();
         let runs = stored.outcomes.iter().map(RunSummary::of).collect();
-        let seal = stored.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
-        Self { suite: Arc::clone(&stored.suite), cards, runs, damaged: stored.damaged.clone(), seal }
+        let (damaged, seals) = (stored.damaged.clone(), stored.seals.clone());
+        Self { suite: Arc::clone(&stored.suite), cards, runs, damaged, seals }
     }
 
     /// The figures of the runs of some cases.
@@ -194,7 +193,7 @@ impl Summaries {
         let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
         let mut report =
             options.completed(Report::of_summaries(self.input(row, options, &runs)), &row.progress);
-        report.seal.clone_from(&self.seal);
+        report.seal = self.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
         report.label.clone_from(&row.label);
         report.damaged = self.damaged();
         report
@@ -204,6 +203,11 @@ impl Summaries {
     pub fn damaged(&self) -> Vec<Named> {
         let case = |unit: Unit| self.cards.get(unit.ordinal as usize).map(|card| card.id.clone());
         self.damaged.iter().map(|run| named(run, case(run.unit))).collect()
+    }
+
+    /// Its seals; `None` if it was not sealed. Their signatures were checked only if its traces were read.
+    pub fn seals(&self) -> Option<&Seals> {
+        self.seals.as_ref()
     }
 
     /// The result of the search for a limit; `None` if the campaign is not such a search.

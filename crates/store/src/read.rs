@@ -1,11 +1,12 @@
 //! Reading: listings, rows and exports. Nothing here keeps more than a page of rows in memory.
 
+use std::collections::HashSet;
 use std::io::Write;
 
 use rusqlite::{OptionalExtension, Row, ToSql, params};
 
 use crate::schema::{DIGEST_VERSION, LABEL_VERSION, PARENT_VERSION, SUMMARY_VERSION};
-use crate::verify::{Damage, DamagedRun, OfCampaign};
+use crate::verify::{Damage, DamagedRun, OfCampaign, Signatures};
 use crate::{Progress, RunId, Store, StoreError, StoredSpent};
 
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
@@ -511,9 +512,14 @@ impl Store {
         let _snapshot = self.snapshot()?;
         let write_error =
             |error: std::io::Error| StoreError::Export { kind: error.kind(), reason: error.to_string() };
+        // A chain that cannot be read does not keep anybody from the runs, which may still be intact.
+        let seals = self.seals(campaign, Signatures::None).ok().flatten();
+        let unsealed: HashSet<Unit> =
+            seals.iter().flat_map(|seals| &seals.damaged).map(|run| run.unit).collect();
         let mut exported = Exported { traces: 0, left_out: Vec::new() };
         for run in self.traced_runs(campaign)? {
             let TracedRun { row: RunRow { unit, state, damage, .. }, trace } = run?;
+            let damage = damage.or_else(|| unsealed.contains(&unit).then_some(Damage::NotSealed));
             match (state, damage) {
                 (RunState::Started, _) => {}
                 (RunState::Finished, Some(damage)) => exported.left_out.push(DamagedRun { unit, damage }),

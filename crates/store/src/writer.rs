@@ -162,6 +162,7 @@ enum Operation {
     Start(Box<StartOperation>),
     Finish(Box<FinishOperation>),
     Abandon(RunId),
+    ResumeSeals(String),
     Progress(Box<ProgressOperation>),
     EndSeals(Completion<Vec<Sealed>>),
     Flush(Completion<()>),
@@ -443,6 +444,15 @@ impl Writer {
     /// one.
     pub fn seal(&self, key: SealKey) -> Fingerprint {
         self.0.shared.seal.get_or_init(|| key).fingerprint()
+    }
+
+    /// Begins to seal a campaign (its full id), and the campaigns derived from it, if their last key never signed an
+    /// end: its process was killed. A new key otherwise begins only with a run, so if all runs are finished, such a
+    /// chain would never end. Does nothing without a key. There is no receipt: it is written with the next operation,
+    /// which also reports a failure.
+    pub fn resume_seals(&self, campaign: &str) {
+        let mut queue = self.0.shared.lock();
+        queue.batch.operations.push(Operation::ResumeSeals(campaign.to_owned()));
     }
 
     /// Signs the number of sealed runs of each campaign, and returns what the file must contain of them from now

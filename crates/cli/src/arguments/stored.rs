@@ -95,7 +95,7 @@ pub(crate) enum RunsCommand {
     Verify {
         /// Campaign or matrix: its id, a prefix of the id, or `last`.
         run: String,
-        /// Expected fingerprint of the seal, as printed when the campaign or matrix was run.
+        /// Expected fingerprint of the seal of one campaign, not of a matrix, as printed when it was run.
         #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint)]
         seal: Option<Fingerprint>,
     },
@@ -201,7 +201,7 @@ pub(crate) struct ReportArguments {
     pub(crate) others: Vec<String>,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
-    /// Expected fingerprint of the seal, as printed when the campaign was run.
+    /// Expected fingerprint of the seal of one campaign, not of a matrix, as printed when it was run.
     #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint, conflicts_with = "others")]
     pub(crate) seal: Option<Fingerprint>,
     /// Maximum number of findings (distinct failures) shown, if no file is written.

@@ -34,7 +34,7 @@ fn read_file(file: &std::path::Path, verified: bool, global: &Global) -> Result<
                 (true, fault) => {
                     json!({"case": case.id, "verified": fault.is_none(), "fault": fault}).to_string()
                 }
-                (false, Some(fault)) => terminal::inline(&format!("{}: {fault}", case.id)).into_owned(),
+                (false, Some(fault)) => terminal::inline(&format!("{}: {fault}", case.id)),
                 (false, None) => continue,
             };
             printed = printed.and_then(|()| writeln!(out, "{line}").map_err(Failure::from));

@@ -9,7 +9,7 @@ use planproof_report::compare::{CaseChange, ComparedCampaign, ComparedCase, Comp
 use planproof_report::html::{self, HtmlLimits};
 use planproof_store::{Signatures, Store};
 
-use super::runs::{must_be_sealed_by, must_exist, say_what_is_missing, show};
+use super::runs::{must_be_sealed_by, must_exist, no_seal_of_all, say_what_is_missing, show};
 use super::{matrix, print_json};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::{ExitCode, Failure};
@@ -37,10 +37,8 @@ pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCo
 /// The requested files, or the tables if there are none.
 fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
     if let Some(found) = store.matrix(&arguments.run)? {
-        if let Some(seal) = arguments.seal {
-            for campaign in store.campaigns_of_matrix(&found.id)? {
-                must_be_sealed_by(&campaign, store.seals(&campaign.id, Signatures::Ends)?.as_ref(), seal)?;
-            }
+        if arguments.seal.is_some() {
+            return Err(no_seal_of_all(&found));
         }
         return matrix::show(store, &found, page_of_several(arguments, global)?, global);
     }

@@ -4,7 +4,7 @@ mod delete;
 mod lessons;
 mod verify;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use planproof_bench::{Finding, pick_findings};
 use planproof_model::prices::Money;
 use planproof_order::learning::{self, LeftOut};
 use planproof_report::{CommandLines, html, short_in_the_middle};
-use planproof_store::{CampaignRow, DamagedRun, RunRow, Signatures, Store, Unit};
+use planproof_store::{CampaignRow, DamagedRun, RunRow, Seals, Signatures, Store, Unit};
 use planproof_suite::Class;
 use planproof_trace::{Arguments, Event, EventKind, notation, wire};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     Ok(ExitCode::Passed)
 }
 
-pub(crate) use verify::must_be_sealed_by;
+pub(crate) use verify::{must_be_sealed_by, no_seal_of_all};
 
 /// The run store must exist: looking creates nothing.
 pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
@@ -82,9 +82,9 @@ pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
 }
 
 fn list(store: &Store, global: &Global) -> Result<(), Failure> {
-    let campaigns = store.campaigns()?;
-    for campaign in &campaigns {
-        note_summaries(store, campaign)?;
+    let mut campaigns = store.campaigns()?;
+    for campaign in &mut campaigns {
+        leave_out_damaged(store, campaign)?;
     }
     if global.json {
         for campaign in &campaigns {
@@ -202,18 +202,33 @@ pub(crate) fn show(
     print_report(options.suite()?.unit(), &report, &findings, why, &campaign.id, &commands, global)
 }
 
-/// Reports damaged runs of a campaign, as far as their summaries show it.
-fn note_summaries(store: &Store, campaign: &CampaignRow) -> Result<(), Failure> {
+/// Reports damaged runs of a campaign, as far as their summaries show it, and counts only the others as finished.
+fn leave_out_damaged(store: &Store, campaign: &mut CampaignRow) -> Result<(), Failure> {
     // Checking signatures would make a list of many campaigns slow; `runs verify` does that.
     let seals = store.seals(&campaign.id, Signatures::None)?;
+    let unsealed = unsealed(seals.as_ref());
     let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
+    let (mut passed, mut failed, mut unscored) = (0, 0, 0);
     for run in store.run_summaries(&campaign.id)? {
         let run = run?;
-        damaged.extend(run.damage.map(|damage| DamagedRun { unit: run.unit, damage }));
+        match (run.damage, run.passed) {
+            (Some(damage), _) => damaged.push(DamagedRun { unit: run.unit, damage }),
+            // It is among the damaged ones already.
+            (None, _) if unsealed.contains(&run.unit) => {}
+            (None, Some(true)) => passed += 1,
+            (None, Some(false)) => failed += 1,
+            (None, None) => unscored += 1,
+        }
     }
+    (campaign.passed, campaign.failed, campaign.unscored) = (passed, failed, unscored);
     let named = planproof_runner::name_damaged(store, &campaign.id, &by_unit(damaged));
     damage::note(store, &campaign.id, &named, seals.as_ref());
     Ok(())
+}
+
+/// The units whose runs are not those that were sealed.
+fn unsealed(seals: Option<&Seals>) -> HashSet<Unit> {
+    seals.into_iter().flat_map(|seals| &seals.damaged).map(|run| run.unit).collect()
 }
 
 /// Damaged runs in the order of their units, each once.
@@ -231,6 +246,21 @@ fn note_damage(store: &Store, campaign: &CampaignRow, unit: Unit) -> Result<bool
     let named = planproof_runner::name_damaged(store, &campaign.id, &[DamagedRun { unit, damage }]);
     damage::note(store, &campaign.id, &named, None);
     Ok(true)
+}
+
+/// Makes sure that the run of a case may be shown: that it is what was written, and what was sealed.
+///
+/// # Errors
+/// It is damaged.
+fn must_be_sound(store: &Store, campaign: &CampaignRow, unit: Unit, case: &str) -> Result<(), Failure> {
+    let seals = store.seals(&campaign.id, Signatures::Ends)?;
+    let unsealed = seals.as_ref().and_then(|seals| seals.damaged.iter().find(|run| run.unit == unit));
+    let written = store.run(&campaign.id, unit)?.and_then(|run| run.row.damage);
+    if let Some(damage) = written.or_else(|| unsealed.map(|run| run.damage.clone())) {
+        return Err(planproof_runner::damaged(campaign, &format!("the run of case {case}: {damage}")).into());
+    }
+    damage::note(store, &campaign.id, &[], seals.as_ref());
+    Ok(())
 }
 
 /// The same with every run judged again from its trace.
@@ -306,6 +336,7 @@ fn show_case(
         )));
     }
     let unit = Unit { ordinal, repeat };
+    must_be_sound(store, &campaign, unit, id)?;
     if let Some(form) = graph {
         // A graph needs no verdict, so it is drawn for an unfinished run as well.
         return draw(&recorded(store, &campaign, unit)?, form, id);
@@ -377,7 +408,7 @@ fn show_case(
     Ok(())
 }
 
-/// The recorded events of a run, which may be unfinished.
+/// The recorded events of a sound run, which may be unfinished.
 fn recorded(store: &Store, campaign: &CampaignRow, unit: Unit) -> Result<Vec<Event>, Failure> {
     let Some(run) = store.run(&campaign.id, unit)? else { return Ok(Vec::new()) };
     let lines = store.trace_lines(run.row.run).collect::<Result<Vec<String>, _>>()?;
@@ -417,11 +448,14 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
             "--case is for --format cases; `runs show RUN --case ID` shows a run of it",
         ));
     }
+    // A chain that cannot be read is reported after the export: the runs may still be intact.
+    let seals = store.seals(&campaign.id, Signatures::Ends);
+    let unsealed = unsealed(seals.as_ref().ok().and_then(Option::as_ref));
     let mut out = BufWriter::new(terminal::json());
     let mut left_out = Vec::new();
     match format {
         ExportFormat::ChatJsonl | ExportFormat::PreferenceJsonl => {
-            left_out = learning(store, &campaign, format, &mut out)?;
+            left_out = learning(store, &campaign, &unsealed, format, &mut out)?;
         }
         ExportFormat::Traces => left_out = store.export_traces(&campaign.id, &mut out)?.left_out,
         ExportFormat::Cases => {
@@ -442,6 +476,8 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
                 let RunRow { unit, verdict, damage, .. } = row?;
                 match (damage, verdict) {
                     (Some(damage), _) => left_out.push(DamagedRun { unit, damage }),
+                    // The seals name it below.
+                    (None, _) if unsealed.contains(&unit) => {}
                     (None, Some(verdict)) => writeln!(out, "{verdict}")?,
                     (None, None) => {}
                 }
@@ -450,17 +486,19 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
     }
     out.flush()?;
     // Damage is reported after the export: what is sound has been written, and stderr says what is missing.
-    let seals = store.seals(&campaign.id, Signatures::Ends)?;
+    let seals = seals?;
     left_out.extend(seals.iter().flat_map(|seals| seals.damaged.iter().cloned()));
     let named = planproof_runner::name_damaged(store, &campaign.id, &by_unit(left_out));
     damage::note(store, &campaign.id, &named, seals.as_ref());
     Ok(())
 }
 
-/// Writes a line of learning data for each failed run that has one. Returns the damaged runs.
+/// Writes a line of learning data for each failed run that has one, except for `unsealed` ones. Returns the damaged
+/// runs.
 fn learning(
     store: &Store,
     campaign: &CampaignRow,
+    unsealed: &HashSet<Unit>,
     format: ExportFormat,
     out: &mut impl std::io::Write,
 ) -> Result<Vec<DamagedRun>, Failure> {
@@ -478,6 +516,9 @@ fn learning(
         let RunRow { unit, damage, .. } = row?;
         if let Some(damage) = damage {
             damaged.push(DamagedRun { unit, damage });
+            continue;
+        }
+        if unsealed.contains(&unit) {
             continue;
         }
         // One run at a time, because the traces of a large campaign may not fit into memory.

@@ -219,6 +219,9 @@ fn all_that_reads_runs_tells_of_damage() {
     }
     let report = run("report last --json").json();
     assert_eq!((&report["runs"], &report["not_run"]), (&(CASES - 1).into(), &1.into()));
+    let listed = crate::support::json_lines(&run("runs list --json").out).swap_remove(0);
+    let counts = ["finished", "passed", "failed"].map(|name| listed[name].as_u64().unwrap());
+    assert_eq!((counts[0], counts[1] + counts[2]), (u64::from(CASES) - 1, u64::from(CASES) - 1));
     assert_eq!(report["damaged"][0]["case"], "7-4");
     let page = fs::read_to_string(place.path("page.html")).unwrap();
     assert!(page.contains("Damaged:") && page.contains("case 7-4, repeat 0"), "the page says so");
@@ -233,6 +236,61 @@ fn all_that_reads_runs_tells_of_damage() {
     // Nothing is run on top of it.
     let resumed = run("test --resume last").code(3);
     assert!(resumed.err.contains("case 7-4") && resumed.err.contains("restore a copy"), "{resumed:?}");
+}
+
+#[test]
+fn nothing_of_a_damaged_run_is_shown_or_drawn() {
+    let place = Place::new();
+    place.run("bench gsm8k team@sim/gold --limit 1 -q").code(0);
+    let lines = ["runs show last --case gsm8k-own-1", "runs show last --case gsm8k-own-1 --graph lines"];
+    for line in lines {
+        assert_ne!(place.run(line).code(0).out, "", "{line}");
+    }
+    let store = place.path(".planproof/runs.db");
+    // The events can still be read and drawn.
+    change(&store, "UPDATE event SET lines = replace(lines, 'lemonade', 'limonade')");
+    for line in lines {
+        let refused = place.run(line).code(3);
+        assert_eq!(refused.out, "", "{line}");
+        let why = "the run of case gsm8k-own-1: its trace differs";
+        assert!(refused.err.contains(why), "{line}: {refused:?}");
+    }
+    // Nor of one that fits its own digest, and is not what was sealed.
+    change(&store, "UPDATE event SET lines = replace(lines, 'limonade', 'lemonade')");
+    change(&store, "UPDATE link SET digest = zeroblob(32)");
+    for line in lines {
+        let refused = place.run(line).code(3);
+        assert_eq!(refused.out, "", "{line}");
+        assert!(refused.err.contains("it is not the run that was sealed"), "{line}: {refused:?}");
+    }
+}
+
+#[test]
+fn an_export_leaves_out_what_is_not_as_it_was_sealed() {
+    let place = Place::new();
+    place.run(&format!("test tools@sim/careless --cases {CASES} -q")).code(1);
+    let store = place.path(".planproof/runs.db");
+    let connection = Connection::open(&store).unwrap();
+    let sql = "SELECT min(ordinal) FROM run WHERE passed = 0";
+    let failed: u32 = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    drop(connection);
+    let export = |format: &str| place.run(&format!("runs export last --format {format}"));
+    let formats = ["traces", "verdicts", "chat-jsonl", "preference-jsonl"];
+    let whole = formats.map(|format| export(format).code(0).out);
+    change(&store, &format!("UPDATE link SET digest = zeroblob(32) WHERE ordinal = {failed}"));
+    for (format, whole) in formats.into_iter().zip(&whole) {
+        let part = export(format).code(3);
+        let why = format!("case 7-{failed}: it is not the run that was sealed");
+        assert!(part.err.contains(&why), "{format}: {part:?}");
+        assert!(part.out.lines().all(|line| whole.lines().any(|was| was == line)), "{format}: {part:?}");
+        if format == "traces" {
+            assert!(!part.out.contains(&format!("\"case\":\"7-{failed}\"")), "{part:?}");
+        } else {
+            assert_eq!(part.out.lines().count() + 1, whole.lines().count(), "{format}");
+        }
+    }
+    let listed = place.run("runs list --json").code(3).json();
+    assert_eq!(listed["finished"], CASES - 1);
 }
 
 /// The fingerprint that a campaign printed.
@@ -312,6 +370,72 @@ fn what_resumes_is_sealed_as_a_whole() {
     assert_eq!(whole["seals"], serde_json::json!([first, last]));
     let earlier = place.run(&format!("runs verify last --seal {first}")).code(3);
     assert!(earlier.err.contains("it was resumed since under another one"), "{earlier:?}");
+}
+
+#[test]
+fn resuming_ends_a_seal_even_if_all_runs_are_finished() {
+    let place = Place::new();
+    let first = seal_of(&place.run(&format!("test tools@sim/careless --cases {CASES}")).code(1).out);
+    // What a process leaves that is killed during a dissection.
+    change(&place.path(".planproof/runs.db"), "UPDATE seal SET ended = NULL, end_signature = NULL");
+    let asked = place.run(&format!("runs verify last --seal {first}")).code(3);
+    assert!(asked.err.contains("was interrupted or is still running"), "{asked:?}");
+
+    let last = seal_of(&place.run("test --resume last").code(1).out);
+    assert_ne!(first, last);
+    let whole = place.run(&format!("runs verify last --json --seal {last}")).code(0).json();
+    assert_eq!(whole["seals"], serde_json::json!([first, last]));
+    // A campaign that has ended keeps its seal.
+    assert_eq!(seal_of(&place.run("test --resume last").code(1).out), last);
+}
+
+#[test]
+fn a_dissection_by_a_later_process_has_a_seal_of_its_own() {
+    let place = Place::new();
+    let first = seal_of(&place.run("test tools@sim/planted/constraint --cases 20").code(1).out);
+    let line = "test --resume last --dissect --dissect-k 1 --dissect-reruns 0 --dissect-max 3";
+    let dissected = place.run(line).code(1);
+    assert_eq!(seal_of(&dissected.out), first, "no run of the campaign itself was added");
+    let verified = place.run(&format!("runs verify last --json --seal {first}")).code(0);
+    let lines = crate::support::json_lines(&verified.out);
+    let (id, own) = (lines[1]["run"].as_str().unwrap(), lines[1]["seal"].as_str().unwrap());
+    assert!(id.ends_with(".dissection") && own != first, "{verified:?}");
+    assert!(dissected.err.contains(&format!("seal of {id}: {own}")), "{dissected:?}");
+    place.run(&format!("runs verify {id} --seal {own}")).code(0);
+    for (name, wrong) in [(id, first.as_str()), ("last", own)] {
+        let refused = place.run(&format!("runs verify {name} --seal {wrong}")).code(3);
+        assert!(refused.err.contains(&format!("not by {wrong}")), "{refused:?}");
+    }
+
+    // The runs of the dissection are still checked with those of the campaign.
+    let last = "UPDATE run SET passed = 1 - passed WHERE id = (SELECT max(id) FROM run)";
+    change(&place.path(".planproof/runs.db"), last);
+    let damaged = place.run(&format!("runs verify last --seal {first}")).code(3);
+    assert!(damaged.err.contains(&format!("damaged: campaign {id}, case ")), "{damaged:?}");
+}
+
+#[test]
+fn a_chain_that_does_not_fit_is_told_of_with_the_figures() {
+    let place = Place::new();
+    let seal = seal_of(&place.run(&format!("test tools@sim/careless --cases {CASES}")).code(1).out);
+    change(&place.path(".planproof/runs.db"), "UPDATE seal SET ended = ended - 1");
+    let fault = format!("the end of seal {seal} is not as it was signed");
+    for line in [
+        "runs list",
+        "runs show last",
+        "runs show last --case 7-4",
+        "report last",
+        "report last --html p.html",
+    ] {
+        let told = place.run(line).code(3);
+        assert!(told.err.contains(&fault), "{line}: {told:?}");
+        assert!(!told.out.is_empty() || line.contains("p.html"), "{line}: the figures are shown");
+    }
+    for line in ["runs verify last", "report last"] {
+        let refused = place.run(&format!("{line} --seal {seal}")).code(3);
+        let why = format!("is not as {seal} sealed it: {fault}");
+        assert!(refused.err.contains(&why) && !refused.err.contains("interrupted"), "{line}: {refused:?}");
+    }
 }
 
 /// A campaign during which somebody runs this SQL when its first run has ended.

@@ -335,6 +335,12 @@ fn each_combination_says_by_what_it_is_sealed_and_what_is_damaged() {
         place.run(&format!("runs verify {id}.{number} --seal {seal}")).code(0);
         let shown = place.run(&format!("runs show {id}.{number} --json")).code(0).json();
         assert_eq!(shown["seal"], seal.as_str());
+        place.run(&format!("report {id}.{number} --seal {seal}")).code(0);
+        // No fingerprint stands for all combinations, so a check of all by one could never pass.
+        for command in ["runs verify", "report"] {
+            let refused = place.run(&format!("{command} {id} --seal {seal}")).code(2);
+            assert!(refused.err.contains(&format!("the first as {id}.1")), "{refused:?}");
+        }
     }
     assert!(!page.contains("Damaged:") && table["combinations"][1]["damaged"].is_null());
 

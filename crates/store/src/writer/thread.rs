@@ -98,7 +98,7 @@ impl Operation {
             Self::Finish(finish) => finish.completion.complete(Err(error.clone())),
             Self::Progress(progress) => progress.completion.complete(Err(error.clone())),
             Self::EndSeals(completion) => completion.complete(Err(error.clone())),
-            Self::Abandon(_) => {}
+            Self::Abandon(_) | Self::ResumeSeals(_) => {}
             Self::Flush(completion) => completion.complete(Err(error.clone())),
         }
     }
@@ -215,7 +215,7 @@ fn write_batch(
     // runs does not matter, because all of it is in one transaction. Events come before the end of their run, whose
     // digest covers them, and seals after all ends, which they count.
     batch.operations.sort_by_key(|operation| match operation {
-        Operation::Start(_) => (0, 0),
+        Operation::Start(_) | Operation::ResumeSeals(_) => (0, 0),
         Operation::Append { run, .. } => (1, run.0),
         Operation::Finish(_) | Operation::Abandon(_) => (2, 0),
         Operation::Progress(_) => (3, 0),
@@ -269,6 +269,10 @@ fn write_batch(
             Operation::Abandon(run) => {
                 statements.open.remove(&run);
                 Ok(())
+            }
+            Operation::ResumeSeals(campaign) => {
+                let resumed = shared.seal.get().map_or(Ok(()), |key| statements.resume_seals(key, &campaign));
+                resumed.map_err(|error| fail(shared, error))
             }
             Operation::EndSeals(completion) => {
                 let ended = shared.seal.get().map_or(Ok(Vec::new()), |key| {
@@ -372,7 +376,7 @@ struct Statements<'c> {
     created: CaseDigests,
     /// Runs that accept events.
     open: HashMap<RunId, Going>,
-    /// Campaigns with a run started here, by campaign key.
+    /// Campaigns with a run started here, or whose chain we took up to end it, by campaign key.
     campaigns: HashMap<i64, OfCampaign>,
     links: Vec<NewLink>,
     begin: Statement<'c>,
@@ -536,6 +540,27 @@ impl<'c> Statements<'c> {
         let sql = "INSERT INTO seal (campaign, links, public_key, signature) VALUES (?1, ?2, ?3, ?4)";
         self.connection.execute(sql, params![campaign, links, key.public(), key.sign(&chain.head)])?;
         Ok(OfCampaign { id, cases, chain: Some((chain, self.connection.last_insert_rowid())) })
+    }
+
+    /// Begins to seal a campaign, and those derived from it, whose last key signed no end.
+    fn resume_seals(&mut self, key: &SealKey, campaign: &str) -> rusqlite::Result<()> {
+        let sql = "SELECT key, id FROM campaign
+                   WHERE (id = ?1 OR parent = (SELECT key FROM campaign WHERE id = ?1))
+                   AND (SELECT ended IS NULL FROM seal WHERE seal.campaign = campaign.key
+                        ORDER BY seal.key DESC LIMIT 1)";
+        let connection = self.connection;
+        let mut statement = connection.prepare(sql)?;
+        let cut_off = statement
+            .query_map([campaign], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
+            .collect::<Result<Vec<_>, _>>()?;
+        for (campaign, id) in cut_off {
+            // One that our key seals already has no end either.
+            if !self.campaigns.contains_key(&campaign) {
+                let found = self.campaign(Some(key), campaign, id)?;
+                self.campaigns.insert(campaign, found);
+            }
+        }
+        Ok(())
     }
 
     /// Adds a link to the chain of a campaign, if it has one.

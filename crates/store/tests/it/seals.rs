@@ -1,9 +1,11 @@
 //! Campaigns are sealed by keys that are stored in no file.
 
-use planproof_store::{Damage, Finish, SealKey, Sealed, Seals, Signatures, Store, StoreError, Writer};
+use planproof_store::{
+    Damage, DerivedCase, Finish, NewCase, SealKey, Sealed, Seals, Signatures, Store, StoreError, Writer,
+};
 use rusqlite::Connection;
 
-use crate::support::{Directory, PASSED, create, event, run, start};
+use crate::support::{Directory, PASSED, campaign, create, event, run, start};
 
 const CASES: u32 = 6;
 
@@ -125,6 +127,41 @@ fn runs_that_are_open_at_the_end_of_a_seal_are_abandoned() {
 }
 
 #[test]
+fn a_chain_that_a_killed_process_left_is_ended_without_another_run() {
+    let directory = Directory::new();
+    create(&directory.store(), "a", 2, 1);
+    {
+        let store = directory.store();
+        store.create_derived("a", &campaign("a.dissection", 2, 1)).expect("is created");
+        let case = NewCase { id: "trial".into(), json: "{}".into(), summary: None };
+        let cases = [DerivedCase { case, origin: "{}".to_owned() }];
+        store.add_cases("a.dissection", 0, &cases).expect("are added");
+        let writer = sealing(&store, 1);
+        for (id, ordinal) in [("a", 0), ("a", 1), ("a.dissection", 0)] {
+            run(&writer, id, ordinal, 0, 3).expect("runs");
+        }
+    }
+    let of = |id| directory.store().seals(id, Signatures::All).expect("reads").expect("is sealed");
+    assert!(["a", "a.dissection"].into_iter().all(|id| is_sound(&of(id)) && !of(id).is_ended));
+
+    let resumed = |n| {
+        let store = directory.store();
+        let writer = sealing(&store, n);
+        writer.resume_seals("a");
+        writer.end_seals().wait().expect("commits")
+    };
+    assert_eq!(resumed(2).len(), 2);
+    let both = ["a", "a.dissection"].map(of);
+    for seals in &both {
+        assert!(is_sound(seals) && seals.is_ended, "{seals:?}");
+        assert_eq!(seals.fingerprints, [1, 2].map(|n| key(n).fingerprint()));
+    }
+    // What has ended needs no other key.
+    assert!(resumed(3).is_empty());
+    assert_eq!(["a", "a.dissection"].map(of), both);
+}
+
+#[test]
 fn what_is_changed_and_made_to_fit_again_is_found() {
     // An attacker who changes a run can recompute its digest and that of its link, but not the signature.
     let changes = [
@@ -214,6 +251,19 @@ fn a_run_that_vanished_is_named() {
         damaged.iter().map(|run| (run.unit.ordinal, &run.damage)).collect::<Vec<_>>(),
         [(4, &Damage::Missing)]
     );
+}
+
+#[test]
+fn an_export_leaves_out_a_run_that_is_not_the_sealed_one() {
+    let directory = Directory::new();
+    create(&directory.store(), "a", CASES, 1);
+    sealed(&directory, 1, 0..CASES);
+    change(&directory, "UPDATE link SET digest = zeroblob(32) WHERE ordinal = 4");
+    let mut out = Vec::new();
+    let exported = directory.store().export_traces("a", &mut out).expect("exports the others");
+    let left_out: Vec<_> = exported.left_out.iter().map(|run| (run.unit.ordinal, &run.damage)).collect();
+    assert_eq!((exported.traces, left_out), (u64::from(CASES) - 1, vec![(4, &Damage::NotSealed)]));
+    assert!(!String::from_utf8(out).expect("UTF-8").contains("case-4"));
 }
 
 #[test]

@@ -115,6 +115,15 @@ pub(in crate::commands) async fn carry_out(
         if prepared.matrix.is_some() { " of this combination" } else { "" },
         prepared.resume_line()
     );
+    // A campaign that this one led to has another key if another process ran it, and no report shows its seal.
+    if leads_on && ended.failure.is_none() {
+        for derived in run.store.derived(&run.campaign.id)? {
+            let seal = run.store.last_seal(&derived.id)?.filter(|seal| Some(*seal) != ended.seal);
+            if let Some(seal) = seal {
+                progress::say(global, &format!("seal of {}: {seal}", derived.id));
+            }
+        }
+    }
     let failure = ended.failure.map(|halted| describe(halted, &hint));
     let planproof_runner::CampaignOutcome { outcomes, progress, seal, .. } = ended;
     Ok(Ended { outcomes, progress, seal, failure, dissection, shrinking })
@@ -151,7 +160,8 @@ impl Watch for Watcher<'_> {
         let replay = if is_replay { ", a replay" } else { "" };
         let cases = counted(cases, "case");
         progress::say(self.global, &format!("campaign {campaign}: {cases}{times}{resumed}{replay}"));
-        // If all runs are finished, no further key seals the campaign.
+        // If all runs are finished, a further key seals at most what a killed process left without an end, and the
+        // report shows it.
         if done < total {
             progress::say(self.global, &format!("seal {seal}"));
         }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use planproof_bench::DamagedRunRow;
 use planproof_runner::name_damaged;
-use planproof_store::{CampaignRow, DamagedRun, Fingerprint, RunState, Seals, Signatures, Store};
+use planproof_store::{CampaignRow, DamagedRun, Fingerprint, Matrix, RunState, Seals, Signatures, Store};
 use serde_json::json;
 
 use super::by_unit;
@@ -24,8 +24,8 @@ struct Found {
     seals: Option<Seals>,
 }
 
-/// Checks a campaign with those it led to, or all campaigns of a matrix, against their digests and seals, and against
-/// a given fingerprint.
+/// Checks a campaign with those it led to, or all campaigns of a matrix, against their digests and seals. A given
+/// fingerprint is that of the campaign alone.
 pub(super) fn run(
     store: &Store,
     name: &str,
@@ -33,28 +33,50 @@ pub(super) fn run(
     global: &Global,
 ) -> Result<(), Failure> {
     let asked_for = match store.matrix(name)? {
+        Some(matrix) if seal.is_some() => return Err(no_seal_of_all(&matrix)),
         Some(matrix) => store.campaigns_of_matrix(&matrix.id)?,
         None => vec![stored::find(store, name)?],
     };
-    let mut out = terminal::text();
     let mut printed = Ok(());
     for campaign in asked_for {
-        let derived = store.derived(&campaign.id)?;
-        // A derived campaign has a chain of its own.
-        for campaign in [campaign].iter().chain(&derived) {
-            let found = Found::of(store, campaign)?;
-            // The others are checked even if nobody reads any further, because each counts for the exit status.
-            printed = printed.and_then(|()| match global.json {
-                true => print_json(&found.to_json(campaign)),
-                false => writeln!(out, "{}", found.text(campaign)).map_err(Failure::from),
-            });
-            damage::note(store, &campaign.id, &found.damaged, found.seals.as_ref());
-            if let Some(seal) = seal {
-                must_be_sealed_by(campaign, found.seals.as_ref(), seal)?;
-            }
+        let found = check(store, &campaign, global, &mut printed)?;
+        // A derived campaign has a chain of its own, and a key of its own if another process ran it.
+        for derived in store.derived(&campaign.id)? {
+            check(store, &derived, global, &mut printed)?;
+        }
+        if let Some(seal) = seal {
+            must_be_sealed_by(&campaign, found.seals.as_ref(), seal)?;
         }
     }
     unless_closed(printed)
+}
+
+/// Checks one campaign, and prints what is found unless nobody reads any further: each campaign counts for the exit
+/// status all the same.
+fn check(
+    store: &Store,
+    campaign: &CampaignRow,
+    global: &Global,
+    printed: &mut Result<(), Failure>,
+) -> Result<Found, Failure> {
+    let found = Found::of(store, campaign)?;
+    if printed.is_ok() {
+        *printed = match global.json {
+            true => print_json(&found.to_json(campaign)),
+            false => writeln!(terminal::text(), "{}", found.text(campaign)).map_err(Failure::from),
+        };
+    }
+    damage::note(store, &campaign.id, &found.damaged, found.seals.as_ref());
+    Ok(found)
+}
+
+/// The mistake of holding a whole matrix to one fingerprint: each of its combinations is sealed by a key of its own.
+pub(crate) fn no_seal_of_all(matrix: &Matrix) -> Failure {
+    let id = &matrix.id;
+    Failure::usage(format!(
+        "--seal is for one campaign: each combination of the matrix {id} has its own seal, so check one after the \
+         other, the first as {id}.1"
+    ))
 }
 
 /// Makes sure that this very key sealed a campaign last, and completely: a forger has another key.
@@ -83,6 +105,10 @@ pub(crate) fn must_be_sealed_by(
         return Err(Failure::outside(format!(
             "campaign {id} was sealed last by {last}, not by {seal}: {what}"
         )));
+    }
+    // Before the end, which does not count if its signature is wrong: nothing was interrupted then.
+    if let Some(fault) = seals.faults.first() {
+        return Err(Failure::outside(format!("campaign {id} is not as {seal} sealed it: {fault}")));
     }
     if !seals.is_ended {
         return Err(Failure::outside(format!(
