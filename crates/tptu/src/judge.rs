@@ -12,7 +12,7 @@ use crate::fault::{CLASSES, OutputFault, class_of};
 use crate::question::{AnswerPart, ToolQuestion};
 use crate::rows::is_near;
 use crate::runs::{Call, Ended, Run, on_one_line, shortened};
-use crate::statement::{last_number, statement};
+use crate::statement::{in_blocks, in_words, last_number};
 use crate::tool::ToolName;
 use crate::{answer, carried_out, plan, rows, tables};
 
@@ -171,17 +171,27 @@ fn nothing_to_run(run: &Run, tool: ToolName, wanted: &str) -> OutputFault {
     }
 }
 
-/// The statement is that of the answer, or else of the last call.
+/// The statement is that of the answer, or else of the last call. Outside of code blocks, a sentence may look like a
+/// statement, so that one counts instead of a call only if it runs.
 fn of_statement(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, Unscored> {
-    let called = || run.calls_of(ToolName::Sql).next_back().and_then(|call| call.argument.clone());
-    let Some(found) = statement(text).map(str::to_owned).or_else(called) else {
-        return Ok(Judged::fault("", nothing_to_run(run, ToolName::Sql, "SQL statement")));
+    let called = run.calls_of(ToolName::Sql).next_back().and_then(|call| call.argument.as_deref());
+    let (found, selected) = match (in_blocks(text), in_words(text), called) {
+        (Some(found), _, _) | (None, Some(found), None) | (None, None, Some(found)) => {
+            (found, execute(found)?)
+        }
+        (None, Some(words), Some(called)) => match execute(words)? {
+            Ok(rows) => (words, Ok(rows)),
+            Err(_) => (called, execute(called)?),
+        },
+        (None, None, None) => {
+            return Ok(Judged::fault("", nothing_to_run(run, ToolName::Sql, "SQL statement")));
+        }
     };
     let right = question.answer.first().map(AnswerPart::rows).unwrap_or_default();
-    Ok(match execute(&found)? {
+    Ok(match selected {
         Err(what) => Judged::fault(found, OutputFault::DoesNotRun { what }),
         Ok(selected) => match rows::difference(&selected, &right, question.ordered, question.printed) {
-            None => Judged { found, faults: Vec::new() },
+            None => Judged { found: found.to_owned(), faults: Vec::new() },
             Some(what) => Judged::fault(found, OutputFault::WrongRows { what }),
         },
     })

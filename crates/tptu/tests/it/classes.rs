@@ -93,6 +93,17 @@ pub(crate) fn statements_land_in_their_classes() {
     let detail = check(&men, &answer("SELECT 12"), None, "passed");
     assert_eq!(detail.found, "SELECT 12");
 
+    // A sentence that begins like a statement replaces no call, and is no statement either.
+    for sentence in ["With the query above I found 12 men.", "It says:\nSelect queries are easy, so 12."] {
+        check(&men, &format!("{called} | {}", answer(sentence)), None, "passed");
+    }
+    check(&men, &answer("With the query above I found 12 men."), FORMAT, "there is no SQL statement");
+    // A statement that runs is the answer, with a label or without one.
+    for words in ["SELECT 13", "With all of this: SELECT 13"] {
+        let other = "other rows than the right ones: missing 12; too many: 13";
+        check(&men, &format!("{called} | {}", answer(words)), TASK, other);
+    }
+
     let ordered = case("tptu-simple-06.simple-sql");
     let right = "SELECT name FROM Person ORDER BY age DESC LIMIT 3";
     check(&ordered, &answer(right), None, "passed");
