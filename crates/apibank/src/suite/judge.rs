@@ -25,7 +25,7 @@ pub const CALLS_KEPT_MAX: usize = 100;
 pub const TEXT_CHARACTERS_MAX: usize = 2_000;
 
 /// Maximum number of characters of a call, and of its result, that a verdict contains.
-const CALL_CHARACTERS_MAX: usize = 300;
+pub(super) const CALL_CHARACTERS_MAX: usize = 300;
 
 /// Names of the scores: numbers of calls, and ROUGE-L of the reply.
 pub(super) const MADE: &str = "calls";
