@@ -24,7 +24,7 @@ pub const SHEET_ROWS_MAX: usize = 1_048_576;
 pub const CELLS_MAX: usize = 100_000;
 /// Most columns of a spreadsheet.
 pub const COLUMNS_MAX: usize = 1_000;
-/// Longest text of a cell, in characters, by the format's limit.
+/// Longest text of a cell, in characters, by the format's limit: it counts those beyond U+FFFF, such as emoji, twice.
 pub const CELL_CHARACTERS_MAX: usize = 32_767;
 /// Most slides.
 pub const SLIDES_MAX: usize = 200;
@@ -93,7 +93,7 @@ pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<
                 Cell::Nothing(()) | Cell::Truth(_) | Cell::Number(_) => None,
             });
             check_texts(title, texts.clone())?;
-            if texts.clone().any(|text| text.chars().count() > CELL_CHARACTERS_MAX) {
+            if texts.clone().any(|text| text.encode_utf16().count() > CELL_CHARACTERS_MAX) {
                 return Err(ToolFailure::call(format!(
                     "a cell has more than {CELL_CHARACTERS_MAX} characters: split it"
                 )));

@@ -161,6 +161,7 @@ fn what_does_not_fit_is_refused() {
             "1048577 rows; 1048576 are allowed",
         ),
         (json!({"kind": "spreadsheet", "title": "t", "rows": [["x".repeat(40_000)]]}), "32767 characters"),
+        (json!({"kind": "spreadsheet", "title": "t", "rows": [["😀".repeat(20_000)]]}), "32767 characters"),
         (json!({"kind": "document", "title": "x".repeat(600), "paragraphs": []}), "600 bytes in its title"),
         (json!({"kind": "document", "title": "t", "paragraphs": ["x".repeat(2 << 20)]}), "bytes of text"),
     ] {
