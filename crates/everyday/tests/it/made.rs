@@ -80,6 +80,15 @@ fn what_fails_its_examples_is_refused() {
         tool
     };
     let example = |arguments: Value, result: Value| json!([{"arguments": arguments, "result": result}]);
+    // Each part uses the next one twice, so that a number is checked 2^40 times.
+    let both = |number: usize| {
+        let next = json!({"$ref": format!("#/$defs/part{}", number + 1)});
+        (format!("part{number}"), json!({"anyOf": [next, next]}))
+    };
+    let last = ("part40".to_owned(), json!({"type": "string"}));
+    let parts: serde_json::Map<String, Value> = (0..40).map(both).chain([last]).collect();
+    let properties = json!({"sum": {"$ref": "#/$defs/part0"}});
+    let doubling = json!({"type": "object", "properties": properties, "$defs": parts});
     let good = json!({"sum": 1200, "years": 1});
     for (tool, part) in [
         (with("examples", example(good.clone(), json!(101))), "refused; example 1 returns 100.0, not 101"),
@@ -102,6 +111,7 @@ fn what_fails_its_examples_is_refused() {
         (with("name", json!("make_tool")), "there is a tool named `make_tool`"),
         (with("parameters", json!({"type": "text"})), "the type object"),
         (with("parameters", json!({"type": "object", "properties": 7})), "no JSON Schema"),
+        (with("parameters", doubling), "`parameters` uses `$ref`: write each part of the schema where it is"),
         (json!({"name": "x"}), "this describes no tool"),
     ] {
         let run = MadeTools::new(
