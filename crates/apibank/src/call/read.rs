@@ -161,7 +161,7 @@ mod tests {
         assert!(read(&call(MAX_ARGUMENTS)).is_some());
         assert_eq!(read(&call(MAX_ARGUMENTS + 1)), None);
         // Each of its calls would be read over and over, and each of their values to its end.
-        assert_eq!(read(&"[a(, x=['".repeat(500)), None);
+        assert_eq!(read(&"[a(, x=['".repeat(150)), None);
         assert_eq!(read(&("[a(".repeat(2_700) + &" ".repeat(8_000))), None);
     }
 
