@@ -124,7 +124,8 @@ fn make_tool() -> Tool {
             "description": {"type": "string", "description": "What the tool does and when to use it."},
             "parameters": {
                 "type": "object",
-                "description": "A JSON Schema of the parameters: an object with properties, and which are required.",
+                "description": "A JSON Schema of the parameters, without $ref: an object with properties, and which \
+                                are required.",
             },
             "code": {
                 "type": "string",

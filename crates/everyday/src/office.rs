@@ -18,11 +18,13 @@ pub const TITLE_BYTES_MAX: usize = 500;
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
 /// Most paragraphs of a document.
 pub const PARAGRAPHS_MAX: usize = 10_000;
+/// Most rows of a spreadsheet, also of those without cells, by the format's limit.
+pub const SHEET_ROWS_MAX: usize = 1_048_576;
 /// Most cells of a spreadsheet.
 pub const CELLS_MAX: usize = 100_000;
 /// Most columns of a spreadsheet.
 pub const COLUMNS_MAX: usize = 1_000;
-/// Longest text of a cell, in characters, by the format's limit.
+/// Longest text of a cell, in characters, by the format's limit: it counts those beyond U+FFFF, such as emoji, twice.
 pub const CELL_CHARACTERS_MAX: usize = 32_767;
 /// Most slides.
 pub const SLIDES_MAX: usize = 200;
@@ -83,6 +85,7 @@ pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<
             Ok(("docx", document::document(title, paragraphs).map_err(broken)?))
         }
         Order::Spreadsheet { title, rows } => {
+            check("rows", rows.len(), SHEET_ROWS_MAX)?;
             check("cells", rows.iter().map(Vec::len).sum(), CELLS_MAX)?;
             check("columns", rows.iter().map(Vec::len).max().unwrap_or_default(), COLUMNS_MAX)?;
             let texts = rows.iter().flatten().filter_map(|cell| match cell {
@@ -90,7 +93,7 @@ pub(crate) fn file(arguments: &Map<String, Value>) -> Result<(&'static str, Vec<
                 Cell::Nothing(()) | Cell::Truth(_) | Cell::Number(_) => None,
             });
             check_texts(title, texts.clone())?;
-            if texts.clone().any(|text| text.chars().count() > CELL_CHARACTERS_MAX) {
+            if texts.clone().any(|text| text.encode_utf16().count() > CELL_CHARACTERS_MAX) {
                 return Err(ToolFailure::call(format!(
                     "a cell has more than {CELL_CHARACTERS_MAX} characters: split it"
                 )));

@@ -54,11 +54,21 @@ pub(crate) async fn java(
     words.extend(JAVA_OPTIONS);
     let finished = confinement.run(&words, &limits).await;
     let finished = finished.map_err(|error| ToolFailure::world(error.to_string()))?;
-    // The status alone is not enough, because a program can exit with it, too.
-    if finished.ended == ProcessEnd::Exited(NOT_FOUND) && finished.output.contains("java") {
+    // A program can exit with this status, too, and print what a shell would, so Java is asked itself.
+    if finished.ended == ProcessEnd::Exited(NOT_FOUND) && !has_java(confinement, &limits).await? {
         return Err(ToolFailure::world("there is no `java` in /usr/bin: install a Java development kit"));
     }
     answered(finished, &limits)
+}
+
+/// Whether the sandbox has a working Java machine.
+async fn has_java(confinement: &Confinement, limits: &ProgramLimits) -> Result<bool, ToolFailure> {
+    let mut words = vec!["java"];
+    words.extend(JAVA_OPTIONS);
+    words.push("-version");
+    let finished = confinement.run(&words, limits).await;
+    let finished = finished.map_err(|error| ToolFailure::world(error.to_string()))?;
+    Ok(finished.ended == ProcessEnd::Exited(0))
 }
 
 /// What the agent is answered.

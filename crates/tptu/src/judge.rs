@@ -1,8 +1,11 @@
 //! From the events of a run to a verdict.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use planproof_plan::subtasks::Division;
 use planproof_suite::{Class, FlagInfo, Score, Scored, Unscored, Verdict};
-use planproof_tools::sql::SqlError;
+use planproof_tools::sql::{Rows, SqlError};
 use planproof_trace::Event;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +15,7 @@ use crate::fault::{CLASSES, OutputFault, class_of};
 use crate::question::{AnswerPart, ToolQuestion};
 use crate::rows::is_near;
 use crate::runs::{Call, Ended, Run, on_one_line, shortened};
-use crate::statement::{last_number, statement};
+use crate::statement::{in_blocks, in_words, last_number};
 use crate::tool::ToolName;
 use crate::{answer, carried_out, plan, rows, tables};
 
@@ -26,6 +29,9 @@ pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
 pub const FOUND_CHARACTERS_MAX: usize = 500;
 /// Most calls in a verdict. All are counted.
 pub const CALLS_KEPT_MAX: usize = 100;
+/// Most calls of a tool, its last ones, among which one is looked for that gave what is right. Statements are executed
+/// again for this.
+pub const CALLS_AGAIN_MAX: usize = 100;
 /// Most faults that a verdict holds.
 pub const FAULTS_MAX: usize = 50;
 
@@ -171,17 +177,27 @@ fn nothing_to_run(run: &Run, tool: ToolName, wanted: &str) -> OutputFault {
     }
 }
 
-/// The statement is that of the answer, or else of the last call.
+/// The statement is that of the answer, or else of the last call. Outside of code blocks, a sentence may look like a
+/// statement, so that one counts instead of a call only if it runs.
 fn of_statement(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, Unscored> {
-    let called = || run.calls_of(ToolName::Sql).next_back().and_then(|call| call.argument.clone());
-    let Some(found) = statement(text).map(str::to_owned).or_else(called) else {
-        return Ok(Judged::fault("", nothing_to_run(run, ToolName::Sql, "SQL statement")));
+    let called = run.calls_of(ToolName::Sql).next_back().and_then(|call| call.argument.as_deref());
+    let (found, selected) = match (in_blocks(text), in_words(text), called) {
+        (Some(found), _, _) | (None, Some(found), None) | (None, None, Some(found)) => {
+            (found, execute(found)?)
+        }
+        (None, Some(words), Some(called)) => match execute(words)? {
+            Ok(rows) => (words, Ok(rows)),
+            Err(_) => (called, execute(called)?),
+        },
+        (None, None, None) => {
+            return Ok(Judged::fault("", nothing_to_run(run, ToolName::Sql, "SQL statement")));
+        }
     };
     let right = question.answer.first().map(AnswerPart::rows).unwrap_or_default();
-    Ok(match execute(&found)? {
+    Ok(match selected {
         Err(what) => Judged::fault(found, OutputFault::DoesNotRun { what }),
         Ok(selected) => match rows::difference(&selected, &right, question.ordered, question.printed) {
-            None => Judged { found, faults: Vec::new() },
+            None => Judged { found: found.to_owned(), faults: Vec::new() },
             Some(what) => Judged::fault(found, OutputFault::WrongRows { what }),
         },
     })
@@ -191,7 +207,7 @@ fn of_statement(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged
 ///
 /// # Errors
 /// The database cannot be read, which is not the agent's fault.
-fn execute(statement: &str) -> Result<Result<planproof_tools::sql::Rows, String>, Unscored> {
+fn execute(statement: &str) -> Result<Result<Rows, String>, Unscored> {
     let outside = |reason: String| Unscored::Outside { reason };
     let database = tables::database().map_err(|error| outside(error.to_string()))?;
     match database.run(statement) {
@@ -241,6 +257,7 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
         Err(what) => return Ok(Judged::fault(text, OutputFault::NoList { what })),
     };
     let mut judged = Judged { found: serde_json::Value::from(items.clone()).to_string(), faults: Vec::new() };
+    let mut executed = Executed::default();
     for (index, right) in question.answer.iter().enumerate() {
         let part = index + 1;
         let Some(item) = items.get(index) else {
@@ -250,11 +267,12 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
         let Some(what) = answer::difference(item, right, question.printed) else { continue };
         // The check of a question guarantees a step for every part.
         let Some(tool) = question.step_of(index).map(|step| step.tool) else { continue };
-        let done: Vec<&Call> = run.calls_of(tool).filter(|call| call.is_done()).collect();
+        let done = run.calls_of(tool).rev().filter(|call| call.is_done());
+        let done: Vec<&Call> = done.take(CALLS_AGAIN_MAX).collect();
         let mut gave = false;
         for call in &done {
             // No further call is executed once one has given what is right.
-            gave = gave || gives(call, tool, right, question.printed)?;
+            gave = gave || gives(call, tool, right, question.printed, &mut executed)?;
         }
         judged.faults.push(match (done.is_empty(), gave) {
             (true, _) => OutputFault::FromMemory { part, tool: tool.title().to_owned() },
@@ -274,14 +292,33 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
     Ok(judged)
 }
 
+/// The rows of the statements that a verdict has executed, so that each is executed once for all parts of an answer.
+#[derive(Default)]
+struct Executed(HashMap<String, Result<Rows, String>>);
+
+impl Executed {
+    fn rows(&mut self, statement: &str) -> Result<&Result<Rows, String>, Unscored> {
+        Ok(match self.0.entry(statement.to_owned()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(execute(statement)?),
+        })
+    }
+}
+
 /// Whether a call gave what is right.
-fn gives(call: &Call, tool: ToolName, right: &AnswerPart, is_printed: bool) -> Result<bool, Unscored> {
+fn gives(
+    call: &Call,
+    tool: ToolName,
+    right: &AnswerPart,
+    is_printed: bool,
+    executed: &mut Executed,
+) -> Result<bool, Unscored> {
     match (tool, right, &call.argument) {
         (ToolName::Sql, _, Some(statement)) => {
             // Executed again, because the trace has rows only as text.
-            let selected = execute(statement)?;
+            let selected = executed.rows(statement)?.as_ref();
             let right = right.rows();
-            Ok(selected.is_ok_and(|rows| rows::difference(&rows, &right, false, is_printed).is_none()))
+            Ok(selected.is_ok_and(|rows| rows::difference(rows, &right, false, is_printed).is_none()))
         }
         (_, AnswerPart::Number(right), _) => {
             let value = call.result.as_deref().and_then(last_number);

@@ -164,6 +164,7 @@ impl<'a> Reader<'a> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
+    /// Only where something is wrong, because this counts the characters of all that was read.
     fn error(&self, what: &'static str) -> NoLiteral {
         let before = self.text.get(..self.at).unwrap_or_default();
         NoLiteral { what, place: before.chars().count() + 1 }
@@ -178,8 +179,6 @@ impl<'a> Reader<'a> {
     }
 
     fn quoted(&mut self, quote: char) -> Result<Value, NoLiteral> {
-        // Made here, so that it points to the opening quote.
-        let start = self.error("the text is not closed");
         let mut value = String::new();
         let mut characters = self.rest().char_indices();
         // The quote itself.
@@ -207,7 +206,8 @@ impl<'a> Reader<'a> {
                 None => break,
             }
         }
-        Err(start)
+        // The reader has not moved, so this points to the opening quote.
+        Err(self.error("the text is not closed"))
     }
 
     fn bare(&mut self) -> Result<Value, NoLiteral> {

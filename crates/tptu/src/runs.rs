@@ -1,6 +1,6 @@
 //! The data read from the events of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use planproof_plan::subtasks::PlanOfRun;
 use planproof_suite::questions::is_of_judge;
@@ -99,11 +99,17 @@ impl Run {
 
     /// The first call that repeats a successful one, both counted from 1.
     pub(crate) fn repeated(&self) -> Option<(usize, usize)> {
-        self.calls.iter().enumerate().find_map(|(place, call)| {
+        let mut done: HashMap<&str, usize> = HashMap::new();
+        for (number, call) in (1..).zip(&self.calls) {
+            if let Some(of) = done.get(call.text.as_str()) {
+                return Some((number, *of));
+            }
             // A call that failed may be made again.
-            let earlier = self.calls[..place].iter().position(|it| it.text == call.text && it.is_done());
-            earlier.map(|of| (place + 1, of + 1))
-        })
+            if call.is_done() {
+                done.insert(&call.text, number);
+            }
+        }
+        None
     }
 
     /// The calls of a tool.

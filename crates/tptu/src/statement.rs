@@ -3,10 +3,12 @@
 /// The beginnings of reading statements.
 const BEGINNINGS: [&str; 3] = ["select", "with", "values"];
 
-/// The statement of an answer: the last code block with one, or else from the first line that begins one up to a
-/// semicolon, an empty line or the end. `None` if there is none.
-pub fn statement(answer: &str) -> Option<&str> {
-    blocks(answer).filter(|block| begins(block)).last().or_else(|| in_words(answer))
+/// How many bytes of a text tell whether a statement begins there.
+const SHAPE_BYTES: usize = 1_000;
+
+/// The statement of an answer in its code blocks: the last block with one. `None` if there is none.
+pub fn in_blocks(answer: &str) -> Option<&str> {
+    blocks(answer).filter(|block| begins(block)).last()
 }
 
 /// The content of fences, without the name of a language.
@@ -21,21 +23,48 @@ fn blocks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn in_words(text: &str) -> Option<&str> {
+/// The statement in the words of an answer: from the first line that begins one up to a semicolon, an empty line or the
+/// end. `None` if there is none. It may still be a sentence, such as "Select queries gave 12.".
+pub fn in_words(answer: &str) -> Option<&str> {
     let mut start = 0;
-    for line in text.split_inclusive('\n') {
+    for line in answer.split_inclusive('\n') {
         let trimmed = line.trim_start();
         // A label may precede the statement, as in `SQL: SELECT 1`.
         let behind = trimmed.find(':').map_or(trimmed, |colon| trimmed[colon + 1..].trim_start());
-        if let Some(begun) = [trimmed, behind].into_iter().find(|it| begins(it)) {
-            let rest = &text[start + line.len() - begun.len()..];
-            let ends = [rest.find(';').map(|end| end + 1), rest.find("\n\n")];
-            let end = ends.into_iter().flatten().min().unwrap_or(rest.len());
-            return Some(rest[..end].trim());
+        let rest = |begun: &str| &answer[start + line.len() - begun.len()..];
+        let found = [trimmed, behind].into_iter().find(|it| begins(it) && has_shape(rest(it)));
+        if let Some(begun) = found {
+            return Some(up_to_end(rest(begun)).trim());
         }
         start += line.len();
     }
     None
+}
+
+/// A text up to a semicolon, an empty line or its end.
+fn up_to_end(text: &str) -> &str {
+    let ends = [text.find(';').map(|end| end + 1), text.find("\n\n")];
+    &text[..ends.into_iter().flatten().min().unwrap_or(text.len())]
+}
+
+/// Whether a text that begins with a statement's word goes on like a statement. Sentences begin with these words as
+/// well: "With the query above I found 12 men."
+fn has_shape(text: &str) -> bool {
+    // Only its beginning, because each line of an answer may begin with such a word.
+    let text = up_to_end(&text[..text.floor_char_boundary(SHAPE_BYTES)]).to_ascii_lowercase();
+    let is_name = |it: char| it.is_alphanumeric() || it == '_';
+    // `AS (`, `AS MATERIALIZED (` or `AS NOT MATERIALIZED (`, behind a name or its columns.
+    let is_definition = |(place, word): (usize, &str)| {
+        let behind = text[place + word.len()..].trim_start();
+        !text[..place].ends_with(is_name)
+            && ["(", "materialized", "not"].iter().any(|next| behind.starts_with(next))
+    };
+    match text.find(|it: char| !it.is_ascii_alphabetic()).map(|end| text.split_at(end)) {
+        Some(("with", _)) => text.match_indices("as").any(is_definition),
+        Some(("values", rest)) => rest.trim_start().starts_with('('),
+        Some(("select", _)) => true,
+        _ => false,
+    }
 }
 
 /// Whether a text begins a statement; comments may stand before it.
@@ -61,6 +90,10 @@ pub fn last_number(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
+    fn statement(answer: &str) -> Option<&str> {
+        in_blocks(answer).or_else(|| in_words(answer))
+    }
+
     #[test]
     fn a_statement_is_found_where_models_write_it() {
         for answer in [
@@ -72,6 +105,8 @@ mod tests {
             "Answer: SELECT 1",
             "-- why\nSELECT 1\n\nas asked",
             "With care, I chose this:\n```sql\nSELECT 1\n```",
+            "With care as always, I chose this: SELECT 1",
+            "Values are counted here.\nWith care:\nSELECT 1",
         ] {
             let found = statement(answer).unwrap_or_else(|| panic!("{answer}"));
             assert_eq!(found.trim_end_matches(';').to_lowercase(), "select 1", "{answer}");
@@ -86,6 +121,18 @@ mod tests {
             3
         );
         assert_eq!(statement(""), None);
+        for sentence in ["With the query above I found 12 men.", "Values: 12", "with", "12: with care"] {
+            assert_eq!(statement(sentence), None, "{sentence}");
+        }
+        for whole in [
+            "WITH a(x) AS(SELECT 1) SELECT x FROM a",
+            "with recursive a as not materialized (select 1)\nselect * from a",
+            "with \"as\" as\n(select 1) select * from \"as\"",
+            "VALUES(1)",
+            "values (1), (2)",
+        ] {
+            assert_eq!(statement(whole), Some(whole));
+        }
     }
 
     #[test]

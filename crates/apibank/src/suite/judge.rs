@@ -1,5 +1,7 @@
 //! From the events of a run to a verdict.
 
+use std::collections::HashSet;
+
 use planproof_suite::runs::{Ended, shortened};
 use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, paired_calls};
@@ -25,7 +27,7 @@ pub const CALLS_KEPT_MAX: usize = 100;
 pub const TEXT_CHARACTERS_MAX: usize = 2_000;
 
 /// Maximum number of characters of a call, and of its result, that a verdict contains.
-const CALL_CHARACTERS_MAX: usize = 300;
+pub(super) const CALL_CHARACTERS_MAX: usize = 300;
 
 /// Names of the scores: numbers of calls, and ROUGE-L of the reply.
 pub(super) const MADE: &str = "calls";
@@ -108,7 +110,7 @@ pub(super) fn judge(case: &TaskCase, events: &[Event]) -> Result<Verdict, Unscor
 
 /// Whether a tool was called that no earlier search had found.
 fn has_unsearched(made: &[Made]) -> bool {
-    let mut found: Vec<String> = Vec::new();
+    let mut found: HashSet<String> = HashSet::new();
     for call in made {
         if call.api == SEARCHER {
             found.extend(call.record.iter().flat_map(|record| names_in(&record.output)));

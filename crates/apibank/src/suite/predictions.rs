@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use planproof_suite::rows::lines;
-use planproof_suite::runs::Ended;
+use planproof_suite::runs::{Ended, shortened};
 use planproof_suite::{Case, CaseError, Data, PredictionVerdicts};
 use planproof_trace::{EndReason, Event, EventKind};
 use serde::Deserialize;
 
 use super::TaskCase;
-use super::judge::{RatedCall, verdict};
+use super::judge::{CALL_CHARACTERS_MAX, RatedCall, verdict};
 use crate::evaluate::score::DialoguePredictions;
 use crate::level3::metrics::Made;
 use crate::level3::{carry_out, read_call};
@@ -82,7 +82,12 @@ fn make(text: &str, world: &mut ApiWorld) -> (Made, RatedCall) {
         false => record.exception.to_text(),
     });
     let is_error = record.as_ref().is_none_or(|record| !record.exception.is_none());
-    let called = RatedCall { call: text.trim().to_owned(), result, is_error, worth: String::new() };
+    let called = RatedCall {
+        call: shortened(text.trim(), CALL_CHARACTERS_MAX),
+        result: result.map(|result| shortened(&result, CALL_CHARACTERS_MAX)),
+        is_error,
+        worth: String::new(),
+    };
     (Made { api: name, record }, called)
 }
 

@@ -24,8 +24,8 @@ pub(super) fn words(text: &str) -> Vec<String> {
         while let Some(character) = rest.chars().next() {
             let behind = &rest[character.len_utf8()..];
             let next = behind.chars().next();
-            // How often the character repeats, which matters for `...` and `--`.
-            let run = rest.len() - rest.trim_start_matches(character).len();
+            // Counted only where it matters, because a long text may be one character throughout.
+            let points = || rest.len() - rest.trim_start_matches('.').len();
             // The order matters: runs of points and dashes come before single points.
             let (length, sign) = match character {
                 '"' => (
@@ -36,8 +36,8 @@ pub(super) fn words(text: &str) -> Vec<String> {
                         "''"
                     },
                 ),
-                '.' if run > 1 => (run, &rest[..run]),
-                '-' if run > 1 => (2, "--"),
+                '.' if next == Some('.') => (points(), &rest[..points()]),
+                '-' if next == Some('-') => (2, "--"),
                 '.' if behind.chars().all(|it| "])}>\"'»”’?!;".contains(it))
                     && ends_sentence(&word, is_last) =>
                 {
@@ -103,6 +103,13 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(words(text).join("|"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_runs_take_no_longer_than_other_texts() {
+        for (sign, count) in [("a", 1), (".", 1), ("-", 50_000), ("?", 100_000)] {
+            assert_eq!(words(&sign.repeat(100_000)).len(), count, "{sign}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_apibank::suite::{ApiBank, DialogueFile, PublishedDialogues};
+use planproof_apibank::suite::{ApiBank, ApiDetail, DialogueFile, PublishedDialogues};
 use planproof_suite::{Case, CaseSelection, Class, Data, Gold, Judged, Suite, Verdict};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, LimitKind, ToolCall, ToolResult};
 
@@ -127,6 +127,16 @@ fn predicted_calls_are_scored() {
     let unsearched = score(&text(r#"["[Calculator(formula='1+1')]"]"#)).unwrap();
     assert!(unsearched.verdicts[0].scored.flags.contains(&"unsearched_tool"));
     assert_eq!(unsearched.verdicts[1].scored.score("rouge_l"), Some(0.0));
+    // Of long calls, and of long results, a verdict has both ends, as for a run.
+    let long = "1+".repeat(1_000) + "1";
+    let searches = format!(r#"["[Calculator(formula='{long}')]", "[ToolSearcher(keywords='{long}')]"]"#);
+    let detail = ApiDetail::of(&score(&text(&searches)).unwrap().verdicts[0]).unwrap();
+    assert_eq!(detail.calls.len(), 2);
+    for called in &detail.calls {
+        let texts = [Some(&called.call), called.result.as_ref()];
+        assert!(texts.into_iter().flatten().all(|text| text.chars().count() <= 300), "{called:?}");
+        assert!(called.call.contains("1+1") && called.call.ends_with("1')]"), "{called:?}");
+    }
     let original = ApiBank::default().scored_with(&[("compat", "original")]).unwrap().unwrap();
     let error = original.score(&cases, Data { text: "", file: "p" }).unwrap_err().what;
     assert!(error.contains("--compat original is for calls of levels 1 and 2"), "{error}");

@@ -23,6 +23,8 @@ const DESCRIPTION_BYTES_MAX: usize = 2_000;
 const QUOTE_CHARACTERS_MAX: usize = 300;
 /// The relative tolerance for equal numbers, as a share of the greater one.
 const TOLERANCE: f64 = 1e-9;
+/// The keywords by which a schema refers to a part of itself.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 /// The entry function of a program.
 const ENTRY: &str = "planproof_entry";
 
@@ -86,6 +88,11 @@ impl MadeTool {
         }
         if tool.parameters.get("type").and_then(Value::as_str) != Some("object") {
             return call("`parameters` has to be a JSON Schema with the type object".to_owned());
+        }
+        if let Some(key) = reference(&tool.parameters) {
+            return call(format!(
+                "`parameters` uses `{key}`: write each part of the schema where it is used instead"
+            ));
         }
         if let Err(reason) = schemas.check_schema(&tool.parameters) {
             return call(format!("`parameters` is no JSON Schema: {reason}"));
@@ -170,6 +177,22 @@ impl MadeTool {
             end @ ProgramEnd::Unsupported { .. } => Err(Fault::World(end.to_string())),
             end => Err(Fault::Call(end.to_string())),
         }
+    }
+}
+
+/// A keyword by which a schema refers to a part of itself, if there is one. A short schema of such parts, each of which
+/// uses the next one twice, would be checked for longer than anybody waits.
+fn reference(schema: &Map<String, Value>) -> Option<&'static str> {
+    // A property may have such a name, but is no text.
+    let used = REFERENCES.into_iter().find(|key| schema.get(*key).is_some_and(Value::is_string));
+    used.or_else(|| schema.values().find_map(reference_in))
+}
+
+fn reference_in(value: &Value) -> Option<&'static str> {
+    match value {
+        Value::Object(members) => reference(members),
+        Value::Array(items) => items.iter().find_map(reference_in),
+        _ => None,
     }
 }
 

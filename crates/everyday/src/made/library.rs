@@ -1,11 +1,13 @@
 //! The file of the stored tools: a line of JSON for each.
 
+use std::collections::HashSet;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planproof_tools::SchemaCache;
+use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -51,8 +53,14 @@ pub enum LibraryError {
     },
 }
 
+/// The name in a line of the file. Other fields are ignored.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
 /// The tools of a file. All runs of this process share them; tools added by another process are seen when the file is
-/// opened again.
+/// opened again, but their names are taken at once.
 #[derive(Debug)]
 pub struct ToolLibrary {
     path: PathBuf,
@@ -60,7 +68,8 @@ pub struct ToolLibrary {
 }
 
 impl ToolLibrary {
-    /// Reads a file. A missing one is empty, and is created with the first stored tool.
+    /// Reads a file. A missing one is empty, and is created with the first stored tool. Of tools with equal names, the
+    /// first one counts.
     ///
     /// # Errors
     /// The file cannot be read, holds something else, or exceeds [`LIBRARY_BYTES_MAX`] or [`TOOLS_MAX`].
@@ -69,6 +78,8 @@ impl ToolLibrary {
         let mut text = String::new();
         match OpenOptions::new().read(true).open(path) {
             Ok(file) => {
+                // Waits for a process that is appending. Some file systems have no locks; they are read without one.
+                let _ = file.lock_shared();
                 // One byte more than is allowed, so that a file that is too large shows.
                 let read = file.take(LIBRARY_BYTES_MAX + 1).read_to_string(&mut text);
                 read.map_err(|source| LibraryError::Unreadable { path: path.to_owned(), source })?;
@@ -85,13 +96,17 @@ impl ToolLibrary {
             let wrong = |what: String| LibraryError::Line { path: path.to_owned(), line: place + 1, what };
             // Checked like a new tool, because anybody may have edited the file.
             let tool = read_line(line, &schemas).map_err(wrong)?;
-            if tool.name() == MAKE_TOOL || tools.iter().any(|other| other.name() == tool.name()) {
+            if tool.name() == MAKE_TOOL {
                 return Err(wrong(format!("the name `{}` is taken", tool.name())));
             }
+            // On a file system without locks, two processes may have kept a tool of one name at the same time.
+            if tools.iter().any(|other| other.name() == tool.name()) {
+                continue;
+            }
+            if tools.len() == TOOLS_MAX {
+                return Err(too_large(format!("it has more than {TOOLS_MAX} tools")));
+            }
             tools.push(Arc::new(tool));
-        }
-        if tools.len() > TOOLS_MAX {
-            return Err(too_large(format!("it has {} tools, and {TOOLS_MAX} are allowed", tools.len())));
         }
         Ok(Self { path: path.to_owned(), tools: Mutex::new(tools) })
     }
@@ -110,27 +125,46 @@ impl ToolLibrary {
         self.lock().clone()
     }
 
-    /// Appends a tool to the file, in one write.
+    /// Appends a tool to the file, in one write. The file is locked meanwhile, and the tools count that other processes
+    /// have appended, so that it stays within its limits and has each name once.
     pub(super) fn keep(&self, tool: &Arc<MadeTool>) -> Result<(), Fault> {
-        let mut tools = self.lock();
-        if tools.iter().any(|other| other.name() == tool.name()) {
-            return Err(Fault::Call(format!(
-                "there is a tool named `{}` already: choose another name",
-                tool.name()
-            )));
-        }
-        if tools.len() >= TOOLS_MAX {
-            return Err(Fault::Call(format!("the library is full: it has {TOOLS_MAX} tools")));
-        }
         let world = |what: &dyn std::fmt::Display| {
             Fault::World(format!("the library of tools {} cannot be written: {what}", self.path.display()))
         };
         let mut value = serde_json::to_value(&**tool).map_err(|error| world(&error))?;
         value[SCHEMA.0] = SCHEMA.1.into();
-        let mut file =
-            OpenOptions::new().create(true).append(true).open(&self.path).map_err(|error| world(&error))?;
-        // One write at the end of the file, so that lines of several processes do not mix.
-        file.write_all(format!("{value}\n").as_bytes()).map_err(|error| world(&error))?;
+        let mut line = format!("{value}\n");
+        let mut tools = self.lock();
+        let mut options = OpenOptions::new();
+        options.create(true).read(true).append(true);
+        let mut file = options.open(&self.path).map_err(|error| world(&error))?;
+        // Some file systems have no locks; there, `open` keeps the first of equal names.
+        let _ = file.lock();
+        let mut bytes = Vec::new();
+        (&file).take(LIBRARY_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| world(&error))?;
+        // What is no tool is named by `open`.
+        let named = |line: &[u8]| serde_json::from_slice::<Named>(line).ok().map(|it| it.name);
+        let names: HashSet<String> = bytes.split(|byte| *byte == b'\n').filter_map(named).collect();
+        if names.contains(tool.name()) || tools.iter().any(|other| other.name() == tool.name()) {
+            return Err(Fault::Call(format!(
+                "there is a tool named `{}` already: choose another name",
+                tool.name()
+            )));
+        }
+        if names.len().max(tools.len()) >= TOOLS_MAX {
+            return Err(Fault::Call(format!("the library is full: it has {TOOLS_MAX} tools")));
+        }
+        // Somebody may have edited the file and left out the last line break.
+        if bytes.last().is_some_and(|byte| *byte != b'\n') {
+            line.insert(0, '\n');
+        }
+        if (bytes.len() + line.len()) as u64 > LIBRARY_BYTES_MAX {
+            return Err(Fault::Call(format!(
+                "the library is full: with this tool it would have more than {LIBRARY_BYTES_MAX} bytes"
+            )));
+        }
+        // One write at the end of the file, so that lines do not mix even without a lock.
+        file.write_all(line.as_bytes()).map_err(|error| world(&error))?;
         // Only now, because a tool that is not in the file would be lost with this process.
         tools.push(Arc::clone(tool));
         Ok(())

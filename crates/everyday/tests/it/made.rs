@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use libtest_mimic::Trial;
-use planproof_everyday::{LibraryError, MAKE_TOOL, MadeTools, ToolLibrary};
+use planproof_everyday::{LIBRARY_BYTES_MAX, LibraryError, MAKE_TOOL, MadeTools, ToolLibrary};
 use planproof_sandbox::SandboxLimits;
 use planproof_suite::Toolbox as _;
 use serde_json::{Value, json};
@@ -17,6 +17,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("made::what_fails_its_examples_is_refused", what_fails_its_examples_is_refused),
         trial("made::hostile_tools_reach_nothing", hostile_tools_reach_nothing),
         trial("made::a_broken_library_is_named_with_its_line", a_broken_library_is_named_with_its_line),
+        trial("made::processes_share_a_library", processes_share_a_library),
+        trial("made::a_full_library_stays_readable", a_full_library_stays_readable),
     ]
 }
 
@@ -78,6 +80,15 @@ fn what_fails_its_examples_is_refused() {
         tool
     };
     let example = |arguments: Value, result: Value| json!([{"arguments": arguments, "result": result}]);
+    // Each part uses the next one twice, so that a number is checked 2^40 times.
+    let both = |number: usize| {
+        let next = json!({"$ref": format!("#/$defs/part{}", number + 1)});
+        (format!("part{number}"), json!({"anyOf": [next, next]}))
+    };
+    let last = ("part40".to_owned(), json!({"type": "string"}));
+    let parts: serde_json::Map<String, Value> = (0..40).map(both).chain([last]).collect();
+    let properties = json!({"sum": {"$ref": "#/$defs/part0"}});
+    let doubling = json!({"type": "object", "properties": properties, "$defs": parts});
     let good = json!({"sum": 1200, "years": 1});
     for (tool, part) in [
         (with("examples", example(good.clone(), json!(101))), "refused; example 1 returns 100.0, not 101"),
@@ -100,6 +111,7 @@ fn what_fails_its_examples_is_refused() {
         (with("name", json!("make_tool")), "there is a tool named `make_tool`"),
         (with("parameters", json!({"type": "text"})), "the type object"),
         (with("parameters", json!({"type": "object", "properties": 7})), "no JSON Schema"),
+        (with("parameters", doubling), "`parameters` uses `$ref`: write each part of the schema where it is"),
         (json!({"name": "x"}), "this describes no tool"),
     ] {
         let run = MadeTools::new(
@@ -144,7 +156,7 @@ fn a_broken_library_is_named_with_its_line() {
     };
     assert_eq!(opened(&format!("\n{line}\n")).unwrap().len(), 1);
     for (text, part) in [
-        (format!("{line}{line}"), "tools.jsonl:2: the name `monthly_rate` is taken"),
+        (line.replace("monthly_rate", MAKE_TOOL), "tools.jsonl:1: the name `make_tool` is taken"),
         (format!("{line}{{"), "tools.jsonl:2: no JSON"),
         ("{}".to_owned(), "tools.jsonl:1: the line has no `\"schema\": \"planproof/made-tool/v1\"`"),
         (line.replace("monthly_rate", "monthly rate"), "tools.jsonl:1: `name` has to be"),
@@ -159,6 +171,42 @@ fn a_broken_library_is_named_with_its_line() {
     let text = outage(&tools(&library_in(&folder)), MAKE_TOOL, &rate());
     assert!(text.contains("cannot be written"), "{text}");
     assert!(call(&tools(&library), "monthly_rate", &json!({"sum": 12, "years": 1})).text == "1.0");
+}
+
+/// Two libraries of one file are what two processes have.
+fn processes_share_a_library() {
+    let folder = Folder::new("shared");
+    let file = folder.0.join("tools.jsonl");
+    let [one, other] = [(); 2].map(|()| Arc::new(ToolLibrary::open(&file).unwrap()));
+    done(&tools(&one), MAKE_TOOL, &rate());
+    // The other one has not seen it, but the file would have its name twice.
+    let text = refused(&tools(&other), MAKE_TOOL, &rate());
+    assert!(text.contains("there is a tool named `monthly_rate` already"), "{text}");
+    let mut yearly = rate();
+    yearly["name"] = json!("yearly_rate");
+    yearly["code"] = json!("def yearly_rate(sum, years):\n    return round(sum / (years * 12), 2)");
+    // A line without its line break stays a line.
+    let line = fs::read_to_string(&file).unwrap();
+    fs::write(&file, line.trim_end()).unwrap();
+    done(&tools(&other), MAKE_TOOL, &yearly);
+    assert_eq!(ToolLibrary::open(&file).unwrap().len(), 2);
+    // A file system without locks may let both write: the first of equal names counts.
+    fs::write(&file, format!("{line}{}", line.replace("for a loan", "for a flat"))).unwrap();
+    let twice = tools(&Arc::new(ToolLibrary::open(&file).unwrap()));
+    assert_eq!(twice.tools().len(), 2);
+    assert_eq!(twice.tools()[1].description, "The monthly payment for a loan.");
+}
+
+fn a_full_library_stays_readable() {
+    let folder = Folder::new("full");
+    let file = folder.0.join("tools.jsonl");
+    // A line of spaces is no tool, but takes room.
+    let blank = usize::try_from(LIBRARY_BYTES_MAX).unwrap() - 100;
+    fs::write(&file, " ".repeat(blank)).unwrap();
+    let library = Arc::new(ToolLibrary::open(&file).unwrap());
+    let text = refused(&tools(&library), MAKE_TOOL, &rate());
+    assert!(text.contains("the library is full: with this tool it would have more than"), "{text}");
+    assert!(library.is_empty() && ToolLibrary::open(&file).unwrap().is_empty());
 }
 
 /// A library in a folder that is not there.

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read as _};
 
 use libtest_mimic::Trial;
-use planproof_everyday::EverydayTools;
+use planproof_everyday::{EverydayTools, SHEET_ROWS_MAX};
 use planproof_media::Endpoints;
 use roxmltree::Document;
 use serde_json::{Value, json};
@@ -143,6 +143,8 @@ fn the_same_call_makes_the_same_bytes() {
 fn what_does_not_fit_is_refused() {
     let folder = Folder::new("unfit");
     let tools = tools(&folder, Endpoints::none(), None);
+    let mut many_rows: Vec<Vec<u8>> = vec![Vec::new(); SHEET_ROWS_MAX];
+    many_rows.push(vec![1]);
     for (order, part) in [
         (json!({}), "missing field `kind`"),
         (json!({"kind": "poem", "title": "t"}), "write a `kind`"),
@@ -153,7 +155,13 @@ fn what_does_not_fit_is_refused() {
             json!({"kind": "spreadsheet", "title": "t", "rows": [vec![0; 1001]]}),
             "1001 columns; 1000 are allowed",
         ),
+        // Rows without cells count, because a cell in a later one would be beyond the format.
+        (
+            json!({"kind": "spreadsheet", "title": "t", "rows": many_rows}),
+            "1048577 rows; 1048576 are allowed",
+        ),
         (json!({"kind": "spreadsheet", "title": "t", "rows": [["x".repeat(40_000)]]}), "32767 characters"),
+        (json!({"kind": "spreadsheet", "title": "t", "rows": [["😀".repeat(20_000)]]}), "32767 characters"),
         (json!({"kind": "document", "title": "x".repeat(600), "paragraphs": []}), "600 bytes in its title"),
         (json!({"kind": "document", "title": "t", "paragraphs": ["x".repeat(2 << 20)]}), "bytes of text"),
     ] {

@@ -38,6 +38,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("programs::the_limit_of_time_counts_once", the_limit_of_time_counts_once)
             .with_ignored_flag(!works),
         trial("programs::java_is_run", java_is_run).with_ignored_flag(!has_java),
+        trial("programs::a_status_of_a_program_is_no_outage", a_status_of_a_program_is_no_outage)
+            .with_ignored_flag(!Path::new("/usr/bin/prlimit").exists()),
     ]
 }
 
@@ -159,12 +161,40 @@ fn java_is_run() {
     assert_eq!(done(&tools, "java", &java("System.out.println(6 * 7);")), "42\n");
     let text = refused(&tools, "java", &java("System.out.println(x);"));
     assert!(text.contains("cannot find symbol"), "{text}");
+    let text = refused(&tools, "java", &java("System.out.println(\"java\"); System.exit(127);"));
+    assert_eq!(text, "java\n(exit status 127)");
     let text = refused(&tools, "java", &java("new java.net.Socket(\"127.0.0.1\", 9);"));
     assert!(text.contains("Exception"), "{text}");
     let fill =
         "java.util.List<long[]> l = new java.util.ArrayList<>(); while (true) l.add(new long[1 << 20]);";
     let text = refused(&tools, "java", &java(fill));
     assert!(text.contains("OutOfMemoryError") || text.contains("killed"), "{text}");
+}
+
+/// The sandbox is a script of the test, in which a program prints what a shell would and exits with its status.
+fn a_status_of_a_program_is_no_outage() {
+    let code = json!({ "code": "class A {}" });
+    for has_java in [true, false] {
+        let folder = Folder::new(if has_java { "with-java" } else { "without-java" });
+        let script = folder.0.join("bwrap");
+        // The first program is the one that tests the sandbox, and the last one shows the version of Java.
+        let text = format!(
+            "#!/bin/sh\nfor word; do :; done\ncase $word in\ntrue) exit 0 ;;\n-version) exit {} ;;\nesac\n\
+             echo 'sh: 1: exec: java: not found'\nexit 127\n",
+            if has_java { 0 } else { 1 }
+        );
+        fs::write(&script, text).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", folder.0.display(), path());
+        let tools = tools_with(&folder, Endpoints::none(), None, long(), &path);
+        if has_java {
+            let text = refused(&tools, "java", &code);
+            assert_eq!(text, "sh: 1: exec: java: not found\n(exit status 127)");
+        } else {
+            let text = outage(&tools, "java", &code);
+            assert!(text.contains("install a Java development kit"), "{text}");
+        }
+    }
 }
 
 /// The player is a script of the test, which writes down what it is given. No film is shown.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planproof_plan::subtasks::Asking;
 use planproof_suite::{Case, CaseSelection, Class, Suite, Unscored};
-use planproof_tptu::{EvaluationDetail, Tptu};
+use planproof_tptu::{CALLS_AGAIN_MAX, EvaluationDetail, Tptu};
 use planproof_trace::EndReason;
 use planproof_trace::notation::parse;
 use serde_json::json;
@@ -93,6 +93,17 @@ pub(crate) fn statements_land_in_their_classes() {
     let detail = check(&men, &answer("SELECT 12"), None, "passed");
     assert_eq!(detail.found, "SELECT 12");
 
+    // A sentence that begins like a statement replaces no call, and is no statement either.
+    for sentence in ["With the query above I found 12 men.", "It says:\nSelect queries are easy, so 12."] {
+        check(&men, &format!("{called} | {}", answer(sentence)), None, "passed");
+    }
+    check(&men, &answer("With the query above I found 12 men."), FORMAT, "there is no SQL statement");
+    // A statement that runs is the answer, with a label or without one.
+    for words in ["SELECT 13", "With all of this: SELECT 13"] {
+        let other = "other rows than the right ones: missing 12; too many: 13";
+        check(&men, &format!("{called} | {}", answer(words)), TASK, other);
+    }
+
     let ordered = case("tptu-simple-06.simple-sql");
     let right = "SELECT name FROM Person ORDER BY age DESC LIMIT 3";
     check(&ordered, &answer(right), None, "passed");
@@ -164,6 +175,16 @@ pub(crate) fn answers_land_in_their_classes() {
     check(&mixed, &cubed, TASK, "part 1 of the answer is wrong: 27 instead of 20.08");
     let three = run(&both, &format!("[20.08, \"{journals}\", 3]"));
     check(&mixed, &three, FORMAT, "item 3 is no part of the answer");
+    // Of many calls, only the last ones are executed again.
+    let others = |count: usize| -> String {
+        let other = |number: usize| call("sql", "query", &format!("SELECT {number}"), "...") + " | ";
+        (0..count).map(other).collect()
+    };
+    let kodo = "[20.08, \"Kodo: Japanese\"]";
+    let within = format!("{both} | {}{}", others(CALLS_AGAIN_MAX - 1), answer(kodo));
+    check(&mixed, &within, SUMMARY, unused);
+    let beyond = format!("{both} | {}{}", others(CALLS_AGAIN_MAX), answer(kodo));
+    check(&mixed, &beyond, TASK, wrong);
     let again = both.replace(" | ok", " #c1 | ok #c1");
     let again = format!("{python} | {}", again.replacen("#c1", "#p2", 2).replacen("#c1", "#p3", 2));
     let repeated = run(&again, "[20.08]");

@@ -31,7 +31,8 @@ pub(crate) fn readers_take_whatever_there_is() {
             let _ = plan::read(evaluation, &[&text, &text]);
         }
         let _ = (answer::items(&text), statement::last_number(&text));
-        prop_assert!(statement::statement(&text).is_none_or(|found| text.contains(found)));
+        let statements = [statement::in_blocks(&text), statement::in_words(&text)];
+        prop_assert!(statements.into_iter().flatten().all(|found| text.contains(found)));
         prop_assert!(words::words(&text).iter().all(|word| !word.is_empty()));
         Ok(())
     };
