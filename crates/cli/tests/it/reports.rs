@@ -164,7 +164,7 @@ fn a_link_stays_where_its_file_is_still_missing() {
     assert_refused(
         &place,
         "test tools@sim/perfect --cases 1 --record real.csv --csv links/first.csv",
-        "links/first.csv is the file of --record: name another file for the report",
+        "links/first.csv is the file of --record: name another file to write to",
     );
     let lost = place.run("report last --csv lost.csv").code(2);
     assert!(lost.err.contains("--csv lost.csv: cannot write it: there is no folder "), "{lost:?}");

@@ -1,10 +1,9 @@
 //! Simple faces of our own, drawn over an object.
 
 use image::{Rgb, RgbImage};
-use imageproc::drawing::{draw_filled_circle_mut, draw_filled_ellipse_mut, draw_filled_rect_mut};
-use imageproc::rect::Rect;
 
 use crate::objects::Area;
+use crate::shapes::{Rectangle, fill_ellipse, fill_rectangle};
 
 /// The faces that are known; any other name is drawn as the first of them.
 pub const FACE_NAMES: [&str; 10] = [
@@ -68,18 +67,18 @@ impl Canvas<'_> {
 
     fn disc(&mut self, x: f64, y: f64, radius: f64, colour: Rgb<u8>) {
         let (place, radius) = (self.place(x, y), self.length(radius));
-        draw_filled_circle_mut(self.picture, place, radius, colour);
+        fill_ellipse(self.picture, place, [radius, radius], colour);
     }
 
     fn ellipse(&mut self, x: f64, y: f64, [across, down]: [f64; 2], colour: Rgb<u8>) {
         let (place, across, down) = (self.place(x, y), self.length(across), self.length(down));
-        draw_filled_ellipse_mut(self.picture, place, across, down, colour);
+        fill_ellipse(self.picture, place, [across, down], colour);
     }
 
     fn bar(&mut self, left: f64, top: f64, width: f64, height: f64, colour: Rgb<u8>) {
-        let (x, y) = self.place(left, top);
-        let size = [self.length(width), self.length(height)].map(|side| side.unsigned_abs().max(1));
-        draw_filled_rect_mut(self.picture, Rect::at(x, y).of_size(size[0], size[1]), colour);
+        let (left, top) = self.place(left, top);
+        let [width, height] = [self.length(width), self.length(height)].map(i32::unsigned_abs);
+        fill_rectangle(self.picture, Rectangle { left, top, width, height }, colour);
     }
 
     /// A curve through places that `at` gives for shares from 0 to 1.

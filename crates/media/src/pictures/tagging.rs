@@ -2,11 +2,10 @@
 
 use font8x8::UnicodeFonts as _;
 use image::{Rgb, RgbImage};
-use imageproc::drawing::{draw_filled_rect_mut, draw_hollow_rect_mut};
-use imageproc::rect::Rect;
 use serde_json::Value;
 
 use crate::objects::{Area, area_of, box_of, label_of};
+use crate::shapes::{Rectangle, fill_rectangle, outline_rectangle};
 
 /// Most characters of a label that are drawn.
 const LABEL_CHARACTERS_MAX: usize = 40;
@@ -59,7 +58,7 @@ fn outline(picture: &mut RgbImage, area: Area, scale: u32, colour: Rgb<u8>) {
         if width == 0 || height == 0 {
             return;
         }
-        draw_hollow_rect_mut(picture, rect(left + inset, top + inset, width, height), colour);
+        outline_rectangle(picture, rect(left + inset, top + inset, width, height), colour);
     }
 }
 
@@ -74,7 +73,7 @@ fn write(picture: &mut RgbImage, area: Area, label: &str, scale: u32, colour: Rg
     let top = area.top.saturating_sub(side + 2 * margin);
     let width = across * side + 2 * margin;
     let left = area.left.min(picture.width().saturating_sub(width));
-    draw_filled_rect_mut(picture, rect(left, top, width, side + 2 * margin), colour);
+    fill_rectangle(picture, rect(left, top, width, side + 2 * margin), colour);
     for (place, c) in label.into_iter().enumerate() {
         let Some(rows) = drawn(c).or_else(|| drawn('?')) else { continue };
         // At most 40 characters, so the place fits.
@@ -83,13 +82,13 @@ fn write(picture: &mut RgbImage, area: Area, label: &str, scale: u32, colour: Rg
             // The lowest bit of a row is its leftmost dot.
             for x in (0..FONT_SIDE).filter(|x| row & (1 << x) != 0) {
                 let dot = rect(left + x * scale, top + margin + y as u32 * scale, scale, scale);
-                draw_filled_rect_mut(picture, dot, WRITING);
+                fill_rectangle(picture, dot, WRITING);
             }
         }
     }
 }
 
 /// A rectangle; places in a picture are far below what the type holds.
-fn rect(left: u32, top: u32, width: u32, height: u32) -> Rect {
-    Rect::at(left as i32, top as i32).of_size(width, height)
+fn rect(left: u32, top: u32, width: u32, height: u32) -> Rectangle {
+    Rectangle { left: left as i32, top: top as i32, width, height }
 }

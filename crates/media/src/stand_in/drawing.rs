@@ -1,10 +1,9 @@
 //! Pictures that the simulation makes.
 
 use image::{Rgb, RgbImage};
-use imageproc::drawing::{draw_filled_circle_mut, draw_filled_rect_mut, draw_hollow_rect_mut};
-use imageproc::rect::Rect;
 
 use super::number_of;
+use crate::shapes::{Rectangle, fill_ellipse, fill_rectangle, outline_rectangle};
 
 /// Pixels along the sides of a picture that is made.
 const SIDE: u32 = 256;
@@ -41,10 +40,12 @@ pub(super) fn draw(text: &str) -> RgbImage {
         let across = shape * SIDE / SHAPES as u32 + SIDE / 6;
         let down = size + draw(u64::from(SIDE - 2 * size));
         if draw(2) == 0 {
-            draw_filled_circle_mut(&mut picture, (across as i32, down as i32), size as i32 * 9 / 10, colour);
+            let radius = size as i32 * 9 / 10;
+            fill_ellipse(&mut picture, (across as i32, down as i32), [radius, radius], colour);
         } else {
             let (left, top) = (across as i32 - size as i32 * 9 / 10, down as i32 - size as i32);
-            draw_filled_rect_mut(&mut picture, Rect::at(left, top).of_size(size * 9 / 5, size * 2), colour);
+            let rectangle = Rectangle { left, top, width: size * 9 / 5, height: size * 2 };
+            fill_rectangle(&mut picture, rectangle, colour);
         }
     }
     picture
@@ -59,6 +60,6 @@ pub(super) fn change(mut picture: RgbImage, prompt: &str) -> RgbImage {
         }
     }
     let (width, height) = picture.dimensions();
-    draw_hollow_rect_mut(&mut picture, Rect::at(0, 0).of_size(width, height), colour);
+    outline_rectangle(&mut picture, Rectangle { left: 0, top: 0, width, height }, colour);
     picture
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use image::{GrayImage, Luma, Rgb, RgbImage};
-use imageproc::region_labelling::{Connectivity, connected_components};
+use image::{GrayImage, ImageBuffer, Luma, Rgb, RgbImage};
 
 /// Colours by the hue at which they end, in degrees.
 const HUES: [(f32, &str); 8] = [
@@ -25,6 +24,9 @@ const SHARE_MIN: u64 = 1000;
 /// Most areas that are returned.
 const AREAS_MAX: usize = 20;
 
+/// For each pixel the number of its area, or 0.
+type Labels = ImageBuffer<Luma<u32>, Vec<u32>>;
+
 /// An area of one colour.
 pub(super) struct Found {
     pub(super) colour: &'static str,
@@ -37,7 +39,7 @@ pub(super) struct Found {
 /// What was found, with what it takes to draw masks.
 pub(super) struct Regions {
     pub(super) found: Vec<Found>,
-    labels: image::ImageBuffer<Luma<u32>, Vec<u32>>,
+    labels: Labels,
 }
 
 impl Regions {
@@ -47,7 +49,7 @@ impl Regions {
         let colours = GrayImage::from_fn(width, height, |x, y| {
             Luma([strong_colour(*picture.get_pixel(x, y)).unwrap_or(0)])
         });
-        let labels = connected_components(&colours, Connectivity::Eight, Luma([0]));
+        let labels = connected(&colours);
         let mut found: BTreeMap<u32, Found> = BTreeMap::new();
         for (x, y, label) in labels.enumerate_pixels().filter(|(_, _, label)| label.0 != [0]) {
             let area = found.entry(label.0[0]).or_insert_with(|| Found {
@@ -75,6 +77,34 @@ impl Regions {
             Luma([if self.labels.get_pixel(x, y).0[0] == area.label { u8::MAX } else { 0 }])
         })
     }
+}
+
+/// Numbers the areas of equal values other than 0, from 1. Pixels that touch at a corner belong together.
+fn connected(colours: &GrayImage) -> Labels {
+    let (width, height) = colours.dimensions();
+    let mut labels = Labels::new(width, height);
+    let mut areas = 0;
+    let mut open = Vec::new();
+    for (x, y, colour) in colours.enumerate_pixels() {
+        if colour.0 == [0] || labels.get_pixel(x, y).0 != [0] {
+            continue;
+        }
+        areas += 1;
+        labels.put_pixel(x, y, Luma([areas]));
+        open.push((x, y));
+        while let Some((x, y)) = open.pop() {
+            for y in y.saturating_sub(1)..(y + 2).min(height) {
+                for x in x.saturating_sub(1)..(x + 2).min(width) {
+                    // Numbered when it is found, so that no pixel is ever open twice.
+                    if colours.get_pixel(x, y) == colour && labels.get_pixel(x, y).0 == [0] {
+                        labels.put_pixel(x, y, Luma([areas]));
+                        open.push((x, y));
+                    }
+                }
+            }
+        }
+    }
+    labels
 }
 
 /// The place of a strong colour among [`HUES`], from 1.
@@ -123,12 +153,15 @@ mod tests {
                 (5..25, 10..30) => *pixel = Rgb([220, 20, 30]),
                 (40..50, 5..10) => *pixel = Rgb([20, 40, 200]),
                 (58, 38) => *pixel = Rgb([0, 255, 0]),
+                // Two that touch at a corner.
+                (30..34, 30..34) | (34..38, 34..38) => *pixel = Rgb([0, 160, 30]),
                 _ => {}
             }
         }
         let regions = Regions::of(&picture);
         let found: Vec<_> = regions.found.iter().map(|it| (it.colour, it.edges, it.pixels)).collect();
-        assert_eq!(found, [("red", [5, 10, 25, 30], 400), ("blue", [40, 5, 50, 10], 50)]);
+        let green = ("green", [30, 30, 38, 38], 32);
+        assert_eq!(found, [("red", [5, 10, 25, 30], 400), ("blue", [40, 5, 50, 10], 50), green]);
         let mask = regions.mask(&regions.found[1]);
         assert_eq!(mask.pixels().filter(|pixel| pixel.0 == [255]).count(), 50);
         assert_eq!(mask.get_pixel(40, 5).0, [255]);
