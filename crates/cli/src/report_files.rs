@@ -441,7 +441,12 @@ fn remove_left_parts(target: &Path, name: &OsStr) {
         // The folder is the user's, so only names of exactly our form are removed.
         let is_part =
             digits.is_some_and(|it| it.len() == RANDOM_DIGITS && it.iter().all(u8::is_ascii_hexdigit));
-        if is_part && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+        // The lock is held until the file is gone. Otherwise the process that created it could take it in between, and
+        // lose what it writes.
+        if is_part
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
             let _ = fs::remove_file(entry.path());
         }
     }

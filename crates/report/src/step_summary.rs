@@ -310,7 +310,8 @@ fn percent(rate: f64) -> String {
 }
 
 fn seconds(seconds: f64) -> String {
-    if seconds < 60.0 { format!("{seconds:.1} s") } else { format!("{:.1} min", seconds / 60.0) }
+    // From 59.95 on it would be rounded to "60.0 s".
+    if seconds < 59.95 { format!("{seconds:.1} s") } else { format!("{:.1} min", seconds / 60.0) }
 }
 
 /// Escaped and of bounded length.

@@ -137,10 +137,13 @@ pub(super) fn percent_range(low: f64, high: f64) -> String {
 
 /// A duration in a suitable unit.
 pub(super) fn seconds(seconds: f64) -> String {
+    // A value that would be rounded up to the next unit ("60.0 s") is shown in that unit.
     match seconds {
-        s if s < 1e-3 => format!("{:.0}\u{a0}µs", s * 1e6),
-        s if s < 1.0 => format!("{:.1}\u{a0}ms", s * 1e3),
-        s if s < 60.0 => format!("{s:.1}\u{a0}s"),
+        s if s < 0.9995e-3 => format!("{:.0}\u{a0}µs", s * 1e6),
+        s if s < 0.999_95 => format!("{:.1}\u{a0}ms", s * 1e3),
+        s if s < 59.95 => format!("{s:.1}\u{a0}s"),
+        // The rest of a minute that is only reached by rounding.
+        s if s < 60.0 => "1\u{a0}min 0\u{a0}s".to_owned(),
         // Truncated: rounding would turn 119.9 seconds into 1 min 60 s.
         s if s < 3600.0 => format!("{}\u{a0}min {}\u{a0}s", (s / 60.0) as u64, (s % 60.0) as u64),
         s => format!("{}\u{a0}h {}\u{a0}min", (s / 3600.0) as u64, (s % 3600.0 / 60.0) as u64),
@@ -206,6 +209,10 @@ mod tests {
         assert_eq!(
             [0.000_25, 0.25, 12.34, 75.0, 7260.0].map(seconds),
             ["250\u{a0}µs", "250.0\u{a0}ms", "12.3\u{a0}s", "1\u{a0}min 15\u{a0}s", "2\u{a0}h 1\u{a0}min"]
+        );
+        assert_eq!(
+            [0.000_999_6, 0.999_97, 59.96, 119.97].map(seconds),
+            ["1.0\u{a0}ms", "1.0\u{a0}s", "1\u{a0}min 0\u{a0}s", "1\u{a0}min 59\u{a0}s"]
         );
     }
 
