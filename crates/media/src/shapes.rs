@@ -90,7 +90,7 @@ mod tests {
         );
         assert_eq!(
             drawn(|picture| fill_ellipse(picture, (3, 2), [3, 2], INK)),
-            ["..###..", "#######", "#######", "#######", "..###.."]
+            [".#####.", "#######", "#######", "#######", ".#####."]
         );
         assert_eq!(
             drawn(|picture| fill_ellipse(picture, (3, 2), [0, 0], INK)),
