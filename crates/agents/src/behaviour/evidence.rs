@@ -142,6 +142,33 @@ impl Evidence {
         Substituted { value, unknown }
     }
 
+    /// How many bytes of evidence [`text`](Self::text) puts in under [`EvidenceRules::Ours`].
+    pub fn bytes_for(&self, text: &str) -> usize {
+        let found = self.references(text).into_iter().filter_map(|(start, end)| self.of(&text[start..end]));
+        found.map(str::len).fold(0, usize::saturating_add)
+    }
+
+    /// How many bytes of evidence [`arguments`](Self::arguments) puts in under [`EvidenceRules::Ours`].
+    pub fn bytes_for_arguments(&self, arguments: &Arguments) -> usize {
+        match arguments {
+            Arguments::Object(object) => self.bytes_for_all(object.values()),
+            Arguments::Malformed(text) => self.bytes_for(text),
+        }
+    }
+
+    fn bytes_for_all<'v>(&self, values: impl Iterator<Item = &'v Value>) -> usize {
+        values.map(|value| self.bytes_for_value(value)).fold(0, usize::saturating_add)
+    }
+
+    fn bytes_for_value(&self, value: &Value) -> usize {
+        match value {
+            Value::String(text) => self.bytes_for(text),
+            Value::Array(items) => self.bytes_for_all(items.iter()),
+            Value::Object(object) => self.bytes_for_all(object.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+    }
+
     fn object(&self, object: &Map<String, Value>, unknown: &mut Vec<String>) -> Map<String, Value> {
         object.iter().map(|(key, value)| (key.clone(), self.value(value, unknown))).collect()
     }

@@ -11,7 +11,7 @@ use planproof_trace::{CallId, EndReason, EventKind, FinishReason, Recorder, Tool
 
 use super::BehaviourAgent;
 use super::evaluator::{Evaluation, Evaluator, EvaluatorFault, Proposal};
-use super::plan::Plan;
+use super::plan::{EVIDENCE_BYTES_MAX, Plan};
 use super::solve::{PlannedCall, solve};
 use super::summary::{self, Choice, Material, results_text, summarise};
 use crate::RunContext;
@@ -169,6 +169,13 @@ async fn answer_of(
     let mut plan = Plan::new(monitor);
     let mut done: Vec<(String, String)> = Vec::with_capacity(calls.len());
     for call in calls {
+        if !plan.has_room(call) {
+            let reason = format!(
+                "the plan cannot be carried out: the results that its calls refer to take more than \
+                 {EVIDENCE_BYTES_MAX} bytes together, which is the most"
+            );
+            return Err(EndReason::AgentFailed { reason });
+        }
         let input = plan.input(&call.input);
         // Calls that an earlier state executed have their results already.
         let text = match answers.get(&call.call.id).filter(|_| !call.is_waiting) {

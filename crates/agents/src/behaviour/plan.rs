@@ -1,10 +1,14 @@
 //! A plan being executed: evidence put into arguments, and which calls may be executed with them.
 
 use planproof_spec::Monitor;
-use planproof_spec::monitor::{Denial, Fault, PlanExecution};
+use planproof_spec::monitor::{Call, Denial, Fault, PlanExecution};
 use planproof_trace::ToolCall;
 
 use super::evidence::{Evidence, EvidenceRules, labels};
+
+/// Most bytes of evidence that are put into the inputs and arguments of a plan together. Where results repeat the
+/// arguments, as those of many tools do, each call could double them.
+pub(super) const EVIDENCE_BYTES_MAX: usize = 16 << 20;
 
 /// The calls of a run in order. Each is executed or denied before the next one is considered.
 pub(super) struct Plan {
@@ -18,6 +22,8 @@ pub(super) struct Plan {
     /// References without evidence: of the next call, and of all.
     unknown: Vec<String>,
     missing: Vec<String>,
+    /// The bytes of evidence that the calls so far refer to.
+    referred: usize,
 }
 
 impl Plan {
@@ -32,11 +38,23 @@ impl Plan {
             denied: Vec::new(),
             unknown: Vec::new(),
             missing: Vec::new(),
+            referred: 0,
         }
     }
 
     pub(super) fn labels(&self) -> &[String] {
         &self.labels
+    }
+
+    /// Counts the evidence that the next call refers to, before any of it is put in. Returns whether it may be.
+    pub(super) fn has_room(&mut self, call: &Call) -> bool {
+        let mut bytes = self.evidence.bytes_for(&call.input);
+        // The arguments of a call that was executed already are final.
+        if call.is_waiting {
+            bytes = bytes.saturating_add(self.evidence.bytes_for_arguments(&call.call.arguments));
+        }
+        self.referred = self.referred.saturating_add(bytes);
+        self.referred <= EVIDENCE_BYTES_MAX
     }
 
     /// The written input of a call, with the known evidence put in.

@@ -9,17 +9,23 @@ use serde_json::{Map, Value};
 
 use crate::RunContext;
 
+/// Most bytes of earlier results that references stand for in all arguments together. Where results repeat the
+/// arguments, as those of many tools do, each step could double them.
+const REFERRED_BYTES_MAX: usize = 16 << 20;
+
 /// The results of a plan's steps, by number.
 #[derive(Debug, Default)]
 pub(super) struct Outputs {
     by_step: HashMap<u64, Map<String, Value>>,
     attempt: u32,
+    /// The bytes that references have stood for so far.
+    referred: usize,
 }
 
 impl Outputs {
     /// No results yet, in the attempt of this number, which is part of the call ids.
     pub(super) fn of_attempt(attempt: u32) -> Self {
-        Self { by_step: HashMap::new(), attempt }
+        Self { attempt, ..Self::default() }
     }
 
     /// The number that the ids of its calls begin with.
@@ -42,6 +48,7 @@ impl Outputs {
         catalogue: &Catalogue,
         step: &Step,
     ) -> Result<Value, String> {
+        self.count_references(step)?;
         let mut arguments = Map::with_capacity(step.arguments.len());
         for (name, value) in &step.arguments {
             let given = |reference: &Reference| self.by_step.get(&reference.step)?.get(&reference.key);
@@ -63,6 +70,28 @@ impl Outputs {
         let output = outputs_of(&result.text);
         self.by_step.insert(step.id, output.clone());
         Ok(Value::Object(output))
+    }
+
+    /// Counts what the references of a step stand for, before anything is put in.
+    fn count_references(&mut self, step: &Step) -> Result<(), String> {
+        for reference in step.arguments.iter().flat_map(|(_, value)| value.references()) {
+            let given = self.by_step.get(&reference.step).and_then(|outputs| outputs.get(&reference.key));
+            let bytes = match given {
+                Some(Value::String(text)) => text.len(),
+                Some(other) => other.to_string().len(),
+                // A fault of its own, which is found when it is put in.
+                None => 0,
+            };
+            self.referred = self.referred.saturating_add(bytes);
+            if self.referred > REFERRED_BYTES_MAX {
+                return Err(format!(
+                    "step {}: the references up to here stand for more than {REFERRED_BYTES_MAX} bytes of earlier \
+                     results, which is the most: refer to fewer or shorter ones.",
+                    step.id
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Makes all calls of a plan, up to the first that fails. Returns the result of the last one.

@@ -12,7 +12,7 @@ use planproof_trace::{
     Arguments, Catalogue, Demonstration, EndReason, Event, EventKind, FinishReason, Port, Signature, Tool,
     ToolCall, ToolResult, Usage,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{QUERY, events_of_run};
 
@@ -221,6 +221,21 @@ fn what_goes_wrong_is_fed_back_and_the_last_plan_is_kept() {
     let seen = run("PE", &[&dragon, &dragon, "?", &dragon]);
     assert!(seen.answer.contains("dragon"));
     assert!(seen.lines.last().unwrap().starts_with("execution faulty"));
+}
+
+/// The tool repeats its text, so each step more than doubles it.
+#[test]
+fn references_stand_for_a_limited_number_of_bytes() {
+    let text = |step: u32| match step.checked_sub(1) {
+        Some(before) => format!("<node-{before}>.image<node-{before}>.image"),
+        None => "a cat".to_owned(),
+    };
+    let node = |step: u32| json!({"id": step, "name": "draw it", "args": {"text": text(step)}});
+    let nodes: Vec<Value> = (0..26).map(node).collect();
+    let seen = run("none", &[&json!({ "nodes": nodes }).to_string()]);
+    let last = seen.lines.last().unwrap();
+    assert!(last.starts_with("execution faulty: step 2"), "{}", last.len());
+    assert!(last.contains("more than 16777216 bytes of earlier results"), "{last}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub struct GraphFault {
 pub struct GraphSite {
     /// The index of the sub-task in the list, from 0; `None` for the whole graph.
     pub place: Option<usize>,
-    /// The id of the sub-task, if it has one.
+    /// The id of the sub-task, if it has one; shortened if it is longer than a message shows.
     pub id: Option<String>,
     /// The index of the constraint in its list, from 0.
     pub constraint: Option<usize>,
@@ -213,13 +213,14 @@ impl GraphSite {
     }
 
     pub(crate) fn sub_task(place: usize, id: &str) -> Self {
-        let id = (!id.trim().is_empty()).then(|| id.to_owned());
+        // Shortened already here: every fault of a sub-task holds its id, which may take most of a reply.
+        let id = (!id.trim().is_empty()).then(|| cut(id));
         Self { place: Some(place), id, constraint: None }
     }
 
-    /// Whether it is the same part of the graph.
-    pub(crate) fn is_same_place(&self, other: &Self) -> bool {
-        (self.place, self.constraint) == (other.place, other.constraint)
+    /// The indices of the sub-task and of the constraint, which are the same for the same part of the graph.
+    pub(crate) fn places(&self) -> (Option<usize>, Option<usize>) {
+        (self.place, self.constraint)
     }
 
     pub(crate) fn constraint(mut self, place: usize) -> Self {

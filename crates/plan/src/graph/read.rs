@@ -1,12 +1,14 @@
 //! From a manager's reply to the graph in it.
 
+use std::collections::HashMap;
+
 use serde_json::Value as Json;
 
 use crate::fault::ParseFault;
 use crate::graph::fault::{GraphFault, GraphFaults, GraphField, GraphProblem, GraphSite};
 use crate::graph::form::{SubTask, SubTaskGraph, WordedConstraint};
 use crate::json::{Node, Tree};
-use crate::limits::{GRAPH_FAULTS_MAX, SUB_TASKS_MAX};
+use crate::limits::{CONSTRAINTS_MAX, GRAPH_FAULTS_MAX, SUB_TASKS_MAX};
 use crate::read_json::{exact, is_alike, values};
 use crate::words::{listed, nearest};
 
@@ -53,20 +55,30 @@ pub fn read_graph(reply: &str, executors: &[&str]) -> Result<SubTaskGraph, Graph
     }
     let mut faults = reading.faults;
     if let Err(found) = graph.check(executors) {
-        // Unreadable parts were left empty, which is not another fault.
-        let is_known = |found: &GraphFault| {
-            faults.iter().filter(|fault| fault.site.is_same_place(&found.site)).any(|fault| {
-                let field = found.problem.field().filter(|field| *field != GraphField::After);
-                matches!(*fault.problem, GraphProblem::NoObject { .. })
-                    || (field.is_some() && field == fault.problem.field())
-            })
-        };
-        let found: Vec<GraphFault> = found.faults.into_iter().filter(|fault| !is_known(fault)).collect();
-        faults.extend(found);
+        let further = without_known(found.faults, &faults);
+        faults.extend(further);
     }
     // Stable, so that faults of one sub-task stay as they were found; those of the whole graph come last.
     faults.sort_by_key(|fault| fault.site.place.unwrap_or(usize::MAX));
     if faults.is_empty() { Ok(graph) } else { Err(GraphFaults { faults }) }
+}
+
+/// The faults of the readable part, without those that only follow from what could not be read. Takes time in
+/// proportion to both, times the faults of one place.
+fn without_known(found: Vec<GraphFault>, of_reading: &[GraphFault]) -> Vec<GraphFault> {
+    let mut by_place: HashMap<(Option<usize>, Option<usize>), Vec<&GraphFault>> = HashMap::new();
+    for fault in of_reading {
+        by_place.entry(fault.site.places()).or_default().push(fault);
+    }
+    // Unreadable parts were left empty, which is not another fault.
+    let is_known = |found: &GraphFault| {
+        by_place.get(&found.site.places()).into_iter().flatten().any(|fault| {
+            let field = found.problem.field().filter(|field| *field != GraphField::After);
+            matches!(*fault.problem, GraphProblem::NoObject { .. })
+                || (field.is_some() && field == fault.problem.field())
+        })
+    };
+    found.into_iter().filter(|fault| !is_known(fault)).collect()
 }
 
 fn is_of_size(fault: &GraphFault) -> bool {
@@ -155,7 +167,13 @@ impl Reading<'_> {
 
     fn constraints(&mut self, site: &GraphSite, entries: &Entries) -> Vec<WordedConstraint> {
         let nodes = self.list(site, entries, GraphField::Constraints).unwrap_or_default();
-        let constraint = |(place, node)| self.constraint(&site.clone().constraint(place), node);
+        let constraint = |(place, node): (usize, &Node)| {
+            // The excess is one fault, which the check reports, and its members are not looked at.
+            if place >= CONSTRAINTS_MAX {
+                return WordedConstraint::in_words("");
+            }
+            self.constraint(&site.clone().constraint(place), node)
+        };
         nodes.iter().enumerate().map(constraint).collect()
     }
 

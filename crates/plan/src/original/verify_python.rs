@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use planproof_trace::{Catalogue, Signature};
-use ruff_python_ast::{Expr, ExprCall, ExprFString, ExprSubscript, InterpolatedStringElement, Stmt};
+use ruff_python_ast::{Expr, ExprCall, ExprFString, ExprSubscript, InterpolatedStringElement, Keyword, Stmt};
 
 use super::breadth_first::{Node, walk};
 use super::verify::check_edge;
@@ -62,14 +62,23 @@ fn collect<'a>(body: &'a [Stmt], calls: &mut Vec<&'a ExprCall>, variables: &mut 
     });
 }
 
-/// The keyword arguments by name, each with its last value; `**x` has the name `None`.
+/// The keyword arguments by name, each with its last value; `**x` has the name `None`. Takes time in proportion to
+/// their number.
 fn keywords(call: &ExprCall) -> impl Iterator<Item = (&str, &Expr)> {
     let keywords = &call.arguments.keywords;
-    let name = |keyword: &'_ ruff_python_ast::Keyword| keyword.arg.as_ref().map(|name| name.id.clone());
+    // Looked up instead of searched for, because a call may have as many arguments as fit into a reply.
+    let mut last: HashMap<&str, usize> = HashMap::with_capacity(keywords.len());
+    for (place, keyword) in keywords.iter().enumerate() {
+        last.insert(name_of(keyword), place);
+    }
     keywords.iter().enumerate().filter_map(move |(place, keyword)| {
-        let is_last = !keywords[place + 1..].iter().any(|later| name(later) == name(keyword));
-        is_last.then_some((keyword.arg.as_ref().map_or("None", |name| name.as_str()), &keyword.value))
+        let name = name_of(keyword);
+        (last.get(name) == Some(&place)).then_some((name, &keyword.value))
     })
+}
+
+fn name_of(keyword: &Keyword) -> &str {
+    keyword.arg.as_ref().map_or("None", |name| name.as_str())
 }
 
 struct Program<'a> {

@@ -311,6 +311,7 @@ impl<'a> Visitor<'a> for Walker<'_> {
                 visitor::walk_expr(self, expr);
             }
             Expr::Lambda(lambda) => {
+                // Defaults are evaluated in the scope around the lambda, as those of a function are.
                 let parameters = lambda.parameters.as_deref();
                 parameters.into_iter().for_each(|parameters| self.visit_defaults(parameters));
                 let parameters = parameters.map(names_of).unwrap_or_default();

@@ -5,6 +5,7 @@
 //! dictionary of results are ignored. A program with anything else has no plan.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use ruff_python_ast::{Expr, ExprCall, ModModule, Stmt};
 
@@ -34,7 +35,8 @@ struct Call {
 enum Bound {
     /// The outputs of a call, by its place.
     Call(usize),
-    Value(Draft),
+    /// Shared, because a program can give one long text any number of names.
+    Value(Rc<Draft>),
     /// Something that no argument can be.
     Other,
 }
@@ -141,7 +143,7 @@ impl Builder<'_> {
             }
             Expr::Name(name) => self.names.get(name.id.as_str())?.clone(),
             _ => match self.value(value) {
-                Some(draft) => Bound::Value(draft),
+                Some(draft) => Bound::Value(Rc::new(draft)),
                 // It has no effect, so the plan is complete without it, as long as no argument uses it.
                 None if values::is_idle(value) => Bound::Other,
                 None => return None,
@@ -232,7 +234,7 @@ impl Builder<'_> {
             Expr::Name(name) => match self.names.get(name.id.as_str())? {
                 Bound::Value(draft) => {
                     self.copied += draft.size();
-                    (self.copied <= TEXT_BYTES_MAX).then(|| draft.clone())
+                    (self.copied <= TEXT_BYTES_MAX).then(|| Draft::clone(draft))
                 }
                 _ => None,
             },
@@ -321,4 +323,26 @@ fn text(parts: &[DraftPart], step_of: &dyn Fn(&Source) -> Option<u64>) -> Option
 
 fn is_print(call: &ExprCall) -> bool {
     matches!(&*call.func, Expr::Name(name) if name.id == "print")
+}
+
+#[cfg(test)]
+mod tests {
+    use ruff_python_ast::PythonVersion;
+
+    use super::*;
+    use crate::python::parse::{Depth, parse};
+
+    /// With a copy for each name, a reply of 4 MiB could take hundreds of gigabytes.
+    #[test]
+    fn names_of_one_value_share_it() {
+        let program = "a = b = \"word\"\nc = a\nd = c\n";
+        let parsed = parse(program, PythonVersion::latest(), Depth::Grammar).unwrap();
+        let mut builder = Builder { text: program, ..Builder::default() };
+        assert!(builder.run_module(parsed.suite()).is_some());
+        let sharing = |name: &str| match builder.names.get(name) {
+            Some(Bound::Value(draft)) => Rc::strong_count(draft),
+            _ => 0,
+        };
+        assert_eq!(["a", "b", "c", "d"].map(sharing), [4; 4]);
+    }
 }

@@ -1,6 +1,7 @@
 //! What the published code says, where it differs from what is right, and where Python decides.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use planproof_mnms::catalogue;
 use planproof_plan::original::{
@@ -119,4 +120,15 @@ fn programs_are_what_python_3_11_takes() {
         let compiles_here = read_python(&format!("```python\n{program}\n```")).is_ok();
         assert_eq!((has_tree_here, compiles_here), (has_tree, compiles), "{program}");
     }
+}
+
+/// Quadratic work would take minutes.
+#[test]
+fn a_call_with_many_arguments_is_quick() {
+    let start = Instant::now();
+    let arguments: String = (0..100_000).map(|number| format!(", a{number}=1")).collect();
+    let verdict = verify_program(&format!("image_captioning(image='1.jpg'{arguments})"), catalogue());
+    // One argument too many is one refusal, and so is each of those that the tool does not take.
+    assert_eq!(verdict.failures.len(), 1 + 100_000);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }

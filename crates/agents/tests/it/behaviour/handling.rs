@@ -6,7 +6,7 @@ use planproof_agents::behaviour::summary::Choice;
 use planproof_agents::behaviour::voting::{VotingAgent, VotingOptions};
 
 use planproof_tools::Toolbox;
-use planproof_trace::{ToolCall, ToolResult};
+use planproof_trace::{EndReason, EventKind, ToolCall, ToolResult};
 
 use super::*;
 use crate::events_of_run;
@@ -149,6 +149,39 @@ async fn arguments_are_checked_with_their_evidence() {
     let events = lines(&events);
     let reason = "failed \"the plan cannot be carried out: bake was not executed: the input does not fit the schema of bake";
     assert!(events.contains(reason), "{events}");
+}
+
+/// Its tools repeat their words.
+struct Echo(MockTools);
+
+impl Toolbox for Echo {
+    fn tools(&self) -> &Arc<[Tool]> {
+        self.0.tools()
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> planproof_tools::BoxFuture<'a, ToolResult> {
+        let words = call.arguments.as_object().and_then(|given| given.get("words"));
+        let text = words.and_then(|words| words.as_str()).unwrap_or("wash is done");
+        Box::pin(std::future::ready(ToolResult::ok(call.id.clone(), text)))
+    }
+}
+
+/// Each call more than doubles the result of the one before it.
+#[tokio::test]
+async fn calls_refer_to_a_limited_number_of_bytes() {
+    let step = |number: u32| {
+        let before = number - 1;
+        format!("[Plan] p\n[Action Label] #E{number}\n[Action] say\n[Action Input] #E{before} #E{before}\n")
+    };
+    let first = "[Plan] p\n[Action Label] #E1\n[Action] wash\n[Action Input]\n";
+    let steps: String = (2..=24).map(step).collect();
+    let model = Scripted::new(WHOLE, 1, [stop(&format!("{first}{steps}[Answer]")), stop("Answer: 5")]);
+    let agent = agent(&model, spec_of("rewoo"));
+    let events = events_of_run(&agent, Arc::new(Echo(tools())), &limits(50), 7).await;
+    let Some(Event { kind: EventKind::End(EndReason::AgentFailed { reason }), .. }) = events.last() else {
+        panic!("the run did not fail")
+    };
+    assert!(reason.contains("the results that its calls refer to take more than 16777216 bytes"), "{reason}");
 }
 
 #[tokio::test]

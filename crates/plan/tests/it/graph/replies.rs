@@ -286,6 +286,18 @@ fn a_large_faulty_reply_is_quick() {
     assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
+/// Otherwise a reply with a long id and many constraints would take the memory of both multiplied.
+#[test]
+fn faults_of_a_large_reply_are_few_and_small() {
+    let constraints = vec![json!(1); 1_000];
+    let reply = reply(json!([{"id": "x".repeat(10_000), "constraints": constraints}]));
+    let faults = read_graph(&reply, &EXECUTORS).unwrap_err().faults;
+    // Those of the constraints that may be there, the length of their list, and that of the id.
+    assert_eq!(faults.len(), CONSTRAINTS_MAX + 2);
+    let ids = faults.iter().filter_map(|fault| fault.site.id.as_ref());
+    assert!(ids.map(String::len).all(|length| length < 100));
+}
+
 #[test]
 fn a_graph_in_memory_is_checked_alike() {
     assert_eq!(journey().check(&EXECUTORS), Ok(()));
