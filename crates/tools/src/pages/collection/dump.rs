@@ -4,6 +4,7 @@
 //! and `</page>`, so that a dump of any size takes the memory of its largest page.
 
 use std::io::{self, BufRead};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use roxmltree::{Document as Xml, Node};
 
@@ -27,13 +28,16 @@ pub(super) enum DumpPage {
 /// Why a dump cannot be read further, with the line of the page.
 #[derive(Debug)]
 pub(super) enum DumpError {
+    /// Nobody waits for it any more.
+    GivenUp,
     Io(io::Error),
     Page { line: u64, what: String },
 }
 
 /// The pages of a dump.
-pub(super) struct DumpPages<R> {
+pub(super) struct DumpPages<'s, R> {
     from: R,
+    stop: &'s AtomicBool,
     line: u64,
     /// The line of the last page.
     read: Vec<u8>,
@@ -41,9 +45,10 @@ pub(super) struct DumpPages<R> {
     used: usize,
 }
 
-impl<R: BufRead> DumpPages<R> {
-    pub(super) fn new(from: R) -> Self {
-        Self { from, line: 0, read: Vec::new(), used: 0 }
+impl<'s, R: BufRead> DumpPages<'s, R> {
+    /// Reading gives up soon after `stop` is set.
+    pub(super) fn new(from: R, stop: &'s AtomicBool) -> Self {
+        Self { from, stop, line: 0, read: Vec::new(), used: 0 }
     }
 
     /// The next page of the main namespace; `None` after the last one.
@@ -67,6 +72,10 @@ impl<R: BufRead> DumpPages<R> {
         let mut block: Vec<u8> = Vec::new();
         let mut begun = 0;
         loop {
+            // At each line, because any number of lines and irrelevant pages may lie before the next page.
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(DumpError::GivenUp);
+            }
             if self.used == self.read.len() {
                 self.read.clear();
                 self.used = 0;
@@ -151,7 +160,8 @@ mod tests {
         <page><title>Empty</title><revision><text/></revision></page>\n</mediawiki>";
 
     fn all(dump: &str) -> Result<Vec<DumpPage>, DumpError> {
-        let mut pages = DumpPages::new(dump.as_bytes());
+        let stop = AtomicBool::new(false);
+        let mut pages = DumpPages::new(dump.as_bytes(), &stop);
         std::iter::from_fn(|| pages.next().transpose()).collect()
     }
 
@@ -170,6 +180,14 @@ mod tests {
         let (begun, count) = (Instant::now(), 1 << 18);
         assert_eq!(all(&"<page><title>A</title></page>".repeat(count)).unwrap().len(), count);
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn what_has_no_page_is_given_up_as_well() {
+        let stop = AtomicBool::new(true);
+        // Without an end.
+        let lines = io::BufReader::new(io::repeat(b'\n'));
+        assert!(matches!(DumpPages::new(lines, &stop).next(), Err(DumpError::GivenUp)));
     }
 
     #[test]
