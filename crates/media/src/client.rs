@@ -165,7 +165,9 @@ impl Client {
         let bytes = self.send(ask).await?;
         serde_json::from_slice(&bytes).map_err(|error| {
             let start = String::from_utf8_lossy(&bytes[..bytes.len().min(REFUSAL_BYTES_MAX)]).into_owned();
-            self.nonsense(&format!("{error}; it begins with {}", quoted(&self.0.secrets.redact(&start))))
+            let shown = |text: &str| quoted(&self.0.secrets.redact(text));
+            // A text in the wrong place is repeated in the error, and may be as long as the whole answer.
+            self.nonsense(&format!("{}; it begins with {}", shown(&error.to_string()), shown(&start)))
         })
     }
 

@@ -234,6 +234,19 @@ async fn nonsense_is_the_servers_fault() {
 }
 
 #[tokio::test]
+async fn a_text_in_the_wrong_place_is_not_repeated_as_a_whole() {
+    let text = format!("{KEY} {}", "x".repeat(1 << 20));
+    for (tool, arguments, answer) in [
+        ("image generation", json!({ "text": "x" }), json!({ "data": text })),
+        ("object detection", json!({ "image": "a.png" }), json!({ "objects": text })),
+    ] {
+        let (url, _) = server(Behaviour::Says("200 OK".into(), answer.to_string().into_bytes())).await;
+        let told = outage("misplaced", &url, tool, &arguments).await;
+        assert!(told.contains("invalid type: string") && told.len() < 1000, "{told:.1000}");
+    }
+}
+
+#[tokio::test]
 async fn servers_that_are_away_slow_or_broken_are_outages() {
     // A port that is taken, and at which nobody listens: one that is only free may become another test's.
     let taken = TcpSocket::new_v4().expect("a socket");

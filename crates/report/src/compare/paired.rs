@@ -1,10 +1,21 @@
 //! The paired test of two campaigns on the same cases.
 
+use std::ops::Sub;
+
 use planproof_bench::CaseRuns;
 
-/// Maximum number of additions in the exact test, which take about a second. Beyond that there are so many cases
-/// that the normal approximation differs from the exact result only in digits that do not matter.
+/// Maximum number of additions in the exact test, which take about a second. Beyond that, and beyond
+/// [`ENUMERATED_MAX`], there are so many cases that the normal approximation differs from the exact result only in
+/// digits that do not matter.
 const ADDITIONS_MAX: u128 = 1 << 30;
+
+/// Maximum number of differing cases whose signs are all tried, which takes milliseconds. The distribution of the sum
+/// of so few can have too many values to add up, where the numbers of scored runs differ from case to case, and is
+/// far from a normal one.
+const ENUMERATED_MAX: usize = 20;
+
+/// How much sums of rates may differ and still be equal.
+const ROUNDING: f64 = 1e-12;
 
 /// The probability of a difference between the mean success rates of A and B at least as large as the observed one
 /// if neither agent is better; 1 without cases. Each pair contains the scored runs of one case in A and in B; a
@@ -14,16 +25,16 @@ const ADDITIONS_MAX: u128 = 1 << 30;
 /// so the difference between the two rates of a case is equally likely with the opposite sign. Runs of one case are
 /// never treated as independent. If each case has one run in both, it is the exact McNemar test.
 ///
-/// Source: R. A. Fisher, "The Design of Experiments" (1935), section 21. Exact by adding up the distribution of the
-/// sum; by the normal approximation if that would take more than about a second, as with 10,000 cases of ten
-/// repeats.
+/// Source: R. A. Fisher, "The Design of Experiments" (1935), section 21. Exact by trying every sign for a few differing
+/// cases, and by adding up the distribution of the sum for more; by the normal approximation if that would take more
+/// than about a second, as with 10,000 cases of ten repeats.
 pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     let scored = pairs.iter().filter(|(a, b)| a.runs > 0 && b.runs > 0);
     let Some(common) = scored.clone().try_fold(1i128, |common, (a, b)| {
         least_common_multiple(least_common_multiple(common, a.runs.into())?, b.runs.into())
     }) else {
         // With many different numbers of runs, no common unit fits.
-        return approximate(scored.map(|(a, b)| difference(*a, *b)));
+        return without_unit(scored.map(|(a, b)| difference(*a, *b)).filter(|it| *it != 0.0).collect());
     };
     // The differences as integer multiples of a common unit.
     let whole = |(a, b): &(CaseRuns, CaseRuns)| {
@@ -40,11 +51,39 @@ pub fn sign_flip(pairs: &[(CaseRuns, CaseRuns)]) -> f64 {
     // Flipping the signs of a set of cases lowers the sum of all sizes by twice the total of the set, so a sum at
     // least as large as the observed one corresponds to a set with a total of at most `most`.
     let most = (sizes.iter().sum::<u128>() - observed) / 2;
+    if sizes.len() <= ENUMERATED_MAX {
+        return 2.0 * share_of_at_most(&sizes, most);
+    }
     if (most + 1).saturating_mul(sizes.len() as u128) > ADDITIONS_MAX {
         return approximate(scored.map(|(a, b)| difference(*a, *b)));
     }
     // Sums of the opposite sign are as likely. The cast loses nothing, because `most` is below the limit on additions.
     2.0 * chance_of_at_most(&sizes, most as usize)
+}
+
+/// The same test for differences other than 0 that are no multiples of a common unit.
+fn without_unit(differences: Vec<f64>) -> f64 {
+    if differences.len() > ENUMERATED_MAX {
+        return approximate(differences.into_iter());
+    }
+    let observed = differences.iter().sum::<f64>().abs();
+    if observed <= ROUNDING {
+        return 1.0;
+    }
+    let sizes: Vec<f64> = differences.into_iter().map(f64::abs).collect();
+    let most = (sizes.iter().sum::<f64>() - observed) / 2.0;
+    2.0 * share_of_at_most(&sizes, most + ROUNDING)
+}
+
+/// The share of all sets of these sizes, which are above 0, that have a total of at most `most`.
+fn share_of_at_most<T: Copy + PartialOrd + Sub<Output = T>>(sizes: &[T], most: T) -> f64 {
+    sets_of_at_most(sizes, most) as f64 / (1_u64 << sizes.len()) as f64
+}
+
+fn sets_of_at_most<T: Copy + PartialOrd + Sub<Output = T>>(sizes: &[T], most: T) -> u64 {
+    let Some((first, rest)) = sizes.split_first() else { return 1 };
+    let without = sets_of_at_most(rest, most);
+    if *first > most { without } else { without + sets_of_at_most(rest, most - *first) }
 }
 
 /// The probability that a random set of these sizes, each included with probability one half, has a total of at
@@ -164,6 +203,27 @@ mod tests {
             assert!((here - there).abs() < 1e-9, "{pairs:?}: {here} {there}");
         }
         assert_eq!(sign_flip(&[]), 1.0);
+    }
+
+    #[test]
+    fn a_few_cases_with_different_numbers_of_runs_are_tried_as_well() {
+        let primes = [
+            53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149,
+        ];
+        // The common unit of the first fits, that of the others does not.
+        for cases in [5, 9, 10] {
+            let pairs: Vec<(CaseRuns, CaseRuns)> = (0..cases)
+                .map(|case| {
+                    let (a, b) = (primes[2 * case], primes[2 * case + 1]);
+                    let more = if case % 3 == 2 { 20 + case as u32 } else { 0 };
+                    (runs(10 + more, a), runs(20 + case as u32, b))
+                })
+                .collect();
+            let (here, there) = (sign_flip(&pairs), slow(&pairs));
+            assert!((here - there).abs() < 1e-9, "{cases}: {here} {there}");
+        }
+        // Neither is better than the other.
+        assert_eq!(sign_flip(&primes.map(|all| (runs(1, all), runs(1, all)))), 1.0);
     }
 
     #[test]

@@ -136,8 +136,10 @@ impl Wiki {
         let answer: Answer = serde_json::from_slice(&bytes).map_err(|error| {
             let start = String::from_utf8_lossy(&bytes[..bytes.len().min(1000)]).into_owned();
             let start = start.split_whitespace().collect::<Vec<_>>().join(" ");
+            // A text in the wrong place is repeated in the error, and may be as long as the whole answer.
             SourceFailure(format!(
-                "its answer is not that of a wiki ({error}); it begins with: {}",
+                "its answer is not that of a wiki ({}); it begins with: {}",
+                shortened(&error.to_string()),
                 shortened(&start)
             ))
         })?;

@@ -275,6 +275,13 @@ async fn faults_of_a_server_are_results() {
         // One failure is not the end.
         assert_eq!(ask(&tools, "search Orra").await, text);
     }
+    // A text in the wrong place is not repeated as a whole.
+    let misplaced = json_answer(&json!({"query": "x".repeat(1 << 20)}));
+    let server = StandIn::start(move |_| misplaced.clone());
+    let tools = server.tools(Dialect::Own);
+    let answer = ask(&tools, "search Orra").await;
+    let outage = tools.outage().unwrap();
+    assert!(answer.contains("invalid type: string") && outage.len() < 1000, "{} bytes", outage.len());
     // Taken, and nobody listens: a port that is only free may become another test's.
     let taken = TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();

@@ -163,12 +163,10 @@ fn read_whole(path: &Path, kind: Kind) -> Result<Document> {
 }
 
 fn read_dump(path: &Path, stop: &AtomicBool, take: &mut impl FnMut(Item) -> Result<()>) -> Result<()> {
-    let mut pages = DumpPages::new(open(path)?);
+    let mut pages = DumpPages::new(open(path)?, stop);
     loop {
-        if stop.load(Ordering::Relaxed) {
-            return Err(CollectionError::GivenUp);
-        }
         let page = pages.next().map_err(|error| match error {
+            DumpError::GivenUp => CollectionError::GivenUp,
             DumpError::Io(source) => unreadable(path, source),
             DumpError::Page { line, what } => wrong(path, Some(line), what),
         })?;
