@@ -18,6 +18,22 @@ def test_planning(planproof_case):
     assert planproof_case.id.startswith("7-")
 """
 
+# A program that ran each of three cases twice.
+TWICE = """#!/bin/sh
+while [ "$1" != --junit ]; do shift; done
+cat > "$2" <<END
+<testsuites><testsuite>
+<testcase name="7-0 clerk repeat 0"><failure type="order_error" message="not a before b"/></testcase>
+<testcase name="7-1 clerk repeat 0"><error type="unscored" message="the model is gone"/></testcase>
+<testcase name="7-2 clerk repeat 0"/>
+<testcase name="7-0 clerk repeat 1"/>
+<testcase name="7-1 clerk repeat 1"/>
+<testcase name="7-2 clerk repeat 1"/>
+</testsuite></testsuites>
+END
+exit 1
+"""
+
 
 @pytest.fixture(autouse=True)
 def not_installed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,6 +95,19 @@ def test_what_says_nothing_of_the_agent_is_an_error(pytester: pytest.Pytester) -
     result = run(pytester, text.replace("sh -c 'exit 7'", "no_such_program"))
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(["*planproof exited with 2: *there is no program `no_such_program`*"])
+
+
+def test_a_case_that_fails_in_one_of_its_runs_is_failed(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = pytester.path / "planproof-twice"
+    program.write_text(TWICE, encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PLANPROOF_BINARY", str(program))
+    mark = '@pytest.mark.planproof("tools@openai/m", cases=3, options=["--repeat", "2"])'
+    result = run(pytester, f"import pytest\n{mark}\ndef test_it(): pass\n")
+    result.assert_outcomes(passed=1, failed=1, errors=1)
+    result.stdout.fnmatch_lines(["7-0 clerk repeat 0: order_error: not a before b"])
 
 
 def test_cases_and_seed_belong_in_the_mark(pytester: pytest.Pytester) -> None:

@@ -29,6 +29,8 @@ def plain(query, tools):
         raise ValueError("no such thing")
     if query == "none":
         return None
+    if query.startswith("long"):
+        return f"{subprocess.run([sys.executable, '-c', '']).returncode} {os.environ.get('PLANPROOF_QUERY')}"
     if query == "environment":
         names = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL",
                  "GEMINI_API_KEY", "ANTHROPIC_MODEL", "PLANPROOF_MCP_URL", "PLANPROOF_QUERY")
@@ -97,6 +99,13 @@ def test_the_environment_of_a_task_is_that_of_a_command(agent_file: Path) -> Non
     tools = "http://127.0.0.1:9/x environment http://127.0.0.1:9/x"
     expected = f"http://127.0.0.1:9/v1 key-1 sim/x {others} {tools} Model("
     assert answer["answer"].startswith(expected)
+
+
+def test_a_query_that_fits_into_no_variable_is_in_none(agent_file: Path) -> None:
+    queries = ["short", "long " + 200_000 * "x", "long \0"]
+    _, *others = served([str(agent_file)], [{"id": n, "query": query} for n, query in enumerate(queries)])
+    # And programs can be started meanwhile.
+    assert others == [{"id": 1, "answer": "0 None"}, {"id": 2, "answer": "0 None"}]
 
 
 def test_an_asynchronous_agent_keeps_its_loop(agent_file: Path) -> None:

@@ -83,16 +83,32 @@ fn referring(value: Value, given: &[(usize, String, Value)]) -> Value {
         return reference(id, key).into();
     }
     // Only a text can contain an output among other words.
-    let Value::String(mut text) = value else { return value };
+    let Value::String(text) = value else { return value };
+    // Each with whether it is a reference. Nothing is searched for in those: an output such as `1` would tear apart
+    // `<node-1>.text`, and a few outputs such as `n` and `o` would double the text again and again.
+    let mut pieces = vec![(text, false)];
     for (id, key, output) in given.iter().rev() {
-        if let Value::String(output) = output
-            && !output.trim().is_empty()
-            && text.contains(output.as_str())
-        {
-            text = text.replace(output.as_str(), &reference(id, key));
+        let Value::String(output) = output else { continue };
+        let is_in = |(words, is_reference): &(String, bool)| !is_reference && words.contains(output.as_str());
+        if output.trim().is_empty() || !pieces.iter().any(is_in) {
+            continue;
         }
+        let mut split = Vec::new();
+        for (words, is_reference) in pieces {
+            if is_reference {
+                split.push((words, true));
+                continue;
+            }
+            for (place, words) in words.split(output.as_str()).enumerate() {
+                if place > 0 {
+                    split.push((reference(id, key), true));
+                }
+                split.push((words.to_owned(), false));
+            }
+        }
+        pieces = split;
     }
-    text.into()
+    pieces.into_iter().map(|(piece, _)| piece).collect::<String>().into()
 }
 
 /// Whether a value is an output or its text. Empty outputs are never referenced.
@@ -140,4 +156,21 @@ pub(crate) fn executed(events: &[Event]) -> ExecutionStatus {
 pub(crate) fn faults(events: &[Event], state: &str) -> u32 {
     let is_fault = |event: &&Event| matches!(&event.kind, EventKind::Section { state: of, note, .. } if of == state && note == findings::FAULTY);
     u32::try_from(events.iter().filter(is_fault).count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_output_is_searched_for_in_a_reference() {
+        let given = [(0, "number".to_owned(), json!("1")), (1, "text".to_owned(), json!("a cat"))];
+        let found = referring(json!("draw a cat, 1 time"), &given);
+        assert_eq!(found, json!("draw <node-1>.text, <node-0>.number time"));
+        assert_eq!(referring(json!("1"), &given), json!("<node-0>.number"));
+        // Each of these is a letter of every reference.
+        let letters = ["n", "o", "d", "e"];
+        let given: Vec<_> = (0..100_usize).map(|id| (id, "key".to_owned(), json!(letters[id % 4]))).collect();
+        assert_eq!(referring(json!("n o"), &given), json!("<node-96>.key <node-97>.key"));
+    }
 }

@@ -117,6 +117,10 @@ def _write(replies: TextIO, message: Any) -> None:
     replies.flush()
 
 
+# Longest query that is also put into a variable, in bytes, as for `command:`. The system takes 128 KiB, and starts no
+# program at all while a variable is longer.
+_QUERY_VARIABLE_BYTES_MAX = 100 * 1024
+
 # What the clients of the protocols read in which planproof serves a model: its address, its key, its name.
 _SERVED_VARIABLES = (
     ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL"),
@@ -128,7 +132,12 @@ _SERVED_VARIABLES = (
 def _show_to_environment(task: Any, model: Optional[Model]) -> None:
     """Sets the variables that `command:` would have set, for code that reads them."""
     os.environ["PLANPROOF_MCP_URL"] = task["mcp_url"]
-    os.environ["PLANPROOF_QUERY"] = task["query"]
+    query = task["query"]
+    # A query that fits into no variable, as with a NUL in it, is an argument of the function alone.
+    if len(query.encode()) <= _QUERY_VARIABLE_BYTES_MAX and "\0" not in query:
+        os.environ["PLANPROOF_QUERY"] = query
+    else:
+        os.environ.pop("PLANPROOF_QUERY", None)
     if model is not None:
         # Only OpenAI's clients have the version in their base URL.
         root = model.base_url[: -len("/v1")] if model.base_url.endswith("/v1") else model.base_url

@@ -94,7 +94,12 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
     // Without its tables, nothing can be said about the plan, so the run is unscored and not failed.
     let database = case.database().map_err(|error| Unscored::Outside { reason: error.to_string() })?;
     let plan = ended.answer().and_then(plan_in).unwrap_or_default();
-    Ok(of_plan(case, &database, TripPlan(plan), &run))
+    let verdict = of_plan(case, &database, TripPlan(plan), &run);
+    // Judging looks flights up as well. A look-up that failed has found nothing, which is no fault of the plan.
+    match database.flights.outage() {
+        Some(outage) => Err(Unscored::Outside { reason: outage.to_string() }),
+        None => Ok(verdict),
+    }
 }
 
 /// The verdict on a plan, which is null if there is none.

@@ -58,7 +58,13 @@ pub(super) fn score(
         verdicts.push(match case.task().options.mode {
             QueryMode::Reading => judge::of_fields(case, plan, &run),
             QueryMode::TwoStage | QueryMode::SolePlanning => {
-                judge::of_plan(case, &*case.database()?, TripPlan(plan.unwrap_or_default()), &run)
+                let database = case.database()?;
+                let verdict = judge::of_plan(case, &database, TripPlan(plan.unwrap_or_default()), &run);
+                // A look-up that failed has found nothing, which is no fault of the plan.
+                if let Some(outage) = database.flights.outage() {
+                    return Err(CaseError::new(outage));
+                }
+                verdict
             }
         });
     }

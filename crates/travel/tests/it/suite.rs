@@ -2,9 +2,15 @@
 
 use std::sync::Arc;
 
-use planproof_suite::{Case, CaseSelection, Data, Judged, Registry, Suite, Verdict};
+use planproof_suite::{Case, CaseError, CaseSelection, Data, Judged, Registry, Suite, Unscored, Verdict};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
-use planproof_travel::suite::{CASE_SCHEMA, NAME, TravelPlanner, TripDetail, compare, of_query, plan_in};
+use planproof_travel::own;
+use planproof_travel::suite::{
+    CASE_SCHEMA, Folder, NAME, OpenTables, TravelPlanner, TripDetail, compare, of_query, plan_in,
+};
+use planproof_travel::tables::{
+    FlightNames, FlightRow, FlightStore, FlightStoreError, Flights, Leg, TripDatabase,
+};
 use serde_json::{Value, json};
 
 /// The suite with these options.
@@ -326,4 +332,44 @@ fn options_and_data_that_make_no_sense_are_refused() {
     assert!(load.unwrap_err().to_string().contains("q.jsonl is no folder"));
     let chosen = cases(&[("days", "3"), ("level", "easy")]);
     assert!(!chosen.is_empty() && chosen.iter().all(|case| case.card().label == "easy, 3 days"));
+}
+
+/// Flights that cannot be read.
+#[derive(Debug)]
+struct Broken;
+
+impl FlightStore for Broken {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn of_leg(&self, _: Leg) -> Result<Vec<FlightRow>, FlightStoreError> {
+        Err(FlightStoreError("the disk is gone".to_owned()))
+    }
+
+    fn of_code(&self, _: u32) -> Result<Vec<FlightRow>, FlightStoreError> {
+        Err(FlightStoreError("the disk is gone".to_owned()))
+    }
+}
+
+#[test]
+fn a_plan_is_not_blamed_for_flights_that_cannot_be_read() {
+    let open: OpenTables = Arc::new(|_: &Folder| -> Result<Arc<TripDatabase>, CaseError> {
+        let database = own::database().map_err(CaseError::new)?;
+        let flights = Flights::new(FlightNames::default(), Arc::new(Broken));
+        Ok(Arc::new(TripDatabase { flights, ..database }))
+    });
+    let suite = TravelPlanner::default().with_tables(open);
+    let own = cases(&[]).remove(0);
+    let mut task: Value = serde_json::from_str(&own.to_line()).unwrap();
+    task["tables"] = json!({"path": "tables", "digest": "none"});
+    let case = suite.read(&task.to_string()).unwrap();
+    let mut days = plan_in(&own.gold().unwrap().answer).unwrap();
+    days[0]["transportation"] = json!("Flight Number: F1, from Reno to Elko");
+    let said = "the flights cannot be read: the disk is gone";
+    let judged = case.judge(&[answered(days.to_string())]);
+    assert_eq!(judged.err(), Some(Unscored::Outside { reason: said.to_owned() }));
+    let line = json!({"idx": task["query"]["idx"], "plan": days}).to_string();
+    let scored = suite.score(&[case], Data { text: &line, file: "plans.jsonl" });
+    assert_eq!(scored.err().map(|error| error.to_string()).as_deref(), Some(said));
 }

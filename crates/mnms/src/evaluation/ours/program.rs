@@ -51,6 +51,13 @@ const BUILT_IN: [&str; 34] = [
     "tuple",
 ];
 
+/// Maximum number of bytes of the values that a program copies from its variables: every line `x += x` doubles one.
+/// Beyond that, a variable is taken for an empty text.
+const COPIED_BYTES_MAX: usize = 16 << 20;
+
+/// What a part of a value counts beyond its text, in bytes.
+const PART_BYTES: usize = 64;
+
 /// The steps, and whether anything could not be parsed.
 pub(super) fn steps(program: &str) -> (Vec<Step>, bool) {
     let mut reader = Reader::default();
@@ -77,10 +84,30 @@ enum Held {
     Parts(Vec<Part>),
 }
 
+/// A copy of a value, which is empty if more than [`COPIED_BYTES_MAX`] have been copied.
+fn copy(held: &Held, copied: &mut usize) -> Held {
+    let Held::Parts(parts) = held else { return held.clone() };
+    // Nothing is measured any more once there is no room.
+    if *copied <= COPIED_BYTES_MAX {
+        *copied += parts.iter().map(bytes).sum::<usize>();
+    }
+    if *copied > COPIED_BYTES_MAX { Held::Parts(Vec::new()) } else { held.clone() }
+}
+
+fn bytes(part: &Part) -> usize {
+    let text = match part {
+        Part::Words(words) => words.len(),
+        Part::Given(_, key) => key.as_ref().map_or(0, String::len),
+    };
+    PART_BYTES + text
+}
+
 #[derive(Default)]
 struct Reader {
     steps: Vec<Step>,
     held: HashMap<String, Held>,
+    /// The bytes of all values that were copied so far.
+    copied: usize,
     /// Functions and classes that the program defines.
     defined: HashSet<String>,
 }
@@ -120,7 +147,8 @@ impl Reader {
             Stmt::Assign(it) => {
                 let held = self.held(&it.value);
                 for target in &it.targets {
-                    self.bind(target, held.clone());
+                    let value = copy(&held, &mut self.copied);
+                    self.bind(target, value);
                 }
             }
             Stmt::AnnAssign(it) => {
@@ -208,7 +236,7 @@ impl Reader {
             },
             Expr::Await(it) => self.held(&it.value),
             Expr::Name(name) => match self.held.get(name.id.as_str()) {
-                Some(held) => held.clone(),
+                Some(held) => copy(held, &mut self.copied),
                 // A parameter or a loop variable, for example. Its value is unknown, so its name stands for it.
                 None => Held::Parts(vec![Part::Words(name.id.as_str().to_owned())]),
             },

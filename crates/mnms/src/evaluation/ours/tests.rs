@@ -130,3 +130,15 @@ fn plans_of_ten_thousand_steps_are_compared() {
     let program: String = (0..10_000).map(line).collect();
     assert_eq!(of_code(&program).labels.tools.len(), 10_000);
 }
+
+#[test]
+fn values_that_double_in_every_line_stay_small() {
+    for line in ["x += x\n", "x = x + x\n", "x = f'{x}{x}'\n", "x = y = [x, x]\n"] {
+        let read = of_code(&format!("x = 'a'\n{}count(objects=x)", line.repeat(64)));
+        assert!(!read.has_malformed, "{line}");
+        assert_eq!(read.labels.tools, ["count"], "{line}");
+    }
+    // What a plan needs is far below the limit.
+    let read = of_code("x = 'a'\nx += x\ncount(objects=x)");
+    assert_eq!(read.labels, of_code("count(objects='aa')").labels);
+}
