@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use planproof_trace::TimeOfDay;
 
-use crate::case::PlanningCase;
+use crate::case::{ACTIONS_MAX, PlanningCase};
 use crate::grammar::{
     ActionList, ClockBound, ClockLink, Direction, Group, JOINER_WORDS, Joiner, LIST_MAX, Link, NeutralClause,
-    NounPhrase, RELATIVE_DEPTH_MAX, Relative, Sentences, SubSentence, WordingIndex,
+    NounPhrase, RELATIVE_DEPTH_MAX, Relative, SUB_SENTENCES_MAX, Sentences, SubSentence, WordingIndex,
 };
 use crate::text::{Source, write_paragraph};
 use crate::time_form::Bound;
@@ -20,6 +20,10 @@ use crate::wording::Wordings;
 
 /// Most phrases that are tried in one paragraph. Those of the generator take some hundreds for each action.
 const STEPS_MAX: u32 = 2_000_000;
+
+/// Most sub-sentences of a paragraph: the generator writes at most as many sentences as a case can have actions. The
+/// search recurses once for each of them, so this bounds the stack: a case file can hold a paragraph of any length.
+const PARAGRAPH_SUB_SENTENCES_MAX: usize = ACTIONS_MAX * SUB_SENTENCES_MAX;
 
 const DIRECTIONS: [Direction; 2] = [Direction::Before, Direction::After];
 
@@ -82,6 +86,9 @@ impl Recovery<'_> {
         sentences: &mut Sentences,
         is_right: &impl Fn(&Sentences) -> bool,
     ) -> bool {
+        if sentences.len() >= PARAGRAPH_SUB_SENTENCES_MAX {
+            return false;
+        }
         for (at, sub_sentence) in self.sub_sentence(at) {
             sentences.push((joiner, sub_sentence));
             if self.behind(at, sentences, is_right) {

@@ -133,8 +133,7 @@ impl Tree {
         let own = process::id();
         let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
         let ids = names.filter_map(|name| name.to_str()?.parse::<u32>().ok()).filter(|id| *id != own);
-        let read = |id| Process::read(id, &fs::read_to_string(format!("/proc/{id}/status")).ok()?);
-        let mut processes: Vec<Process> = ids.filter_map(read).collect();
+        let mut processes: Vec<Process> = ids.filter_map(Process::now).collect();
         if let Self::Below = self {
             let below = below(own, &processes);
             processes.retain(|process| below.contains(&process.id));
@@ -181,6 +180,24 @@ fn below(ancestor: u32, processes: &[Process]) -> BTreeSet<u32> {
 }
 
 impl Process {
+    /// The process of this id.
+    fn now(id: u32) -> Option<Self> {
+        let process = Self::read(id, &fs::read_to_string(format!("/proc/{id}/status")).ok()?)?;
+        if !process.is_over {
+            return Some(process);
+        }
+        let threads = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+        let statuses = threads.filter_map(|thread| fs::read_to_string(thread.path().join("status")).ok());
+        Some(process.or_a_thread(statuses))
+    }
+
+    /// The process according to the first of its threads that has not ended. The status of a process is that of its
+    /// first thread, which can end before the others: it then says that the process has ended and holds no memory.
+    fn or_a_thread(self, mut statuses: impl Iterator<Item = String>) -> Self {
+        let alive = |status: String| Self::read(self.id, &status).filter(|thread| !thread.is_over);
+        statuses.find_map(alive).unwrap_or(self)
+    }
+
     /// Parses `/proc/ID/status`.
     fn read(id: u32, status: &str) -> Option<Self> {
         let of = |name: &str| {
@@ -222,6 +239,20 @@ mod tests {
         let ended = Process::read(9, "Name:\tx\nState:\tZ (zombie)\nPPid:\t8\n").unwrap();
         assert!(ended.is_over && ended.bytes == 0);
         assert_eq!(Process::read(9, "Name:\tx\n"), None);
+    }
+
+    /// A program must not get around its limit by ending its first thread.
+    #[test]
+    fn a_process_lives_as_long_as_one_of_its_threads() {
+        let ended = "Name:\tx\nState:\tZ (zombie)\nPPid:\t7\n";
+        let alive = "Name:\tx\nState:\tR (running)\nPPid:\t7\nVmRSS:\t      12 kB\n";
+        let with = |statuses: &[&str]| {
+            let process = Process::read(8, ended).unwrap();
+            process.or_a_thread(statuses.iter().map(|status| (*status).to_owned()))
+        };
+        let expected = Process { id: 8, parent: 7, is_over: false, bytes: 12 << 10 };
+        assert_eq!(with(&[ended, alive]), expected);
+        assert_eq!(with(&[ended, "gone"]), Process { is_over: true, bytes: 0, ..expected });
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl Progress {
     }
 
     /// The end of the string that contains a byte of the text, if the content is JSON. The bytes must be queried in
-    /// ascending order; nothing is read twice, so that everything together takes time in proportion to the content.
+    /// ascending order; nothing is read twice between two corrections, so that everything together takes time in
+    /// proportion to the content.
     pub(super) fn end_of_string(&mut self, text: &str, byte: usize) -> StringEnd {
         let json = &mut self.json;
         while !json.is_other && (json.is_in_string || json.at < byte) {
@@ -142,6 +143,11 @@ impl Progress {
             self.end = here + c.len_utf8();
         }
         Ok(())
+    }
+
+    /// Has JSON read again from this byte of the text, where the content begins: text that was read was cut off.
+    pub(super) fn restart_json(&mut self, start: usize) {
+        self.json = Json { at: start, ..Json::default() };
     }
 
     /// What every match goes on with.

@@ -94,6 +94,9 @@ impl Monitor {
             }
             self.progress = Progress::new(state, self.text.len());
             self.scanned = self.text.len();
+        } else {
+            // Strings were read to their ends, which can lie in what was cut off.
+            self.progress.restart_json(start);
         }
         // Where every match continues with the same text, there is no need to ask the model for it.
         let forced = self.progress.forced(state);

@@ -95,12 +95,14 @@ struct Lexer<'s> {
     at: usize,
     line: u32,
     line_start: usize,
+    /// No raw string that begins further on can end: the search for its end has failed once.
+    no_raw_end: bool,
 }
 
 impl<'s> Lexer<'s> {
     fn new(source: &'s str) -> Self {
         let at = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { source, at, line: 1, line_start: at }
+        Self { source, at, line: 1, line_start: at, no_raw_end: false }
     }
 
     fn tokens(mut self, faults: &mut Faults) -> Vec<Token> {
@@ -202,12 +204,17 @@ impl<'s> Lexer<'s> {
     fn raw_text(&mut self, faults: &mut Faults) -> Lexeme {
         let start = self.at;
         let inside = &self.source[start + 2..];
-        match inside.find("\"#") {
+        // A second search would pass the same rest again, and a source can have very many such beginnings.
+        let end = if self.no_raw_end { None } else { inside.find("\"#") };
+        match end {
             Some(length) => {
                 self.advance_to(start + 2 + length + 2);
                 Lexeme::Text(inside[..length].to_owned())
             }
-            None => self.unclosed(start, 2, faults),
+            None => {
+                self.no_raw_end = true;
+                self.unclosed(start, 2, faults)
+            }
         }
     }
 
@@ -224,6 +231,9 @@ impl<'s> Lexer<'s> {
     }
 }
 
+/// Most digits of an escape sequence `\u{HEX}`.
+const UNICODE_DIGITS_MAX: usize = 6;
+
 /// The character of an escape sequence, and its length in bytes.
 fn unescape(escape: &str) -> Option<(char, usize)> {
     let c = match escape.as_bytes().get(1)? {
@@ -233,8 +243,11 @@ fn unescape(escape: &str) -> Option<(char, usize)> {
         b'"' => '"',
         b'\\' => '\\',
         b'u' => {
-            let (digits, _) = escape.strip_prefix("\\u{")?.split_once('}')?;
-            let is_hex = digits.len() <= 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let rest = escape.strip_prefix("\\u{")?;
+            // The brace is looked for only as far as it can be, because the rest of a source can be long.
+            let length = rest.bytes().take(UNICODE_DIGITS_MAX + 1).position(|byte| byte == b'}')?;
+            let digits = &rest[..length];
+            let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
             let c = char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)?)?;
             return Some((c, "\\u{}".len() + digits.len()));
         }
@@ -396,6 +409,20 @@ mod tests {
         read(&("(".repeat(deep) + &")".repeat(deep)), &mut faults);
         let codes: Vec<Code> = faults.list.iter().map(|fault| fault.code).collect();
         assert_eq!(codes, [Code::LimitExceeded, Code::UnclosedList, Code::LimitExceeded]);
+    }
+
+    /// With a search of the whole rest for each string and each escape, this would take minutes.
+    #[test]
+    fn very_many_faults_take_linear_time() {
+        let strings = "#\"x\n".repeat(250_000);
+        let escapes = format!("\"{}\"", "\\u{".repeat(330_000));
+        for (source, count) in [(strings, 250_000), (escapes, 330_000)] {
+            let mut faults = Faults::default();
+            read(&source, &mut faults);
+            assert_eq!(faults.list.len() + faults.left_out, count);
+        }
+        check(r#"("\u{10ffff}")"#, r#"("\u{10ffff}")"#, &[]);
+        check(r#"("\u{1000000}")"#, r#"("u{1000000}")"#, &["1 bad-escape"]);
     }
 
     #[test]

@@ -304,6 +304,26 @@ fn prompts_in_strings_of_json_are_content() {
     }
 }
 
+/// What was read of a string that was cut back is no longer there.
+#[test]
+fn strings_of_json_are_read_again_after_a_correction() {
+    let source = r##"
+(define data
+  (:states
+    (Ques (:text "[Question]"))
+    (Data (:text "[Data]") (:content (json "{}") (matches #"\{"a": "[a-zA-Z \[\]]*"\}"#)))
+    (Ans (:text "[Answer]")))
+  (:behavior (next Ques Data Ans)))"##;
+    let mut monitor = monitor(source, MonitorOptions::default());
+    monitor.question("q");
+    assert_eq!(monitor.push(br#" {"a": "x1 [Answer] y"}"#), NextStep::Violation);
+    assert_eq!(monitor.correct().step, NextStep::Continue);
+    assert_eq!(monitor.text(), "[Question] q\n[Data] {\"a\": \"x");
+    assert_eq!(monitor.push(b" [Answer] y\"}\n[Answer] done"), NextStep::Continue);
+    monitor.end_of_output();
+    assert_eq!(monitor.answer(), Some("done"));
+}
+
 #[test]
 fn what_was_refused_is_not_complete() {
     let mut monitor = react(MonitorOptions { tools: Some(tools()), ..MonitorOptions::default() });

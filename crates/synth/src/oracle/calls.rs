@@ -98,7 +98,7 @@ fn space_out(calls: &mut [CallRecord<'_>], number: usize, written: &[&str]) {
 }
 
 /// Sorts overlapping calls by criteria other than which began first: by their start times, then by their tools. A
-/// call that had ended before another began stays before it.
+/// call that had ended before another began stays before it. Takes time in the square of the calls that overlap.
 fn order_overlapping(calls: &mut [CallRecord<'_>]) {
     let end = |call: &CallRecord<'_>| call.answered.map_or(call.start, |(end, _)| end);
     let rank = |call: &CallRecord<'_>| {
@@ -115,15 +115,18 @@ fn order_overlapping(calls: &mut [CallRecord<'_>]) {
             last += 1;
         }
         let group = &mut calls[first..last];
+        // Once for each call of a group; a call alone has nothing to be compared with.
+        let mut ranks: Vec<_> = if group.len() > 1 { group.iter().map(rank).collect() } else { Vec::new() };
         for place in 0..group.len().saturating_sub(1) {
-            let rest = &group[place..];
             // The order in time stays where there is one: nothing else of the rest may
             // have ended before this call began.
-            let may_be_next = |call: &&CallRecord<'_>| !rest.iter().any(|other| end(other) < call.start);
-            let next = rest.iter().filter(may_be_next).min_by_key(|call| rank(call)).map(|call| call.place);
-            let next = rest.iter().position(|call| Some(call.place) == next).unwrap_or_default();
+            let first_end = group[place..].iter().map(end).min().unwrap_or_default();
+            let may_be_next = |at: &usize| group[*at].start <= first_end;
+            let next = (place..group.len()).filter(may_be_next).min_by_key(|at| &ranks[*at]);
+            let next = next.unwrap_or(place);
             // A rotation, unlike a swap, keeps the order of the calls that it passes.
-            group[place..=place + next].rotate_right(1);
+            group[place..=next].rotate_right(1);
+            ranks[place..=next].rotate_right(1);
         }
         first = last;
     }

@@ -109,6 +109,16 @@ fn classes_come_in_their_order() {
     }
 }
 
+/// If each place compared all calls with all others, this would take minutes.
+#[test]
+fn very_many_overlapping_calls_are_judged() {
+    let calls: String = (0..5000).map(|call| format!("call feed_mixing {{}} #x{call} | ")).collect();
+    let results: String = (0..5000).map(|call| format!("ok #x{call} \"d\" | ")).collect();
+    let verdict = judged(&format!("{calls}{results}answer \"\""));
+    assert_eq!(verdict.calls.len(), 5000);
+    assert!(verdict.flags.contains(&Flag::Concurrent));
+}
+
 /// All calls of [`ALL_RIGHT`] at once, as several frameworks make the calls of one reply: in any order, overlapping.
 const AT_ONCE: [&str; 3] = [
     "call feed_mixing {} #x | call egg_collection {} #y | call barn_inspection {} #z | ok #z | ok #x | ok #y",

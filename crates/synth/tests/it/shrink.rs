@@ -183,6 +183,17 @@ fn it_ends_when_the_test_ends() {
     assert_eq!(same.case, case);
 }
 
+/// The paragraph of a case file can be so long that a search that recurses for each sentence overflows the stack.
+#[test]
+fn a_paragraph_of_very_many_sentences_is_foreign() {
+    let mut long = case(4..=4, 0);
+    let paragraph = std::iter::repeat_n(long.paragraph.as_str(), 5000).collect::<Vec<_>>().join(" ");
+    long.query = long.query.replace(&long.paragraph, &paragraph);
+    long.paragraph = paragraph;
+    assert!(long.phrasings().is_none());
+    assert_eq!(shrinker().shrink(&long, &mut |_| Some(true)), Err(NoShrinking::ForeignParagraph));
+}
+
 #[test]
 fn a_foreign_paragraph_is_refused() {
     let mut foreign = case(4..=4, 0);
