@@ -240,7 +240,7 @@ impl GoingOn {
             ModelError::BudgetUsedUp { .. } => state.was_refused = true,
             ModelError::NotRecorded { .. } => state.not_recorded = Some(error.to_string()),
             // An invalid request is the agent's own mistake, so it counts as answered.
-            ModelError::Status { status: 400 | 413 | 422, .. } => state.answered += 1,
+            _ if error.is_invalid_request() => state.answered += 1,
             _ => state.failure = Some(error.to_string()),
         }
     }
