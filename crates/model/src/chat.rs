@@ -252,6 +252,8 @@ pub enum ModelError {
     Recorded {
         /// The error's message when it was recorded.
         message: String,
+        /// The HTTP status, if a server refused.
+        status: Option<u16>,
     },
     /// The recording cannot be written, so no more requests are sent.
     #[error("{what}")]
@@ -285,6 +287,20 @@ impl ModelError {
             | Self::NotWritten { .. }
             | Self::Malformed { .. } => false,
         }
+    }
+
+    /// The HTTP status with which a server refused, now or when it was recorded.
+    pub(crate) fn status(&self) -> Option<u16> {
+        match self {
+            Self::Status { status, .. } => Some(*status),
+            Self::Recorded { status, .. } => *status,
+            _ => None,
+        }
+    }
+
+    /// Whether the server found the request itself invalid, which is the mistake of whoever made it.
+    pub(crate) fn is_invalid_request(&self) -> bool {
+        matches!(self.status(), Some(400 | 413 | 422))
     }
 
     /// Whether the server may have done the work, and charge for it, although there is no answer.

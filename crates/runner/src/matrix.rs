@@ -295,18 +295,23 @@ impl ResumedMatrix {
     ) -> Result<Self, RunnerError> {
         let before = Budgets::read(&row.budgets)?;
         let budgets = Budgets::of(new).or(&before);
-        store.set_matrix_budgets(&row.id, &budgets.to_json()?)?;
         let matrix = Self { deadline: budgets.deadline(began), row, budgets };
         let campaigns = store.campaigns_of_matrix(&matrix.row.id)?;
         let is_complete = campaigns.iter().all(is_complete);
-        match matrix.left(&campaigns, &matrix.row.id)? {
+        if let (Left::Nothing(budget), false) = (matrix.left(&campaigns, &matrix.row.id)?, is_complete) {
             // Only the name of the option is shown: its placeholder, in capitals, is trimmed.
-            Left::Nothing(budget) if !is_complete => Err(RunnerError::usage(format!(
-                "the budget of {budget} of the matrix is used up: set a larger one with{}",
-                budgets::larger(&budget).trim_end_matches(char::is_uppercase).trim_end()
-            ))),
-            _ => Ok(matrix),
+            let option = match budgets::larger(&budget).trim_end_matches(char::is_uppercase).trim() {
+                // A campaign that ended by its time has as much again when it resumes, so no option is named there.
+                "" => "--minutes",
+                option => option,
+            };
+            return Err(RunnerError::usage(format!(
+                "the budget of {budget} of the matrix is used up: set a larger one with {option}"
+            )));
         }
+        // Only now: budgets that were refused must not replace the earlier ones.
+        store.set_matrix_budgets(&matrix.row.id, &matrix.budgets.to_json()?)?;
+        Ok(matrix)
     }
 
     /// The remaining budget for the campaign of that id, if these are all: the expenses of the others are subtracted.

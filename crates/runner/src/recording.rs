@@ -1,11 +1,13 @@
 //! A campaign in a recording: its runs and their outcomes.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
 use planproof_bench::{Memory, Outcome};
-use planproof_model::recording::{RecordingError, RecordingFile, RecordingNote};
+use planproof_model::recording::{Recording, RecordingError, RecordingFile, RecordingNote};
 use planproof_suite::{Case, Class};
 use planproof_trace::Secrets;
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,9 @@ use crate::error::RunnerError;
 use crate::memory::LessonNote;
 use crate::options::StoredOptions;
 use crate::world::World;
+
+/// Most bytes of a recording's end that are searched for its last line; an [`EndNote`] takes far fewer.
+const TAIL_BYTES_MAX: u64 = 4096;
 
 /// What was run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -199,8 +204,7 @@ pub(crate) fn go_on<W: World>(
     let file = RecordingFile::open(path, &world.origin(), secrets)?;
     warn_of_torn_line(world, "recording", &file);
     let notes = file.notes();
-    let campaign: Option<CampaignNote> = notes.iter().find(|note| note.kind == "campaign").and_then(parse);
-    if campaign.is_none_or(|campaign| campaign.id != id) {
+    if !are_of(notes, id) {
         return Err(RunnerError::usage(format!("the recording {} is of another campaign", path.display())));
     }
     let verdicts = notes.iter().filter(|note| note.kind == "verdict").filter_map(parse::<VerdictNote>);
@@ -208,6 +212,34 @@ pub(crate) fn go_on<W: World>(
     let written = verdicts.filter(|verdict| verdict.unscored.is_none());
     let written = written.map(|verdict| (verdict.case, verdict.repeat)).collect();
     Ok(CampaignRecording { file, written })
+}
+
+/// Whether the file is the recording of this campaign, and stops before the campaign's end. The program may be killed
+/// after the last run was stored, and before its verdict and the end were recorded.
+pub(crate) fn lacks_end(path: &Path, id: &str) -> bool {
+    // The last line is looked at first, because reading a whole recording can take long. A file that cannot be read is
+    // left alone: a complete campaign does not need it.
+    if ends_with_end(path).unwrap_or(true) {
+        return false;
+    }
+    Recording::read(path).is_ok_and(|recording| are_of(recording.notes(), id))
+}
+
+/// Whether the last line of the file is the end of a campaign.
+fn ends_with_end(path: &Path) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES_MAX)))?;
+    let mut tail = Vec::new();
+    file.take(TAIL_BYTES_MAX).read_to_end(&mut tail)?;
+    let last = tail.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    Ok(serde_json::from_slice::<EndNote>(last).is_ok_and(|note| note.r#type == "end"))
+}
+
+/// Whether these are the notes of the campaign with this id.
+fn are_of(notes: &[RecordingNote], id: &str) -> bool {
+    let campaign: Option<CampaignNote> = notes.iter().find(|note| note.kind == "campaign").and_then(parse);
+    campaign.is_some_and(|campaign| campaign.id == id)
 }
 
 /// Opens a cache, and creates it if necessary.

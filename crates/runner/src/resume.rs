@@ -82,15 +82,16 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     request.allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;
     let secrets = world.secrets_apart_from(&cases)?;
     let (recording, file) = match &options.answers {
-        // A complete campaign asks no model any more.
-        _ if is_complete => (None, None),
-        Answers::Live | Answers::Replay(_) => (None, None),
-        Answers::Cache(path) => (None, Some(recording::open_cache(world, path, secrets.clone())?)),
-        Answers::Record(path) => {
+        Answers::Cache(path) if !is_complete => {
+            (None, Some(recording::open_cache(world, path, secrets.clone())?))
+        }
+        // A complete campaign asks no model any more, but its last verdicts and its end may not be recorded yet.
+        Answers::Record(path) if !is_complete || recording::lacks_end(path, &row.id) => {
             let recording = recording::go_on(world, path, &row.id, secrets.clone())?;
             let file = recording.file.clone();
             (Some(recording), Some(file))
         }
+        Answers::Live | Answers::Replay(_) | Answers::Cache(_) | Answers::Record(_) => (None, None),
     };
     let spent = models.with_cost(budgets::spent(&row.progress), &prices);
     let meter = Arc::new(Meter::new(budgets.budget(), spent));

@@ -414,7 +414,10 @@ impl Walk {
     fn link(&mut self, link: LinkRow, is_last: bool, public_key: &[u8]) {
         let LinkRow { number, run, unit, digest, signature, .. } = link;
         if number != self.chain.links {
-            self.faults.push(format!("link {} of the chain is missing", self.chain.links));
+            self.faults.push(missing_links(self.chain.links, number));
+            // Counted on from here: the links after a gap are not missing, and a resumed campaign must continue after
+            // the highest number.
+            self.chain.links = self.chain.links.max(number);
         }
         self.chain.link(run, unit.ordinal.into(), unit.repeat.into(), digest.as_deref());
         // A signature covers all links before it, so only the last link of a key needs one. Without that, anybody could
@@ -479,11 +482,19 @@ fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqli
         walk.faults.push(format!("link {} of the chain belongs to no seal", walk.chain.links));
         while let Some(link) = next {
             // A resumed campaign must continue after the highest number, since a number that is taken stops the writer.
-            walk.chain.links = link.number + 1;
+            walk.chain.links = link.number.saturating_add(1);
             next = links.next()?.map(link_row).transpose()?;
         }
     }
     Ok(())
+}
+
+/// Says which links are missing before the one with this number.
+fn missing_links(first: i64, number: i64) -> String {
+    match number.saturating_sub(1) {
+        last if last > first => format!("links {first} to {last} of the chain are missing"),
+        _ => format!("link {first} of the chain is missing"),
+    }
 }
 
 /// The chain of a campaign as stored in the file, so that it can be continued.

@@ -416,6 +416,26 @@ fn a_recording_of_another_campaign_is_not_gone_on_with() {
 }
 
 #[test]
+fn a_recording_of_a_complete_campaign_gets_the_end_that_it_lacks() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 4 --record r.jsonl -q").code(0);
+    // As if the program had been killed after the last run was stored: neither its verdict nor the end is recorded.
+    edit(&place.path("r.jsonl"), |text| {
+        let lines: Vec<&str> = text.lines().collect();
+        let (kept, lost) = lines.split_at(lines.len() - 2);
+        assert!(lost[0].contains("\"type\":\"verdict\"") && lost[1].contains("\"type\":\"end\""), "{lost:?}");
+        kept.join("\n") + "\n"
+    });
+    place.run("test --resume last -q").code(0);
+    let ended = fs::read(place.path("r.jsonl")).unwrap();
+    // A recording with an end is left alone.
+    place.run("test --resume last -q").code(0);
+    assert_eq!(fs::read(place.path("r.jsonl")).unwrap(), ended);
+    let replayed = place.run("test --replay r.jsonl -q --json").code(0);
+    assert_eq!((&replayed.json()["passed"], replayed.err.as_str()), (&json!(4), ""));
+}
+
+#[test]
 fn a_campaign_cut_short_is_replayed_as_far_as_it_came() {
     let place = Place::new();
     let line =

@@ -19,6 +19,8 @@ pub(super) enum Outcome {
     Error {
         /// What it said.
         message: String,
+        /// The HTTP status, if a server refused: an agent may act on it.
+        status: Option<u16>,
     },
     /// The caller stopped waiting before there was an answer, like a run whose time is over.
     GivenUp,
@@ -50,13 +52,13 @@ fn left_off() -> ModelError {
 }
 
 fn recorded(message: &str) -> ModelError {
-    ModelError::Recorded { message: message.to_owned() }
+    ModelError::Recorded { message: message.to_owned(), status: None }
 }
 
 impl Outcome {
     /// The error that an agent gets as such.
     pub(super) fn of_error(error: &ModelError) -> Self {
-        Self::Error { message: error.to_string() }
+        Self::Error { message: error.to_string(), status: error.status() }
     }
 
     /// Whether it is a reply, complete.
@@ -124,7 +126,7 @@ impl Outcome {
                     StreamEnd::LeftOff => Err(left_off()),
                 }
             }
-            Self::Error { message } => Err(recorded(&message)),
+            Self::Error { message, status } => Err(ModelError::Recorded { message, status }),
             Self::GivenUp => {
                 // The caller waits until it gives up, as it did when this was recorded. If its time ends meanwhile,
                 // that is again during a request to the model.

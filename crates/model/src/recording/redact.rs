@@ -83,7 +83,7 @@ pub(super) fn outcome<'a>(outcome: &'a Outcome, secrets: &Secrets) -> Cow<'a, Ou
             }
         }
         Outcome::Stream(reply) => redact_stream(reply, secrets),
-        Outcome::Error { message } => redact(message, secrets),
+        Outcome::Error { message, status: _ } => redact(message, secrets),
         Outcome::GivenUp => {}
     }
     Cow::Owned(outcome)

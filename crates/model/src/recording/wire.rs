@@ -130,6 +130,9 @@ pub(super) struct ExchangeLine<'a> {
     pub(super) stream: Option<WireStream<'a>>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<Cow<'a, str>>,
+    /// The HTTP status of the error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) status: Option<u16>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) given_up: bool,
 }
@@ -529,13 +532,17 @@ impl<'a> ExchangeLine<'a> {
             reply: None,
             stream: None,
             error: None,
+            status: None,
             given_up: false,
         };
         match outcome {
             Outcome::Chat(reply) => line.reply = Some(WireReply::of_chat(reply)),
             Outcome::Completion(reply) => line.reply = Some(WireReply::of_completion(reply)),
             Outcome::Stream(reply) => line.stream = Some(WireStream::new(reply)),
-            Outcome::Error { message } => line.error = Some(message.as_str().into()),
+            Outcome::Error { message, status } => {
+                line.error = Some(message.as_str().into());
+                line.status = *status;
+            }
             Outcome::GivenUp => line.given_up = true,
         }
         line
@@ -544,11 +551,17 @@ impl<'a> ExchangeLine<'a> {
     /// Its outcome; takes it out of the line.
     pub(super) fn take_outcome(&mut self) -> Result<Outcome, String> {
         let is_chat = self.messages.is_some();
+        let status = self.status.take();
+        if status.is_some() && self.error.is_none() {
+            return Err("an exchange has a `status` only with an `error`".to_owned());
+        }
         match (self.reply.take(), self.stream.take(), self.error.take(), self.given_up) {
             (Some(reply), None, None, false) if is_chat => reply.into_chat().map(Outcome::Chat),
             (Some(reply), None, None, false) => reply.into_completion().map(Outcome::Completion),
             (None, Some(stream), None, false) => stream.into_reply().map(Outcome::Stream),
-            (None, None, Some(message), false) => Ok(Outcome::Error { message: message.into_owned() }),
+            (None, None, Some(message), false) => {
+                Ok(Outcome::Error { message: message.into_owned(), status })
+            }
             (None, None, None, true) => Ok(Outcome::GivenUp),
             _ => Err("an exchange has one of `reply`, `stream`, `error` and `given_up`".to_owned()),
         }

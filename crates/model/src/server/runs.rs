@@ -223,43 +223,39 @@ struct GoingOn {
 
 impl GoingOn {
     fn answered(&mut self) {
-        if self.settle() {
-            let mut state = self.ledger.lock();
+        self.settle(|state| {
             state.answered += 1;
             // An answer shows that an earlier failure was temporary.
             (state.failure, state.was_given_up) = (None, false);
-        }
+        });
     }
 
     fn failed(&mut self, error: &ModelError) {
-        if !self.settle() {
-            return;
-        }
-        let mut state = self.ledger.lock();
-        match error {
+        self.settle(|state| match error {
             ModelError::BudgetUsedUp { .. } => state.was_refused = true,
             ModelError::NotRecorded { .. } => state.not_recorded = Some(error.to_string()),
             // An invalid request is the agent's own mistake, so it counts as answered.
-            ModelError::Status { status: 400 | 413 | 422, .. } => state.answered += 1,
+            _ if error.is_invalid_request() => state.answered += 1,
             _ => state.failure = Some(error.to_string()),
-        }
+        });
     }
 
-    /// Whether this is the first word on it.
-    fn settle(&mut self) -> bool {
-        let is_first = !std::mem::replace(&mut self.is_settled, true);
-        if is_first {
-            self.ledger.lock().going_on -= 1;
+    /// Notes what became of it, unless that was noted already.
+    fn settle(&mut self, note: impl FnOnce(&mut LedgerState)) {
+        if std::mem::replace(&mut self.is_settled, true) {
+            return;
         }
-        is_first
+        // One lock for both: in between it would count neither as going on nor as answered, and another request could
+        // exceed the limit.
+        let mut state = self.ledger.lock();
+        state.going_on -= 1;
+        note(&mut state);
     }
 }
 
 impl Drop for GoingOn {
     fn drop(&mut self) {
-        if self.settle() {
-            self.ledger.lock().was_given_up = true;
-        }
+        self.settle(|state| state.was_given_up = true);
     }
 }
 
@@ -365,5 +361,30 @@ fn noted_stream<'a>(
             Ok(_) => {}
             Err(error) => going_on.failed(error),
         }))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_at_the_same_time_stay_within_the_limit() {
+        for _ in 0..500 {
+            let limit_reached = CancellationToken::new();
+            let ledger = Arc::new(Ledger { requests_max: 8, limit_reached, state: Mutex::default() });
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        for _ in 0..8 {
+                            if let Ok(mut going_on) = ledger.begin() {
+                                going_on.answered();
+                            }
+                        }
+                    });
+                }
+            });
+            assert_eq!(ledger.lock().answered, 8);
+        }
     }
 }

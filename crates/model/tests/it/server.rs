@@ -210,6 +210,23 @@ async fn a_failing_model_is_a_bad_gateway_or_a_rate_limit() {
 }
 
 #[tokio::test]
+async fn a_request_that_the_model_finds_invalid_is_not_to_be_sent_again() {
+    let status =
+        |status| ModelError::Status { url: "u".into(), status, message: "m".into(), retry_after: None };
+    let recorded = ModelError::Recorded { message: "u answered 400: m".to_owned(), status: Some(400) };
+    let script = vec![Err(status(400)), Err(status(413)), Err(status(422)), Err(recorded)];
+    for stream in [false, true] {
+        let address = start(Arc::new(Scripted::new(script.clone())), |_| {}).await;
+        for status in [400, 413, 422, 400] {
+            let body = json!({"stream": stream, "messages": [{"role": "user", "content": "hi"}]});
+            let answer = post(address, "/v1/chat/completions", &body).await;
+            assert_eq!(answer.status, status, "{}", answer.body);
+            assert_eq!(answer.json()["error"]["type"], "invalid_request_error");
+        }
+    }
+}
+
+#[tokio::test]
 async fn responses_go_on_from_an_earlier_one() {
     let model = scripted(vec![
         says("On it.", &[("c1", "pay", "{\"a\":1}"), ("c2", "pay", "{}")]),

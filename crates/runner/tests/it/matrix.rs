@@ -117,6 +117,20 @@ fn what_one_has_spent_the_others_do_not_have() {
     let larger = BudgetOptions { max_tokens: Some(250), ..BudgetOptions::default() };
     open(&larger).expect("it goes on");
     assert_eq!(left(&open(&BudgetOptions::default()).expect("it goes on"), 1).expect("known"), Some(190));
+    // Those that leave nothing are refused, and replace none.
+    for (refused, words) in [
+        (
+            BudgetOptions { max_tokens: Some(10), ..BudgetOptions::default() },
+            "the budget of 10 tokens of the matrix is used up: set a larger one with --max-tokens",
+        ),
+        (
+            BudgetOptions { minutes: Some(1e-9), ..BudgetOptions::default() },
+            "the budget of 0.000000001 minutes of the matrix is used up: set a larger one with --minutes",
+        ),
+    ] {
+        assert_eq!(open(&refused).err().expect("nothing is left").to_string(), words);
+    }
+    assert_eq!(left(&open(&BudgetOptions::default()).expect("it goes on"), 1).expect("known"), Some(190));
 }
 
 #[test]

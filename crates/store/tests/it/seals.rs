@@ -227,6 +227,25 @@ fn a_signature_in_the_middle_is_looked_at_where_all_are() {
 }
 
 #[test]
+fn a_campaign_goes_on_after_a_gap_in_its_chain() {
+    let directory = Directory::new();
+    create(&directory.store(), "a", CASES, 1);
+    sealed(&directory, 1, 0..5);
+    change(&directory, "DELETE FROM link WHERE number IN (1, 2)");
+    let missing = |seals: &Seals| {
+        seals.faults.iter().filter(|fault| fault.ends_with(" missing")).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(missing(&seals(&directory)), ["links 1 to 2 of the chain are missing"]);
+    // The number of the last link is taken, so the new link must not get it.
+    sealed(&directory, 2, 5..CASES);
+    let found = seals(&directory);
+    assert_eq!(missing(&found), ["links 1 to 2 of the chain are missing"]);
+    assert_eq!(found.links, u64::from(CASES));
+    change(&directory, "DELETE FROM link WHERE number = 0");
+    assert_eq!(missing(&seals(&directory)), ["links 0 to 2 of the chain are missing"]);
+}
+
+#[test]
 fn whoever_writes_all_of_it_anew_has_another_seal() {
     let directory = Directory::new();
     create(&directory.store(), "a", CASES, 1);

@@ -37,6 +37,20 @@ async fn errors_are_replayed_and_never_served_from_a_cache() {
 }
 
 #[tokio::test]
+async fn a_refusal_is_replayed_with_its_status() {
+    let folder = Folder::new();
+    let path = folder.file("r.jsonl");
+    let asked = request(1, vec![user("Hi.")]);
+    let refusal =
+        ModelError::Status { url: "u".into(), status: 400, message: "no".into(), retry_after: None };
+    let model = RecordingModel::new(Arc::new(Scripted::new(vec![Err(refusal.clone())])), create(&path));
+    assert_eq!(model.chat(&asked).await, Err(refusal.clone()));
+    drop(model);
+    let recorded = ModelError::Recorded { message: refusal.to_string(), status: Some(400) };
+    assert_eq!(replay(&path).chat(&asked).await, Err(recorded));
+}
+
+#[tokio::test]
 async fn an_error_within_a_session_is_replayed_in_its_place() {
     let folder = Folder::new();
     let path = folder.file("r.jsonl");
