@@ -18,9 +18,9 @@
 //! # Module layout
 //!
 //! The names (`operation.rs`), the tools of a run (`toolbox.rs`), their implementations (`work.rs`, `arguments.rs`,
-//! `objects.rs`), files (`folder.rs`) and pictures (`picture.rs`, shapes in them: `shapes.rs`) with their limits, the local tools (`pictures/`),
-//! settings (`settings.rs`), requests (`client.rs`, `multipart.rs`), a module for each kind of server (`services/`),
-//! the responsibility for failures (`failure.rs`), and the simulation (`stand_in.rs`).
+//! `objects.rs`), files (`folder.rs`) and pictures (`picture.rs`, shapes in them: `shapes.rs`) with their limits, the
+//! local tools (`pictures/`), settings (`settings.rs`), requests (`client.rs`, `multipart.rs`), a module for each kind
+//! of server (`services/`), the responsibility for failures (`failure.rs`), and the simulation (`stand_in.rs`).
 
 mod arguments;
 mod client;

@@ -41,7 +41,7 @@ fn differing<'a>(first: &'a str, second: &str) -> BTreeSet<&'a str> {
 
 /// The line of a package without the mark of one that was listed before.
 fn plain(line: &str) -> &str {
-    line.trim_end().trim_end_matches(" (*)")
+    line.trim_end().trim_end_matches("(*)").trim_end()
 }
 
 /// A line for each dependency, with its version and its features.
@@ -62,9 +62,10 @@ mod tests {
 
     #[test]
     fn a_feature_that_only_tests_have_is_found() {
-        let run = "tokio v1.54.1 net,time\nserde v1.0.229 default\nserde v1.0.229 default (*)\n";
+        let run =
+            "tokio v1.54.1 net,time\nserde v1.0.229 default\nserde v1.0.229 default (*)\ncsv v1.4.0  (*)\n";
         assert_eq!(differing(run, run), BTreeSet::new());
-        let test = "serde v1.0.229 default\ninsta v1.49.0 \ntokio v1.54.1 net,test-util,time\n";
+        let test = "serde v1.0.229 default\ncsv v1.4.0 \ninsta v1.49.0 \ntokio v1.54.1 net,test-util,time\n";
         assert_eq!(differing(run, test), BTreeSet::from(["tokio v1.54.1 net,time"]));
     }
 }

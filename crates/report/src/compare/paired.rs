@@ -207,9 +207,8 @@ mod tests {
 
     #[test]
     fn a_few_cases_with_different_numbers_of_runs_are_tried_as_well() {
-        let primes = [
-            53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149,
-        ];
+        let primes =
+            [53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149];
         // The common unit of the first fits, that of the others does not.
         for cases in [5, 9, 10] {
             let pairs: Vec<(CaseRuns, CaseRuns)> = (0..cases)

@@ -3,6 +3,7 @@
 //! `examples/make_venvs.sh` creates the environments. If one is missing, the test is *ignored*, which the usual
 //! harness cannot do at run time; with `PLANPROOF_CI` set it fails.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -25,7 +26,11 @@ pub(crate) fn run_tests(
         });
         trial.with_ignored_flag(is_ignored)
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.chain(others).collect()).exit_code()
+    let mut arguments = Arguments::from_args();
+    // Most of these tests wait for other programs, so one more than there are processors finds work.
+    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    arguments.test_threads.get_or_insert(processors + 1);
+    libtest_mimic::run(&arguments, trials.chain(others).collect()).exit_code()
 }
 
 /// The root folder of the repository.

@@ -89,8 +89,8 @@ fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
 
 /// The agent of that name; a model alone is that of our function-calling loop.
 fn agent(name: &str) -> Result<AgentSpec, Failure> {
-    // The names of programs and services hold slashes as well, but begin with a word and a colon. Behind its provider, a
-    // model has colons of its own, as in `openai/llama3:8b`.
+    // The names of programs and services hold slashes as well, but begin with a word and a colon. Behind its provider,
+    // a model has colons of its own, as in `openai/llama3:8b`.
     let is_model =
         !name.contains('@') && name.split_once('/').is_some_and(|(provider, _)| !provider.contains(':'));
     let spec = select::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;

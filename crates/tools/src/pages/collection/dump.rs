@@ -31,7 +31,10 @@ pub(super) enum DumpError {
     /// Nobody waits for it any more.
     GivenUp,
     Io(io::Error),
-    Page { line: u64, what: String },
+    Page {
+        line: u64,
+        what: String,
+    },
 }
 
 /// The pages of a dump.
