@@ -45,7 +45,7 @@
 //!
 //! **Exact**: `parse(&print(events))` is `events` for every list of events whose arguments nest at most 127 levels deep
 //! (deeper ones cannot be read by [`crate::Arguments::from_text`] either), with two exceptions: the attachments of a
-//! result are left out, and a result that was held back is read as an error even if it was none (one made by
+//! result are left out, and the result of a denied call is read as an error even if it was none (one made by
 //! [`crate::ToolResult::held_back`] is an error).
 
 mod parse;

@@ -415,7 +415,7 @@ fn a_dissection_by_a_later_process_has_a_seal_of_its_own() {
 }
 
 #[test]
-fn a_chain_that_does_not_fit_is_told_of_with_the_figures() {
+fn a_chain_that_does_not_fit_is_reported_with_the_figures() {
     let place = Place::new();
     let seal = seal_of(&place.run(&format!("test tools@sim/careless --cases {CASES}")).code(1).out);
     change(&place.path(".planproof/runs.db"), "UPDATE seal SET ended = ended - 1");
@@ -427,9 +427,9 @@ fn a_chain_that_does_not_fit_is_told_of_with_the_figures() {
         "report last",
         "report last --html p.html",
     ] {
-        let told = place.run(line).code(3);
-        assert!(told.err.contains(&fault), "{line}: {told:?}");
-        assert!(!told.out.is_empty() || line.contains("p.html"), "{line}: the figures are shown");
+        let run = place.run(line).code(3);
+        assert!(run.err.contains(&fault), "{line}: {run:?}");
+        assert!(!run.out.is_empty() || line.contains("p.html"), "{line}: the figures are shown");
     }
     for line in ["runs verify last", "report last"] {
         let refused = place.run(&format!("{line} --seal {seal}")).code(3);

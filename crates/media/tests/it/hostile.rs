@@ -241,8 +241,8 @@ async fn a_text_in_the_wrong_place_is_not_repeated_as_a_whole() {
         ("object detection", json!({ "image": "a.png" }), json!({ "objects": text })),
     ] {
         let (url, _) = server(Behaviour::Says("200 OK".into(), answer.to_string().into_bytes())).await;
-        let told = outage("misplaced", &url, tool, &arguments).await;
-        assert!(told.contains("invalid type: string") && told.len() < 1000, "{told:.1000}");
+        let reported = outage("misplaced", &url, tool, &arguments).await;
+        assert!(reported.contains("invalid type: string") && reported.len() < 1000, "{reported:.1000}");
     }
 }
 
