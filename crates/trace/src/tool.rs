@@ -5,7 +5,10 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
-use crate::Attachments;
+use crate::{Attachments, json};
+
+/// How often arguments may have been encoded once more than the protocol says.
+const ENCODINGS_MAX: u32 = 2;
 
 /// A named operation with an input schema, as defined by the Model Context Protocol and the model providers.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,16 +82,22 @@ impl Arguments {
         Self::Object(Map::new())
     }
 
-    /// Reads a model's text. Blank text counts as `{}`, because several providers send it for a tool without
-    /// parameters.
+    /// Reads a model's text. Blank text and `null` count as `{}`, because several servers send them for a call without
+    /// arguments. An object within a JSON text (`"{}"` with its quotation marks) is one that a server encoded twice.
     pub fn from_text(text: &str) -> Self {
-        if text.trim().is_empty() {
-            return Self::none();
+        Self::read(text, ENCODINGS_MAX).unwrap_or_else(|| Self::Malformed(text.to_owned()))
+    }
+
+    fn read(text: &str, encodings_left: u32) -> Option<Self> {
+        let text = text.trim();
+        if matches!(text, "" | "null") {
+            return Some(Self::none());
         }
-        match serde_json::from_str(text) {
-            Ok(object) => Self::Object(object),
-            Err(_) => Self::Malformed(text.to_owned()),
+        if text.starts_with('"') {
+            let inner: String = json::read(text.as_bytes()).ok()?;
+            return Self::read(&inner, encodings_left.checked_sub(1)?);
         }
+        json::read(text.as_bytes()).ok().map(Self::Object)
     }
 
     /// The arguments as text, in the form that a provider expects in the conversation.
@@ -170,9 +179,27 @@ mod tests {
 
     #[test]
     fn arguments_keep_malformed_text() {
-        assert_eq!(Arguments::from_text("  "), Arguments::none());
-        assert_eq!(Arguments::from_text("[1]"), Arguments::Malformed("[1]".into()));
+        for malformed in ["[1]", "{\"a\":", "nullx", "7", "\"", "\"no\"", "\"[1]\"", "{} {}"] {
+            assert_eq!(Arguments::from_text(malformed), Arguments::Malformed(malformed.into()));
+            assert_eq!(Arguments::from_text(malformed).to_text(), malformed);
+        }
         assert_eq!(Arguments::from_text("{\"a\":1}").to_text(), "{\"a\":1}");
-        assert_eq!(Arguments::from_text("{\"a\":").to_text(), "{\"a\":");
+    }
+
+    #[test]
+    fn arguments_are_read_however_servers_write_them() {
+        let mut deep = "{}".to_owned();
+        for _ in 0..ENCODINGS_MAX {
+            assert_eq!(Arguments::from_text(&deep), Arguments::none(), "{deep}");
+            deep = Value::from(deep).to_string();
+        }
+        let too_deep = Value::from(deep).to_string();
+        assert_eq!(Arguments::from_text(&too_deep), Arguments::Malformed(too_deep.clone()));
+        for none in ["", "  ", " {} ", "null", " null\n", r#""""#, r#""null""#] {
+            assert_eq!(Arguments::from_text(none), Arguments::none(), "{none}");
+        }
+        let twice = Arguments::from_text(r#""{\"a\": \"b\"}""#);
+        assert_eq!(twice.to_text(), r#"{"a":"b"}"#);
+        assert_eq!(Arguments::from_text(r#"{"a":"\ud83d"}"#).to_text(), "{\"a\":\"\u{fffd}\"}");
     }
 }

@@ -1,0 +1,165 @@
+//! JSON that other programs wrote: the one reader for what comes from model servers, MCP servers, workers and files of
+//! others.
+//!
+//! Half an emoji must not cost a whole reply. Programs whose texts are UTF-16 cut characters in two and write the half
+//! as an escape (`"\ud83d"`) or as its three bytes, and others cut UTF-8 in the middle of a character. Strict parsers
+//! refuse the document. Here every such piece becomes U+FFFD, and so does an object's name. A byte order mark at the
+//! beginning is skipped. Everything else is as strict as serde_json.
+
+use serde::de::DeserializeOwned;
+
+/// What stands in the place of what is no character.
+const REPLACEMENT: &str = "\u{fffd}";
+
+/// U+FFFD as an escape, which has the length of the escapes that it replaces.
+const REPLACEMENT_ESCAPE: &[u8] = b"\\ufffd";
+
+/// The byte order mark, which JSON does not have but some programs write.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Reads a document. Sound documents are parsed once and are not searched.
+///
+/// # Errors
+/// It is no JSON even with the halves of characters replaced, or not a `T`; the position is that in the replaced text.
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
+    let bytes = unmarked(bytes);
+    serde_json::from_slice(bytes).or_else(|error| match mended(bytes) {
+        Some(mended) => serde_json::from_slice(&mended),
+        None => Err(error),
+    })
+}
+
+/// The document without a byte order mark.
+pub fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
+}
+
+/// The document with each half of a character replaced by U+FFFD; `None` if it has none. For documents that are read
+/// into borrowed types; others are read by [`read`].
+pub fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+    let characters = with_characters(bytes);
+    let escapes = with_escapes(characters.as_deref().unwrap_or(bytes));
+    escapes.or(characters)
+}
+
+/// The bytes as UTF-8; `None` if they are.
+fn with_characters(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = bytes;
+    let mut out = Vec::new();
+    while let Err(error) = std::str::from_utf8(rest) {
+        let (sound, broken) = rest.split_at(error.valid_up_to());
+        out.extend_from_slice(sound);
+        out.extend_from_slice(REPLACEMENT.as_bytes());
+        let length = match broken {
+            // Half a pair of UTF-16, written as if it were a character: one replacement for its three bytes.
+            [0xed, 0xa0..=0xbf, 0x80..=0xbf, ..] => 3,
+            // Without a length, the bytes end in the middle of a character.
+            _ => error.error_len().unwrap_or(broken.len()),
+        };
+        rest = &broken[length..];
+    }
+    if rest.len() == bytes.len() {
+        return None;
+    }
+    out.extend_from_slice(rest);
+    Some(out)
+}
+
+/// The bytes without escapes of half a pair; `None` if there are none.
+fn with_escapes(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut out: Option<Vec<u8>> = None;
+    let mut at = 0;
+    while let Some(place) = bytes[at..].iter().position(|byte| *byte == b'\\').map(|place| at + place) {
+        // Backslashes are in strings only, where each begins an escape. A backslash elsewhere is no JSON anyway.
+        at = match unit(&bytes[place..]) {
+            Some(0xd800..=0xdbff)
+                if matches!(bytes.get(place + 6..).and_then(unit), Some(0xdc00..=0xdfff)) =>
+            {
+                place + 12
+            }
+            Some(0xd800..=0xdfff) => {
+                let out = out.get_or_insert_with(|| bytes.to_vec());
+                out[place..place + 6].copy_from_slice(REPLACEMENT_ESCAPE);
+                place + 6
+            }
+            Some(_) => place + 6,
+            None => (place + 2).min(bytes.len()),
+        };
+    }
+    out
+}
+
+/// The unit of UTF-16 that an escape at the beginning stands for.
+fn unit(bytes: &[u8]) -> Option<u16> {
+    let digits = bytes.strip_prefix(b"\\u")?.get(..4)?;
+    digits.iter().try_fold(0, |unit, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | u16::try_from(digit).ok()?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn halves_of_characters_become_a_mark() {
+        for (document, expected) in [
+            (&br#""\ud83d""#[..], "\u{fffd}"),
+            (br#""a\uD83Db""#, "a\u{fffd}b"),
+            (br#""\ude00 \ud83d""#, "\u{fffd} \u{fffd}"),
+            (br#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
+            (br#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
+            (br#""\ud83d\n\ude00""#, "\u{fffd}\n\u{fffd}"),
+            (br#""\ud83d\u0041""#, "\u{fffd}A"),
+            // An escaped backslash begins no escape of a character.
+            (br#""\\ud83d""#, "\\ud83d"),
+            (br#""\\\ud83d""#, "\\\u{fffd}"),
+            (br#""\ud83d\ude00\u00e9""#, "😀é"),
+            (b"\"a\xed\xa0\xbdb\"", "a\u{fffd}b"),
+            (b"\"a\xf0\x9f\x98\"", "a\u{fffd}"),
+            (b"\"\xff\xfe\"", "\u{fffd}\u{fffd}"),
+            (b"\"\xed\xa0\xbd\\ud83d\"", "\u{fffd}\u{fffd}"),
+            (b"\xef\xbb\xbf\"a\"", "a"),
+        ] {
+            let read: String = read(document).expect("readable");
+            assert_eq!(read, expected, "{}", String::from_utf8_lossy(document));
+        }
+        let nested: Value = read(br#"{"\udc00": [{"a": "\ud800"}]}"#).expect("readable");
+        assert_eq!(nested, json!({"\u{fffd}": [{"a": "\u{fffd}"}]}));
+    }
+
+    #[test]
+    fn what_is_no_json_stays_an_error() {
+        for document in
+            [&b""[..], b"{", br#""\ud83"#, br#""\ud83""#, br#""\"#, b"\"\xf0\x9f", b"\xff", b"{} {}"]
+        {
+            assert!(read::<Value>(document).is_err(), "{}", String::from_utf8_lossy(document));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sound_documents_are_not_touched(text in "(?s)(\\\\|[a-z\"]|.){0,40}") {
+            for value in [json!(text), json!([{ text.as_str(): text }])] {
+                let document = value.to_string();
+                prop_assert_eq!(mended(document.as_bytes()), None);
+                prop_assert_eq!(read::<Value>(document.as_bytes()).unwrap(), value);
+            }
+        }
+
+        #[test]
+        fn no_bytes_break_it(bytes in proptest::collection::vec(prop_oneof![
+            Just(b'\\'), Just(b'u'), Just(b'd'), Just(b'8'), Just(b'"'), Just(0xed), Just(0xa0), any::<u8>(),
+        ], 0..40)) {
+            if let Some(mended) = mended(&bytes) {
+                prop_assert!(std::str::from_utf8(&mended).is_ok());
+                prop_assert_eq!(super::mended(&mended), None);
+            }
+            let _ = read::<Value>(&bytes);
+        }
+    }
+}
