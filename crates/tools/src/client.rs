@@ -5,7 +5,8 @@
 //! does not understand that. A program that exits at the newer request is started once more and only gets the
 //! handshake.
 //!
-//! The list of tools is read once, at the start. We offer the server nothing: no sampling, no files, and no user to
+//! The list of tools is read once, at the start, tool by tool (`message.rs`, `list.rs`): one that cannot be offered is
+//! left out with the reason, and costs no other. We offer the server nothing: no sampling, no files, and no user to
 //! answer its questions.
 //!
 //! Any problem with a call (the tool fails, the server answers with an error, does not answer, or is gone) is a
@@ -15,6 +16,7 @@ mod connection;
 mod http;
 mod lines;
 mod list;
+mod message;
 mod result;
 mod server;
 mod stderr;
@@ -121,6 +123,10 @@ impl McpTools {
             // An older program may exit at the first request of the newer protocol. It is started again for the
             // handshake alone.
             Err(ServerError::Ended { .. }) if matches!(server, Server::Command(_)) => {
+                Self::open_in(Era::WithHandshake, server, limits, log).await
+            }
+            // An older server may have an answer for any request, even one that it does not know.
+            Err(ServerError::OddGreeting { .. }) => {
                 Self::open_in(Era::WithHandshake, server, limits, log).await
             }
             result => result,

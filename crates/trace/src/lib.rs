@@ -15,14 +15,15 @@
 //! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), the data of tools for planning
 //! (`catalogue.rs`), events and clocks (`event.rs`), the agents of a run (`actor.rs`), the pairing of calls and
 //! results (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a one-line notation for tests and
-//! bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), seeded draws
-//! (`draw.rs`), the keys that must not be written anywhere (`secrets.rs`), and the reader of JSON that other programs
-//! wrote (`json.rs`).
+//! bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), long numbers
+//! (`digits.rs`), seeded draws (`draw.rs`), the keys that must not be written anywhere (`secrets.rs`), and the reader of
+//! JSON that other programs wrote (`json.rs`).
 
 mod actor;
 mod attachment;
 mod calls;
 mod catalogue;
+mod digits;
 mod draw;
 mod event;
 mod recorder;
@@ -42,6 +43,7 @@ pub use attachment::{
 };
 pub use calls::{CallPairing, PairedCall, paired_calls};
 pub use catalogue::{Catalogue, Demonstration, Port, Signature};
+pub use digits::loses_digits;
 pub use draw::Draw;
 pub use event::{
     Author, Clock, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind, LogicalClock,

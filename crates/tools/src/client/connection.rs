@@ -18,7 +18,9 @@ use tokio_util::task::AbortOnDropHandle;
 use super::http::{HttpClient, HttpError};
 use super::lines::{LineTransport, StrayLine};
 use super::stderr::{Held, StderrTail, follow};
-use super::{CommandServer, LEAVING_MAX, MESSAGE_BYTES_MAX, PAGES_MAX, Server, ServerError, ServerLog};
+use super::{
+    CommandServer, LEAVING_MAX, MESSAGE_BYTES_MAX, PAGES_MAX, Server, ServerError, ServerLog, message,
+};
 use crate::process::ProcessGroup;
 use crate::refusal::shortened;
 
@@ -41,10 +43,16 @@ pub(super) enum Era {
 #[derive(Debug)]
 pub(super) enum Reason {
     Closed,
-    NotInTime { limit: Duration },
-    TooManyTools { limit: usize },
+    NotInTime {
+        limit: Duration,
+    },
+    TooManyTools {
+        limit: usize,
+    },
     TooManyPages,
     Unreachable(String),
+    /// The first answer is none of the protocol's.
+    OddGreeting(String),
     Other(String),
 }
 
@@ -161,6 +169,15 @@ impl From<ClientInitializeError> for Reason {
                     versions.join(", ")
                 ))
             }
+            ClientInitializeError::ExpectedInitResult(result) => {
+                let result = serde_json::to_value(result).unwrap_or_default();
+                Self::OddGreeting(message::fault_of_greeting(&result))
+            }
+            ClientInitializeError::ConflictInitResponseId(ours, theirs)
+            | ClientInitializeError::UncorrelatedErrorResponse { expected: ours, received: theirs } => {
+                let theirs = shortened(&theirs.to_string());
+                Self::OddGreeting(format!("it answered the request {theirs}, and was asked {ours}"))
+            }
             other => Self::Other(shortened(&other.to_string())),
         }
     }
@@ -176,10 +193,6 @@ impl From<ServiceError> for Reason {
                 error.code.0,
                 shortened(&error.message)
             )),
-            ServiceError::UnexpectedResponse => Self::Other(
-                "its list is not understood: does every tool have a name, and an object as its inputSchema?"
-                    .to_owned(),
-            ),
             other => Self::Other(shortened(&other.to_string())),
         }
     }
@@ -209,7 +222,7 @@ pub(super) fn call_failure(error: ServiceError) -> String {
     let reason = match error {
         ServiceError::UnexpectedResponse => "its answer is not understood".to_owned(),
         error => match Reason::from(error) {
-            Reason::Unreachable(what) | Reason::Other(what) => what,
+            Reason::Unreachable(what) | Reason::OddGreeting(what) | Reason::Other(what) => what,
             _ => "its connection ended before it answered".to_owned(),
         },
     };
@@ -221,7 +234,8 @@ pub(super) async fn failed(program: Option<Program>, reason: Reason, era: Era) -
     let details = match program {
         Some(mut program) => {
             // A program that exited at the newer request is about to be started again.
-            let is_first_of_two = matches!((&reason, era), (Reason::Closed, Era::Any));
+            let is_first_of_two =
+                matches!((&reason, era), (Reason::Closed | Reason::OddGreeting(_), Era::Any));
             program.release(if is_first_of_two { Held::Drop } else { Held::Show });
             program.describe_and_end(matches!(reason, Reason::Closed)).await
         }
@@ -235,6 +249,7 @@ pub(super) async fn failed(program: Option<Program>, reason: Reason, era: Era) -
             ServerError::Refused { reason: format!("its list has more than {PAGES_MAX} pages"), details }
         }
         Reason::Unreachable(reason) => ServerError::Unreachable { reason },
+        Reason::OddGreeting(reason) => ServerError::OddGreeting { reason, details },
         Reason::Other(reason) => ServerError::Refused { reason, details },
     }
 }

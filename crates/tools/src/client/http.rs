@@ -20,7 +20,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 use thiserror::Error;
 
-use super::{MESSAGE_BYTES_MAX, ServerError};
+use super::{MESSAGE_BYTES_MAX, ServerError, message};
 use crate::connections::{Connections, ConnectionsError, innermost};
 use crate::refusal::shortened;
 
@@ -45,6 +45,8 @@ pub(super) enum HttpError {
     Broken(String),
     #[error("its answer is longer than {MESSAGE_BYTES_MAX} bytes")]
     TooLong,
+    #[error("its answer is no message of the protocol")]
+    NotUnderstood,
     #[error("it answered {status}{details}")]
     Status { status: StatusCode, details: String },
     #[error("the request cannot be made: {0}")]
@@ -160,10 +162,19 @@ fn is_of_type(response: &Response<Incoming>, wanted: &str) -> bool {
     kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with(wanted))
 }
 
-/// The events of a body, [`MESSAGE_BYTES_MAX`] at most.
+/// The events of a body, [`MESSAGE_BYTES_MAX`] at most, with messages that are understood wherever possible.
 fn events(body: Incoming) -> BoxStream<'static, Result<Sse, SseError>> {
     let body = Limited::new(body, MESSAGE_BYTES_MAX).map_err(|error| HttpError::from_body(&*error));
-    SseStream::new(body).boxed()
+    let understood = |event: Result<Sse, SseError>| {
+        event.map(|mut event| {
+            let message = event.data.as_ref().and_then(|data| message::read(data.as_bytes()));
+            if let Some(text) = message.and_then(|message| serde_json::to_string(&message).ok()) {
+                event.data = Some(text);
+            }
+            event
+        })
+    };
+    SseStream::new(body).map(understood).boxed()
 }
 
 /// The result of an unsuccessful answer. Its body may contain the protocol's own error; and servers that do not know
@@ -179,8 +190,8 @@ async fn refused(
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return Err(failure.into());
     }
-    let error = match serde_json::from_slice(&body) {
-        Ok(ServerJsonRpcMessage::Error(error)) => error.error,
+    let error = match message::read(&body) {
+        Some(ServerJsonRpcMessage::Error(error)) => error.error,
         _ if status.is_client_error() && matches!(request.request, ClientRequest::DiscoverRequest(_)) => {
             ErrorData::invalid_request(failure.to_string(), None)
         }
@@ -231,7 +242,8 @@ impl StreamableHttpClient for HttpClient {
         }
         let body = Limited::new(response.into_body(), MESSAGE_BYTES_MAX).collect().await;
         let body = body.map_err(|error| HttpError::from_body(&*error))?.to_bytes();
-        Ok(StreamableHttpPostResponse::Json(serde_json::from_slice(&body)?, session))
+        let answer = message::read(&body).ok_or(HttpError::NotUnderstood)?;
+        Ok(StreamableHttpPostResponse::Json(answer, session))
     }
 
     async fn delete_session(

@@ -4,18 +4,14 @@ use std::io;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use bytes::{Bytes, BytesMut};
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
-use super::MESSAGE_BYTES_MAX;
+use super::{MESSAGE_BYTES_MAX, message};
 
 /// Bytes asked for in one read.
 const READ_BYTES: usize = 16 * 1024;
@@ -134,22 +130,12 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         if line.trim_ascii().is_empty() {
             return None;
         }
-        if let Ok(message) = serde_json::from_slice(line) {
-            return Some(message);
+        let message = message::read(line);
+        if message.is_none() {
+            self.stray.note(line);
         }
-        self.stray.note(line);
-        // A meaningless answer is still an answer: the caller should not wait for ever.
-        let answer: Answer = serde_json::from_slice(line).ok()?;
-        let error = ErrorData::internal_error("the tool server's answer is not understood", None);
-        answer.method.is_none().then(|| ServerJsonRpcMessage::error(error, Some(answer.id)))
+        message
     }
-}
-
-/// The part of a message that identifies its request.
-#[derive(Deserialize)]
-struct Answer {
-    id: RequestId,
-    method: Option<IgnoredAny>,
 }
 
 impl<R, W> Transport<RoleClient> for LineTransport<R, W>

@@ -1,16 +1,18 @@
 //! The list of a server's tools.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use planproof_trace::Tool;
-use rmcp::model::PaginatedRequestParams;
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, RoleClient};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::PAGES_MAX;
 use super::connection::Reason;
+use super::message::{self, ListedTool, kind};
 use crate::refusal::shortened;
 
 /// The offered tools, in the server's order, and why others are not offered.
@@ -21,60 +23,153 @@ pub(super) struct List {
 
 /// Reads all pages of the list, at most `tools_max` tools.
 pub(super) async fn read(peer: &Peer<RoleClient>, tools_max: usize) -> Result<List, Reason> {
-    let mut listed = Vec::new();
-    let mut cursor = None;
+    let mut listed = Listed::default();
+    let mut cursor: Option<String> = None;
+    let mut seen = HashSet::new();
     for _ in 0..PAGES_MAX {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
-        let page = peer.list_tools(Some(params)).await?;
-        listed.extend(page.tools);
-        if listed.len() > tools_max {
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+        let ServerResult::ListToolsResult(page) = peer.send_request(request).await? else {
+            return Err(Reason::Other("its answer to `tools/list` has no list of `tools`".to_owned()));
+        };
+        let Some(text) = message::text_of_list(&page) else {
+            return Err(Reason::Other("its list of tools is not understood".to_owned()));
+        };
+        let known: HashSet<&str> = page.tools.iter().map(|tool| &*tool.name).collect();
+        cursor = listed.add(text, &known).map_err(Reason::Other)?;
+        if listed.names.len() > tools_max {
             return Err(Reason::TooManyTools { limit: tools_max });
         }
-        cursor = page.next_cursor;
-        if cursor.is_none() {
-            return Ok(accept(listed));
+        // An empty text is a cursor like any other. One that was there before would lead round in a circle.
+        match &cursor {
+            Some(next) if seen.insert(next.clone()) => {}
+            _ => return Ok(List { tools: listed.tools.into(), left_out: listed.left_out }),
         }
     }
     Err(Reason::TooManyPages)
 }
 
-/// Keeps the tools that can be offered to a model.
-fn accept(listed: Vec<rmcp::model::Tool>) -> List {
-    let mut tools = Vec::with_capacity(listed.len());
-    let mut left_out = Vec::new();
-    let mut names = HashSet::new();
-    for tool in listed {
-        let name = tool.name.into_owned();
-        let usable = if name.is_empty() {
-            Err("it has no name".to_owned())
-        } else if !names.insert(name.clone()) {
-            Err("it is listed twice; the first one counts".to_owned())
-        } else {
-            usable_schema(tool.input_schema)
-        };
-        match usable {
-            Ok(input_schema) => {
-                let description = tool.description.map(Cow::into_owned).or(tool.title);
-                tools.push(Tool { name, description: description.unwrap_or_default(), input_schema });
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<'a> {
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    next_cursor: Option<&'a RawValue>,
+}
+
+/// The tools of the pages so far.
+#[derive(Default)]
+struct Listed {
+    tools: Vec<Tool>,
+    left_out: Vec<String>,
+    /// The pages of all names, also of tools that are not offered, with the tools as they were written.
+    names: HashMap<String, (usize, Box<str>)>,
+    pages: usize,
+}
+
+impl Listed {
+    /// Takes in a page and returns the next one's cursor. `known` are the tools of the page that the protocol's client
+    /// can call.
+    ///
+    /// # Errors
+    /// Why the page is no list.
+    fn add(&mut self, page: &str, known: &HashSet<&str>) -> Result<Option<String>, String> {
+        let page: Page<'_> = serde_json::from_str(page)
+            .map_err(|error| format!("its list of tools is not understood: {error}"))?;
+        let tools = page.tools.map_or("null", RawValue::get);
+        let tools: Vec<&RawValue> = match tools.as_bytes() {
+            // Some languages write an empty list as null.
+            b"null" => Vec::new(),
+            [b'[', ..] => {
+                serde_json::from_str(tools).map_err(|error| format!("its list of tools: {error}"))?
             }
-            Err(reason) => left_out.push(format!("`{}`: {}", shortened(&name), shortened(&reason))),
+            _ => return Err(format!("its `tools` are {}, not a list", kind(tools))),
+        };
+        self.pages += 1;
+        for (place, tool) in tools.into_iter().enumerate() {
+            match self.accept(tool, known) {
+                Ok(accepted) => self.tools.extend(accepted),
+                Err((name, reason)) => {
+                    let name = match name {
+                        Some(name) => format!("`{}`", shortened(&name)),
+                        None => format!("tool {} of its list", place + 1),
+                    };
+                    self.left_out.push(format!("{name}: {}", shortened(&reason)));
+                }
+            }
+        }
+        Ok(page.next_cursor.and_then(cursor))
+    }
+
+    /// A tool that can be offered to a model; none if an earlier page had the very same. The error has the tool's name
+    /// and the reason why it cannot.
+    fn accept(
+        &mut self,
+        json: &RawValue,
+        known: &HashSet<&str>,
+    ) -> Result<Option<Tool>, (Option<String>, String)> {
+        let unnamed = |reason: String| (None, reason);
+        if !json.get().starts_with('{') {
+            return Err(unnamed(format!("it is {}, not an object", kind(json.get()))));
+        }
+        let tool: ListedTool<'_> = serde_json::from_str(json.get())
+            .map_err(|error| unnamed(format!("it is not understood: {error}")))?;
+        let Some(name) = message::text(tool.name).filter(|name| !name.is_empty()) else {
+            return Err(unnamed("it has no name".to_owned()));
+        };
+        if let Some((page, earlier)) = self.names.get(&name) {
+            // A server whose pages overlap repeats itself, and has not named two tools alike.
+            return match *page < self.pages && **earlier == *json.get() {
+                true => Ok(None),
+                false => Err((Some(name), "it is listed twice; the first one counts".to_owned())),
+            };
+        }
+        self.names.insert(name.clone(), (self.pages, json.get().into()));
+        let schema = usable_schema(tool.input_schema).and_then(|schema| match known.contains(&*name) {
+            true => Ok(schema),
+            false => {
+                Err("its input schema has an `x-mcp-header` that breaks the protocol's rules".to_owned())
+            }
+        });
+        match schema {
+            Ok(input_schema) => {
+                let description = message::text(tool.description).or_else(|| message::text(tool.title));
+                Ok(Some(Tool { name, description: description.unwrap_or_default(), input_schema }))
+            }
+            Err(reason) => Err((Some(name), reason)),
         }
     }
-    List { tools: tools.into(), left_out }
+}
+
+/// The text of a cursor. A number is one, too; null and anything else means that there is no further page.
+fn cursor(json: &RawValue) -> Option<String> {
+    let value: Value = serde_json::from_str(json.get()).ok()?;
+    match value {
+        Value::String(text) => Some(text),
+        Value::Number(_) => Some(json.get().to_owned()),
+        _ => None,
+    }
 }
 
 /// The schema as an object schema, or why it cannot be one. One bad schema makes a model's provider refuse all tools.
-fn usable_schema(mut schema: Arc<Map<String, Value>>) -> Result<Arc<Map<String, Value>>, String> {
+fn usable_schema(json: Option<&RawValue>) -> Result<Arc<Map<String, Value>>, String> {
+    let json = json.ok_or("it has no input schema")?.get();
+    if !json.starts_with('{') {
+        return Err(format!("its input schema is {}, not an object", kind(json)));
+    }
+    let mut schema: Map<String, Value> =
+        serde_json::from_str(json).map_err(|error| format!("its input schema is not understood: {error}"))?;
     match schema.get("type") {
         Some(Value::String(kind)) if kind == "object" => {}
         Some(kind) => return Err(format!("its input schema is of type {kind}, not of an object")),
         None => {
-            Arc::make_mut(&mut schema).insert("type".to_owned(), "object".into());
+            schema.insert("type".to_owned(), "object".into());
         }
     }
-    let whole = Value::Object(Map::clone(&schema));
+    let whole = Value::Object(schema.clone());
     match jsonschema::meta::validate(&whole) {
-        Ok(()) => Ok(schema),
+        Ok(()) => Ok(Arc::new(schema)),
         Err(error) => {
             let place = error.instance_path().to_string();
             Err(format!("its input schema is no JSON Schema: at {place}: {error}"))
@@ -88,43 +183,106 @@ mod tests {
 
     use super::*;
 
-    fn accepted(listed: Value) -> (Vec<String>, Vec<String>) {
-        let list = accept(serde_json::from_value(listed).unwrap());
-        (list.tools.iter().map(|tool| tool.name.clone()).collect(), list.left_out)
+    /// The tools of pages, and what was left out of them.
+    fn accepted(pages: &[Value]) -> Listed {
+        let mut listed = Listed::default();
+        for page in pages {
+            let names = page["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
+            listed.add(&page.to_string(), &names.collect()).unwrap();
+        }
+        listed
+    }
+
+    fn names(listed: &Listed) -> Vec<&str> {
+        listed.tools.iter().map(|tool| tool.name.as_str()).collect()
     }
 
     #[test]
     fn unusable_tools_are_left_out_with_the_reason() {
-        let (tools, left_out) = accepted(json!([
+        let object = json!({"type": "object"});
+        let listed = accepted(&[json!({"tools": [
             {"name": "a", "inputSchema": {"type": "object", "properties": {"x": {"type": "string"}}}},
             {"name": "b", "inputSchema": {}},
-            {"name": "", "inputSchema": {"type": "object"}},
-            {"name": "a", "inputSchema": {"type": "object"}},
-            {"name": "c", "inputSchema": {"type": "string"}},
-            {"name": "d", "inputSchema": {"type": "object", "properties": {"x": {"type": 7}}}},
-            {"name": "e", "inputSchema": {"$schema": "http://example.org/nothing", "type": "object"}},
-            {"name": "f", "inputSchema": {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}},
-        ]));
-        assert_eq!(tools, ["a", "b", "f"]);
-        assert_eq!(left_out[0], "``: it has no name");
-        assert_eq!(left_out[1], "`a`: it is listed twice; the first one counts");
-        assert_eq!(left_out[2], r#"`c`: its input schema is of type "string", not of an object"#);
-        assert!(
-            left_out[3].starts_with("`d`: its input schema is no JSON Schema: at /properties/x"),
-            "{left_out:?}"
-        );
-        assert_eq!(left_out.len(), 5, "{left_out:?}");
+            {"name": "c", "inputSchema": {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}},
+            // What is only for others may have any form.
+            {"name": "d", "inputSchema": object, "annotations": {"readOnlyHint": "yes"}, "icons": "x",
+                "outputSchema": [], "_meta": 7, "title": null, "description": 7},
+            {"name": "", "inputSchema": object},
+            {"inputSchema": object},
+            {"name": 7, "inputSchema": object},
+            "wash",
+            null,
+            {"name": "a", "inputSchema": object},
+            {"name": "e", "inputSchema": {"type": "string"}},
+            {"name": "f", "inputSchema": {"type": "object", "properties": {"x": {"type": 7}}}},
+            {"name": "g", "inputSchema": {"$schema": "http://example.org/nothing", "type": "object"}},
+            {"name": "h"},
+            {"name": "i", "inputSchema": null},
+            {"name": "j", "inputSchema": []},
+            {"name": "k", "inputSchema": "{\"type\":\"object\"}"},
+        ]})]);
+        assert_eq!(names(&listed), ["a", "b", "c", "d"]);
+        let reasons = [
+            "tool 5 of its list: it has no name",
+            "tool 6 of its list: it has no name",
+            "tool 7 of its list: it has no name",
+            "tool 8 of its list: it is a text, not an object",
+            "tool 9 of its list: it is null, not an object",
+            "`a`: it is listed twice; the first one counts",
+            "`e`: its input schema is of type \"string\", not of an object",
+            "`f`: its input schema is no JSON Schema: at /properties/x",
+            "`g`: its input schema is no JSON Schema: ",
+            "`h`: it has no input schema",
+            "`i`: it has no input schema",
+            "`j`: its input schema is a list, not an object",
+            "`k`: its input schema is a text, not an object",
+        ];
+        assert_eq!(listed.left_out.len(), reasons.len(), "{:?}", listed.left_out);
+        for (found, expected) in listed.left_out.iter().zip(reasons) {
+            assert!(found.starts_with(expected), "{found} is not {expected}");
+        }
+        let mut listed = Listed::default();
+        let page = json!({"tools": [{"name": "a", "inputSchema": object}]});
+        listed.add(&page.to_string(), &HashSet::new()).unwrap();
+        assert!(listed.left_out[0].contains("x-mcp-header"), "{:?}", listed.left_out);
+    }
+
+    #[test]
+    fn a_page_that_repeats_another_adds_nothing() {
+        let tool = |name: &str, about: &str| json!({"name": name, "description": about, "inputSchema": {}});
+        let listed = accepted(&[
+            json!({"tools": [tool("a", "1"), tool("b", "1")]}),
+            json!({"tools": [tool("b", "1"), tool("a", "2"), tool("c", "1")]}),
+        ]);
+        assert_eq!(names(&listed), ["a", "b", "c"]);
+        assert_eq!(listed.left_out, ["`a`: it is listed twice; the first one counts"]);
     }
 
     #[test]
     fn what_is_missing_is_filled_in() {
-        let listed = json!([
+        let listed = accepted(&[json!({"tools": [
             {"name": "a", "title": "A tool", "inputSchema": {}},
             {"name": "b", "title": "Another", "description": "Does it.", "inputSchema": {}},
-        ]);
-        let list = accept(serde_json::from_value(listed).unwrap());
-        assert_eq!(list.tools[0].description, "A tool");
-        assert_eq!(list.tools[1].description, "Does it.");
-        assert_eq!(list.tools[0].input_schema["type"], "object");
+        ]})]);
+        assert_eq!(listed.tools[0].description, "A tool");
+        assert_eq!(listed.tools[1].description, "Does it.");
+        assert_eq!(listed.tools[0].input_schema["type"], "object");
+    }
+
+    #[test]
+    fn pages_are_read_as_what_they_mean() {
+        let next = |page: &str| Listed::default().add(page, &HashSet::new());
+        for (page, cursor) in [
+            (r#"{"tools":[],"nextCursor":"2"}"#, Some("2")),
+            (r#"{"tools":[],"nextCursor":""}"#, Some("")),
+            (r#"{"tools":[],"nextCursor":2}"#, Some("2")),
+            (r#"{"tools":[],"nextCursor":null}"#, None),
+            (r#"{"tools":[],"nextCursor":false}"#, None),
+            (r#"{"tools":null}"#, None),
+            (r#"{"tools":[]}"#, None),
+        ] {
+            assert_eq!(next(page).unwrap().as_deref(), cursor, "{page}");
+        }
+        assert_eq!(next(r#"{"tools":{}}"#).unwrap_err(), "its `tools` are an object, not a list");
     }
 }

@@ -19,15 +19,19 @@ pub(super) fn to_text(response: CallToolResponse) -> (String, bool) {
 
 /// The blocks of the content, one below the other. The structured content replaces missing text.
 fn text(result: CallToolResult) -> String {
-    let has_text = result.content.iter().any(|block| match block {
-        ContentBlock::Text(text) => !text.text.is_empty(),
-        ContentBlock::Resource(resource) => !resource.get_text().is_empty(),
-        _ => false,
-    });
-    let structured = result.structured_content.filter(|_| !has_text);
+    let structured = result.structured_content.filter(|_| !has_text(&result.content));
     let blocks = result.content.into_iter().map(block_text);
     let parts: Vec<String> = structured.map(|value| value.to_string()).into_iter().chain(blocks).collect();
     parts.join("\n")
+}
+
+/// Whether a block has a text that the structured content need not stand in for.
+pub(super) fn has_text(content: &[ContentBlock]) -> bool {
+    content.iter().any(|block| match block {
+        ContentBlock::Text(text) => !text.text.is_empty(),
+        ContentBlock::Resource(resource) => !resource.get_text().is_empty(),
+        _ => false,
+    })
 }
 
 fn block_text(block: ContentBlock) -> String {

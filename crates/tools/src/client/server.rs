@@ -137,6 +137,14 @@ pub enum ServerError {
         /// What was seen.
         reason: String,
     },
+    /// Its first answer is none of the protocol's.
+    #[error("the tool server does not list its tools: {reason}{details}")]
+    OddGreeting {
+        /// What is wrong with it.
+        reason: String,
+        /// What it wrote last.
+        details: String,
+    },
     /// It does not speak the protocol, or offers no tools.
     #[error("the tool server does not list its tools: {reason}{details}")]
     Refused {
@@ -168,6 +176,7 @@ impl ServerError {
             | Self::Ended { .. }
             | Self::NotInTime { .. }
             | Self::Unreachable { .. }
+            | Self::OddGreeting { .. }
             | Self::Refused { .. } => false,
         }
     }

@@ -9,9 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::StatusCode;
+use axum::http::header::ACCEPT;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use planproof_isolation::gate::{Gate, Guest};
+use planproof_trace::json;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -175,6 +177,19 @@ impl Drop for McpRun {
     }
 }
 
+/// Whether a client takes JSON: it says so, or takes anything, or says nothing.
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let mut accepted =
+        headers.get_all(ACCEPT).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
+    let is_json = |range: &[u8]| {
+        let kind = range.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        ["application/json", "application/*", "*/*", "*", ""]
+            .iter()
+            .any(|it| kind.eq_ignore_ascii_case(it.as_bytes()))
+    };
+    !headers.contains_key(ACCEPT) || accepted.any(is_json)
+}
+
 async fn answer(
     State(runs): State<Arc<OpenRuns>>,
     ConnectInfo(guest): ConnectInfo<Guest>,
@@ -185,11 +200,18 @@ async fn answer(
     match service {
         Some(served) => {
             served.was_asked.store(true, Ordering::Relaxed);
-            let (head, body) = request.into_parts();
+            let (mut head, body) = request.into_parts();
+            if accepts_json(&head.headers) {
+                // The service wants to see both media types, though it answers in JSON only.
+                let both = HeaderValue::from_static("application/json, text/event-stream");
+                head.headers.insert(ACCEPT, both);
+            }
             let Ok(body) = to_bytes(body, REQUEST_BYTES_MAX).await else {
                 return (StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or broken")
                     .into_response();
             };
+            // An agent passes on what others wrote, and half a character of it is no reason to lose the call.
+            let body = json::mended(&body).map_or(body, Into::into);
             // Only a complete request counts as served. Until then, the connection may have to give way to others.
             let serving = guest.serve();
             let request = Request::from_parts(head, Body::from(body));

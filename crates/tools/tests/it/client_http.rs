@@ -207,6 +207,45 @@ async fn an_older_server_with_sessions_and_events_is_understood() {
 }
 
 #[tokio::test]
+async fn a_tool_that_is_not_understood_is_left_out_of_either_form_of_answer() {
+    let list = json!({"tools": [{"name": "hello", "inputSchema": {}}, {"name": "bare"}, 7]});
+    for is_event in [false, true] {
+        let list = list.clone();
+        let server = StandIn::start(move |seen| match seen.method() {
+            "server/discover" => json_answer(
+                seen,
+                &json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {}, "ttlMs": 0, "cacheScope": "private"}),
+            ),
+            "tools/list" if is_event => {
+                let body = json!({"jsonrpc": "2.0", "id": seen.body["id"], "result": list});
+                events(&format!("data: {body}\n\n"))
+            }
+            "tools/list" => json_answer(seen, &list),
+            _ => json_answer(seen, &json!({"content": [], "structuredContent": 1})),
+        });
+        let tools = connect(&server.url).await.unwrap();
+        assert_eq!(
+            tools.left_out(),
+            ["`bare`: it has no input schema", "tool 3 of its list: it is a number, not an object"]
+        );
+        assert_eq!(tools.execute(&tool_call("hello")).await.text, "1");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_message_is_reported_as_that() {
+    for body in ["[]", "<html>", "{\"ok\": true}", ""] {
+        let answer = http("200 OK", "content-type: application/json\r\n", body);
+        let server = StandIn::start(move |_| answer.clone());
+        let error = connect(&server.url).await.unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the tool server does not list its tools: its answer is no message of the protocol"
+        );
+    }
+}
+
+#[tokio::test]
 async fn refusals_of_the_newer_question_only_mean_an_older_server() {
     for refusal in [
         http("404 Not Found", "", "no such page"),

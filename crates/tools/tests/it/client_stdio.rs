@@ -252,7 +252,23 @@ async fn lists_have_pages() {
     let tools = script.start().await;
     assert_eq!(tools.tools().iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
 
-    let endless = Script { list: r#"reply '{"tools":[],"nextCursor":"again"}'"#, ..GOOD };
+    // A cursor that was there before ends the list, the empty one like any other.
+    for again in ["again", ""] {
+        let list = format!(
+            r#"reply '{{"tools":[{{"name":"a","inputSchema":{{}}}}],"nextCursor":"{again}"}}'; echo page >&2"#
+        );
+        let (log, seen) = log();
+        let script = Script { list: Box::leak(list.into_boxed_str()), ..GOOD };
+        let tools = McpTools::start(script.server(), limits(), Some(log)).await.unwrap();
+        assert_eq!((tools.tools().len(), tools.left_out().len()), (1, 0), "{again}");
+        until("two pages", || (seen.lock().unwrap().len() == 2).then_some(())).await;
+    }
+
+    let endless = Script {
+        first: "n=0".into(),
+        list: r#"n=$((n+1)); reply "{\"tools\":[],\"nextCursor\":\"$n\"}""#,
+        ..GOOD
+    };
     let error = endless.refused().await;
     assert!(!error.is_usage());
     let wanted = format!("the tool server does not list its tools: its list has more than {PAGES_MAX} pages");
@@ -274,10 +290,48 @@ async fn too_many_tools_are_refused() {
 
 #[tokio::test]
 async fn unusable_tools_are_left_out() {
-    let list = r#"reply '{"tools":[{"name":"a","inputSchema":{"type":"array"}},{"name":"b","inputSchema":{}},{"name":"b","inputSchema":{}}]}'"#;
-    let tools = Script { list, ..GOOD }.start().await;
-    assert_eq!(tools.tools().len(), 1);
-    assert_eq!(tools.left_out().len(), 2);
+    let list = r#"reply '{"tools":[{"name":"a","inputSchema":{"type":"array"}},{"name":"b","inputSchema":{}},{"name":"b","inputSchema":{}},
+        {"name":"c"},{"name":"d","inputSchema":null},{"name":"hello","inputSchema":{},"annotations":"none"}]}' "#;
+    let list: &str = Box::leak(list.replace('\n', " ").into_boxed_str());
+    for server in [Script { list, ..GOOD }, Script { list, discover: NEWER.discover, ..GOOD }] {
+        let tools = server.start().await;
+        assert_eq!(tools.tools().iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["b", "hello"]);
+        assert_eq!(tools.left_out().len(), 4, "{:?}", tools.left_out());
+        assert_eq!(tools.left_out()[2], "`c`: it has no input schema");
+        assert!(!call(&tools).await.is_error);
+    }
+}
+
+#[tokio::test]
+async fn a_server_with_an_answer_for_everything_is_an_older_one() {
+    for discover in ["reply '{}'", "reply null", r#"reply '{"ok":true}'"#, "id=77; reply '{}'"] {
+        let tools = Script { discover, ..GOOD }.start().await;
+        assert_eq!((tools.protocol_version(), tools.tools().len()), ("2025-11-25", 2), "{discover}");
+    }
+}
+
+#[tokio::test]
+async fn half_an_emoji_costs_nothing() {
+    let script = Script {
+        list: r#"reply '{"tools":[{"name":"hello","description":"\ud83d","inputSchema":{}}]}'"#,
+        call: r#"reply '{"content":[{"type":"text","text":"hi \ud83d"}]}'"#,
+        ..GOOD
+    };
+    let tools = script.start().await;
+    assert_eq!(tools.tools()[0].description, "\u{fffd}");
+    assert_eq!(call(&tools).await, ToolResult::ok(CallId::new("c1"), "hi \u{fffd}"));
+}
+
+#[tokio::test]
+async fn long_numbers_of_a_result_keep_their_digits() {
+    let structured = r#"{"id":25227143063332189585438, "part":0.5}"#;
+    let script = |content: &str| {
+        let call = format!(r#"reply '{{"content":[{content}],"structuredContent":{structured}}}'"#);
+        Script { call: Box::leak(call.into_boxed_str()), ..GOOD }
+    };
+    assert_eq!(call(&script("").start().await).await.text, structured);
+    let beside = script(r#"{"type":"text","text":"t"}"#).start().await;
+    assert_eq!(call(&beside).await.text, "t");
 }
 
 #[tokio::test]
@@ -296,8 +350,27 @@ async fn starts_that_fail_say_why() {
             "the tool server does not list its tools: it answered with the error -32601: no tools here",
         ),
         (
-            Script { list: r#"reply '{"tools":[{"name":"a"}]}'"#, ..GOOD },
-            "the tool server does not list its tools: its list is not understood: does every tool have a name, and an object as its inputSchema?",
+            Script { list: r#"reply '{"tools":{"0":{"name":"a"}}}'"#, ..GOOD },
+            "the tool server does not list its tools: its `tools` are an object, not a list",
+        ),
+        (
+            Script { list: "reply '{}'", ..GOOD },
+            "the tool server does not list its tools: its answer to `tools/list` has no list of `tools`",
+        ),
+        (
+            Script {
+                initialize: r#"reply '{"protocolVersion":"2025-11-25","capabilities":{"tools":[]},"serverInfo":{"name":"s","version":"1"}}'"#,
+                ..GOOD
+            },
+            "the tool server does not list its tools: in its answer to the greeting, `capabilities.tools` is a list, not an object",
+        ),
+        (
+            Script { initialize: "reply null", ..GOOD },
+            "the tool server does not list its tools: its answer to the greeting is null, not an object",
+        ),
+        (
+            Script { initialize: "id=77; reply '{}'", ..GOOD },
+            "the tool server does not list its tools: it answered the request 77, and was asked 0",
         ),
         (
             Script { initialize: "fail 'go away'", ..GOOD },

@@ -47,6 +47,37 @@ async fn both_eras_learn_the_same_of_the_server() {
 }
 
 #[tokio::test]
+async fn whoever_takes_json_gets_json() {
+    let server = McpServer::bind(0).await.unwrap();
+    let run = server.open(run_tools(&recorder(), 99), token(1)).unwrap();
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).to_string();
+    for (accept, status) in [
+        (&["application/json, text/event-stream"][..], 200),
+        (&["application/json"], 200),
+        (&["Application/JSON;q=0.9,text/html"], 200),
+        (&["text/event-stream", "application/json; charset=utf-8"], 200),
+        (&["text/html, */*;q=0.1"], 200),
+        (&["*/*"], 200),
+        (&["*"], 200),
+        (&["application/*"], 200),
+        (&[""], 200),
+        (&[], 200),
+        (&["text/event-stream"], 406),
+        (&["text/html"], 406),
+        (&["application/jsonp"], 406),
+    ] {
+        let accept = accept.iter().map(|it| ("Accept", *it));
+        let headers: Vec<_> = accept.chain([("Content-Type", "application/json")]).collect();
+        let reply = request("POST", run.url(), &headers, &list).await;
+        assert_eq!(reply.status, status, "{headers:?}: {}", reply.body);
+        if status == 200 {
+            assert!(reply.head.contains("content-type: application/json"), "{}", reply.head);
+            assert_eq!(reply.json()["result"]["tools"][0]["name"], "wash");
+        }
+    }
+}
+
+#[tokio::test]
 async fn tools_are_listed_in_order_and_called() {
     let server = McpServer::bind(0).await.unwrap();
     for era in ERAS {
@@ -76,6 +107,17 @@ async fn tools_are_listed_in_order_and_called() {
             ]
         );
     }
+}
+
+#[tokio::test]
+async fn half_an_emoji_in_a_call_is_no_reason_to_lose_it() {
+    let server = McpServer::bind(0).await.unwrap();
+    let recorder = recorder();
+    let run = server.open(run_tools(&recorder, 9), token(1)).unwrap();
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mail","arguments":{"to":"Ann \ud83d"}}}"#;
+    let reply = request("POST", run.url(), &ACCEPTS, call).await;
+    assert_eq!(reply.json()["result"]["content"][0]["text"], "Sent.", "{}", reply.body);
+    assert_eq!(recorded(&recorder)[0], "m1 mail{\"to\":\"Ann \u{fffd}\"}");
 }
 
 #[tokio::test]
