@@ -72,6 +72,8 @@ impl AnthropicModel {
         let has_version = config.base_url.trim_end_matches('/').ends_with("/v1");
         let path = if has_version { "/messages" } else { "/v1/messages" };
         let (connection, endpoint) = Connection::new(&ANTHROPIC, &model, config, path, refused(&model))?;
+        // In this protocol thoughts are blocks of their own.
+        let endpoint = endpoint.with_plain_thinking();
         Ok(Self {
             name: format!("{}/{model}", ANTHROPIC.name),
             partial_turn: takes_partial_turns(&model),
@@ -145,7 +147,8 @@ impl Model for AnthropicModel {
             self.check(request)?;
             let render = |settings: &Settings| self.render(request, settings, false);
             let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
-            self.connection.ask(&self.endpoint, &request.settings, render, read).await
+            let decoder = || BlockDecoder::new(request);
+            self.connection.ask(&self.endpoint, &request.settings, render, read, decoder).await
         })
     }
 
@@ -158,8 +161,9 @@ impl Model for AnthropicModel {
         Box::pin(async move {
             self.check(request)?;
             let render = |settings: &Settings| self.render(request, settings, true);
+            let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
             let decoder = || BlockDecoder::new(request);
-            self.connection.stream(&self.endpoint, &request.settings, render, decoder).await
+            self.connection.stream(&self.endpoint, &request.settings, render, read, decoder, false).await
         })
     }
 }

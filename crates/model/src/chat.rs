@@ -261,6 +261,14 @@ pub enum ModelError {
         /// Which file, and why.
         what: String,
     },
+    /// The server answered, and its answer is no reply: it says that the provider failed, or there is nothing in it.
+    #[error("{url} gave no reply: {what}")]
+    Failed {
+        /// Where.
+        url: String,
+        /// What it says, or what is missing.
+        what: String,
+    },
     /// The answer does not follow this protocol.
     #[error("{url} sent an answer that is not understood: {what}")]
     Malformed {
@@ -272,11 +280,14 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later: unreachable, broken, timed out, 408, 409, 429 or 5xx.
+    /// Whether the same request may succeed later: unreachable, broken, timed out, an answer that is no reply, 408, 409,
+    /// 429 or 5xx.
     pub fn is_transient(&self) -> bool {
         // Without a wildcard, so that whoever adds an error has to decide.
         match self {
-            Self::Unreachable { .. } | Self::Broken { .. } | Self::TimedOut { .. } => true,
+            Self::Unreachable { .. } | Self::Broken { .. } | Self::TimedOut { .. } | Self::Failed { .. } => {
+                true
+            }
             Self::Status { status, .. } => matches!(status, 408 | 409 | 429) || *status >= 500,
             Self::MissingKey { .. }
             | Self::Configuration { .. }
@@ -305,7 +316,10 @@ impl ModelError {
 
     /// Whether the server may have done the work, and charge for it, although there is no answer.
     pub fn may_be_charged(&self) -> bool {
-        matches!(self, Self::Broken { .. } | Self::TimedOut { .. } | Self::Malformed { .. })
+        matches!(
+            self,
+            Self::Broken { .. } | Self::TimedOut { .. } | Self::Failed { .. } | Self::Malformed { .. }
+        )
     }
 }
 

@@ -1,6 +1,9 @@
 //! The common part of all providers behind HTTP: their address, time and rate limits, retries, and the removal of the
 //! key from replies. A provider's own module has its wire types only.
 
+pub(crate) mod calls;
+pub(crate) mod ending;
+pub(crate) mod events;
 pub(crate) mod fault;
 pub(crate) mod key;
 pub(crate) mod parameters;
@@ -20,9 +23,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm, is_loopback_host};
 use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
-use key::{Clean, Key};
+use key::Key;
 use parameters::{Found, Parameter, Refused};
-use stream::{Decoder, Reading};
+use stream::{Answer, Decoder, Reading, understood};
 
 /// The default for the longest wait before another attempt, whatever the server asks for.
 pub const RETRY_WAIT_MAX: Duration = Duration::from_secs(60);
@@ -190,16 +193,18 @@ impl Connection {
     }
 
     /// Asks for a whole reply, and retries transient failures. `render` writes the request anew for each attempt, so
-    /// that no copy of it is held while waiting for the answer; `read` reads the reply.
-    pub(crate) async fn ask<T: Clean>(
+    /// that no copy of it is held while waiting for the answer; `read` reads the reply, and a decoder one that is a stream
+    /// nevertheless.
+    pub(crate) async fn ask<T: Answer, D: Decoder>(
         &self,
         endpoint: &Endpoint,
         settings: &Settings,
         render: impl Fn(&Settings) -> Result<Vec<u8>, serde_json::Error>,
         read: impl Fn(&[u8]) -> Result<T, ModelError>,
+        decoder: impl Fn() -> D,
     ) -> Result<T, ModelError> {
         refuse_without_key(self.missing_key)?;
-        let (render, read) = (&render, &read);
+        let (render, read, decoder) = (&render, &read, &decoder);
         let once = |refused: Refused| async move {
             // The time limit begins only after this wait: it is for the server, which does not cause the wait.
             self.wait_for_turn().await;
@@ -212,7 +217,7 @@ impl Connection {
             let Ok(bytes) = tokio::time::timeout(self.request_timeout, exchange).await else {
                 return Err(self.timed_out(endpoint));
             };
-            let mut reply = read(&bytes?)?;
+            let mut reply = understood(endpoint, &bytes?, read, decoder)?;
             reply.clean(endpoint.key());
             Ok(reply)
         };
@@ -221,16 +226,19 @@ impl Connection {
     }
 
     /// Asks for a reply as a stream, and retries until its first part arrives. A later failure is the stream's last
-    /// item, because parts have been passed on by then.
-    pub(crate) async fn stream<'a, D: Decoder + 'a>(
+    /// item, because parts have been passed on by then. `read` reads a reply that is no stream nevertheless; the text of
+    /// one that `may_think` is kept as long as it may turn out to be a thought.
+    pub(crate) async fn stream<'a, T: Answer, D: Decoder + 'a>(
         &'a self,
         endpoint: &'a Endpoint,
         settings: &Settings,
         render: impl Fn(&Settings) -> Result<Vec<u8>, serde_json::Error>,
+        read: impl Fn(&[u8]) -> Result<T, ModelError>,
         decoder: impl Fn() -> D,
+        may_think: bool,
     ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError> {
         refuse_without_key(self.missing_key)?;
-        let (render, decoder) = (&render, &decoder);
+        let (render, read, decoder) = (&render, &read, &decoder);
         let once = |refused: Refused| async move {
             self.wait_for_turn().await;
             let body = rendered(render(&refused.removed_from(settings)))?;
@@ -239,10 +247,8 @@ impl Connection {
             let Ok(response) = timeout_at(deadline, endpoint.post(body, ReplyForm::Events)).await else {
                 return Err(self.timed_out(endpoint));
             };
-            let mut reading =
-                Reading::new(endpoint, response?.into_body(), decoder(), deadline, self.request_timeout);
-            reading.begin().await?;
-            Ok(reading)
+            let time = (deadline, self.request_timeout);
+            Reading::begin(endpoint, response?.into_body(), read, decoder, may_think, time).await
         };
         let reading = self.retrying(|| self.adapting(settings, once)).await?;
         // The request that `retrying` began is over. As long as the stream is being read, a timeout is still not the

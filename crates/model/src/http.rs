@@ -21,12 +21,17 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use planproof_trace::json::unmarked;
+use planproof_trace::{FinishReason, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::ModelError;
+use crate::connection::ending::{self, Ending};
+use crate::connection::events::{Framing, events_in, is_done};
 use crate::connection::fault;
 use crate::connection::key::Key;
+use crate::connection::thoughts::{Thinking, Thoughts};
 use crate::content::arguments_text;
 use crate::page::{PAGE_CHARACTERS_MAX, page_text};
 pub(crate) use body::{BodyError, ReplyBody};
@@ -61,7 +66,7 @@ pub(crate) fn is_loopback_host(host: &str) -> bool {
         || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The expected format of a reply.
+/// The format of a reply that is asked for. Servers also send the other one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReplyForm {
     /// One JSON document.
@@ -115,6 +120,7 @@ pub(crate) struct Endpoint {
     /// What comes after the base URL.
     path: &'static str,
     server: Arc<Server>,
+    thinking: Thinking,
 }
 
 impl Endpoint {
@@ -163,7 +169,7 @@ impl Endpoint {
             headers.insert(name, value);
         }
         let server = Server { key, headers, key_variable, base_url_variable, connections };
-        Ok(Self { uri, url, path, server: Arc::new(server) })
+        Ok(Self { uri, url, path, server: Arc::new(server), thinking: Thinking::default() })
     }
 
     /// Another endpoint of the same server, at `base_url` + `path`, with the same connections and key.
@@ -172,7 +178,17 @@ impl Endpoint {
     /// Those of [`Endpoint::new`].
     pub(crate) fn sibling(&self, base_url: &str, path: &'static str) -> Result<Self, ModelError> {
         let (url, uri) = parse_url(base_url, path, self.server.base_url_variable)?;
-        Ok(Self { uri, url, path, server: Arc::clone(&self.server) })
+        Ok(Self { uri, url, path, server: Arc::clone(&self.server), thinking: Thinking::default() })
+    }
+
+    /// The same endpoint, of whose models it is known that their thoughts come with an opening mark, or apart.
+    pub(crate) fn with_plain_thinking(self) -> Self {
+        Self { thinking: Thinking::plain(), ..self }
+    }
+
+    /// What is known of the thoughts in its replies.
+    pub(crate) fn thinking(&self) -> &Thinking {
+        &self.thinking
     }
 
     /// The full URL, for messages.
@@ -194,8 +210,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`ModelError::Unreachable`] without a connection, [`ModelError::Broken`] without an answer,
-    /// [`ModelError::Status`] for an answer that is not 2xx, [`ModelError::Malformed`] for a stream of a type other
-    /// than the requested one.
+    /// [`ModelError::Status`] for an answer that is not 2xx, [`ModelError::Malformed`] for one that is packed.
     pub(crate) async fn post(
         &self,
         body: Vec<u8>,
@@ -246,14 +261,6 @@ impl Endpoint {
         }
         if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(|name| *name != "identity") {
             return Err(self.malformed(&format!("its encoding is {encoding}, which was not asked for")));
-        }
-        if form == ReplyForm::Events {
-            let kind = header(&head.headers, CONTENT_TYPE).unwrap_or("none");
-            if !kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream") {
-                let what = format!("asked for a stream (text/event-stream), got content type {kind}");
-                // Servers that answer an error here name the provider.
-                return Err(self.malformed(&format!("{what}: {}", self.error_message(body).await)));
-            }
         }
         Ok(Response::from_parts(head, body))
     }
@@ -340,23 +347,61 @@ impl Endpoint {
         ModelError::Unreachable { url: self.url.clone(), reason: self.line(reason) }
     }
 
+    /// The error for a document that is no reply: that of the server, if it tells one.
+    pub(crate) fn no_reply(&self, bytes: &[u8], what: &str) -> ModelError {
+        match fault::instead_of_reply(bytes) {
+            Some(fault) => fault.into_model_error(self),
+            None => self.malformed(what),
+        }
+    }
+
+    /// The text of a whole reply without thoughts, and why it ended.
+    ///
+    /// # Errors
+    /// [`ModelError::Failed`] for a reason that is a failure of the provider, and for a reply of nothing at all.
+    pub(crate) fn ended(
+        &self,
+        text: String,
+        ending: Option<Ending>,
+        has_calls: bool,
+        has_thoughts: bool,
+        usage: Usage,
+    ) -> Result<(String, FinishReason), ModelError> {
+        let is_empty = text.is_empty() && !has_calls && !has_thoughts;
+        let finish = ending::finish(ending, has_calls, is_empty, usage).map_err(|what| self.failed(&what))?;
+        let is_cut_short = finish == FinishReason::Length;
+        Ok((Thoughts::removed_from(&self.thinking, text, is_cut_short), finish))
+    }
+
+    /// The error for an answer that is no reply.
+    pub(crate) fn failed(&self, what: &str) -> ModelError {
+        ModelError::Failed { url: self.url.clone(), what: self.line(what) }
+    }
+
     /// The error for a reply that is not of this protocol.
     pub(crate) fn malformed(&self, what: &str) -> ModelError {
         ModelError::Malformed { url: self.url.clone(), what: self.line(what) }
     }
 
-    /// Reads a whole reply as JSON. `what` names it, as in "chat completion".
+    /// Reads a whole reply as JSON, which the mark that ends streams may follow. `what` names it, as in "chat
+    /// completion".
     ///
     /// # Errors
     /// [`ModelError::Malformed`] with the beginning of what was received.
     pub(crate) fn parse<'a, T: Deserialize<'a>>(&self, bytes: &'a [u8], what: &str) -> Result<T, ModelError> {
         // JSON has no byte order mark, but some servers write one.
-        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        serde_json::from_slice(bytes).map_err(|error| {
-            // Far more than is shown, so that the key is not cut in two before it is removed.
-            let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
-            self.malformed(&format!("no {what}: {error}; it begins with: {start}"))
-        })
+        let bytes = unmarked(bytes);
+        let mut documents = serde_json::Deserializer::from_slice(bytes).into_iter::<T>();
+        let error = match documents.next() {
+            Some(Ok(document)) if ends_stream(&bytes[documents.byte_offset()..]) => return Ok(document),
+            Some(Ok(_)) => "more follows the document".to_owned(),
+            Some(Err(error)) => error.to_string(),
+            None => "EOF".to_owned(),
+        };
+        // Far more than is shown, so that the key is not cut in two before it is removed.
+        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+        let start = page_text(&start).unwrap_or_else(|| start.into_owned());
+        Err(self.malformed(&format!("no {what}: {error}; it begins with: {start}")))
     }
 
     /// Reads the data of a streamed event as JSON. `what` names what it is a part of.
@@ -427,6 +472,12 @@ impl Endpoint {
         };
         if line.is_empty() { "no message".to_owned() } else { line }
     }
+}
+
+/// Whether what follows a document says nothing but that there is no more.
+fn ends_stream(rest: &[u8]) -> bool {
+    let is_end = || events_in(rest).iter().all(|event| is_done(&event.data));
+    rest.trim_ascii().is_empty() || (Framing::of(rest) == Some(Framing::Events) && is_end())
 }
 
 /// Whether an answer says that there is no such endpoint. For a missing model the status is 404 as well, but the

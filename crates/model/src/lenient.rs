@@ -29,6 +29,11 @@ pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     })
 }
 
+/// Whether there is a text that is not empty.
+pub(crate) fn has_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Ok(Value::deserialize(deserializer)?.as_str().is_some_and(|text| !text.is_empty()))
+}
+
 /// An object of this type; anything else counts as absent.
 pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where

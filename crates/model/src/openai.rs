@@ -97,10 +97,11 @@ impl OpenAiModel {
         let OpenAiConfig { model, connection: settings, partial_turn } = config;
         let known = names::refused(&model);
         let (connection, chat) = Connection::new(&OPENAI, &model, &settings, "/chat/completions", known)?;
-        let completions = chat.sibling(&settings.base_url, "/completions")?;
+        let completions = chat.sibling(&settings.base_url, "/completions")?.with_plain_thinking();
         // At OpenAI, the model's name shows whether it continues plain texts. Elsewhere a request has to show it,
         // except for names of models that only chat.
         let is_openai = is_openai_host(chat.host());
+        let chat = if is_openai { chat.with_plain_thinking() } else { chat };
         let (capabilities, completes) = if is_openai {
             let capabilities = capabilities_at_openai(&model);
             (capabilities, Some(capabilities.completion))
@@ -157,7 +158,8 @@ impl OpenAiModel {
         };
         let render = |settings: &Settings| completions::render(&self.model, &request, settings, false);
         let read = |bytes: &[u8]| completions::read(&self.completions, bytes, &request, &self.name);
-        match self.connection.ask(&self.completions, &request.settings, render, read).await {
+        let decoder = || PieceDecoder::new(&request);
+        match self.connection.ask(&self.completions, &request.settings, render, read, decoder).await {
             Ok(_) => Ok(true),
             // Servers that offer the endpoint only for other models answer with one of these, or with an HTML page.
             Err(ModelError::Status { status: 400 | 403..=405 | 410 | 415 | 422 | 501, .. })
@@ -246,7 +248,8 @@ impl Model for OpenAiModel {
             self.check(request)?;
             let render = |settings: &Settings| self.render_chat(request, settings, false);
             let read = |bytes: &[u8]| chat::reply::read(&self.chat, bytes, request);
-            self.connection.ask(&self.chat, &request.settings, render, read).await
+            let decoder = || ChunkDecoder::new(request);
+            self.connection.ask(&self.chat, &request.settings, render, read, decoder).await
         })
     }
 
@@ -259,8 +262,11 @@ impl Model for OpenAiModel {
         Box::pin(async move {
             self.check(request)?;
             let render = |settings: &Settings| self.render_chat(request, settings, true);
+            let read = |bytes: &[u8]| chat::reply::read(&self.chat, bytes, request);
             let decoder = || ChunkDecoder::new(request);
-            self.connection.stream(&self.chat, &request.settings, render, decoder).await
+            // The template of a conversation may begin a thought, but not within a turn.
+            let may_think = !request.is_partial_turn();
+            self.connection.stream(&self.chat, &request.settings, render, read, decoder, may_think).await
         })
     }
 
@@ -282,7 +288,8 @@ impl Model for OpenAiModel {
             }
             let render = |settings: &Settings| completions::render(&self.model, request, settings, false);
             let read = |bytes: &[u8]| completions::read(&self.completions, bytes, request, &self.name);
-            self.connection.ask(&self.completions, &request.settings, render, read).await
+            let decoder = || PieceDecoder::new(request);
+            self.connection.ask(&self.completions, &request.settings, render, read, decoder).await
         })
     }
 
@@ -295,8 +302,9 @@ impl Model for OpenAiModel {
                 return Err(self.unsupported("go on from a plain text"));
             }
             let render = |settings: &Settings| completions::render(&self.model, request, settings, true);
+            let read = |bytes: &[u8]| completions::read(&self.completions, bytes, request, &self.name);
             let decoder = || PieceDecoder::new(request);
-            self.connection.stream(&self.completions, &request.settings, render, decoder).await
+            self.connection.stream(&self.completions, &request.settings, render, read, decoder, false).await
         })
     }
 }

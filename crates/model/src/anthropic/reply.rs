@@ -1,13 +1,13 @@
 //! A message as a reply, read into types that keep only what is used.
 
-use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
+use planproof_trace::{Arguments, CallId, ToolCall, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::partial::Join;
+use crate::connection::calls::{NAMELESS, missing_id};
+use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
-use crate::connection::stream::missing_id;
-use crate::connection::thoughts::Thoughts;
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, lenient};
 
@@ -15,10 +15,12 @@ use crate::{ChatReply, ChatRequest, ModelError, lenient};
 #[derive(Deserialize)]
 pub(super) struct WireReply<'a> {
     #[serde(borrow)]
-    content: Option<Vec<WireBlock<'a>>>,
-    stop_reason: Option<StopReason>,
+    pub(super) content: Option<Vec<WireBlock<'a>>>,
+    #[serde(default, deserialize_with = "Ending::read")]
+    pub(super) stop_reason: Option<Ending>,
     #[serde(default, deserialize_with = "lenient::object")]
     pub(super) usage: Option<WireUsage>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
 }
 
@@ -43,7 +45,10 @@ pub(super) enum BlockKind {
     Text,
     /// A call of one of our tools.
     ToolUse,
-    /// Thoughts, and the work of the server's own tools.
+    /// Thoughts, readable or not.
+    #[serde(alias = "redacted_thinking")]
+    Thinking,
+    /// The work of the server's own tools.
     #[serde(other)]
     Other,
 }
@@ -74,39 +79,6 @@ impl WireUsage {
     }
 }
 
-/// Why the model stopped.
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum StopReason {
-    EndTurn,
-    StopSequence,
-    ToolUse,
-    MaxTokens,
-    ModelContextWindowExceeded,
-    /// The server paused the work of its own tools. We give it none; if it happens anyway, the reply counts as cut
-    /// short.
-    PauseTurn,
-    Refusal,
-    #[serde(other)]
-    Other,
-}
-
-impl StopReason {
-    /// The reason in our terms. If the server names no known reason, the calls decide.
-    pub(super) fn reason(given: Option<Self>, has_calls: bool) -> FinishReason {
-        match given {
-            Some(Self::EndTurn | Self::StopSequence) => FinishReason::Stop,
-            Some(Self::ToolUse) => FinishReason::ToolCalls,
-            Some(Self::MaxTokens | Self::ModelContextWindowExceeded | Self::PauseTurn) => {
-                FinishReason::Length
-            }
-            Some(Self::Refusal) => FinishReason::ContentFilter,
-            Some(Self::Other) | None if has_calls => FinishReason::ToolCalls,
-            Some(Self::Other) | None => FinishReason::Stop,
-        }
-    }
-}
-
 /// Reads a whole reply to `request`.
 pub(super) fn read(
     endpoint: &Endpoint,
@@ -119,9 +91,9 @@ pub(super) fn read(
         return Err(fault.into_model_error(endpoint));
     }
     let Some(blocks) = reply.content else {
-        return Err(endpoint.malformed("no `content`: does the base URL end before /v1/messages?"));
+        return Err(endpoint.no_reply(bytes, "no `content`: does the base URL end before /v1/messages?"));
     };
-    let (mut text, mut calls) = (String::new(), Vec::new());
+    let (mut text, mut calls, mut has_thoughts) = (String::new(), Vec::new(), false);
     for block in blocks {
         match block.kind {
             Some(BlockKind::Text) => text.push_str(&block.text.unwrap_or_default()),
@@ -134,16 +106,17 @@ pub(super) fn read(
                     None => Arguments::none(),
                     Some(raw) => Arguments::from_text(&endpoint.arguments(raw)?),
                 };
-                calls.push(ToolCall { id, name: block.name.unwrap_or_default(), arguments });
+                let Some(name) = block.name.filter(|name| !name.is_empty()) else {
+                    return Err(endpoint.malformed(NAMELESS));
+                };
+                calls.push(ToolCall { id, name, arguments });
             }
+            Some(BlockKind::Thinking) => has_thoughts = true,
             Some(BlockKind::Other) | None => {}
         }
     }
-    Ok(ChatReply {
-        text: Thoughts::removed_from(Join::new(request).push(text)),
-        finish: StopReason::reason(reply.stop_reason, !calls.is_empty()),
-        usage: reply.usage.map(|usage| usage.over(Usage::default())).unwrap_or_default(),
-        calls,
-        id: None,
-    })
+    let text = Join::new(request).push(text);
+    let usage = reply.usage.map(|usage| usage.over(Usage::default())).unwrap_or_default();
+    let (text, finish) = endpoint.ended(text, reply.stop_reason, !calls.is_empty(), has_thoughts, usage)?;
+    Ok(ChatReply { text, calls, finish, usage, id: None })
 }

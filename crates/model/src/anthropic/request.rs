@@ -23,8 +23,8 @@ struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stop_sequences: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream: Option<bool>,
+    /// Said in either case: some servers stream unless they are told otherwise.
+    stream: bool,
 }
 
 #[derive(Debug, Serialize, Clone, Copy, PartialEq, Eq)]
@@ -161,7 +161,7 @@ pub(super) fn render(
         temperature: settings.temperature,
         // The protocol refuses stop texts of white space alone. The reader of the reply applies them.
         stop_sequences: settings.stop.iter().map(String::as_str).filter(|it| !it.trim().is_empty()).collect(),
-        stream: stream.then_some(true),
+        stream,
     })
 }
 
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(
             body,
             json!({
-                "model": "m", "max_tokens": 4096, "system": "be good\n\nbe quick",
+                "model": "m", "max_tokens": 4096, "system": "be good\n\nbe quick", "stream": false,
                 "messages": [
                     {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
                     {"role": "assistant", "content": [

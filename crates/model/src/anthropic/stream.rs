@@ -1,14 +1,18 @@
 //! The events of a message while it is being written.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use planproof_trace::Usage;
 use serde::Deserialize;
 
 use super::partial::Join;
-use super::reply::{BlockKind, StopReason, WireBlock, WireReply, WireUsage};
-use crate::connection::fault::Fault;
-use crate::connection::stream::{BegunCalls, Decoder, Deltas};
+use super::reply::{BlockKind, WireBlock, WireReply, WireUsage};
+use crate::connection::calls::BegunCalls;
+use crate::connection::ending::Ending;
+use crate::connection::events::is_done;
+use crate::connection::fault::{Fault, fault_event};
+use crate::connection::stream::{Decoder, Deltas};
 use crate::{ChatRequest, ModelError, lenient};
 
 /// An event with the fields of all kinds; each kind uses its own.
@@ -16,6 +20,7 @@ use crate::{ChatRequest, ModelError, lenient};
 struct Event<'a> {
     #[serde(rename = "type", borrow)]
     kind: Option<Cow<'a, str>>,
+    #[serde(default, deserialize_with = "lenient::count")]
     index: Option<u64>,
     #[serde(borrow)]
     message: Option<WireReply<'a>>,
@@ -24,6 +29,7 @@ struct Event<'a> {
     delta: Option<Delta>,
     #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
 }
 
@@ -32,7 +38,8 @@ struct Event<'a> {
 struct Delta {
     text: Option<String>,
     partial_json: Option<String>,
-    stop_reason: Option<StopReason>,
+    #[serde(default, deserialize_with = "Ending::read")]
+    stop_reason: Option<Ending>,
 }
 
 /// Reads the events of a reply to `request`.
@@ -42,7 +49,9 @@ pub(super) struct BlockDecoder<'a> {
     calls: BegunCalls,
     /// The arguments in the first event of the current call. They count if no pieces follow.
     whole_input: Option<(usize, String)>,
-    stop: Option<StopReason>,
+    /// The places of blocks that are no calls, whose pieces are none of arguments.
+    others: BTreeSet<u64>,
+    stop: Option<Ending>,
     usage: Usage,
     has_begun: bool,
 }
@@ -54,6 +63,7 @@ impl<'a> BlockDecoder<'a> {
             join: Join::new(request),
             calls: BegunCalls::default(),
             whole_input: None,
+            others: BTreeSet::new(),
             stop: None,
             usage: Usage::default(),
             has_begun: false,
@@ -72,16 +82,20 @@ impl<'a> BlockDecoder<'a> {
         block: WireBlock<'_>,
         out: &mut Deltas<'_>,
     ) -> Result<(), ModelError> {
+        if block.kind != Some(BlockKind::ToolUse) {
+            self.others.insert(place);
+        }
         match block.kind {
             Some(BlockKind::Text) => self.text(block.text, out),
+            Some(BlockKind::Thinking) => out.thought(),
             Some(BlockKind::ToolUse) => {
                 // Pieces of arguments name only the block's place, so two calls at one place could not be
                 // distinguished.
                 if self.calls.at(place).is_some() {
                     return Err(out.endpoint.malformed(&format!("block {place} begins twice")));
                 }
-                let index = self.calls.begin(place, block.id, self.request, out)?;
-                self.calls.name(index, block.name.unwrap_or_default(), out);
+                let index = self.calls.begin(Some(place), block.id, self.request, out)?;
+                self.calls.name(index, block.name.unwrap_or_default());
                 let input = block.input.map(|raw| out.endpoint.arguments(raw)).transpose()?;
                 // By the protocol this is an empty object, and the arguments follow in pieces. Some servers send them
                 // whole. Which of the two it is shows only at the end of the block.
@@ -96,14 +110,36 @@ impl<'a> BlockDecoder<'a> {
 
     fn end_block(&mut self, out: &mut Deltas<'_>) {
         if let Some((index, input)) = self.whole_input.take() {
-            self.calls.whole_arguments(index, input, out);
+            self.calls.whole_arguments(index, &input, out);
         }
     }
 
-    fn end(&mut self, out: &mut Deltas<'_>) {
+    fn end(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         self.end_block(out);
-        self.calls.finish(out);
-        out.end(StopReason::reason(self.stop, self.calls.len() > 0), self.usage, None);
+        self.calls.finish(out)?;
+        out.end(self.stop.take(), self.calls.len() > 0, self.usage, None)
+    }
+
+    /// A piece of the arguments of the call at that place, or of the newest call.
+    fn arguments(&mut self, place: Option<u64>, piece: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        match place.map_or(self.calls.newest(), |place| self.calls.at(place)) {
+            Some(index) => self.calls.arguments(index, piece, out),
+            None if piece.trim().is_empty() || place.is_some_and(|place| self.others.contains(&place)) => {}
+            None => return Err(out.endpoint.malformed("arguments of a call that never began")),
+        }
+        Ok(())
+    }
+
+    /// The whole message, from servers that frame it as a single event.
+    fn whole(&mut self, message: WireReply<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        self.has_begun = true;
+        for (place, block) in (0..).zip(message.content.into_iter().flatten()) {
+            self.begin_block(place, block, out)?;
+            self.end_block(out);
+        }
+        self.stop = message.stop_reason;
+        self.usage = message.usage.map_or(self.usage, |usage| usage.over(self.usage));
+        self.end(out)
     }
 }
 
@@ -111,7 +147,7 @@ impl Decoder for BlockDecoder<'_> {
     fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         // This is not part of the protocol, but gateways add it. It ends nothing: that takes a `message_stop`, or at
         // least a reason to stop.
-        if data.trim() == "[DONE]" {
+        if is_done(data) {
             return Ok(());
         }
         let event: Event<'_> = out.endpoint.parse_part(data, "message")?;
@@ -140,23 +176,23 @@ impl Decoder for BlockDecoder<'_> {
             "content_block_delta" => {
                 let Some(delta) = event.delta else { return Ok(()) };
                 self.text(delta.text, out);
-                // Without an index, the piece belongs to the newest call.
-                let place = event.index.or(self.calls.last().map(|(place, _)| place));
-                if let (Some(piece), Some(index)) =
-                    (delta.partial_json, place.and_then(|place| self.calls.at(place)))
-                {
-                    self.calls.arguments(index, piece, out);
+                if let Some(piece) = delta.partial_json {
+                    self.arguments(event.index, &piece, out)?;
                 }
             }
             "content_block_stop" => self.end_block(out),
             "message_delta" => {
-                self.stop = event.delta.and_then(|delta| delta.stop_reason).or(self.stop);
+                self.stop = event.delta.and_then(|delta| delta.stop_reason).or(self.stop.take());
             }
-            "message_stop" if self.has_begun || self.stop.is_some() => self.end(out),
+            "message" => self.whole(out.endpoint.parse_part(data, "message")?, out)?,
+            "message_stop" if self.has_begun || self.stop.is_some() => self.end(out)?,
             "message_stop" => {
                 return Err(out.endpoint.malformed("the stream ends without the beginning of a message"));
             }
-            "error" => return Err(Fault::Text(data.to_owned()).into_model_error(out.endpoint)),
+            "error" => {
+                let fault = fault_event(Some("error"), data).unwrap_or_else(|| Fault::Text(data.to_owned()));
+                return Err(fault.into_model_error(out.endpoint));
+            }
             // Pings, and kinds that later versions of the protocol may add.
             _ => {}
         }
@@ -164,9 +200,7 @@ impl Decoder for BlockDecoder<'_> {
     }
 
     /// The reason to stop comes with the last tokens, so the reply is complete even without `message_stop`.
-    fn close(&mut self, out: &mut Deltas<'_>) {
-        if self.stop.is_some() {
-            self.end(out);
-        }
+    fn close(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        if self.stop.is_some() { self.end(out) } else { Ok(()) }
     }
 }

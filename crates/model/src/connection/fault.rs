@@ -1,5 +1,6 @@
 //! Error objects of the providers: their messages, and the matching HTTP status.
 
+use planproof_trace::json;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -7,7 +8,8 @@ use serde_json::Value;
 use crate::ModelError;
 use crate::http::Endpoint;
 
-/// An error object. Gateways also put it into answers of status 200 and into streams that have begun.
+/// An error object. Gateways also put it into answers of status 200, into their choices, and into streams that have
+/// begun.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Fault {
@@ -16,10 +18,15 @@ pub(crate) enum Fault {
         /// For people.
         message: Option<String>,
         /// For programs: a word or a number.
+        #[serde(alias = "status_code")]
         code: Option<Value>,
         /// The kind of error, a word.
         #[serde(rename = "type")]
-        kind: Option<String>,
+        kind: Option<Value>,
+        /// A word or a number.
+        status: Option<Value>,
+        /// What a gateway knows of the provider behind it.
+        metadata: Option<Value>,
     },
     /// Only the message.
     Text(String),
@@ -28,64 +35,181 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    /// An error object that has these fields only.
+    pub(crate) fn new(message: Option<String>, code: Option<Value>) -> Self {
+        Self::Object { message, code, kind: None, status: None, metadata: None }
+    }
+
+    /// The field `error` of a reply. What says nothing (`null`, `""`, `{}`, `false`, `[]`, `0`) is no error: some servers
+    /// send it with every reply.
+    pub(crate) fn of_field<'de, D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Self>, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let says_nothing = match &value {
+            Value::Null | Value::Bool(false) => true,
+            Value::Bool(true) => false,
+            Value::Number(number) => number.as_f64() == Some(0.0),
+            Value::String(text) => text.is_empty(),
+            Value::Array(values) => values.is_empty(),
+            Value::Object(object) => object.values().all(Value::is_null),
+        };
+        // Every value is a `Fault`.
+        Ok(if says_nothing { None } else { serde_json::from_value(value).ok() })
+    }
+
     /// The error that such an object stands for, if it came without a status of its own: that of its numeric code or
     /// of its words, else 500.
     pub(crate) fn into_model_error(self, endpoint: &Endpoint) -> ModelError {
-        let (message, status) = match self {
-            Self::Object { message, code, kind } => {
-                let number = code.as_ref().and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-                let words = [code.as_ref().and_then(Value::as_str), kind.as_deref()];
-                let status = number
-                    .filter(|status| (400..600).contains(status))
-                    .or_else(|| words.into_iter().flatten().find_map(status_of));
-                (message, status)
-            }
-            Self::Text(text) => (Some(text), None),
-            Self::Other(_) => (None, None),
-        };
+        let (message, status) = self.into_message_and_status();
         ModelError::Status {
             url: endpoint.url().to_owned(),
             // Without a known code it counts as an error of the server, which is transient.
             status: status.unwrap_or(500),
-            message: endpoint.line(message.as_deref().unwrap_or("an error without a message")),
+            message: endpoint.line(&message),
             retry_after: None,
         }
     }
+
+    /// The error if the object came in a reply that had begun. The server had taken the request by then, so it is never
+    /// the request that is invalid.
+    pub(crate) fn within_reply(self, endpoint: &Endpoint) -> ModelError {
+        let (message, status) = self.into_message_and_status();
+        match status {
+            Some(status @ (400 | 413 | 422)) => endpoint.failed(&format!("{message} (code {status})")),
+            _ => Self::new(Some(message), status.map(Value::from)).into_model_error(endpoint),
+        }
+    }
+
+    fn into_message_and_status(self) -> (String, Option<u16>) {
+        let (message, status) = match self {
+            Self::Object { message, code, kind, status, metadata } => {
+                let places = [code.as_ref(), status.as_ref(), kind.as_ref()];
+                let known =
+                    places.into_iter().flatten().find_map(number_of).or_else(|| {
+                        places.into_iter().flatten().filter_map(Value::as_str).find_map(status_of)
+                    });
+                // Gateways have a message of their own, and the provider's words beside it.
+                let raw = metadata.as_ref().and_then(|metadata| metadata.get("raw")).and_then(Value::as_str);
+                let message = match (message, raw.filter(|raw| !raw.is_empty())) {
+                    (Some(message), Some(raw)) => Some(format!("{message}: {raw}")),
+                    (message, raw) => message.or_else(|| raw.map(str::to_owned)),
+                };
+                (message, known)
+            }
+            Self::Text(text) => (Some(text), None),
+            Self::Other(_) => (None, None),
+        };
+        (message.unwrap_or_else(|| "an error without a message".to_owned()), status)
+    }
 }
 
-/// The HTTP status of an error's code or kind, according to the documentation of OpenAI and Anthropic.
+/// An HTTP status, written as a number or as a text.
+fn number_of(value: &Value) -> Option<u16> {
+    let number = match value {
+        Value::String(text) => text.trim().parse().ok(),
+        value => value.as_u64().and_then(|number| u16::try_from(number).ok()),
+    };
+    number.filter(|status| (400..600).contains(status))
+}
+
+/// Parts of the codes and kinds of errors, with the HTTP status that they stand for; the first part that occurs counts.
+/// Case and the marks between words do not matter.
+const STATUSES: [(&str, u16); 24] = [
+    ("ratelimit", 429),
+    ("quota", 429),
+    ("exhausted", 429),
+    ("toomanyrequests", 429),
+    ("throttl", 429),
+    ("overloaded", 529),
+    ("timeout", 504),
+    ("deadline", 504),
+    ("unavailable", 503),
+    ("authentication", 401),
+    ("apikey", 401),
+    ("unauthorized", 401),
+    ("billing", 402),
+    ("permission", 403),
+    ("toolarge", 413),
+    ("previousresponsenotfound", 400),
+    ("notfound", 404),
+    ("conflict", 409),
+    ("invalidrequest", 400),
+    ("invalidprompt", 400),
+    ("invalidargument", 400),
+    ("badrequest", 400),
+    ("policy", 400),
+    ("residency", 400),
+];
+
+/// The HTTP status of an error's code or kind, by its parts.
 fn status_of(word: &str) -> Option<u16> {
-    Some(match word {
-        "invalid_request_error" | "invalid_prompt" | "previous_response_not_found" => 400,
-        "bio_policy" | "misalignment_policy_violation" | "data_residency_mismatch" => 400,
-        "authentication_error" | "invalid_api_key" => 401,
-        "billing_error" => 402,
-        "permission_error" => 403,
-        "not_found_error" => 404,
-        "conflict_error" => 409,
-        "request_too_large" => 413,
-        "rate_limit_error" | "rate_limit_exceeded" | "insufficient_quota" => 429,
-        "api_error" | "server_error" => 500,
-        "timeout_error" => 504,
-        "overloaded_error" => 529,
-        _ => return None,
-    })
+    let letters: String = word.chars().filter(char::is_ascii_alphanumeric).collect();
+    let letters = letters.to_ascii_lowercase();
+    STATUSES.into_iter().find(|(part, _)| letters.contains(part)).map(|(_, status)| status)
 }
 
 /// The message in an error reply, in the shape of OpenAI or Anthropic or in one that other servers use.
 pub(crate) fn message(bytes: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Reply {
+        /// Google's servers put the reply into a list.
+        List([ErrorReply; 1]),
+        One(ErrorReply),
+    }
     #[derive(Deserialize)]
     struct ErrorReply {
         error: Option<Fault>,
         message: Option<String>,
         detail: Option<String>,
     }
-    let reply: ErrorReply = serde_json::from_slice(bytes).ok()?;
+    let (Reply::List([reply]) | Reply::One(reply)) = json::read(bytes).ok()?;
     match reply.error {
         Some(Fault::Object { message: Some(text), .. } | Fault::Text(text)) => Some(text),
         _ => reply.message.or(reply.detail),
     }
 }
+
+/// The error that a document tells which should have been a reply or a part of one. Some servers send the fields of an
+/// error object at its top.
+pub(crate) fn instead_of_reply(bytes: &[u8]) -> Option<Fault> {
+    #[derive(Deserialize)]
+    struct Top {
+        message: Option<String>,
+        detail: Option<String>,
+        code: Option<Value>,
+        #[serde(rename = "type")]
+        kind: Option<Value>,
+        status: Option<Value>,
+    }
+    let Top { message, detail, code, kind, status } = json::read(bytes).ok()?;
+    let message = message.or(detail).filter(|message| !message.is_empty())?;
+    Some(Fault::Object { message: Some(message), code, kind, status, metadata: None })
+}
+
+/// The error that an event tells: one that is called so, whatever its data, or whose data call themselves so.
+pub(crate) fn fault_event(name: Option<&str>, data: &str) -> Option<Fault> {
+    #[derive(Deserialize)]
+    struct Frame {
+        #[serde(default, deserialize_with = "Fault::of_field")]
+        error: Option<Fault>,
+        object: Option<String>,
+    }
+    let is_called_so = name == Some(ERROR);
+    // Most parts of a reply do not even have the word in them.
+    if !is_called_so && !data.contains(OBJECT_ERROR) {
+        return None;
+    }
+    let frame: Option<Frame> = json::read(data.as_bytes()).ok();
+    let is_called_so = is_called_so || frame.as_ref().is_some_and(|it| it.object.as_deref() == Some(ERROR));
+    let told = frame.and_then(|frame| frame.error).or_else(|| instead_of_reply(data.as_bytes()));
+    is_called_so.then(|| told.unwrap_or_else(|| Fault::Text(data.to_owned())))
+}
+
+/// The name of an event that tells an error, and the kind of such an object.
+const ERROR: &str = "error";
+const OBJECT_ERROR: &str = "\"error\"";
 
 #[cfg(test)]
 mod tests {
@@ -101,11 +225,29 @@ mod tests {
             r#"{"error":"m"}"#,
             r#"{"object":"error","message":"m"}"#,
             r#"{"detail":"m"}"#,
+            r#"[{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}]"#,
         ] {
             assert_eq!(message(body.as_bytes()).as_deref(), Some("m"), "{body}");
         }
         assert_eq!(message(b"<html>"), None);
         assert_eq!(message(br#"{"detail":[{"msg":"m"}]}"#), None);
+    }
+
+    #[test]
+    fn what_says_nothing_is_no_error() {
+        #[derive(Deserialize)]
+        struct Reply {
+            #[serde(default, deserialize_with = "Fault::of_field")]
+            error: Option<Fault>,
+        }
+        let has_error = |json: &str| serde_json::from_str::<Reply>(json).unwrap().error.is_some();
+        for nothing in ["null", "\"\"", "{}", "false", "[]", "0", r#"{"message":null,"code":null}"#] {
+            assert!(!has_error(&format!("{{\"error\":{nothing}}}")), "{nothing}");
+        }
+        assert!(!has_error("{}"));
+        for something in ["true", "\"m\"", r#"{"code":1}"#, "[1]", "1", r#"{"message":""}"#] {
+            assert!(has_error(&format!("{{\"error\":{something}}}")), "{something}");
+        }
     }
 
     #[test]
@@ -120,7 +262,14 @@ mod tests {
         let endpoint = Endpoint::new("http://h", "", identity).unwrap();
         for (object, expected, words) in [
             (r#"{"message":"m","code":402}"#, 402, "m"),
-            (r#"{"message":"m","code":"429"}"#, 500, "m"),
+            (r#"{"message":"m","code":"429"}"#, 429, "m"),
+            (r#"{"message":"m","code":" 503 "}"#, 503, "m"),
+            (r#"{"message":"m","code":"1302","type":"rate_limit"}"#, 429, "m"),
+            (r#"{"message":"m","status":"RESOURCE_EXHAUSTED"}"#, 429, "m"),
+            (r#"{"message":"m","status":503,"code":null,"type":7}"#, 503, "m"),
+            (r#"{"message":"m","status_code":404}"#, 404, "m"),
+            (r#"{"message":"m","type":"BadRequestError"}"#, 400, "m"),
+            (r#"{"message":"m","code":502,"metadata":{"raw":"r"}}"#, 502, "m: r"),
             (r#"{"message":"m","code":9}"#, 500, "m"),
             (r#"{"message":"m","code":"rate_limit_exceeded","type":"x"}"#, 429, "m"),
             (r#"{"message":"m","code":null,"type":"overloaded_error"}"#, 529, "m"),
@@ -133,6 +282,11 @@ mod tests {
                 panic!("{object}")
             };
             assert_eq!((status, message.as_str()), (expected, words), "{object}");
+            // Within a reply, the request was not the mistake.
+            let fault: Fault = serde_json::from_str(object).unwrap();
+            let error = fault.within_reply(&endpoint);
+            assert_eq!(error.status(), (expected != 400).then_some(expected), "{object}");
+            assert!(expected != 400 || error.is_transient());
         }
     }
 }

@@ -1,20 +1,55 @@
-//! A streamed reply: from server-sent events to deltas.
+//! A streamed reply: from server-sent events to deltas, and replies whose framing is not the one that was asked for.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use futures::{StreamExt, stream};
+use bytes::Bytes;
+use futures::stream;
+use http_body_util::BodyExt;
+use planproof_trace::json::{mended, unmarked};
 use planproof_trace::{CallId, FinishReason, Usage};
-use sse_stream::SseStream;
+use serde::de::IgnoredAny;
 use tokio::time::{Instant, timeout_at};
 
-use super::key::CleanedPieces;
+use super::ending::{Ending, finish};
+use super::events::{Event, EventReader, Framing, events_in};
+use super::key::{Clean, CleanedPieces};
 use super::thoughts::Thoughts;
-use crate::http::{BodyError, Endpoint, ReplyBody};
-use crate::{BoxStream, ChatDelta, ChatRequest, Message, ModelError, ReplyId, run_time};
+use crate::chat::text_and_calls;
+use crate::http::{Endpoint, ReplyBody};
+use crate::{BoxStream, ChatDelta, ChatReply, CompletionReply, ModelError, ReplyId, run_time};
 
-/// Most tool calls of one reply.
-const CALLS_MAX: usize = 1000;
+/// A reply that can be told whole and in pieces.
+pub(crate) trait Answer: Clean + Sized + Send {
+    /// The reply that these deltas, of which the last one is an end, add up to.
+    fn of_deltas(deltas: &[ChatDelta], end: (FinishReason, Usage, Option<ReplyId>)) -> Self;
+
+    /// The reply in pieces.
+    fn into_deltas(self) -> VecDeque<ChatDelta>;
+}
+
+impl Answer for ChatReply {
+    fn of_deltas(deltas: &[ChatDelta], (finish, usage, id): (FinishReason, Usage, Option<ReplyId>)) -> Self {
+        let (text, calls) = text_and_calls(deltas);
+        Self { text, calls, finish, usage, id }
+    }
+
+    fn into_deltas(self) -> VecDeque<ChatDelta> {
+        self.into_deltas().collect()
+    }
+}
+
+impl Answer for CompletionReply {
+    fn of_deltas(deltas: &[ChatDelta], (finish, usage, _): (FinishReason, Usage, Option<ReplyId>)) -> Self {
+        let (text, _) = text_and_calls(deltas);
+        Self { text, finish, usage, prompt_tokens: Vec::new() }
+    }
+
+    fn into_deltas(self) -> VecDeque<ChatDelta> {
+        let Self { text, finish, usage, prompt_tokens: _ } = self;
+        ChatReply { text, calls: Vec::new(), finish, usage, id: None }.into_deltas().collect()
+    }
+}
 
 /// Reads one protocol's events.
 pub(crate) trait Decoder: Send {
@@ -25,24 +60,49 @@ pub(crate) trait Decoder: Send {
     fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError>;
 
     /// The connection was closed properly. Ends the reply if it is complete without a last event.
-    fn close(&mut self, out: &mut Deltas<'_>);
+    ///
+    /// # Errors
+    /// Those of [`Deltas::end`].
+    fn close(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError>;
 }
 
 /// The deltas of a reply on their way to the reader, without the key.
 pub(crate) struct Deltas<'a> {
     pub(crate) endpoint: &'a Endpoint,
     ready: VecDeque<ChatDelta>,
-    thoughts: Thoughts,
+    thoughts: Thoughts<'a>,
     text: CleanedPieces,
     arguments: Vec<CleanedPieces>,
+    /// The model has said, thought or called something.
+    has_content: bool,
     ended: bool,
 }
 
-impl Deltas<'_> {
+impl<'a> Deltas<'a> {
+    /// Of a reply from `endpoint`. The text of one that `may_think` is kept as long as it may turn out to be a thought.
+    fn new(endpoint: &'a Endpoint, may_think: bool) -> Self {
+        Self {
+            endpoint,
+            ready: VecDeque::new(),
+            thoughts: Thoughts::new(endpoint.thinking(), may_think),
+            text: CleanedPieces::default(),
+            arguments: Vec::new(),
+            has_content: false,
+            ended: false,
+        }
+    }
+
     /// More words.
     pub(crate) fn text(&mut self, piece: String) {
+        self.has_content |= !piece.is_empty();
         let piece = self.thoughts.push(piece);
         self.words(piece);
+    }
+
+    /// Thoughts that come apart from the words.
+    pub(crate) fn thought(&mut self) {
+        self.has_content = true;
+        self.thoughts.are_apart();
     }
 
     fn words(&mut self, piece: String) {
@@ -56,14 +116,18 @@ impl Deltas<'_> {
     }
 
     /// The call at that index begins; indices count from 0.
-    fn call(&mut self, index: usize, mut id: CallId, mut name: String) {
+    pub(super) fn call(&mut self, index: usize, mut id: CallId, mut name: String) {
+        self.has_content = true;
+        // The words come before the calls.
+        let words = self.thoughts.release();
+        self.words(words);
         self.endpoint.key().clean_id(&mut id);
         self.endpoint.key().clean(&mut name);
         self.ready.push_back(ChatDelta::CallStart { index, id, name });
     }
 
-    fn arguments(&mut self, index: usize, piece: String) {
-        // `index` is below `CALLS_MAX`, so a server cannot make this long.
+    pub(super) fn arguments(&mut self, index: usize, piece: String) {
+        // The number of calls is limited, so a server cannot make this long.
         if self.arguments.len() <= index {
             self.arguments.resize_with(index + 1, CleanedPieces::default);
         }
@@ -73,10 +137,27 @@ impl Deltas<'_> {
         }
     }
 
-    /// The reply is complete.
-    pub(crate) fn end(&mut self, finish: FinishReason, usage: Usage, id: Option<ReplyId>) {
+    /// The reply is complete, and ended for this reason; `has_calls` if there are any.
+    ///
+    /// # Errors
+    /// [`ModelError::Failed`] for a reason that is a failure of the provider, and for a reply of nothing at all.
+    pub(crate) fn end(
+        &mut self,
+        ending: Option<Ending>,
+        has_calls: bool,
+        usage: Usage,
+        id: Option<ReplyId>,
+    ) -> Result<(), ModelError> {
+        let finish = finish(ending, has_calls, !self.has_content && !has_calls, usage)
+            .map_err(|what| self.endpoint.failed(&what))?;
+        self.end_with(finish, usage, id);
+        Ok(())
+    }
+
+    /// The reply is complete, and its reason is one of ours.
+    pub(crate) fn end_with(&mut self, finish: FinishReason, usage: Usage, id: Option<ReplyId>) {
         // The end of the text may still be waiting, because a mark or the key could have begun there.
-        let rest = self.thoughts.finish();
+        let rest = self.thoughts.finish(finish == FinishReason::Length);
         self.words(rest);
         let rest = self.text.finish();
         if !rest.is_empty() {
@@ -97,128 +178,77 @@ impl Deltas<'_> {
     }
 }
 
-/// The calls of a reply that have begun, in order. A call is passed on once its name is known; arguments that come
-/// earlier are kept until then.
-#[derive(Default)]
-pub(crate) struct BegunCalls {
-    calls: Vec<BegunCall>,
-    announced: usize,
-}
-
-struct BegunCall {
-    /// The place that the server gives it.
-    place: u64,
-    id: CallId,
-    /// The index that readers know it by, once they know it: the order in which the names came.
-    announced: Option<usize>,
-    waiting: String,
-    has_arguments: bool,
-}
-
-impl BegunCalls {
-    /// How many have begun.
-    pub(crate) fn len(&self) -> usize {
-        self.calls.len()
+/// Reads the whole of a reply, in whichever framing it came: `read` reads a document, a decoder reads events.
+///
+/// # Errors
+/// Those of both; [`ModelError::Failed`] for an empty body.
+pub(crate) fn understood<T: Answer, D: Decoder>(
+    endpoint: &Endpoint,
+    bytes: &[u8],
+    read: impl Fn(&[u8]) -> Result<T, ModelError>,
+    decoder: impl Fn() -> D,
+) -> Result<T, ModelError> {
+    let bytes = unmarked(bytes);
+    if bytes.trim_ascii().is_empty() {
+        return Err(endpoint.failed("an empty body"));
     }
-
-    /// The newest call at that index of the server's.
-    pub(crate) fn at(&self, place: u64) -> Option<usize> {
-        self.calls.iter().rposition(|call| call.place == place)
+    if Framing::of(bytes) == Some(Framing::Events) {
+        return of_events(endpoint, &events_in(bytes), decoder);
     }
-
-    /// The newest call of that id.
-    pub(crate) fn with_id(&self, id: &str) -> Option<usize> {
-        self.calls.iter().rposition(|call| call.id.as_str() == id)
-    }
-
-    /// The newest call's index at the server and its id.
-    pub(crate) fn last(&self) -> Option<(u64, &CallId)> {
-        self.calls.last().map(|call| (call.place, &call.id))
-    }
-
-    /// The id of call `index`.
-    pub(crate) fn id(&self, index: usize) -> &CallId {
-        &self.calls[index].id
-    }
-
-    /// A call begins at that index of the server's. One without an id gets an id that no other call of `request` has.
-    ///
-    /// # Errors
-    /// [`ModelError::Malformed`] above [`CALLS_MAX`].
-    pub(crate) fn begin(
-        &mut self,
-        place: u64,
-        id: Option<String>,
-        request: &ChatRequest,
-        out: &Deltas<'_>,
-    ) -> Result<usize, ModelError> {
-        let index = self.calls.len();
-        if index >= CALLS_MAX {
-            return Err(out.endpoint.malformed(&format!("more than {CALLS_MAX} tool calls in one reply")));
+    let result = read(bytes).or_else(|error| match (&error, mended(bytes)) {
+        (ModelError::Malformed { .. }, Some(mended)) => read(&mended),
+        _ => Err(error),
+    });
+    match result {
+        // A document on each line is a stream without a frame.
+        Err(ModelError::Malformed { .. }) if has_documents(bytes) => {
+            of_events(endpoint, &events_in(bytes), decoder)
         }
-        let id = match id.filter(|id| !id.is_empty()) {
-            Some(id) => CallId::new(id),
-            None => missing_id(request, index),
-        };
-        let waiting = String::new();
-        self.calls.push(BegunCall { place, id, announced: None, waiting, has_arguments: false });
-        Ok(index)
-    }
-
-    /// The name of call `index` is known. Only the first name counts.
-    pub(crate) fn name(&mut self, index: usize, name: String, out: &mut Deltas<'_>) {
-        let call = &mut self.calls[index];
-        if call.announced.is_some() {
-            return;
-        }
-        let place = self.announced;
-        self.announced += 1;
-        call.announced = Some(place);
-        out.call(place, call.id.clone(), name);
-        let waiting = std::mem::take(&mut call.waiting);
-        if !waiting.is_empty() {
-            out.arguments(place, waiting);
-        }
-    }
-
-    /// More of the arguments of call `index`.
-    pub(crate) fn arguments(&mut self, index: usize, piece: String, out: &mut Deltas<'_>) {
-        let call = &mut self.calls[index];
-        call.has_arguments |= !piece.is_empty();
-        match call.announced {
-            Some(place) => out.arguments(place, piece),
-            None => call.waiting.push_str(&piece),
-        }
-    }
-
-    /// The complete arguments of call `index`, sent at its end. They count only if none came in pieces.
-    pub(crate) fn whole_arguments(&mut self, index: usize, whole: String, out: &mut Deltas<'_>) {
-        if !self.calls[index].has_arguments {
-            self.arguments(index, whole, out);
-        }
-    }
-
-    /// The reply has ended: calls that never got a name are announced without one.
-    pub(crate) fn finish(&mut self, out: &mut Deltas<'_>) {
-        for index in 0..self.calls.len() {
-            self.name(index, String::new(), out);
-        }
+        result => result,
     }
 }
 
-/// An id for a call that came without one: no other call of the conversation has it.
-pub(crate) fn missing_id(request: &ChatRequest, index: usize) -> CallId {
-    let earlier: usize = request
-        .messages
-        .iter()
-        .map(|message| if let Message::Assistant { calls, .. } = message { calls.len() } else { 0 })
-        .sum();
-    CallId::new(format!("unnamed_call_{}", earlier + index))
+/// Whether there is more than one document, each on a line of its own.
+fn has_documents(bytes: &[u8]) -> bool {
+    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let mut first = lines
+        .take(2)
+        .map(|line| line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok());
+    first.next() == Some(true) && first.next() == Some(true)
 }
+
+/// The reply that is told by these events.
+fn of_events<T: Answer, D: Decoder>(
+    endpoint: &Endpoint,
+    events: &[Event],
+    decoder: impl Fn() -> D,
+) -> Result<T, ModelError> {
+    let mut decoder = decoder();
+    // Nothing is passed on before the end, so nothing need be kept from being passed on too early.
+    let mut deltas = Deltas::new(endpoint, true);
+    for Event { name, data } in events {
+        decoder.take(name.as_deref(), data, &mut deltas)?;
+        if deltas.ended {
+            break;
+        }
+    }
+    if !deltas.ended {
+        decoder.close(&mut deltas)?;
+    }
+    let mut ready = Vec::from(deltas.ready);
+    match ready.pop() {
+        Some(ChatDelta::End { finish, usage, id }) => Ok(T::of_deltas(&ready, (finish, usage, id))),
+        _ => Err(endpoint.broken_off(CLOSED)),
+    }
+}
+
+/// Why a stream without an end is none.
+const CLOSED: &str = "the connection closed in the middle of the reply";
 
 /// Everything that a stream owns between two deltas.
 pub(crate) struct Reading<'a, D> {
-    events: SseStream<ReplyBody>,
+    body: ReplyBody,
+    events: EventReader,
     decoder: D,
     deltas: Deltas<'a>,
     deadline: Instant,
@@ -227,32 +257,102 @@ pub(crate) struct Reading<'a, D> {
 }
 
 impl<'a, D: Decoder + 'a> Reading<'a, D> {
-    /// Reads `body` until `deadline`, which is `limit` after the beginning of the request.
-    pub(crate) fn new(
+    /// Reads `body` until `deadline`, which is `limit` after the beginning of the request. `read` reads a reply that is
+    /// one document. The text of a reply that `may_think` is kept as long as it may turn out to be a thought.
+    ///
+    /// # Errors
+    /// Those of reading, until something can be passed on.
+    pub(crate) async fn begin<T: Answer>(
         endpoint: &'a Endpoint,
         body: ReplyBody,
-        decoder: D,
-        deadline: Instant,
-        limit: Duration,
-    ) -> Self {
-        let deltas = Deltas {
-            endpoint,
-            ready: VecDeque::new(),
-            thoughts: Thoughts::default(),
-            text: CleanedPieces::default(),
-            arguments: Vec::new(),
-            ended: false,
+        read: impl Fn(&[u8]) -> Result<T, ModelError>,
+        decoder: impl Fn() -> D,
+        may_think: bool,
+        (deadline, limit): (Instant, Duration),
+    ) -> Result<Self, ModelError> {
+        let mut reading = Self {
+            body,
+            events: EventReader::default(),
+            decoder: decoder(),
+            deltas: Deltas::new(endpoint, may_think),
+            deadline,
+            limit,
+            broken: false,
         };
-        Self { events: SseStream::new(body), decoder, deltas, deadline, limit, broken: false }
+        // The framing shows in the first bytes.
+        let mut beginning = Vec::new();
+        let framing = loop {
+            if let Some(framing) = Framing::of(&beginning) {
+                break framing;
+            }
+            match reading.data().await? {
+                Some(data) => beginning.extend_from_slice(&data),
+                None => break Framing::Document,
+            }
+        };
+        if framing == Framing::Document {
+            while let Some(data) = reading.data().await? {
+                beginning.extend_from_slice(&data);
+            }
+            let mut reply = understood(endpoint, &beginning, read, decoder)?;
+            reply.clean(endpoint.key());
+            reading.deltas.ready = reply.into_deltas();
+            reading.deltas.ended = true;
+            return Ok(reading);
+        }
+        reading.events.push(&beginning);
+        reading.fill().await?;
+        Ok(reading)
+    }
+
+    /// The next bytes of the body; `None` at its end.
+    async fn data(&mut self) -> Result<Option<Bytes>, ModelError> {
+        let endpoint = self.deltas.endpoint;
+        loop {
+            let Ok(frame) = timeout_at(self.deadline, self.body.frame()).await else {
+                return Err(ModelError::TimedOut { url: endpoint.url().to_owned(), limit: self.limit });
+            };
+            // A reply above the size limit arrives here as well, and is not the same as a lost connection: repeating
+            // it is useless.
+            let Some(frame) = frame.transpose().map_err(|error| endpoint.broken(&error))? else {
+                return Ok(None);
+            };
+            if let Ok(data) = frame.into_data() {
+                return Ok(Some(data));
+            }
+        }
     }
 
     /// Reads until something can be passed on.
-    pub(crate) async fn begin(&mut self) -> Result<(), ModelError> {
+    async fn fill(&mut self) -> Result<(), ModelError> {
         // An event need not yield a delta: a ping, a thought, a piece that may be the beginning of the key.
         while self.deltas.ready.is_empty() && !self.deltas.ended {
-            self.read_event().await?;
+            if let Some(Event { name, data }) = self.events.next() {
+                self.decoder.take(name.as_deref(), &data, &mut self.deltas)?;
+                continue;
+            }
+            match self.data().await? {
+                Some(data) => self.events.push(&data),
+                None => self.close()?,
+            }
         }
         Ok(())
+    }
+
+    /// The body has ended.
+    fn close(&mut self) -> Result<(), ModelError> {
+        self.events.finish();
+        while let Some(Event { name, data }) = self.events.next() {
+            self.decoder.take(name.as_deref(), &data, &mut self.deltas)?;
+            if self.deltas.ended {
+                return Ok(());
+            }
+        }
+        self.decoder.close(&mut self.deltas)?;
+        match self.deltas.ended {
+            true => Ok(()),
+            false => Err(self.deltas.endpoint.broken_off(CLOSED)),
+        }
     }
 
     /// The deltas. An error is the last item. They borrow `request`.
@@ -270,68 +370,11 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
         if self.broken {
             return None;
         }
-        if let Err(error) = self.begin().await {
+        if let Err(error) = self.fill().await {
             self.broken = true;
             return Some(Err(error));
         }
         // Nothing is ready only if the reply has ended, and this ends the stream.
         self.deltas.ready.pop_front().map(Ok)
-    }
-
-    async fn read_event(&mut self) -> Result<(), ModelError> {
-        let endpoint = self.deltas.endpoint;
-        let Ok(event) = timeout_at(self.deadline, self.events.next()).await else {
-            return Err(ModelError::TimedOut { url: endpoint.url().to_owned(), limit: self.limit });
-        };
-        match event {
-            Some(Ok(event)) => match event.data {
-                Some(data) => self.decoder.take(event.event.as_deref(), &data, &mut self.deltas),
-                // Comments and lone names, which servers send to keep the connection open.
-                None => Ok(()),
-            },
-            None => {
-                self.decoder.close(&mut self.deltas);
-                if self.deltas.ended {
-                    return Ok(());
-                }
-                Err(endpoint.broken_off("the connection closed in the middle of the reply"))
-            }
-            // A reply above the size limit arrives here as well, and is not the same as a lost connection: repeating it
-            // is useless.
-            Some(Err(sse_stream::Error::Body(error))) => Err(match error.downcast_ref::<BodyError>() {
-                Some(error) => endpoint.broken(error),
-                None => endpoint.broken_off(&error.to_string()),
-            }),
-            Some(Err(error)) => Err(endpoint.malformed(&format!("no server-sent events: {error}"))),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-    use std::sync::Arc;
-
-    use planproof_trace::{Arguments, ToolCall};
-
-    use super::*;
-    use crate::Settings;
-
-    #[test]
-    fn ids_that_were_left_out_differ_over_the_whole_conversation() {
-        let call = |id| ToolCall { id, name: "n".into(), arguments: Arguments::none() };
-        let mut request = ChatRequest {
-            messages: vec![],
-            tools: Arc::from([]),
-            settings: Settings::default(),
-            previous: None,
-        };
-        let mut seen = BTreeSet::new();
-        for _ in 0..3 {
-            let ids: Vec<_> = (0..2).map(|index| missing_id(&request, index)).collect();
-            assert!(ids.iter().all(|id| seen.insert(id.clone())), "{ids:?} again");
-            let calls = ids.into_iter().map(call).collect();
-            request.messages.push(Message::Assistant { text: String::new(), calls });
-        }
     }
 }

@@ -3,12 +3,13 @@
 use planproof_trace::{FinishReason, Usage};
 use serde::{Deserialize, Serialize};
 
-use super::chat::reply::{WireFinish, WireUsage};
+use super::chat::reply::{WireUsage, choice_ending};
 use super::chat::request::Streaming;
 use super::wire_seed;
-use crate::connection::fault::Fault;
+use crate::connection::ending::Ending;
+use crate::connection::events::is_done;
+use crate::connection::fault::{Fault, fault_event};
 use crate::connection::stream::{Decoder, Deltas};
-use crate::connection::thoughts::Thoughts;
 use crate::http::Endpoint;
 use crate::{CompletionReply, CompletionRequest, ModelError, ScoredToken, Settings, lenient};
 
@@ -30,7 +31,7 @@ struct Body<'a> {
     #[serde(flatten)]
     scoring: Option<Scoring>,
     #[serde(flatten)]
-    stream: Option<Streaming>,
+    stream: Streaming,
 }
 
 /// Asks for the prompt again, with the log-probability of each token. `logprobs` is the number of alternatives
@@ -66,15 +67,22 @@ struct Reply {
     choices: Option<Vec<Choice>>,
     #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
+    #[serde(default, deserialize_with = "lenient::count")]
     index: Option<u64>,
     text: Option<String>,
-    finish_reason: Option<WireFinish>,
     logprobs: Option<LogProbabilities>,
+    #[serde(default, deserialize_with = "Ending::read")]
+    finish_reason: Option<Ending>,
+    #[serde(default, deserialize_with = "Ending::read")]
+    native_finish_reason: Option<Ending>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
+    error: Option<Fault>,
 }
 
 #[derive(Deserialize)]
@@ -89,12 +97,6 @@ fn wants_nothing(request: &CompletionRequest) -> bool {
     request.settings.output_tokens_max == Some(0)
 }
 
-/// Why the model stopped, given its stop texts.
-fn finish(given: Option<WireFinish>, request: &CompletionRequest) -> FinishReason {
-    // The single token that had to be requested is dropped, so the reply always ends at its limit.
-    if wants_nothing(request) { FinishReason::Length } else { WireFinish::reason(given, false) }
-}
-
 /// Reads a whole reply of `model` to `request`.
 pub(super) fn read(
     endpoint: &Endpoint,
@@ -107,11 +109,12 @@ pub(super) fn read(
         return Err(fault.into_model_error(endpoint));
     }
     let Some(choices) = reply.choices else {
-        return Err(endpoint.malformed("no `choices`: does the base URL end before /completions?"));
+        return Err(endpoint.no_reply(bytes, "no `choices`: does the base URL end before /completions?"));
     };
     let Some(choice) = choices.into_iter().next() else {
-        return Err(endpoint.malformed("`choices` is empty"));
+        return Err(endpoint.failed("`choices` is empty"));
     };
+    let ending = choice_ending(choice.finish_reason, choice.native_finish_reason, choice.error, endpoint)?;
     let Some(mut text) = choice.text else {
         return Err(endpoint.malformed("the first choice has no `text`"));
     };
@@ -126,9 +129,13 @@ pub(super) fn read(
             ScoreFault::Broken(what) => endpoint.malformed(what),
         })?;
     }
-    text = if wants_nothing(request) { String::new() } else { Thoughts::removed_from(text) };
     let usage = reply.usage.map(Usage::from).unwrap_or_default();
-    Ok(CompletionReply { text, finish: finish(choice.finish_reason, request), usage, prompt_tokens })
+    // The single token that had to be requested is dropped, so the reply always ends at its limit.
+    let (text, finish) = match wants_nothing(request) {
+        true => (String::new(), FinishReason::Length),
+        false => endpoint.ended(text, ending, false, false, usage)?,
+    };
+    Ok(CompletionReply { text, finish, usage, prompt_tokens })
 }
 
 /// Why the prompt's tokens are not available from a reply.
@@ -180,7 +187,7 @@ fn readable(token: String) -> String {
 /// Reads the parts of a streamed reply.
 pub(super) struct PieceDecoder<'a> {
     request: &'a CompletionRequest,
-    finish: Option<WireFinish>,
+    ending: Option<Ending>,
     usage: Usage,
     /// Some of the reply has arrived, at least its beginning.
     has_begun: bool,
@@ -188,22 +195,28 @@ pub(super) struct PieceDecoder<'a> {
 
 impl<'a> PieceDecoder<'a> {
     pub(super) fn new(request: &'a CompletionRequest) -> Self {
-        Self { request, finish: None, usage: Usage::default(), has_begun: false }
+        Self { request, ending: None, usage: Usage::default(), has_begun: false }
     }
 
-    fn end(&self, out: &mut Deltas<'_>) {
-        out.end(finish(self.finish, self.request), self.usage, None);
+    fn end(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        if wants_nothing(self.request) {
+            out.end_with(FinishReason::Length, self.usage, None);
+            return Ok(());
+        }
+        out.end(self.ending.take(), false, self.usage, None)
     }
 }
 
 impl Decoder for PieceDecoder<'_> {
-    fn take(&mut self, _: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
-        if data.trim() == "[DONE]" {
+    fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        if is_done(data) {
             if !self.has_begun {
                 return Err(out.endpoint.malformed("the stream ends without a part of a completion"));
             }
-            self.end(out);
-            return Ok(());
+            return self.end(out);
+        }
+        if let Some(fault) = fault_event(name, data) {
+            return Err(fault.within_reply(out.endpoint));
         }
         let part: Reply = out.endpoint.parse_part(data, "completion")?;
         if let Some(fault) = part.error {
@@ -217,15 +230,13 @@ impl Decoder for PieceDecoder<'_> {
             if let Some(text) = choice.text.filter(|_| !wants_nothing(self.request)) {
                 out.text(text);
             }
-            let reason = choice.finish_reason.filter(|reason| *reason != WireFinish::Unfinished);
-            self.finish = reason.or(self.finish);
+            let (given, native) = (choice.finish_reason, choice.native_finish_reason);
+            self.ending = choice_ending(given, native, choice.error, out.endpoint)?.or(self.ending.take());
         }
         Ok(())
     }
 
-    fn close(&mut self, out: &mut Deltas<'_>) {
-        if self.finish.is_some() {
-            self.end(out);
-        }
+    fn close(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        if self.ending.is_some() { self.end(out) } else { Ok(()) }
     }
 }

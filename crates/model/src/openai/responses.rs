@@ -36,6 +36,8 @@ impl ResponsesModel {
         let model = model.into();
         let (connection, endpoint) =
             Connection::new(&OPENAI, &model, config, "/responses", super::names::refused(&model))?;
+        // In this protocol thoughts are items of their own.
+        let endpoint = endpoint.with_plain_thinking();
         let name = format!("{}/{model}", OPENAI.name);
         Ok(Self { name, model, connection, endpoint, tools: RenderedTools::new(request::render_tools) })
     }
@@ -95,7 +97,8 @@ impl Model for ResponsesModel {
             self.check(request)?;
             let render = |settings: &Settings| self.render(request, settings, false);
             let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
-            let result = self.connection.ask(&self.endpoint, &request.settings, render, read).await;
+            let decoder = || EventDecoder::new(request);
+            let result = self.connection.ask(&self.endpoint, &request.settings, render, read, decoder).await;
             result.map_err(|error| say_forgotten(error, request.previous.as_ref()))
         })
     }
@@ -109,8 +112,11 @@ impl Model for ResponsesModel {
         Box::pin(async move {
             self.check(request)?;
             let render = |settings: &Settings| self.render(request, settings, true);
+            let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
             let decoder = || EventDecoder::new(request);
-            let result = self.connection.stream(&self.endpoint, &request.settings, render, decoder).await;
+            let connection = &self.connection;
+            let result =
+                connection.stream(&self.endpoint, &request.settings, render, read, decoder, false).await;
             result.map_err(|error| say_forgotten(error, request.previous.as_ref()))
         })
     }

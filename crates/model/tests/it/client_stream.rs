@@ -30,8 +30,10 @@ fn expected() -> Vec<ChatDelta> {
         ChatDelta::Text("日本 🚀".into()),
         start(0, "a", "pay"),
         arguments(0, "{\"x\":"),
-        start(1, "b", "ask"),
         arguments(0, "\"é\"}"),
+        // It has no arguments, which shows only at the end.
+        start(1, "b", "ask"),
+        arguments(1, "{}"),
         ChatDelta::End {
             finish: FinishReason::ToolCalls,
             usage: Usage { input_tokens: 3, output_tokens: 4 },
@@ -61,7 +63,11 @@ async fn a_stream_may_be_cut_anywhere() {
     let count = answers.len();
     let server = StandIn::start(answers).await;
     let model = server.model();
-    for number in 0..count {
+    // Only its end shows that the first text of a model is no thought. The calls show it as well.
+    let mut first = expected();
+    first.splice(..2, [ChatDelta::Text("né 日本 🚀".into())]);
+    assert_eq!(stream(&model).await, Ok(first));
+    for number in 1..count {
         assert_eq!(stream(&model).await, Ok(expected()), "answer {number}");
     }
     assert_eq!(server.requests().len(), count);

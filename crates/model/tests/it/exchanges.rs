@@ -57,7 +57,16 @@ fn ok(body: &Value) -> Answer {
 
 /// The bodies of the requests so far.
 fn bodies(server: &StandIn) -> Vec<Value> {
-    server.requests().iter().map(|request| taken_apart(request).1).collect()
+    let bodies = server.requests().into_iter().map(|request| {
+        let mut body = taken_apart(&request).1;
+        // Each request says whether it wants a stream. Here only a wish for one is shown.
+        let stream = body.as_object_mut().and_then(|body| body.remove("stream")).expect("it is said");
+        if stream != false {
+            body["stream"] = stream;
+        }
+        body
+    });
+    bodies.collect()
 }
 
 #[track_caller]

@@ -14,3 +14,4 @@ mod server;
 mod server_completions;
 mod server_stream;
 mod stand_in;
+mod stream_shapes;

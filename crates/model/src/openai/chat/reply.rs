@@ -1,12 +1,12 @@
 //! A chat completion as a reply, read into types that keep only what is used.
 
-use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
+use planproof_trace::{Arguments, CallId, ToolCall, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::connection::calls::{NAMELESS, missing_id};
+use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
-use crate::connection::stream::missing_id;
-use crate::connection::thoughts::Thoughts;
 use crate::content::Content;
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, lenient};
@@ -17,6 +17,7 @@ struct Reply<'a> {
     choices: Option<Vec<Choice<'a>>>,
     #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
 }
 
@@ -24,13 +25,42 @@ struct Reply<'a> {
 struct Choice<'a> {
     #[serde(borrow)]
     message: Option<ReplyMessage<'a>>,
-    finish_reason: Option<WireFinish>,
+    #[serde(default, deserialize_with = "Ending::read")]
+    finish_reason: Option<Ending>,
+    #[serde(default, deserialize_with = "Ending::read")]
+    native_finish_reason: Option<Ending>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
+    error: Option<Fault>,
+}
+
+/// Why a choice ended, whole or in pieces, if it says so: the server's word, the word of the provider behind a gateway,
+/// and why the provider failed.
+///
+/// # Errors
+/// The error that the provider reports.
+pub(in crate::openai) fn choice_ending(
+    given: Option<Ending>,
+    native: Option<Ending>,
+    fault: Option<Fault>,
+    endpoint: &Endpoint,
+) -> Result<Option<Ending>, ModelError> {
+    match (fault, given) {
+        (Some(fault), _) => Err(fault.within_reply(endpoint)),
+        // The provider's word counts where the gateway found none for it.
+        (None, None | Some(Ending::Unknown(_))) if native.is_some() => Ok(native),
+        (None, given) => Ok(given),
+    }
 }
 
 #[derive(Deserialize)]
 struct ReplyMessage<'a> {
     content: Option<Content>,
     refusal: Option<String>,
+    /// Thoughts, by either of their names.
+    #[serde(default, deserialize_with = "lenient::has_text")]
+    reasoning_content: bool,
+    #[serde(default, deserialize_with = "lenient::has_text")]
+    reasoning: bool,
     #[serde(borrow)]
     tool_calls: Option<Vec<ReplyCall<'a>>>,
 }
@@ -69,36 +99,6 @@ impl From<WireUsage> for Usage {
     }
 }
 
-/// Why the model stopped.
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub(in crate::openai) enum WireFinish {
-    Stop,
-    ToolCalls,
-    FunctionCall,
-    Length,
-    ContentFilter,
-    /// Some servers send it with every part of a stream.
-    #[serde(rename = "")]
-    Unfinished,
-    #[serde(other)]
-    Other,
-}
-
-impl WireFinish {
-    /// The reason in our terms. If the server names no known reason, the calls decide.
-    pub(in crate::openai) fn reason(given: Option<Self>, has_calls: bool) -> FinishReason {
-        match given {
-            Some(Self::Stop) => FinishReason::Stop,
-            Some(Self::ToolCalls | Self::FunctionCall) => FinishReason::ToolCalls,
-            Some(Self::Length) => FinishReason::Length,
-            Some(Self::ContentFilter) => FinishReason::ContentFilter,
-            Some(Self::Other | Self::Unfinished) | None if has_calls => FinishReason::ToolCalls,
-            Some(Self::Other | Self::Unfinished) | None => FinishReason::Stop,
-        }
-    }
-}
-
 /// Reads a whole reply to `request`.
 pub(in crate::openai) fn read(
     endpoint: &Endpoint,
@@ -110,17 +110,19 @@ pub(in crate::openai) fn read(
         return Err(error.into_model_error(endpoint));
     }
     let Some(choices) = reply.choices else {
-        return Err(endpoint.malformed("no `choices`: does the base URL end before /chat/completions?"));
+        return Err(endpoint.no_reply(bytes, "no `choices`: does the base URL end before /chat/completions?"));
     };
     let Some(choice) = choices.into_iter().next() else {
-        return Err(endpoint.malformed("`choices` is empty"));
+        return Err(endpoint.failed("`choices` is empty"));
     };
+    // This comes before the message, which a choice that failed need not have.
+    let ending = choice_ending(choice.finish_reason, choice.native_finish_reason, choice.error, endpoint)?;
     let Some(message) = choice.message else {
         return Err(endpoint.malformed("the first choice has no `message`"));
     };
     // A refusal comes instead of content.
     let text = match message.content.map(|content| content.into_text("")) {
-        Some(text) if !text.is_empty() => Thoughts::removed_from(text),
+        Some(text) if !text.is_empty() => text,
         _ => message.refusal.unwrap_or_default(),
     };
     let mut calls = Vec::new();
@@ -133,17 +135,17 @@ pub(in crate::openai) fn read(
             Some(function) => (function.name.unwrap_or_default(), function.arguments),
             None => (String::new(), None),
         };
+        if name.is_empty() {
+            return Err(endpoint.malformed(NAMELESS));
+        }
         let arguments = match arguments {
             None => Arguments::none(),
             Some(raw) => Arguments::from_text(&endpoint.arguments(raw)?),
         };
         calls.push(ToolCall { id, name, arguments });
     }
-    Ok(ChatReply {
-        finish: WireFinish::reason(choice.finish_reason, !calls.is_empty()),
-        usage: reply.usage.map(Usage::from).unwrap_or_default(),
-        text,
-        calls,
-        id: None,
-    })
+    let usage = reply.usage.map(Usage::from).unwrap_or_default();
+    let has_thoughts = message.reasoning_content || message.reasoning;
+    let (text, finish) = endpoint.ended(text, ending, !calls.is_empty(), has_thoughts, usage)?;
+    Ok(ChatReply { text, calls, finish, usage, id: None })
 }

@@ -36,7 +36,7 @@ struct Rest<'a> {
     #[serde(flatten)]
     partial: Option<PartialTurn>,
     #[serde(flatten)]
-    stream: Option<Streaming>,
+    stream: Streaming,
 }
 
 /// Asks vLLM and compatible servers to continue the last message instead of beginning another one.
@@ -46,11 +46,12 @@ struct PartialTurn {
     add_generation_prompt: bool,
 }
 
-/// Asks for a stream that reports token counts.
+/// Asks for a stream that reports token counts, or for none: some servers stream unless they are told otherwise.
 #[derive(Serialize)]
 pub(in crate::openai) struct Streaming {
     stream: bool,
-    stream_options: StreamOptions,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
 }
 
 #[derive(Serialize)]
@@ -59,9 +60,9 @@ struct StreamOptions {
 }
 
 impl Streaming {
-    /// The fields, if the reply is to be streamed.
-    pub(in crate::openai) fn wanted(stream: bool) -> Option<Self> {
-        stream.then_some(Self { stream, stream_options: StreamOptions { include_usage: true } })
+    /// The fields for a reply that is to be streamed, or not.
+    pub(in crate::openai) fn wanted(stream: bool) -> Self {
+        Self { stream, stream_options: stream.then_some(StreamOptions { include_usage: true }) }
     }
 }
 
@@ -193,12 +194,7 @@ pub(in crate::openai) fn render(
     let end = bytes.len();
     serde_json::to_writer(&mut bytes, &rest)?;
     // So far this is an object of its own. Its opening brace becomes a comma, so that its fields are those of the body.
-    if bytes[end..] == *b"{}" {
-        bytes.truncate(end);
-        bytes.push(b'}');
-    } else {
-        bytes[end] = b',';
-    }
+    bytes[end] = b',';
     Ok(bytes)
 }
 
@@ -272,7 +268,7 @@ mod tests {
         };
         let bytes =
             render("m", &plain, &plain.settings, None, LimitField::MaxCompletionTokens, false).unwrap();
-        assert_eq!(bytes, br#"{"model":"m","messages":[]}"#);
+        assert_eq!(bytes, br#"{"model":"m","messages":[],"stream":false}"#);
     }
 
     #[test]

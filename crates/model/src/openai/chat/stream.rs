@@ -1,11 +1,16 @@
 //! The events of a chat completion while it is being written.
 
+use std::borrow::Cow;
+
 use planproof_trace::Usage;
 use serde::Deserialize;
 
-use super::reply::{ReplyFunction, WireFinish, WireUsage};
-use crate::connection::fault::Fault;
-use crate::connection::stream::{BegunCalls, Decoder, Deltas};
+use super::reply::{ReplyFunction, WireUsage, choice_ending};
+use crate::connection::calls::{BegunCalls, CallPiece};
+use crate::connection::ending::Ending;
+use crate::connection::events::is_done;
+use crate::connection::fault::{Fault, fault_event};
+use crate::connection::stream::{Decoder, Deltas};
 use crate::content::Content;
 use crate::{ChatRequest, ModelError, lenient};
 
@@ -15,27 +20,42 @@ struct Chunk<'a> {
     choices: Option<Vec<ChunkChoice<'a>>>,
     #[serde(default, deserialize_with = "lenient::object")]
     usage: Option<WireUsage>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
 }
 
 #[derive(Deserialize)]
 struct ChunkChoice<'a> {
+    #[serde(default, deserialize_with = "lenient::count")]
     index: Option<u64>,
     #[serde(borrow)]
     delta: Option<Delta<'a>>,
-    finish_reason: Option<WireFinish>,
+    /// The whole message, from servers that frame it as a single event.
+    #[serde(borrow)]
+    message: Option<Delta<'a>>,
+    #[serde(default, deserialize_with = "Ending::read")]
+    finish_reason: Option<Ending>,
+    #[serde(default, deserialize_with = "Ending::read")]
+    native_finish_reason: Option<Ending>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
+    error: Option<Fault>,
 }
 
 #[derive(Deserialize)]
 struct Delta<'a> {
     content: Option<Content>,
     refusal: Option<String>,
+    #[serde(default, deserialize_with = "lenient::has_text")]
+    reasoning_content: bool,
+    #[serde(default, deserialize_with = "lenient::has_text")]
+    reasoning: bool,
     #[serde(borrow)]
     tool_calls: Option<Vec<CallDelta<'a>>>,
 }
 
 #[derive(Deserialize)]
 struct CallDelta<'a> {
+    #[serde(default, deserialize_with = "lenient::count")]
     index: Option<u64>,
     #[serde(default, deserialize_with = "lenient::name")]
     id: Option<String>,
@@ -47,7 +67,7 @@ struct CallDelta<'a> {
 pub(in crate::openai) struct ChunkDecoder<'a> {
     request: &'a ChatRequest,
     calls: BegunCalls,
-    finish: Option<WireFinish>,
+    ending: Option<Ending>,
     usage: Usage,
     /// Some of the reply has arrived, at least its beginning.
     has_begun: bool,
@@ -56,63 +76,58 @@ pub(in crate::openai) struct ChunkDecoder<'a> {
 impl<'a> ChunkDecoder<'a> {
     pub(in crate::openai) fn new(request: &'a ChatRequest) -> Self {
         let (calls, usage) = (BegunCalls::default(), Usage::default());
-        Self { request, calls, finish: None, usage, has_begun: false }
+        Self { request, calls, ending: None, usage, has_begun: false }
     }
 
-    fn take_call(&mut self, delta: CallDelta<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
-        let id = delta.id.filter(|id| !id.is_empty());
-        let (name, arguments) = match delta.function {
-            Some(function) => (function.name.filter(|name| !name.is_empty()), function.arguments),
-            None => (None, None),
-        };
-        // Either the index of a known call, or the place at which a new one begins.
-        let known = match (delta.index, self.calls.last()) {
-            (Some(place), _) => {
-                // Some servers give every call of a reply the index 0. A new id with a name is a new call.
-                let is_same = |index: &usize| {
-                    name.is_none() || id.as_deref().is_none_or(|id| self.calls.id(*index).as_str() == id)
-                };
-                self.calls.at(place).filter(is_same).ok_or(place)
-            }
-            // A server that gives no indices sends each call's id at its beginning, and perhaps again.
-            (None, Some((place, last))) if id.as_deref().is_none_or(|id| last.as_str() == id) => {
-                self.calls.at(place).ok_or(place)
-            }
-            (None, Some((place, _))) => Err(place.saturating_add(1)),
-            (None, None) => Err(0),
-        };
-        let index = match known {
-            Ok(index) => index,
-            Err(place) => self.calls.begin(place, id, self.request, out)?,
-        };
-        if let Some(raw) = arguments {
-            let piece = out.endpoint.arguments(raw)?.into_owned();
-            self.calls.arguments(index, piece, out);
+    fn take_delta(&mut self, delta: Delta<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        if delta.reasoning_content || delta.reasoning {
+            out.thought();
         }
-        if let Some(name) = name {
-            self.calls.name(index, name, out);
+        let texts = [delta.content.map(|content| content.into_text("")), delta.refusal];
+        texts.into_iter().flatten().for_each(|text| out.text(text));
+        let calls = delta.tool_calls.unwrap_or_default();
+        let are_several = calls.len() > 1;
+        for (place, call) in (0..).zip(calls) {
+            let text = |text: Option<String>| text.filter(|text| !text.is_empty());
+            let (name, arguments) = call.function.map_or((None, None), |it| (it.name, it.arguments));
+            let arguments = arguments.map(|raw| out.endpoint.arguments(raw)).transpose()?;
+            let id = text(call.id);
+            // Calls side by side are different ones, even if nothing but their order tells them apart.
+            let place = (are_several && id.is_none()).then_some(place);
+            let piece = CallPiece {
+                index: call.index.or(place),
+                id,
+                name: text(name),
+                arguments: text(arguments.map(Cow::into_owned)),
+            };
+            self.calls.take(piece, self.request, out)?;
         }
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Deltas<'_>) {
-        self.calls.finish(out);
-        out.end(WireFinish::reason(self.finish, self.calls.len() > 0), self.usage, None);
+    fn end(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        self.calls.finish(out)?;
+        out.end(self.ending.take(), self.calls.len() > 0, self.usage, None)
     }
 }
 
 impl Decoder for ChunkDecoder<'_> {
-    fn take(&mut self, _: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
-        if data.trim() == "[DONE]" {
+    fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        if is_done(data) {
             if !self.has_begun {
                 return Err(out.endpoint.malformed("the stream ends without a part of a chat completion"));
             }
-            self.end(out);
-            return Ok(());
+            return self.end(out);
+        }
+        if let Some(fault) = fault_event(name, data) {
+            return Err(fault.within_reply(out.endpoint));
         }
         let chunk: Chunk<'_> = out.endpoint.parse_part(data, "chat completion")?;
         if let Some(fault) = chunk.error {
-            return Err(fault.into_model_error(out.endpoint));
+            return Err(match self.has_begun {
+                true => fault.within_reply(out.endpoint),
+                false => fault.into_model_error(out.endpoint),
+            });
         }
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
@@ -122,25 +137,21 @@ impl Decoder for ChunkDecoder<'_> {
             if choice.index.unwrap_or(0) != 0 {
                 continue;
             }
+            // A message behind its pieces only repeats them.
+            let whole = choice.message.filter(|_| choice.delta.is_none() && !self.has_begun);
             self.has_begun = true;
-            if let Some(delta) = choice.delta {
-                let texts = [delta.content.map(|content| content.into_text("")), delta.refusal];
-                texts.into_iter().flatten().for_each(|text| out.text(text));
-                for call in delta.tool_calls.into_iter().flatten() {
-                    self.take_call(call, out)?;
-                }
+            if let Some(delta) = choice.delta.or(whole) {
+                self.take_delta(delta, out)?;
             }
-            let reason = choice.finish_reason.filter(|reason| *reason != WireFinish::Unfinished);
             // A later part without a reason must not erase it.
-            self.finish = reason.or(self.finish);
+            let (given, native) = (choice.finish_reason, choice.native_finish_reason);
+            self.ending = choice_ending(given, native, choice.error, out.endpoint)?.or(self.ending.take());
         }
         Ok(())
     }
 
     /// Several servers leave out `[DONE]`; the finish reason proves just as well that the reply is complete.
-    fn close(&mut self, out: &mut Deltas<'_>) {
-        if self.finish.is_some() {
-            self.end(out);
-        }
+    fn close(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
+        if self.ending.is_some() { self.end(out) } else { Ok(()) }
     }
 }

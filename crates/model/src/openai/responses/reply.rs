@@ -1,12 +1,12 @@
 //! A response as a reply, read into types that keep only what is used.
 
-use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
-use serde::Deserialize;
+use planproof_trace::{Arguments, CallId, ToolCall, Usage};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::connection::calls::{NAMELESS, missing_id};
+use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
-use crate::connection::stream::missing_id;
-use crate::connection::thoughts::Thoughts;
 use crate::content::Content;
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, ReplyId, lenient};
@@ -15,7 +15,9 @@ use crate::{ChatReply, ChatRequest, ModelError, ReplyId, lenient};
 #[derive(Deserialize)]
 pub(super) struct WireResponse<'a> {
     id: Option<String>,
+    #[serde(default, deserialize_with = "Status::read")]
     status: Option<Status>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
     incomplete_details: Option<Incomplete>,
     #[serde(borrow)]
@@ -24,20 +26,32 @@ pub(super) struct WireResponse<'a> {
     usage: Option<WireUsage>,
 }
 
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, PartialEq, Eq)]
 enum Status {
     Completed,
     Incomplete,
     Failed,
-    /// Cancelled, in progress, queued.
-    #[serde(other)]
+    /// In progress, queued, or anything that is no end.
     Other,
+}
+
+impl Status {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        let word = lenient::name(deserializer)?;
+        Ok(word.map(|word| match (word.as_str(), Ending::of(&word)) {
+            ("incomplete", _) => Self::Incomplete,
+            // Cancelled, and whatever else a server calls its failures.
+            (_, Some(Ending::Failed(_))) => Self::Failed,
+            (_, Some(Ending::Stop)) => Self::Completed,
+            _ => Self::Other,
+        }))
+    }
 }
 
 #[derive(Deserialize)]
 struct Incomplete {
-    reason: Option<String>,
+    #[serde(default, deserialize_with = "Ending::read")]
+    reason: Option<Ending>,
 }
 
 #[derive(Deserialize)]
@@ -51,6 +65,8 @@ struct WireUsage {
 /// One item of the output, with the fields of all kinds; each kind uses its own.
 #[derive(Deserialize)]
 pub(super) struct WireItem<'a> {
+    /// The name that events give it.
+    pub(super) id: Option<String>,
     #[serde(rename = "type")]
     pub(super) kind: Option<ItemKind>,
     pub(super) content: Option<Content>,
@@ -69,33 +85,27 @@ pub(super) enum ItemKind {
     Message,
     /// A call of one of our tools.
     FunctionCall,
-    /// Thoughts, and the work of the server's own tools.
+    /// Thoughts.
+    Reasoning,
+    /// The work of the server's own tools.
     #[serde(other)]
     Other,
 }
 
 /// How a response ended.
 pub(super) struct End {
-    finish: FinishReason,
+    pub(super) ending: Option<Ending>,
     pub(super) usage: Usage,
     pub(super) id: Option<ReplyId>,
-}
-
-impl End {
-    /// The reason in our terms. A model that was not cut off expects its calls to be executed, if there are any.
-    pub(super) fn finish(&self, has_calls: bool) -> FinishReason {
-        match self.finish {
-            FinishReason::Stop if has_calls => FinishReason::ToolCalls,
-            finish => finish,
-        }
-    }
 }
 
 impl WireResponse<'_> {
     /// The error that a failed one tells.
     pub(super) fn failure(&mut self, endpoint: &Endpoint) -> ModelError {
-        let untold = || Fault::Text("the response failed, and no error is told".to_owned());
-        self.error.take().unwrap_or_else(untold).into_model_error(endpoint)
+        match self.error.take() {
+            Some(fault) => fault.into_model_error(endpoint),
+            None => endpoint.failed("the response failed, and no error is told"),
+        }
     }
 
     /// How it ended.
@@ -106,16 +116,11 @@ impl WireResponse<'_> {
         if self.error.is_some() || self.status == Some(Status::Failed) {
             return Err(self.failure(endpoint));
         }
-        let finish = match self.status {
-            // A server that sends no status has only completed responses.
-            Some(Status::Completed) | None => FinishReason::Stop,
-            Some(Status::Incomplete) => {
-                let details = self.incomplete_details.take().and_then(|details| details.reason);
-                match details.as_deref() {
-                    Some("content_filter") => FinishReason::ContentFilter,
-                    _ => FinishReason::Length,
-                }
-            }
+        let details = self.incomplete_details.take().and_then(|details| details.reason);
+        let ending = match self.status {
+            // A server that sends no status has only completed responses. The calls decide.
+            Some(Status::Completed) | None => None,
+            Some(Status::Incomplete) => Some(details.unwrap_or(Ending::Length)),
             Some(Status::Failed | Status::Other) => {
                 return Err(endpoint.malformed("the response's status is not that of one that has ended"));
             }
@@ -125,7 +130,7 @@ impl WireResponse<'_> {
             output_tokens: usage.output_tokens.unwrap_or(0),
         });
         let id = self.id.take().filter(|id| !id.is_empty()).map(ReplyId);
-        Ok(End { finish, usage: usage.unwrap_or_default(), id })
+        Ok(End { ending, usage: usage.unwrap_or_default(), id })
     }
 }
 
@@ -139,9 +144,9 @@ pub(super) fn read(
     // The end comes first, because a response that failed need not have any output.
     let end = response.end(endpoint)?;
     let Some(items) = response.output else {
-        return Err(endpoint.malformed("no `output`: does the base URL end before /responses?"));
+        return Err(endpoint.no_reply(bytes, "no `output`: does the base URL end before /responses?"));
     };
-    let (mut text, mut calls) = (String::new(), Vec::new());
+    let (mut text, mut calls, mut has_thoughts) = (String::new(), Vec::new(), false);
     for item in items {
         match item.kind {
             Some(ItemKind::Message) => {
@@ -156,12 +161,15 @@ pub(super) fn read(
                     None => Arguments::none(),
                     Some(raw) => Arguments::from_text(&endpoint.arguments(raw)?),
                 };
-                calls.push(ToolCall { id, name: item.name.unwrap_or_default(), arguments });
+                let Some(name) = item.name.filter(|name| !name.is_empty()) else {
+                    return Err(endpoint.malformed(NAMELESS));
+                };
+                calls.push(ToolCall { id, name, arguments });
             }
+            Some(ItemKind::Reasoning) => has_thoughts = true,
             Some(ItemKind::Other) | None => {}
         }
     }
-    let finish = end.finish(!calls.is_empty());
-    let text = Thoughts::removed_from(text);
+    let (text, finish) = endpoint.ended(text, end.ending, !calls.is_empty(), has_thoughts, end.usage)?;
     Ok(ChatReply { text, calls, finish, usage: end.usage, id: end.id })
 }

@@ -22,8 +22,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u32>,
     store: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream: Option<bool>,
+    /// Said in either case: some servers stream unless they are told otherwise.
+    stream: bool,
 }
 
 /// The messages as items. One message of the assistant becomes an item of text and an item for each call.
@@ -120,7 +120,7 @@ pub(super) fn render(
         max_output_tokens: settings.output_tokens_max,
         // Stored, so that the next request can continue from this reply.
         store: true,
-        stream: stream.then_some(true),
+        stream,
     };
     let mut bytes = Vec::with_capacity(size_hint(request, tools));
     serde_json::to_writer(&mut bytes, &body)?;

@@ -1,22 +1,27 @@
 //! The events of a response while it is being written.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::reply::{ItemKind, WireItem, WireResponse};
+use crate::connection::calls::BegunCalls;
+use crate::connection::events::is_done;
 use crate::connection::fault::Fault;
-use crate::connection::stream::{BegunCalls, Decoder, Deltas};
-use crate::{ChatRequest, ModelError};
+use crate::connection::stream::{Decoder, Deltas};
+use crate::{ChatRequest, ModelError, lenient};
 
 /// An event with the fields of all kinds; each kind uses its own.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(rename = "type", borrow)]
     kind: Option<Cow<'a, str>>,
+    #[serde(default, deserialize_with = "lenient::count")]
     output_index: Option<u64>,
+    /// The item that the event is of, by its own id.
+    item_id: Option<String>,
     delta: Option<Text>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
@@ -24,6 +29,7 @@ struct Event<'a> {
     item: Option<WireItem<'a>>,
     #[serde(borrow)]
     response: Option<WireResponse<'a>>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
     message: Option<String>,
     code: Option<serde_json::Value>,
@@ -42,13 +48,18 @@ enum Text {
 pub(super) struct EventDecoder<'a> {
     request: &'a ChatRequest,
     calls: BegunCalls,
+    /// The calls by the ids of their items.
+    items: BTreeMap<String, usize>,
+    /// Arguments came of which it is not known what call they belong to.
+    has_lost: bool,
     /// The text items of which something has been passed on.
     passed_on: BTreeSet<u64>,
 }
 
 impl<'a> EventDecoder<'a> {
     pub(super) fn new(request: &'a ChatRequest) -> Self {
-        Self { request, calls: BegunCalls::default(), passed_on: BTreeSet::new() }
+        let (calls, items, passed_on) = (BegunCalls::default(), BTreeMap::new(), BTreeSet::new());
+        Self { request, calls, items, has_lost: false, passed_on }
     }
 
     fn text(&mut self, place: Option<u64>, text: String, out: &mut Deltas<'_>) {
@@ -63,9 +74,13 @@ impl<'a> EventDecoder<'a> {
         place.map_or(!self.passed_on.is_empty(), |place| self.passed_on.contains(&place))
     }
 
-    /// The call that arguments belong to. Arguments before its beginning are ignored: the whole item follows.
-    fn call(&self, place: Option<u64>) -> Option<usize> {
-        self.calls.at(place.or(self.calls.last().map(|(place, _)| place))?)
+    /// The call that arguments belong to: by the id of its item, else by its index, else the newest one. Arguments before
+    /// its beginning are not needed if the whole item follows.
+    fn call(&mut self, place: Option<u64>, item_id: Option<&str>) -> Option<usize> {
+        let of_item = item_id.and_then(|id| self.items.get(id).copied());
+        let known = of_item.or_else(|| place.map_or(self.calls.newest(), |place| self.calls.at(place)));
+        self.has_lost |= known.is_none();
+        known
     }
 
     /// An item that begins, or that is sent whole.
@@ -81,23 +96,25 @@ impl<'a> EventDecoder<'a> {
                 self.text(place, text, out);
             }
             Some(ItemKind::FunctionCall) => {
-                let known = match place {
+                // Calls may share the id that their results name, but not that of the item.
+                let of_item = item.id.as_ref().and_then(|id| self.items.get(id).copied());
+                let known = of_item.or_else(|| match place {
                     Some(place) => self.calls.at(place),
                     None => item.call_id.as_deref().and_then(|id| self.calls.with_id(id)),
-                };
+                });
                 let index = match known {
                     Some(index) => index,
                     None => {
                         // Without indices, the calls are numbered as they begin.
                         let place = place.unwrap_or(self.calls.len() as u64);
-                        self.calls.begin(place, item.call_id, self.request, out)?
+                        self.calls.begin(Some(place), item.call_id, self.request, out)?
                     }
                 };
-                if let Some(name) = item.name.filter(|name| !name.is_empty()) {
-                    self.calls.name(index, name, out);
-                }
+                self.items.extend(item.id.map(|id| (id, index)));
+                self.calls.name(index, item.name.unwrap_or_default());
                 self.whole_arguments(index, item.arguments, out)?;
             }
+            Some(ItemKind::Reasoning) => out.thought(),
             Some(ItemKind::Message | ItemKind::Other) | None => {}
         }
         Ok(())
@@ -110,8 +127,8 @@ impl<'a> EventDecoder<'a> {
         out: &mut Deltas<'_>,
     ) -> Result<(), ModelError> {
         if let Some(raw) = arguments {
-            let whole = out.endpoint.arguments(raw)?.into_owned();
-            self.calls.whole_arguments(index, whole, out);
+            let whole = out.endpoint.arguments(raw)?;
+            self.calls.whole_arguments(index, &whole, out);
         }
         Ok(())
     }
@@ -129,16 +146,18 @@ impl<'a> EventDecoder<'a> {
                 _ => {}
             }
         }
-        self.calls.finish(out);
-        out.end(end.finish(self.calls.len() > 0), end.usage, end.id);
-        Ok(())
+        if self.has_lost && self.calls.len() == 0 {
+            return Err(out.endpoint.malformed("arguments of a call that never began"));
+        }
+        self.calls.finish(out)?;
+        out.end(end.ending, self.calls.len() > 0, end.usage, end.id)
     }
 }
 
 impl Decoder for EventDecoder<'_> {
     fn take(&mut self, name: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         // Gateways add it out of habit; the end has been reported before.
-        if data.trim() == "[DONE]" {
+        if is_done(data) {
             return Ok(());
         }
         let event: Event<'_> = out.endpoint.parse_part(data, "response")?;
@@ -151,12 +170,12 @@ impl Decoder for EventDecoder<'_> {
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => self.text(place, delta, out),
             "response.function_call_arguments.delta" => {
-                if let Some(index) = self.call(place) {
-                    self.calls.arguments(index, delta, out);
+                if let Some(index) = self.call(place, event.item_id.as_deref()) {
+                    self.calls.arguments(index, &delta, out);
                 }
             }
             "response.function_call_arguments.done" => {
-                if let Some(index) = self.call(place) {
+                if let Some(index) = self.call(place, event.item_id.as_deref()) {
                     self.whole_arguments(index, event.arguments, out)?;
                 }
             }
@@ -174,13 +193,18 @@ impl Decoder for EventDecoder<'_> {
                 }
                 self.end(response, out)?;
             }
+            // The whole response, from servers that frame it as a single event.
+            "" if event.error.is_none() => {
+                let response: WireResponse<'_> = out.endpoint.parse_part(data, "response")?;
+                if response.output.is_some() {
+                    self.end(response, out)?;
+                }
+            }
             _ => {
                 // The kind `error` has the fields of an error object beside its type; gateways send the object.
                 let fault = match event.error {
                     Some(fault) => Some(fault),
-                    None if kind == "error" => {
-                        Some(Fault::Object { message: event.message, code: event.code, kind: None })
-                    }
+                    None if kind == "error" => Some(Fault::new(event.message, event.code)),
                     None => None,
                 };
                 if let Some(fault) = fault {
@@ -192,5 +216,7 @@ impl Decoder for EventDecoder<'_> {
     }
 
     /// Only an event ends a response: without it neither its tokens nor its id are known.
-    fn close(&mut self, _: &mut Deltas<'_>) {}
+    fn close(&mut self, _: &mut Deltas<'_>) -> Result<(), ModelError> {
+        Ok(())
+    }
 }

@@ -71,7 +71,7 @@ async fn a_conversation_is_sent_as_blocks() {
         body,
         json!({
             "model": "claude-sonnet-4-5", "max_tokens": 99, "system": "Be brief.", "temperature": 0.0,
-            "stop_sequences": ["END"],
+            "stop_sequences": ["END"], "stream": false,
             "tools": [{"name": "get_weather", "description": "Tells the weather.", "input_schema": weather_schema()}],
             "messages": [
                 {"role": "user", "content": [{"type": "text", "text": "How are Paris and Rome?"}]},
@@ -96,7 +96,6 @@ async fn models_stop_for_several_reasons() {
         ("tool_use", FinishReason::ToolCalls),
         ("max_tokens", FinishReason::Length),
         ("model_context_window_exceeded", FinishReason::Length),
-        ("pause_turn", FinishReason::Length),
         ("refusal", FinishReason::ContentFilter),
         ("bored", FinishReason::Stop),
     ] {
@@ -134,7 +133,12 @@ async fn an_unfinished_turn_and_its_reply_make_one_text() {
 
 #[tokio::test]
 async fn what_the_protocol_does_not_know_is_refused() {
-    let server = StandIn::start(vec![ok(&message(&json!([]), "end_turn", &Value::Null))]).await;
+    let server = StandIn::start(vec![ok(&message(
+        &json!([{"type": "text", "text": "hi"}]),
+        "end_turn",
+        &Value::Null,
+    ))])
+    .await;
     let model = model(&server);
     let mut request = conversation(vec![user("go")]);
     request.previous = Some(ReplyId("resp_1".into()));
@@ -202,7 +206,12 @@ fn the_environment_is_read_through_the_lookup() {
 #[tokio::test]
 async fn the_version_may_be_in_the_base_url_or_not() {
     for suffix in ["", "/", "/v1", "/v1/", "/gateway", "/gateway/v1"] {
-        let server = StandIn::start(vec![ok(&message(&json!([]), "end_turn", &Value::Null))]).await;
+        let server = StandIn::start(vec![ok(&message(
+            &json!([{"type": "text", "text": "hi"}]),
+            "end_turn",
+            &Value::Null,
+        ))])
+        .await;
         let mut config = server.connection(&ANTHROPIC);
         config.base_url = format!("{}{suffix}", server.base_url.trim_end_matches("/v1"));
         let model = AnthropicModel::new("m", &config).unwrap();
@@ -269,6 +278,8 @@ async fn a_stream_of_blocks_is_read() {
             begins(1, "toolu_02", "pay"),
             begins(2, "toolu_03", "pay"),
             arguments(2, "{\"x\":1}"),
+            // Without pieces it has no arguments, which is sure only at the end.
+            arguments(1, "{}"),
             ChatDelta::End {
                 finish: FinishReason::ToolCalls,
                 usage: Usage { input_tokens: 475, output_tokens: 89 },

@@ -44,7 +44,8 @@ async fn a_text_is_gone_on_from() {
     assert!(head.starts_with("POST /v1/completions HTTP/1.1\r\n"), "{head}");
     assert_eq!(
         body,
-        json!({"model": "m", "prompt": "Hello", "max_tokens": 9, "temperature": 0.5, "seed": 7, "stop": ["END"]})
+        json!({"model": "m", "prompt": "Hello", "max_tokens": 9, "temperature": 0.5, "seed": 7, "stop": ["END"],
+            "stream": false})
     );
 }
 

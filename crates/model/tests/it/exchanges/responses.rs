@@ -84,7 +84,7 @@ async fn a_conversation_is_sent_once_and_then_gone_on_from() {
         ..request.clone()
     };
     model.chat(&next).await.unwrap();
-    let (head, body) = taken_apart(&server.requests()[0]);
+    let (head, _) = taken_apart(&server.requests()[0]);
     assert!(head.starts_with("POST /v1/responses HTTP/1.1\r\n"), "{head}");
     let tools = json!([{"type": "function", "name": "get_weather", "description": "Tells the weather.",
         "parameters": weather_schema(), "strict": false}]);
@@ -101,7 +101,7 @@ async fn a_conversation_is_sent_once_and_then_gone_on_from() {
         body
     };
     assert_eq!(
-        body,
+        bodies(&server)[0],
         settings(json!({"input": [
             {"type": "message", "role": "system", "content": "Be brief."},
             {"type": "message", "role": "user", "content": "How is Paris?"},
@@ -144,9 +144,9 @@ async fn responses_end_in_several_ways() {
         ("failed", json!({"code": "server_error", "message": "oops"}), "answered 500: oops"),
         ("failed", json!({"code": "rate_limit_exceeded", "message": "later"}), "answered 429: later"),
         ("failed", json!({"code": "invalid_prompt", "message": "no"}), "answered 400: no"),
-        ("failed", Value::Null, "answered 500: the response failed, and no error is told"),
+        ("failed", Value::Null, "gave no reply: the response failed, and no error is told"),
         ("in_progress", Value::Null, "the response's status is not that of one that has ended"),
-        ("cancelled", Value::Null, "the response's status is not that of one that has ended"),
+        ("cancelled", Value::Null, "gave no reply: the response failed, and no error is told"),
     ] {
         let mut body = response(status, &json!([]));
         body["error"] = error;
@@ -281,7 +281,7 @@ async fn streams_fail_in_several_ways() {
         (failed, "answered 429: later"),
         (flat, "answered 400: no"),
         (nested, "answered 500: oops"),
-        (untold, "answered 500: the response failed, and no error is told"),
+        (untold, "gave no reply: the response failed, and no error is told"),
         (empty, "`response.completed` without its `response`"),
     ] {
         let deltas = streamed(&[delta.clone(), last]).await;
