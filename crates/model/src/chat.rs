@@ -280,8 +280,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later: unreachable, broken, timed out, an answer that is no reply, 408, 409,
-    /// 429 or 5xx.
+    /// Whether the same request may succeed later: unreachable, broken, timed out, an answer that is no reply, 408,
+    /// 409, 429 or 5xx.
     pub fn is_transient(&self) -> bool {
         // Without a wildcard, so that whoever adds an error has to decide.
         match self {

@@ -193,8 +193,8 @@ impl Connection {
     }
 
     /// Asks for a whole reply, and retries transient failures. `render` writes the request anew for each attempt, so
-    /// that no copy of it is held while waiting for the answer; `read` reads the reply, and a decoder one that is a stream
-    /// nevertheless.
+    /// that no copy of it is held while waiting for the answer; `read` reads the reply, and a decoder one that is a
+    /// stream nevertheless.
     pub(crate) async fn ask<T: Answer, D: Decoder>(
         &self,
         endpoint: &Endpoint,
@@ -226,8 +226,8 @@ impl Connection {
     }
 
     /// Asks for a reply as a stream, and retries until its first part arrives. A later failure is the stream's last
-    /// item, because parts have been passed on by then. `read` reads a reply that is no stream nevertheless; the text of
-    /// one that `may_think` is kept as long as it may turn out to be a thought.
+    /// item, because parts have been passed on by then. `read` reads a reply that is no stream nevertheless; the text
+    /// of one that `may_think` is kept as long as it may turn out to be a thought.
     pub(crate) async fn stream<'a, T: Answer, D: Decoder + 'a>(
         &'a self,
         endpoint: &'a Endpoint,

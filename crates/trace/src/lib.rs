@@ -16,8 +16,8 @@
 //! (`catalogue.rs`), events and clocks (`event.rs`), the agents of a run (`actor.rs`), the pairing of calls and
 //! results (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a one-line notation for tests and
 //! bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), long numbers
-//! (`digits.rs`), seeded draws (`draw.rs`), the keys that must not be written anywhere (`secrets.rs`), and the reader of
-//! JSON that other programs wrote (`json.rs`).
+//! (`digits.rs`), seeded draws (`draw.rs`), the keys that must not be written anywhere (`secrets.rs`), and the reader
+//! of JSON that other programs wrote (`json.rs`).
 
 mod actor;
 mod attachment;

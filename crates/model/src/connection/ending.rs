@@ -1,8 +1,8 @@
 //! Why a model stopped, in the words of the many servers that say so.
 //!
 //! Protocols list a few words, and gateways pass on those of the providers behind them. A word is not looked up in a
-//! list of all providers but read by its parts: what speaks of an error, an abort or a lack of resources is a failure of
-//! the provider, never a reply.
+//! list of all providers but read by its parts: what speaks of an error, an abort or a lack of resources is a failure
+//! of the provider, never a reply.
 
 use planproof_trace::{FinishReason, Usage};
 use serde::{Deserialize, Deserializer};

@@ -1,5 +1,5 @@
-//! Streams of tool calls as servers write them that do not keep to the protocol: the calls that were meant come of each,
-//! or an error of the server.
+//! Streams of tool calls as servers write them that do not keep to the protocol: the calls that were meant come of
+//! each, or an error of the server.
 
 use futures::StreamExt;
 use planproof_model::{ChatDelta, Model, ModelError};

@@ -74,8 +74,8 @@ impl<'a> EventDecoder<'a> {
         place.map_or(!self.passed_on.is_empty(), |place| self.passed_on.contains(&place))
     }
 
-    /// The call that arguments belong to: by the id of its item, else by its index, else the newest one. Arguments before
-    /// its beginning are not needed if the whole item follows.
+    /// The call that arguments belong to: by the id of its item, else by its index, else the newest one. Arguments
+    /// before its beginning are not needed if the whole item follows.
     fn call(&mut self, place: Option<u64>, item_id: Option<&str>) -> Option<usize> {
         let of_item = item_id.and_then(|id| self.items.get(id).copied());
         let known = of_item.or_else(|| place.map_or(self.calls.newest(), |place| self.calls.at(place)));
