@@ -3,6 +3,7 @@
 
 mod exchange;
 mod list;
+mod replies;
 mod values;
 
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use crate::protocol::{CHAT, COMPLETIONS, MESSAGES, Protocol, RESPONSES, Said};
 use crate::stand_in::{Answer, KEY, StandIn};
 use exchange::{Exchange, shaped};
 use list::{FAULTS, Fault, Outcome, fault, good, not_understood, once, thrice, timed_out, twice};
+use replies::REPLIES;
 
 /// Longest time of one entry. Only a client that hangs takes as long.
 const ENTRY_MAX: Duration = Duration::from_secs(15);
@@ -82,10 +84,11 @@ async fn run_with(fault: &Fault, exchange: Exchange, answers: Vec<Answer>) -> Op
 async fn run_all(protocol: &'static Protocol) {
     assert!(FAULTS.len() >= 36, "the list has shrunk to {}", FAULTS.len());
     let exchanges = [false, true].map(|streamed| Exchange { protocol, streamed });
+    let all = || FAULTS.iter().chain(REPLIES);
     let mut wrong: Vec<String> = Vec::new();
     // Those with a short limit come last, so that they do not wait for the others' work.
     for is_limited in [false, true] {
-        let faults = FAULTS.iter().filter(|fault| fault.limit.is_some() == is_limited);
+        let faults = all().filter(|fault| fault.limit.is_some() == is_limited);
         let runs = faults.flat_map(|fault| exchanges.map(|exchange| run(fault, exchange)));
         wrong.extend(futures::future::join_all(runs).await.into_iter().flatten());
     }
