@@ -176,7 +176,7 @@ fn queries_of(folder: &Path, set: &str) -> Option<PathBuf> {
 }
 
 fn text_file(path: &Path) -> Result<TextFile, Failure> {
-    Ok(TextFile { text: select::read_text(path)?, file: path.display().to_string() })
+    Ok(TextFile { text: select::read_json(path)?, file: path.display().to_string() })
 }
 
 /// The tables of a folder, opened once.

@@ -13,7 +13,7 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use planproof_tools::connections::{Connections, innermost};
-use planproof_trace::Secrets;
+use planproof_trace::{Secrets, json};
 use secrecy::ExposeSecret;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -163,7 +163,7 @@ impl Client {
     /// The answer, read as JSON.
     pub(crate) async fn ask<T: DeserializeOwned>(&self, ask: &Ask) -> Result<T, ToolFailure> {
         let bytes = self.send(ask).await?;
-        serde_json::from_slice(&bytes).map_err(|error| {
+        json::read(&bytes).map_err(|error| {
             let start = String::from_utf8_lossy(&bytes[..bytes.len().min(REFUSAL_BYTES_MAX)]).into_owned();
             let shown = |text: &str| quoted(&self.0.secrets.redact(text));
             // A text in the wrong place is repeated in the error, and may be as long as the whole answer.

@@ -60,6 +60,12 @@ async fn a_service_is_asked_and_answers() {
 }
 
 #[tokio::test]
+async fn half_an_emoji_in_an_answer_costs_nothing() {
+    let end = end_of(reply("200 OK", r#"{"answer": "Done \ud83d", "more": "\udc00"}"#), limits()).await;
+    assert_eq!(end, EndReason::Answered { text: "Done \u{fffd}".into() });
+}
+
+#[tokio::test]
 async fn a_reply_that_makes_no_sense_is_the_agents_failure() {
     for (reply, words) in [
         (reply("500 Internal Server Error", "Traceback"), "answered 500 Internal Server Error: Traceback"),

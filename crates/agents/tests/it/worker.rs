@@ -104,6 +104,17 @@ async fn a_long_task_and_a_long_answer_arrive_whole() {
 }
 
 #[tokio::test]
+async fn half_an_emoji_in_an_answer_is_no_nonsense() {
+    for (name, half) in [("half_an_escape", r"\\ud83d"), ("half_of_its_bytes", r"\355\240\275")] {
+        let says = format!(r#"printf '{{"id": %s, "answer": "ok {half}"}}\n' "$id""#);
+        let agent = worker(name, &format!("{READY}EACH {says}; done"));
+        for _ in 0..2 {
+            assert_eq!(end_of(&agent, limits()).await, answered("ok \u{fffd}"), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_a_task_breaks_is_the_agents_failure_and_the_next_gets_a_new_worker() {
     let good = says("$$");
     for (name, breaks, words) in [

@@ -222,7 +222,7 @@ pub(super) fn load(
                 }
                 _ => {
                     let file = data_file(path)?;
-                    (select::read_text(&file)?, file)
+                    (select::read_json(&file)?, file)
                 }
             };
             let file = path.display().to_string();

@@ -48,11 +48,11 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
     // Only after the options are applied, because some, such as `days`, select cases.
     let cases = load(&*suite, choice, global)?;
-    let (text, file) = (select::read_text(predictions)?, predictions.display().to_string());
+    let (text, file) = (select::read_json(predictions)?, predictions.display().to_string());
     let data = Data { text: &text, file: &file };
     // A suite reads no file, so it gets the texts.
     let log =
-        log.as_deref().map(|path| Ok::<_, Failure>((select::read_text(path)?, path.display().to_string())));
+        log.as_deref().map(|path| Ok::<_, Failure>((select::read_json(path)?, path.display().to_string())));
     let log = log.transpose()?;
     let mut evidence = PredictionExtras {
         log: log.as_ref().map(|(text, file)| Data { text, file }),

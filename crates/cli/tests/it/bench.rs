@@ -206,6 +206,18 @@ fn finished_predictions_are_scored_without_a_model() {
     place.run("score gsm8k p.jsonl --data data.jsonl --limit 1").code(0);
 }
 
+/// Half an emoji, as an escape and as bytes, and in the data as well.
+#[test]
+fn halves_of_characters_in_predictions_and_data_stop_nothing() {
+    let place = Place::new();
+    place.write("data.jsonl", &data(2).replacen("\"question\":\"", "\"question\":\"\\ud83d ", 1));
+    let predictions: &[u8] =
+        b"\xef\xbb\xbf{\"prediction\":\"\\ude00 #### 1\"}\n{\"prediction\":\"\xed\xa0\xbd #### 2\"}\n";
+    std::fs::write(place.path("p.jsonl"), predictions).unwrap();
+    let report = place.run("score gsm8k p.jsonl --data data.jsonl --json").code(0).json();
+    assert_eq!(report["passed"], json!(2), "{report}");
+}
+
 #[test]
 fn what_the_user_got_wrong_is_reported_with_its_place() {
     let place = Place::new();

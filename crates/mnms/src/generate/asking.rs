@@ -269,7 +269,7 @@ fn json_in(answer: &str) -> Result<Map<String, Json>, String> {
     let Some(text) = from.zip(to).and_then(|(from, to)| answer.get(from..=to)) else {
         return Err(if is_refusal(answer) { "it is a refusal" } else { "there is no JSON in it" }.to_owned());
     };
-    serde_json::from_str(text).map_err(|error| format!("it is no JSON object: {error}"))
+    planproof_trace::json::read(text.as_bytes()).map_err(|error| format!("it is no JSON object: {error}"))
 }
 
 /// The beginning of a text, for messages.

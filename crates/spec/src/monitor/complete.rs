@@ -77,8 +77,8 @@ impl Monitor {
     }
 
     fn check_json(&self, schema: &Value, content: &str) -> Result<(), String> {
-        let instance: Value =
-            serde_json::from_str(content).map_err(|error| format!("it is no JSON: {error}"))?;
+        let instance: Value = planproof_trace::json::read(content.as_bytes())
+            .map_err(|error| format!("it is no JSON: {error}"))?;
         self.shared.options.validator.as_ref().map_or(Ok(()), |validator| validator.check(schema, &instance))
     }
 

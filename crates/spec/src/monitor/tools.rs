@@ -97,7 +97,7 @@ pub fn check_arguments(
 
 /// The meaning of a text for a tool whose only parameter is a string.
 fn text_or_object(tool: &Tool, name: &str, text: &str) -> Result<Map<String, Value>, String> {
-    let Ok(object) = serde_json::from_str::<Map<String, Value>>(text) else {
+    let Ok(object) = planproof_trace::json::read::<Map<String, Value>>(text.as_bytes()) else {
         return Ok(Map::from_iter([(name.to_owned(), text.into())]));
     };
     // A JSON object is meant for its contents; its plain text would rarely be what was intended.

@@ -7,6 +7,7 @@ mod client;
 
 use std::fmt;
 
+use planproof_trace::json;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -133,7 +134,7 @@ impl Wiki {
 
     async fn ask(&self, parameters: &[(&str, &str)]) -> Result<Query, SourceFailure> {
         let bytes = self.client.get(parameters).await.map_err(SourceFailure)?;
-        let answer: Answer = serde_json::from_slice(&bytes).map_err(|error| {
+        let answer: Answer = json::read(&bytes).map_err(|error| {
             let start = String::from_utf8_lossy(&bytes[..bytes.len().min(1000)]).into_owned();
             let start = start.split_whitespace().collect::<Vec<_>>().join(" ");
             // A text in the wrong place is repeated in the error, and may be as long as the whole answer.

@@ -56,7 +56,8 @@ impl QueryReading {
         if text.len() > JSON_BYTES_MAX {
             return fault(format!("it has {} bytes; write at most {JSON_BYTES_MAX}", text.len()));
         }
-        let form: Form = serde_json::from_str(text).map_err(|error| ReadingError(error.to_string()))?;
+        let form: Form =
+            planproof_trace::json::read(text.as_bytes()).map_err(|error| ReadingError(error.to_string()))?;
         for (name, place) in [("org", &form.org), ("dest", &form.dest)] {
             if place.as_ref().is_some_and(|place| place.trim().is_empty()) {
                 return fault(format!("`{name}` is empty; name a place or write null"));

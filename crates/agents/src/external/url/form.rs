@@ -261,7 +261,7 @@ impl ServiceForm {
     /// # Errors
     /// What was expected, and why it is not there.
     pub(super) fn answer(&self, reply: &[u8]) -> Result<String, String> {
-        let json = || serde_json::from_slice::<Value>(reply);
+        let json = || planproof_trace::json::read::<Value>(reply);
         let answer = match &self.answer {
             Answer::Whole => String::from_utf8_lossy(reply).into_owned(),
             Answer::Ours => {

@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use planproof_isolation::Account;
-use planproof_trace::LimitKind;
+use planproof_trace::{LimitKind, json};
 use serde::Deserialize;
 use tokio::time::timeout;
 
@@ -87,7 +87,7 @@ impl Worker {
                 return Err(with_last_words(&clause, &worker.running.finish().await));
             }
         };
-        match serde_json::from_slice::<Ready>(&line) {
+        match json::read::<Ready>(&line) {
             Ok(Ready { ready: true }) => Ok(worker),
             _ => Err(format!(
                 "the worker's first line is not {{\"ready\": true}}, so it does not speak the protocol of workers \
@@ -111,7 +111,7 @@ impl Worker {
             Reply::Ended(status) => return Ok(Said::Ended(status)),
         };
         let quoted = || shortened(&String::from_utf8_lossy(&line));
-        Ok(match serde_json::from_slice::<Answer>(&line) {
+        Ok(match json::read::<Answer>(&line) {
             // The answer to another task would shift all later answers by one.
             Ok(Answer { id: other, .. }) if other != id => Said::Nonsense(format!(
                 "the worker answered task {other} when it was at task {id}: {}",

@@ -24,14 +24,14 @@ pub(super) fn published(folder: &Path) -> Result<String, Failure> {
     let mut databases = BTreeMap::new();
     for path in files(&folder.join(DATABASES), "json")? {
         if let Some(name) = path.file_stem().and_then(|name| name.to_str()) {
-            databases.insert(name.to_owned(), select::read_text(&path)?);
+            databases.insert(name.to_owned(), select::read_json(&path)?);
         }
     }
     let mut dialogues = Vec::new();
     for (below, level) in DIALOGUES {
         for path in files(&folder.join(below), "jsonl")? {
             let Some(file) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            dialogues.push(DialogueFile { file: file.to_owned(), level, text: select::read_text(&path)? });
+            dialogues.push(DialogueFile { file: file.to_owned(), level, text: select::read_json(&path)? });
         }
     }
     Ok(PublishedDialogues { databases, dialogues }.to_text())

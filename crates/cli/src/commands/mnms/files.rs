@@ -27,7 +27,7 @@ fn wrong(path: &Path, why: &dyn std::fmt::Display) -> Failure {
 
 /// Drafts, at least one, with the line of each.
 pub(super) fn drafts(path: &Path) -> Result<(Vec<Draft>, Vec<String>), Failure> {
-    let text = select::read_text(path)?;
+    let text = select::read_json(path)?;
     let drafts = read_drafts(&text).map_err(|error| wrong(path, &error))?;
     if drafts.is_empty() {
         return Err(wrong(path, &"it holds no query"));
@@ -49,7 +49,7 @@ pub(super) fn ratings(paths: &[PathBuf], scale: Scale) -> Result<Ratings, Failur
 
 /// What a file of lines of JSON has: each object, with its line.
 pub(super) fn objects(path: &Path) -> Result<Vec<(usize, Value)>, Failure> {
-    let text = select::read_text(path)?;
+    let text = select::read_json(path)?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {
@@ -85,7 +85,7 @@ pub(super) fn inputs(folder: &Path) -> Result<Inputs, Failure> {
         }
     }
     let manifest = folder.join(MANIFEST);
-    let manifest = if manifest.is_file() { Some(select::read_text(&manifest)?) } else { None };
+    let manifest = if manifest.is_file() { Some(select::read_json(&manifest)?) } else { None };
     Inputs::of_folder(manifest.as_deref(), &files).map_err(|error| wrong(folder, &error))
 }
 

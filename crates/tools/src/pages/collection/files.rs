@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use planproof_trace::json;
 use serde::Deserialize;
 
 use super::dump::{DumpError, DumpPage, DumpPages};
@@ -206,7 +207,7 @@ fn read_lines(path: &Path, stop: &AtomicBool, take: &mut impl FnMut(Item) -> Res
         if text.is_empty() {
             continue;
         }
-        let document: Document = serde_json::from_str(text).map_err(|error| {
+        let document: Document = json::read(text.as_bytes()).map_err(|error| {
             wrong(format!("no document ({error}): write {{\"title\": \"...\", \"text\": \"...\"}}"))
         })?;
         if document.title.trim().is_empty() {
