@@ -22,7 +22,7 @@ use planproof_isolation::MachineIsolation;
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
-use planproof_model::{ConnectionConfig, KeepsReplies, Model, Provider};
+use planproof_model::{ConnectionConfig, KeepsReplies, LoadingNotice, Model, Provider};
 use planproof_order::OrderSuite;
 use planproof_order::learning::Language;
 use planproof_order::synth::file::read_case;
@@ -317,6 +317,10 @@ fn connection(
     config.key_asked_late = key == KeyNeeded::ByRequests;
     config.attempts_max = asking.attempts.get();
     config.requests_per_second = asking.requests_per_second;
+    config.loading_notice = Some(LoadingNotice(Arc::new(|error, max| {
+        let minutes = max.as_secs().div_ceil(60);
+        progress::tell!("{error}; waiting for up to {minutes} minutes until it has loaded its model");
+    })));
     Ok(config)
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod ending;
 pub(crate) mod events;
 pub(crate) mod fault;
 pub(crate) mod key;
+pub(crate) mod loading;
 pub(crate) mod parameters;
 pub(crate) mod stream;
 pub(crate) mod thoughts;
@@ -24,6 +25,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm, is_loopback_host};
 use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
 use key::Key;
+use loading::{LOADING_MAX, Loading, LoadingNotice};
 use parameters::{Found, Parameter, Refused};
 use stream::{Answer, Decoder, Reading, understood};
 
@@ -74,6 +76,10 @@ pub struct ConnectionConfig {
     /// Most requests started per second over all runs that share the model, retries included; also the most that may
     /// start at the same moment.
     pub requests_per_second: Option<NonZeroU32>,
+    /// The longest wait until a server that says so has loaded its model. Questions in this time are no attempts.
+    pub loading_max: Duration,
+    /// Is informed when such a wait begins.
+    pub loading_notice: Option<LoadingNotice>,
 }
 
 impl ConnectionConfig {
@@ -88,6 +94,8 @@ impl ConnectionConfig {
             first_wait: Duration::from_millis(500),
             wait_max: RETRY_WAIT_MAX,
             requests_per_second: None,
+            loading_max: LOADING_MAX,
+            loading_notice: None,
         }
     }
 
@@ -120,6 +128,7 @@ pub(crate) struct Connection {
     waits: ExponentialBuilder,
     wait_max: Duration,
     rate: Option<Rate>,
+    loading: Loading,
     /// The variable that should hold the key, if it is missing.
     missing_key: Option<&'static str>,
     /// The settings that the model refuses.
@@ -186,6 +195,7 @@ impl Connection {
             waits,
             wait_max: config.wait_max,
             rate,
+            loading: Loading::new(config.loading_max, config.loading_notice.clone()),
             missing_key,
             found: Found::new(known),
         };
@@ -306,31 +316,39 @@ impl Connection {
         F: Future<Output = Result<T, ModelError>>,
     {
         let mut request = run_time::Request::begin(&self.name);
-        let attempts = || {
-            request.attempt();
-            attempt()
+        let result = loop {
+            let attempts = || {
+                request.attempt();
+                attempt()
+            };
+            let result = attempts
+                .retry(self.waits)
+                .sleep(|wait: Duration| run_time::uncharged(tokio::time::sleep(wait)))
+                .when(|error| error.is_transient() && !loading::is_loading(error))
+                .adjust(|error, wait| match error {
+                    // `wait` is `None` after the last attempt, even if the server asks for a wait.
+                    ModelError::Status { retry_after: Some(asked), .. } => {
+                        wait.map(|_| (*asked).min(self.wait_max))
+                    }
+                    _ => wait,
+                })
+                // This sees only failures that another attempt follows. The meter books the last one by the error that
+                // it gets.
+                .notify(|error: &ModelError, _| {
+                    if error.may_be_charged() {
+                        metering::note_lost();
+                    }
+                })
+                .await;
+            // Whoever waits for a model to be loaded has made no attempt yet.
+            match result.as_ref().err().and_then(|error| self.loading.wait(error)) {
+                Some(wait) => run_time::uncharged(tokio::time::sleep(wait.min(self.wait_max))).await,
+                None => break result,
+            }
         };
-        let result = attempts
-            .retry(self.waits)
-            .sleep(|wait: Duration| run_time::uncharged(tokio::time::sleep(wait)))
-            .when(ModelError::is_transient)
-            .adjust(|error, wait| match error {
-                // `wait` is `None` after the last attempt, even if the server asks for a wait.
-                ModelError::Status { retry_after: Some(asked), .. } => {
-                    wait.map(|_| (*asked).min(self.wait_max))
-                }
-                _ => wait,
-            })
-            // This sees only failures that another attempt follows. The meter books the last one by the error that it
-            // gets.
-            .notify(|error: &ModelError, _| {
-                if error.may_be_charged() {
-                    metering::note_lost();
-                }
-            })
-            .await;
         if result.is_ok() {
             request.succeed();
+            self.loading.is_over();
         }
         result
     }

@@ -49,6 +49,7 @@ pub use chat::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
     CompletionRequest, Message, Model, ModelError, ReplyId, ScoredToken, Settings,
 };
+pub use connection::loading::{LOADING_MAX, LoadingNotice};
 pub use connection::{ConnectionConfig, Provider, RETRY_WAIT_MAX};
 pub use kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeepsReplies};
 pub use page::{PAGE_CHARACTERS_MAX, page_text};

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use serde_json::json;
 use tokio::net::TcpSocket;
 
-use crate::stand_in::{KEY, StandIn, answer, call, failure, model_command, say, tools};
+use crate::stand_in::{CUT_OFF, KEY, StandIn, answer, call, failure, model_command, say, tools};
 use crate::stored::{assert_kept, finished, finished_count};
 use crate::support::{Place, Run, send};
 use crate::until;
@@ -144,6 +144,92 @@ fn answers_that_are_none() {
         let run = server.test(&place, "-q --attempts 1");
         assert_unscored(&place, run, " sent an answer that is not understood: ");
     }
+}
+
+/// What is set up wrongly is found with the first request, which is not sent again.
+#[test]
+fn a_server_that_is_another_program_is_asked_once() {
+    let page = "<!DOCTYPE html>\n<html><head><title>nginx</title></head><body><h1>Welcome to nginx!</h1></body></html>";
+    for (status, kind, body, why) in [
+        ("200 OK", "text/html", page, " sent an answer that is not understood: "),
+        (
+            "404 Not Found",
+            "text/html",
+            page,
+            " answered 404: Welcome to nginx!; there is no endpoint /chat/completions: set OPENAI_BASE_URL",
+        ),
+        ("404 Not Found", "application/json", r#"{"detail":"Not Found"}"#, " answered 404: "),
+        ("405 Method Not Allowed", "text/plain", "no", " answered 405: no"),
+        ("302 Found", "text/html", "", " answered 302"),
+        ("200 OK", "text/plain", "", " sent an answer that is not understood: "),
+        // The context is too small, in llama.cpp's words; and a template that knows no tools.
+        (
+            "400 Bad Request",
+            "application/json",
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context size","type":"exceed_context_size_error","n_prompt_tokens":1032,"n_ctx":512}}"#,
+            " answered 400: the request exceeds the available context size",
+        ),
+    ] {
+        let place = Place::new();
+        let head =
+            format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", body.len());
+        let server = StandIn::start(move |_, _| format!("{head}{body}"));
+        assert_unscored(&place, server.test(&place, "-q --attempts 4"), why);
+        assert_eq!(server.requests(), 1, "{status} {body}");
+    }
+}
+
+#[test]
+fn a_template_that_raises_is_reported_in_its_words() {
+    let place = Place::new();
+    let message =
+        "Value is not callable: null at row 18, column 47:\n{%- for tool in tools | map(none) %}\n   ^";
+    let body = json!({"error": {"code": 500, "message": message, "type": "server_error"}}).to_string();
+    let server =
+        StandIn::start(move |_, _| answer("500 Internal Server Error", "retry-after-ms: 1\r\n", &body));
+    let run = server.test(&place, "-q");
+    assert_unscored(&place, run, " answered 500: Value is not callable: null at row 18, column 47:");
+}
+
+/// Out of memory, for example: the connection breaks within a reply, and after that nobody is there.
+#[test]
+fn a_server_that_dies_within_a_reply_is_an_outage() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n";
+    for broken in [
+        format!("{head}{{\"choices\":[{{\"message\":{{\"content\":\"I am{CUT_OFF}"),
+        format!("HTTP/1.1 200 OK\r\ncontent-{CUT_OFF}"),
+        failure(
+            "500 Internal Server Error",
+            "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer",
+        ),
+    ] {
+        let place = Place::new();
+        let server = StandIn::start(move |number, request| match number {
+            0 => call(0, tools(request)[0], "{}"),
+            1 => broken.clone(),
+            _ => String::new(),
+        });
+        assert_unscored(&place, server.test(&place, "-q --attempts 3"), "");
+        assert_eq!(server.requests(), 4);
+    }
+}
+
+#[test]
+fn a_model_that_is_being_loaded_is_waited_for_and_that_is_said_once() {
+    let place = Place::new();
+    let server = StandIn::start(|number, request| match number {
+        0..=6 => failure("503 Service Unavailable", "Loading model"),
+        number @ 7..=9 => call(number, tools(request)[number - 7], "{}"),
+        _ => say("Done."),
+    });
+    let run = server.test(&place, "-q --json --attempts 1");
+    let report = run.json();
+    assert_eq!((&report["unscored"], &report["flags"]["action_lost"]), (&json!(0), &json!(0)), "{report}");
+    let said = format!(
+        "{}/chat/completions answered 503: Loading model; waiting for up to 10 minutes until it has loaded its model\n",
+        server.base_url()
+    );
+    assert_eq!(run.err, said);
 }
 
 #[test]

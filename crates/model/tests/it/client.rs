@@ -1,10 +1,11 @@
 //! The client's plain requests: what it sends, what it makes of answers, and how it fails.
 
 use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use planproof_model::openai::{OpenAiConfig, OpenAiModel};
-use planproof_model::{Model, ModelError};
+use planproof_model::{LoadingNotice, Model, ModelError};
 use planproof_trace::{Arguments, FinishReason, Tool, Usage};
 
 use crate::stand_in::{KEY, StandIn, completion, json, question, reply};
@@ -45,6 +46,42 @@ async fn a_request_carries_the_key_and_the_conversation() {
             r#"{"additionalProperties":false,"properties":{},"type":"object"}}}],"stream":false}"#
         )
     );
+}
+
+#[tokio::test]
+async fn a_model_that_is_still_being_loaded_is_waited_for() {
+    let loading = |headers: &str| {
+        let body = r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#;
+        reply("503 Service Unavailable", headers, body)
+    };
+    let (soon, later) = ("retry-after-ms: 1\r\n", "");
+    // More often than there are attempts, and with failures in between.
+    let mut answers = vec![loading(soon); 7];
+    answers.push(reply("500 Internal Server Error", soon, "oops"));
+    answers.extend(vec![loading(soon); 7]);
+    answers.push(completion(r#"{"content":"hi"}"#, "stop"));
+    let server = StandIn::start(answers).await;
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&told);
+    let notice = LoadingNotice(Arc::new(move |error: &ModelError, max: Duration| {
+        noted.lock().unwrap().push(format!("{error} {max:?}"));
+    }));
+    let model = server.model_with(|config| config.connection.loading_notice = Some(notice));
+    assert_eq!(model.chat(&question()).await.unwrap().text, "hi");
+    assert_eq!(server.requests().len(), 16);
+    let url = &server.base_url;
+    assert_eq!(*told.lock().unwrap(), [format!("{url}/chat/completions answered 503: Loading model 600s")]);
+
+    // Not for ever.
+    let server = StandIn::start(vec![loading(later)]).await;
+    let begun = Instant::now();
+    let model = server.model_with(|config| config.connection.loading_max = Duration::from_millis(100));
+    let error = error_of(model.chat(&question()).await);
+    assert!(
+        matches!(&error, ModelError::Status { status: 503, .. })
+            && begun.elapsed() >= Duration::from_millis(100)
+    );
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[tokio::test]
