@@ -26,7 +26,7 @@ pub struct FunctionCallingAgent {
 }
 
 /// The system message of agents whose model is to reason before each call.
-const REASONING: &str = include_str!("../data/reasoning.txt");
+const REASONING: &str = include_str!("../prompts/reasoning.txt");
 
 impl FunctionCallingAgent {
     /// The name on the command line of the kind that sends the conversation with every request.

@@ -19,6 +19,7 @@ mod prompt;
 use std::fmt;
 use std::sync::Arc;
 
+use planproof_measure::echo::outside_of_echo;
 use planproof_model::{BoxFuture, ChatRequest, Message, Model, Settings, run_time};
 use planproof_plan::{
     Plan, findings, headings, read_json, read_python, read_step_json, to_json_text, to_python, verify,
@@ -83,6 +84,8 @@ impl PlanningAgent {
         let sandbox = self.sandbox.as_deref().filter(|_| self.options.format == PlanFormat::Code);
         let mut work =
             Work { options: self.options, run, catalogue: &catalogue, sandbox, draft: Draft::default() };
+        // What a model repeats of them is neither a plan nor the word that it gives up.
+        let instructions = [prompt::ending(self.options), &feedback::instructions(self.options)].join("\n");
         for asked_again in 0..run.limits.iterations {
             let reply = match self.model.chat(&request).await {
                 Ok(reply) => reply,
@@ -97,7 +100,7 @@ impl PlanningAgent {
             if reply.finish == FinishReason::ContentFilter {
                 return filtered();
             }
-            let feedback = match work.consider(&reply.text).await {
+            let feedback = match work.consider(&outside_of_echo(&reply.text, &instructions)).await {
                 // As published, a request for the next step counts as a reply, too.
                 Ok(Next::Ask(feedback)) if asked_again < self.options.replies_max.get() => feedback,
                 // When no further reply is allowed, the last plan that could be read counts, whatever was found on it.

@@ -12,10 +12,10 @@
 //! # Module layout
 //!
 //! The run from the first request to the answer is here, its progress in `team/progress.rs`, a sub-task in
-//! `team/sub_task.rs`, a person's intervention in `team/review.rs`, the prompts in `team/prompts.rs` and `data/team`,
-//! options in `team/options.rs`, executors that the manager composes in `team/compose.rs`, constraints that are
-//! checked on reports in `team/checked.rs`, the solver in `team/solve.rs`, and an executor's subset of the tools in
-//! `team/some_tools.rs`.
+//! `team/sub_task.rs`, a person's intervention in `team/review.rs`, the prompts in `team/prompts.rs` and
+//! `prompts/team`, options in `team/options.rs`, executors that the manager composes in `team/compose.rs`, constraints
+//! that are checked on reports in `team/checked.rs`, the solver in `team/solve.rs`, and an executor's subset of the
+//! tools in `team/some_tools.rs`.
 
 mod checked;
 mod compose;
@@ -40,6 +40,7 @@ use planproof_plan::team::{Role, sections};
 use planproof_tools::Restoring;
 use planproof_trace::{Author, EndReason, EventKind, Recorder, Tool};
 
+use crate::asking::outside_of_instructions;
 use crate::{Agent, Ran, RunContext, RunError, asking};
 pub use options::{Deliver, ManagerPrompt, TeamOptions};
 pub use progress::REVISIONS_MAX;
@@ -253,7 +254,7 @@ impl TeamAgent {
         let mut faults = String::new();
         for _ in 0..GRAPH_TRIES_MAX {
             let reply = ask(&*self.models.manager, &messages, run.seed, &recorder).await?;
-            match read_graph(&reply, &names) {
+            match read_graph(&outside_of_instructions(&reply, &messages), &names) {
                 Ok(graph) => {
                     // Found now, a wrong constraint is the manager's fault. Later it would look like the executor's.
                     faults = checked::faults_of_graph(&graph);

@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 use crate::{Agent, Ran, RunContext, RunError, asking};
 
 /// How to work, in our words.
-const INSTRUCTIONS: &str = include_str!("../data/two_stage.txt");
+const INSTRUCTIONS: &str = include_str!("../prompts/two_stage.txt");
 
 /// Most steps of a run.
 const STEPS_MAX: usize = 30;

@@ -188,6 +188,11 @@ pub struct Report {
     /// program started by planproof. Unknown to [`Report::new`], like [`replay`](Self::replay).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Account>,
+    /// The version of all prompts of planproof with which it was started: figures with other prompts are those of
+    /// another test. Unknown to [`Report::new`], like [`replay`](Self::replay); absent in campaigns from before it was
+    /// kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<String>,
     /// Models that refused a temperature and so were asked without one: their answers vary more between campaigns.
     /// Unknown to [`Report::new`], like [`replay`](Self::replay).
     pub without_temperature: Vec<String>,
@@ -385,6 +390,7 @@ impl Report {
             cost: input.cost,
             cost_is_estimate: false,
             isolation: None,
+            prompts: None,
             without_temperature: Vec::new(),
             dissection: None,
             shrinking: None,

@@ -41,6 +41,7 @@ mod orders;
 mod own_tools;
 mod pages;
 mod progress;
+mod prompts;
 mod python;
 mod render;
 mod report_files;

@@ -29,7 +29,7 @@ use planproof_order::synth::file::read_case;
 use planproof_order::synth::{PlanningCase, SynthesisError, TopicBank};
 use planproof_runner::{FindModel, KeyNeeded, ModelForm, ProgramOptions};
 use planproof_sandbox::{Sandbox, WorkerCommand};
-use planproof_sim::{SimKind, SimModel};
+use planproof_sim::{ECHO_NAME, EchoModel, SimKind, SimModel};
 use planproof_suite::Case;
 use planproof_tools::SchemaCache;
 use planproof_trace::{Tool, json};
@@ -209,6 +209,8 @@ pub(crate) fn model(
     key: KeyNeeded,
 ) -> Result<Arc<dyn Model>, Failure> {
     Ok(match (ModelName::parse(name)?, form) {
+        (ModelName::Echo, ModelForm::Chat) => Arc::new(EchoModel),
+        (ModelName::Echo, ModelForm::KeepsReplies) => Arc::new(KeepsReplies::new(Arc::new(EchoModel))),
         (ModelName::Sim(kind), ModelForm::Chat) => Arc::new(SimModel::new(kind)),
         (ModelName::Sim(kind), ModelForm::KeepsReplies) => {
             Arc::new(KeepsReplies::new(Arc::new(SimModel::new(kind))))
@@ -245,6 +247,7 @@ pub(crate) fn model(
 
 /// A model as the command line names it.
 enum ModelName<'a> {
+    Echo,
     Sim(SimKind),
     OpenAi(&'a str),
     Anthropic(&'a str),
@@ -254,6 +257,7 @@ enum ModelName<'a> {
 impl<'a> ModelName<'a> {
     fn parse(name: &'a str) -> Result<Self, Failure> {
         match name.split_once('/') {
+            Some(("sim", _)) if name == ECHO_NAME => Ok(Self::Echo),
             Some(("sim", sim)) => SimKind::find(sim).map(Self::Sim).ok_or_else(|| {
                 let known = meant::simulated_names();
                 if let Some(meant) = most_similar(&sim.to_lowercase(), &known) {

@@ -3,11 +3,13 @@
 //! # Module layout
 //!
 //! - `answers.rs`: short answers as a whole and by their words, as in HotpotQA and TriviaQA.
+//! - `echo.rs`: answers that repeat the words in which they were asked for.
 //! - `numbers.rs`: the number in an answer, as in GSM8K and the paper on agents by specification.
 //! - `rouge.rs`: texts by their common subsequences, as in the package `rouge`.
 //! - `supporting.rs`: the sentences that support an answer, as in HotpotQA.
 
 pub mod answers;
+pub mod echo;
 pub mod numbers;
 pub mod rouge;
 pub mod supporting;

@@ -1,6 +1,7 @@
 //! The question whether the value of an argument means the same as the right one, in other words. The agent that asks
 //! and the simulation that answers share its form. Replies are read like those about sub-tasks ([`judging::read`]).
 
+use planproof_trace::template::fill;
 use serde_json::Value;
 
 use crate::subtasks::judging;
@@ -13,17 +14,16 @@ const MARK: &str = "You judge whether a text says all that another one says.";
 pub fn question(request: &str, tool: &str, argument: &str, right: &str, planned: &str) -> String {
     let quoted = |text: &str| Value::from(text).to_string();
     let (request, right_text, planned_text) = (quoted(request), quoted(right), quoted(planned));
-    format!(
-        "{MARK} A planner wrote the planned text for an argument of a tool; the right one is another. Say whether the \
-         planned text entails the right one: whoever is given it is given all that the right one says. Other words and \
-         more detail do not matter; something that is left out or changed does. What stands in angle brackets is what an \
-         earlier step gives, and the same in both.\n\n\
-         # Request\n{request}\n\n# Argument\n{argument} of {tool}\n\n{}\n{right_text}\n\n{}\n{planned_text}\n\n\
-         # Reply\nReply with one word, {} or {}.",
-        judging::RIGHT,
-        judging::PLANNED,
-        judging::YES,
-        judging::NO
+    let template = include_str!("../prompts/entailing.txt").trim_end();
+    fill(
+        template,
+        &[
+            ("request", &request),
+            ("argument", argument),
+            ("tool", tool),
+            ("right", &right_text),
+            ("planned", &planned_text),
+        ],
     )
 }
 

@@ -32,14 +32,13 @@ pub const OBSERVATION: &str = "OBSERVATION";
 pub const TERMINATE: &str = "TERMINATE";
 
 /// Asks for a whole plan as JSON.
-pub const WHOLE_JSON: &str = "Write the whole plan as strict JSON, {\"nodes\": [...]}, and nothing else.";
+pub const WHOLE_JSON: &str = include_str!("../prompts/whole_json.txt").trim_ascii_end();
 
 /// Asks for a whole plan as a program.
-pub const WHOLE_CODE: &str = "Write the whole plan as one Python program, a function solve() between ```python and ```, and nothing else.";
+pub const WHOLE_CODE: &str = include_str!("../prompts/whole_code.txt").trim_ascii_end();
 
 /// Asks for the next step as JSON.
-pub const STEP_JSON: &str = "Write THOUGHT 0 and ACTION 0 alone: the first step as one JSON node. You will see what it gives, and are asked for the next.";
+pub const STEP_JSON: &str = include_str!("../prompts/step_json.txt").trim_ascii_end();
 
 /// Asks for the next step as a line of a program.
-pub const STEP_CODE: &str = "Write THOUGHT 0 and ACTION 0 alone: the first step as one line of Python between ```python \
-                             and ```. You will see what it gives, and are asked for the next.";
+pub const STEP_CODE: &str = include_str!("../prompts/step_code.txt").trim_ascii_end();

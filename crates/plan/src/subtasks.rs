@@ -139,13 +139,42 @@ pub mod judging {
     pub const NO: &str = "NO";
 
     /// The meaning of a reply: that of its first word, ignoring anything around it; `None` if that is neither of the
-    /// two.
+    /// two. Where the reply repeats the choice that it was given, [`YES`] or [`NO`], its first word comes behind that.
     pub fn read(reply: &str) -> Option<bool> {
-        let word = reply.split(|it: char| !it.is_alphanumeric()).find(|word| !word.is_empty())?;
-        match word.to_ascii_uppercase().as_str() {
+        let words = reply.split(|it: char| !it.is_alphanumeric()).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(str::to_ascii_uppercase).collect();
+        let meaning = |word: &String| match word.as_str() {
             YES => Some(true),
             NO => Some(false),
             _ => None,
+        };
+        let choice = words.windows(3).position(|words| words == [YES, "OR", NO]);
+        match choice {
+            // It is repeated behind an answer.
+            Some(1..) if meaning(&words[0]).is_some() => meaning(&words[0]),
+            Some(place) => words.get(place + 3).and_then(meaning),
+            None => words.first().and_then(meaning),
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::read;
+
+        #[test]
+        fn a_choice_that_is_repeated_is_no_answer() {
+            for (reply, expected) in [
+                ("Yes.", Some(true)),
+                ("**NO**, because another number is meant.", Some(false)),
+                ("Perhaps", None),
+                ("", None),
+                ("YES or NO", None),
+                ("Reply with one word, YES or NO.", None),
+                ("Reply with one word, YES or NO.\n\nNO", Some(false)),
+                ("YES. (You asked for YES or NO.)", Some(true)),
+            ] {
+                assert_eq!(read(reply), expected, "{reply:?}");
+            }
         }
     }
 }

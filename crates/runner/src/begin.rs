@@ -245,6 +245,7 @@ impl RequestedCampaign {
         };
         options.set_synthesis(*synthesis);
         options.set_made_from(request.world.made_from(&self.agent)?);
+        options.prompts = Some(request.world.prompts());
         Ok(options)
     }
 }

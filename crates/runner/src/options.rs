@@ -65,6 +65,9 @@ pub struct StoredOptions {
     /// The description of a team's roles that the agent is made from, and the prompts named in it, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) team_files: Vec<FileDigest>,
+    /// The version of all prompts of planproof with which it was started; absent in campaigns from before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<String>,
     /// Options that only the campaigns of one suite have. The runner does not interpret them.
     #[serde(flatten)]
     pub of_suite: Map<String, Value>,
@@ -195,6 +198,7 @@ impl StoredOptions {
             specifications: Vec::new(),
             evaluator_files: Vec::new(),
             team_files: Vec::new(),
+            prompts: None,
             of_suite: Map::new(),
         }
     }
@@ -256,6 +260,7 @@ impl StoredOptions {
     /// The report with the data that neither cases nor runs contain.
     pub fn completed(&self, mut report: Report, progress: &Progress) -> Report {
         report.replay = self.is_replay();
+        report.prompts.clone_from(&self.prompts);
         // Unreadable budgets of the campaign are reported when it resumes.
         let found = Budgets::stored(progress).unwrap_or_default();
         report.without_temperature = found.without_temperature();

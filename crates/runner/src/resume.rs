@@ -55,6 +55,13 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     let name = AgentSpec::parse(&row.agent).map_err(|error| RunnerError::usage(error.to_string()))?;
     if !is_complete {
         options.made_from().must_be_unchanged(|| world.made_from(&name))?;
+        let now = world.prompts();
+        if let Some(then) = options.prompts.as_ref().filter(|then| **then != now) {
+            world.warn(&format!(
+                "the campaign was started with the prompts {then}, and this version of planproof has {now}: further runs \
+                 are asked in other words than those before"
+            ));
+        }
     }
     let recorded = match &options.answers {
         Answers::Replay(path) => Some(RecordedCampaign::read(world, path, options.may_differ.as_deref())?),

@@ -128,6 +128,9 @@ pub trait World {
     /// Who writes recordings.
     fn origin(&self) -> Origin;
 
+    /// The version of all prompts that planproof sends, which changes with any of them.
+    fn prompts(&self) -> String;
+
     /// What draws the secret part of a run's URLs.
     fn token(&self) -> Token;
 

@@ -13,6 +13,7 @@ use planproof_synth::Draw;
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall};
 use thiserror::Error;
 
+use crate::echo::last_paragraph;
 use crate::planning::{self, Strike};
 pub use crate::subtasks::SubTaskFault;
 use crate::text::{Begun, TextReply, aside, ended, score, tool_data};
@@ -28,8 +29,8 @@ const HEAD_BYTES: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "`{given}` is no share of wrong answers, nor a role that fails: write {GOLD_NAME}, {GOLD_NAME}/0.2 with a number from \
-     0 to 1, {GOLD_NAME}/ROLE with manager, supervisor, executor or deliverer, or {GOLD_NAME}/FAULT of sub-tasks with \
-     wrong-tool, wrong-order, repeated, no-summary, wrong-format or wrong-call"
+     0 to 1, {GOLD_NAME}/echo, {GOLD_NAME}/ROLE with manager, supervisor, executor or deliverer, or {GOLD_NAME}/FAULT of \
+     sub-tasks with wrong-tool, wrong-order, repeated, no-summary, wrong-format or wrong-call"
 )]
 pub struct GoldNameError {
     /// What stands where the share should.
@@ -46,7 +47,12 @@ pub struct GoldFaults {
     pub role: Option<Role>,
     /// Its mistake when it writes sub-tasks.
     pub sub_tasks: Option<SubTaskFault>,
+    /// It repeats the last paragraph of the prompt before or behind each answer.
+    pub echoes: bool,
 }
+
+/// What follows [`GOLD_NAME`] and a slash for a model that echoes.
+const ECHO: &str = "echo";
 
 /// The faults in a model's name: none for `sim/gold`, a fifth of all answers for `sim/gold/0.2`, the manager of a
 /// team for `sim/gold/manager`. `None` if the name is that of another model.
@@ -62,7 +68,8 @@ pub fn gold_faults(name: &str) -> Option<Result<GoldFaults, GoldNameError>> {
     let role = || role().map(|role| GoldFaults { role: Some(role), ..GoldFaults::default() });
     let fault = || SubTaskFault::ALL.into_iter().find(|fault| fault.as_str() == given);
     let fault = || fault().map(|fault| GoldFaults { sub_tasks: Some(fault), ..GoldFaults::default() });
-    let faults = share.or_else(role).or_else(fault);
+    let echoes = || (given == ECHO).then(|| GoldFaults { echoes: true, ..GoldFaults::default() });
+    let faults = share.or_else(role).or_else(fault).or_else(echoes);
     Some(faults.ok_or_else(|| GoldNameError { given: given.to_owned() }))
 }
 
@@ -91,6 +98,8 @@ pub struct GoldModel {
 pub(crate) struct Handed {
     /// The prompt, with normalised white space.
     prompt: String,
+    /// The last paragraph of the prompt.
+    echo: String,
     pub(crate) calls: Vec<GoldCall>,
     /// Its sub-tasks in words, if there are any.
     pub(crate) sub_tasks: Vec<GoldSubTask>,
@@ -131,6 +140,7 @@ impl GoldModel {
             };
             Handed {
                 prompt: even(&prompt),
+                echo: last_paragraph(&prompt).to_owned(),
                 calls: gold.calls,
                 sub_tasks: gold.sub_tasks,
                 reasoning: even(&gold.reasoning),
@@ -169,6 +179,21 @@ impl GoldModel {
     pub fn with_bad_sub_tasks(mut self, fault: SubTaskFault) -> Self {
         self.name = format!("{GOLD_NAME}/{fault}");
         self.bad_sub_tasks = Some(fault);
+        self
+    }
+
+    /// The same model, which repeats the last paragraph of the prompt before each answer or behind it, whichever the
+    /// prompt decides.
+    #[must_use]
+    pub fn with_echo(mut self) -> Self {
+        self.name = format!("{GOLD_NAME}/{ECHO}");
+        for key in &mut self.keys {
+            let (echo, answer) = (&key.echo, &key.answer);
+            key.answer = match hash(&key.prompt) & 1 {
+                0 => format!("{echo}\n{answer}"),
+                _ => format!("{answer}\n{echo}"),
+            };
+        }
         self
     }
 

@@ -17,7 +17,7 @@
 //! elsewhere.
 //!
 //! [`GoldModel`] is different: it understands nothing, and is given the right answers beforehand, so it works with
-//! every kind of case that has an answer key.
+//! every kind of case that has an answer key. [`EchoModel`] understands nothing either, and repeats what it is asked.
 //!
 //! # Module layout
 //!
@@ -26,11 +26,13 @@
 //! (`follow_guard.rs`) or a contradictory text (`report.rs`), the writing of calls (`writing.rs`), conversations of
 //! calls (`calling.rs`), conversations in the formats of frameworks (`history.rs`, `dspy.rs`, `python.rs`) with their
 //! own tools (`tools.rs`), the text form (`text.rs`), and the model that is given the answers (`gold.rs`, in text
-//! `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`, sub-tasks `subtasks.rs`).
+//! `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`, sub-tasks `subtasks.rs`), and the model that repeats
+//! its request (`echo.rs`).
 
 mod calling;
 mod day;
 mod dspy;
+mod echo;
 mod flows;
 mod follow_guard;
 mod gold;
@@ -59,6 +61,7 @@ use planproof_model::{
 use planproof_trace::{FinishReason, Usage};
 
 use calling::Calling;
+pub use echo::{ECHO_NAME, EchoModel};
 pub use gold::{GOLD_NAME, GoldFaults, GoldModel, GoldNameError, SubTaskFault, gold_faults};
 pub use kind::SimKind;
 pub use planted::PlantedFault;

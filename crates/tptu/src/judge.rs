@@ -1,8 +1,10 @@
 //! From the events of a run to a verdict.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use planproof_measure::echo::outside_of_echo;
 use planproof_plan::subtasks::Division;
 use planproof_suite::{Class, FlagInfo, Score, Scored, Unscored, Verdict};
 use planproof_tools::sql::{Rows, SqlError};
@@ -17,7 +19,7 @@ use crate::rows::is_near;
 use crate::runs::{Call, Ended, Run, on_one_line, shortened};
 use crate::statement::{in_blocks, in_words, last_number};
 use crate::tool::ToolName;
-use crate::{answer, carried_out, plan, rows, tables};
+use crate::{answer, carried_out, plan, prompt, rows, tables};
 
 /// What verdicts name as their schema.
 pub const VERDICT_SCHEMA: &str = "planproof/tptu-verdict/v1";
@@ -128,13 +130,18 @@ impl Judged {
 /// Judges a run. Statements of answers are executed, on the database of the suite; nothing else is.
 pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscored> {
     let run = Run::of(events)?;
+    // What an agent repeats of our instructions is not its output.
+    let instructions = prompt::instructions(case.evaluation());
     let judged = match &run.ended {
-        Ended::Answered(text) => match case.evaluation() {
-            it if it.is_planning() => of_plan(it, case.question(), &run, text),
-            it if it.is_sql() => of_statement(case.question(), &run, text)?,
-            PaperEvaluation::MathCode => of_code(case.question(), &run, text),
-            _ => of_answer(case.question(), &run, text)?,
-        },
+        Ended::Answered(text) => {
+            let text = &outside_of_echo(text, &instructions);
+            match case.evaluation() {
+                it if it.is_planning() => of_plan(it, case.question(), &run, text, &instructions),
+                it if it.is_sql() => of_statement(case.question(), &run, text)?,
+                PaperEvaluation::MathCode => of_code(case.question(), &run, text),
+                _ => of_answer(case.question(), &run, text)?,
+            }
+        }
         Ended::AtLimit(_) | Ended::Broken(_) => Judged::default(),
     };
     Ok(verdict(case, &run, judged))
@@ -142,12 +149,19 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
 
 /// For an agent that writes sub-tasks, the plan is the one it executed; else it is the answer, or the first turn that
 /// is a plan: an agent that executes its plan answers with something else.
-fn of_plan(evaluation: PaperEvaluation, question: &ToolQuestion, run: &Run, text: &str) -> Judged {
+fn of_plan(
+    evaluation: PaperEvaluation,
+    question: &ToolQuestion,
+    run: &Run,
+    text: &str,
+    instructions: &str,
+) -> Judged {
     if let Some(plan) = &run.plan {
         let (found, faults) = carried_out::judge(evaluation, question, run, plan);
         return Judged { found, faults };
     }
-    let turns: Vec<&str> = run.turns.iter().map(String::as_str).collect();
+    let turns: Vec<Cow<'_, str>> = run.turns.iter().map(|turn| outside_of_echo(turn, instructions)).collect();
+    let turns: Vec<&str> = turns.iter().map(|turn| &**turn).collect();
     let read = match evaluation {
         // If no turn holds a pair, as in a prediction without turns, the answer is read below.
         PaperEvaluation::SequentialPairs if turns.iter().any(|turn| turn.contains('{')) => {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use planproof_plan::subtasks::{PlanOfRun, judging};
 use planproof_suite::questions;
 use planproof_trace::Event;
+use planproof_trace::template::fill;
 
 use crate::fault::OutputFault;
 use crate::question::ToolQuestion;
@@ -21,18 +22,9 @@ pub(crate) fn about(question: &ToolQuestion, events: &[Event]) -> Vec<questions:
     let of_step = steps.filter(|(_, (pair, step))| ToolName::find(&pair.tool) == Some(step.tool));
     let asked = of_step.map(|(place, (pair, step))| questions::Question {
         key: format!("{KEY_PREFIX}{}", place + 1),
-        text: format!(
-            "{} Say whether whoever does the planned one has done the right one: the same things found or computed, from \
-             the same numbers and conditions, in whatever words. More detail does not matter, another condition does.\n\n\
-             # Task\n{}\n\n{}\n{}\n\n{}\n{}\n\n# Reply\nReply with one word, {} or {}.",
-            judging::MARK,
-            question.question.trim(),
-            judging::RIGHT,
-            step.subtask,
-            judging::PLANNED,
-            pair.text,
-            judging::YES,
-            judging::NO
+        text: fill(
+            include_str!("../prompts/compare.txt").trim_end(),
+            &[("task", question.question.trim()), ("right", &step.subtask), ("planned", &pair.text)],
         ),
     });
     asked.collect()
@@ -66,6 +58,17 @@ pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, faults: &mut Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// By these, simulations know the question and find the sub-tasks.
+    #[test]
+    fn the_question_has_its_marks() {
+        let text = include_str!("../prompts/compare.txt");
+        assert!(text.starts_with(judging::MARK));
+        for heading in [judging::RIGHT, judging::PLANNED] {
+            assert!(text.contains(&format!("\n\n{heading}\n{{{{")), "{heading}");
+        }
+        assert!(text.contains(judging::YES) && text.contains(judging::NO));
+    }
 
     #[test]
     fn a_judge_decides_instead_of_facts() {

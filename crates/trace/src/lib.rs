@@ -1,9 +1,10 @@
 //! The vocabulary of planproof: tools, tool calls, tool results, events and traces.
 //!
 //! The whole workspace uses these terms. The crate does no IO, reads no clock, and draws randomness only from seeds
-//! that are passed in ([`Draw`]). It has three parts:
+//! that are passed in ([`Draw`]). It has four parts:
 //!
 //! - the types ([`Tool`], [`ToolCall`], [`ToolResult`], [`Event`], [`Trace`]) that the other crates pass around;
+//! - [`template`], texts with placeholders, such as prompts;
 //! - [`notation`], one line of text for a trace, for tests and bug reports;
 //! - [`wire`], the files: JSON lines with types of their own, so that a change of a type in memory never changes a
 //!   file.
@@ -16,8 +17,8 @@
 //! (`catalogue.rs`), events and clocks (`event.rs`), the agents of a run (`actor.rs`), the pairing of calls and
 //! results (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a one-line notation for tests and
 //! bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), long numbers
-//! (`digits.rs`), seeded draws (`draw.rs`), the keys that must not be written anywhere (`secrets.rs`), and the reader
-//! of JSON that other programs wrote (`json.rs`).
+//! (`digits.rs`), seeded draws (`draw.rs`), the keys that must not be written anywhere (`secrets.rs`), texts with
+//! placeholders (`template.rs`), and the reader of JSON that other programs wrote (`json.rs`).
 
 mod actor;
 mod attachment;
@@ -34,6 +35,7 @@ mod tool;
 
 pub mod json;
 pub mod notation;
+pub mod template;
 pub mod wire;
 
 pub use actor::{ACTOR_BYTES_MAX, Actor, ActorError};

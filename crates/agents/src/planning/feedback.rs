@@ -2,6 +2,7 @@
 //! published feedback, in our words.)
 
 use planproof_plan::{VerificationFault, headings};
+use planproof_trace::template::fill;
 
 use super::{PlanFormat, PlanOptions, Strategy};
 
@@ -18,55 +19,61 @@ fn target(options: PlanOptions) -> &'static str {
 }
 
 fn again(options: PlanOptions) -> String {
-    format!(
-        "Write {} again without this mistake, or {} alone if it cannot be mended.",
-        target(options),
-        headings::TERMINATE
-    )
+    let template = include_str!("../../prompts/planning/again.txt").trim_end();
+    fill(template, &[("what", target(options)), ("terminate", headings::TERMINATE)])
+}
+
+/// The instructions on the form of replies that occur in all feedback, to tell an echo of them from a plan.
+pub(super) fn instructions(options: PlanOptions) -> String {
+    // A step without a number: where one stands, an echo ends and begins anew.
+    [strict(options.format), &again(options), &asked_for_next("", "")].join("\n")
+}
+
+fn strict(format: PlanFormat) -> &'static str {
+    match format {
+        PlanFormat::Json => include_str!("../../prompts/planning/strict_json.txt").trim_ascii_end(),
+        PlanFormat::Code => include_str!("../../prompts/planning/strict_code.txt").trim_ascii_end(),
+    }
 }
 
 /// The reply is no plan.
 pub(super) fn not_read(options: PlanOptions, fault: &str) -> String {
-    let hint = match options.format {
-        PlanFormat::Json => {
-            " Write strict JSON: double quotes around names and texts, no brackets too many, nothing before it or behind it. Change \
-             nothing else."
-        }
-        PlanFormat::Code => " Write one Python program between ```python and ```. Change nothing else.",
-    };
-    format!("This cannot be read: {fault}.{hint} {}", again(options))
+    let template = include_str!("../../prompts/planning/not_read.txt").trim_end();
+    fill(template, &[("fault", fault), ("hint", strict(options.format)), ("again", &again(options))])
 }
 
 /// The plan does not fit the tools.
 pub(super) fn not_verified(options: PlanOptions, faults: &[VerificationFault]) -> String {
-    let mut text = String::from("This does not fit the tools:\n");
-    for fault in faults.iter().take(FAULTS_LISTED_MAX) {
-        text.push_str(&format!("- {fault}\n"));
-    }
+    let mut listed: Vec<String> =
+        faults.iter().take(FAULTS_LISTED_MAX).map(|fault| format!("- {fault}")).collect();
     if let Some(more) = faults.len().checked_sub(FAULTS_LISTED_MAX).filter(|more| *more > 0) {
-        text.push_str(&format!("- and {more} more\n"));
+        listed.push(format!("- and {more} more"));
     }
-    text.push_str(&format!("Keep the rest. {}", again(options)));
-    text
+    let template = include_str!("../../prompts/planning/not_verified.txt").trim_end();
+    fill(template, &[("faults", &listed.join("\n")), ("again", &again(options))])
 }
 
 /// Carrying it out went wrong.
 pub(super) fn not_executed(options: PlanOptions, what: &str) -> String {
-    format!("Carrying this out went wrong: {what} {}", again(options))
+    let template = include_str!("../../prompts/planning/not_executed.txt").trim_end();
+    fill(template, &[("fault", what), ("again", &again(options))])
 }
 
 /// A step is accepted, and the next one is requested.
 pub(super) fn next_step(taken: usize, output: Option<&str>) -> String {
-    let observation = match output {
-        Some(output) => output.to_owned(),
-        None => "The step is accepted.".to_owned(),
-    };
-    format!(
-        "{} {}: {observation}\nWrite {} alone if all that was asked for is done. Otherwise write {} {taken} and {} {taken}.",
-        headings::OBSERVATION,
-        taken.saturating_sub(1),
-        headings::TERMINATE,
-        headings::THOUGHT,
-        headings::ACTION
+    let result = output.unwrap_or("The step is accepted.");
+    let observation = format!("{} {}: {result}", headings::OBSERVATION, taken.saturating_sub(1));
+    let number = format!(" {taken}");
+    format!("{observation}\n{}", asked_for_next(&number, &number))
+}
+
+fn asked_for_next(thought: &str, action: &str) -> String {
+    fill(
+        include_str!("../../prompts/planning/next.txt").trim_end(),
+        &[
+            ("terminate", headings::TERMINATE),
+            ("thought", &format!("{}{thought}", headings::THOUGHT)),
+            ("action", &format!("{}{action}", headings::ACTION)),
+        ],
     )
 }

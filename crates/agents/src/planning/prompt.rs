@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use planproof_plan::{Plan, headings, read_json, step_to_json, to_json_text, to_line, to_python};
+use planproof_trace::template::fill;
 use planproof_trace::{Catalogue, Demonstration, Port, Signature};
 
 use super::{PlanFormat, PlanOptions, Strategy};
@@ -18,20 +19,18 @@ pub(super) fn first(options: PlanOptions, catalogue: &Catalogue, request: &str) 
         });
         prompt.push('\n');
     }
-    let _ = write!(prompt, "\n{}\n{}\n\n{}\n", headings::GOAL, GOAL, headings::REQUIREMENTS);
-    let reference = match options.format {
-        PlanFormat::Json => {
-            "What an earlier step gives is written <node-ID>.KEY: the ID of that step, and the KEY of what it gives."
-        }
-        PlanFormat::Code => {
-            "What an earlier step gives is taken from its result by its key, as in output0['text']."
-        }
+    let form = match options.format {
+        PlanFormat::Json => include_str!("../../prompts/planning/json_steps.txt"),
+        PlanFormat::Code => include_str!("../../prompts/planning/code_steps.txt"),
     };
+    let requirements = include_str!("../../prompts/planning/requirements.txt");
     let _ = write!(
         prompt,
-        "1. The plan does all that is asked for, with tools of the list alone.\n\
-         2. Each step has exactly the arguments of its tool, each of the kind that is listed. {reference}\n\
-         3. The plan has as few steps as possible.\n"
+        "\n{}\n{}\n{}\n{}",
+        headings::GOAL,
+        include_str!("../../prompts/planning/goal.txt"),
+        headings::REQUIREMENTS,
+        fill(requirements, &[("form", form.trim_end())])
     );
     for (number, demonstration) in catalogue.demonstrations().iter().enumerate() {
         if let Some(example) = example(options, demonstration) {
@@ -51,11 +50,8 @@ pub(super) fn first(options: PlanOptions, catalogue: &Catalogue, request: &str) 
     prompt
 }
 
-const GOAL: &str =
-    "Write a plan for the request below: which tools are called, in which order, and with which arguments.";
-
 /// What the reply has to look like.
-fn ending(options: PlanOptions) -> &'static str {
+pub(super) fn ending(options: PlanOptions) -> &'static str {
     match (options.strategy, options.format) {
         (Strategy::MultiStep, PlanFormat::Json) => headings::WHOLE_JSON,
         (Strategy::MultiStep, PlanFormat::Code) => headings::WHOLE_CODE,

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::conversation::{Desk, mend};
 use super::steps::{StepEnd, Steps};
 use super::{Stop, prompts, remembering, review};
+use crate::asking::outside_of_instructions;
 
 /// Executes all sub-tasks that have not ended, in order. A failure of one is its result.
 pub(super) async fn carry_out(desk: &mut Desk<'_>, steps: &mut Steps) -> Result<(), Stop> {
@@ -46,7 +47,7 @@ async fn one(desk: &mut Desk<'_>, steps: &Steps, place: usize) -> Result<StepEnd
     let mut asked_again = 0;
     loop {
         let reply = desk.turn(Asking::Call, &messages).await?;
-        let words = match read_arguments(&reply, only_text(tool)) {
+        let words = match read_arguments(&outside_of_instructions(&reply, &messages), only_text(tool)) {
             Ok(arguments) => {
                 let call = ToolCall {
                     id: CallId::new(format!("call-{}", desk.next_call())),

@@ -6,6 +6,7 @@ use planproof_trace::{Author, EndReason, EventKind, FinishReason, LimitKind, Rec
 
 use super::{Stop, SubTaskOptions, prompts};
 use crate::RunContext;
+use crate::asking::outside_of_instructions;
 use crate::behaviour::filtered;
 use crate::memory::Lessons;
 
@@ -79,7 +80,7 @@ impl<'a> Desk<'a> {
         let mut asked_again = 0;
         loop {
             let reply = self.turn(asking, &messages).await?;
-            let fault = match read(&reply) {
+            let fault = match read(&outside_of_instructions(&reply, &messages)) {
                 Ok(read) => return Ok(read),
                 Err(fault) => fault,
             };

@@ -2,31 +2,22 @@
 
 use std::fmt::Write as _;
 
-use planproof_plan::subtasks::{Asking, DONE, Pair, headings};
+use planproof_plan::subtasks::{Asking, Pair, headings};
 use planproof_trace::Tool;
+use planproof_trace::template::fill;
 use serde_json::Value;
 
 use super::RESULT_CHARACTERS_MAX;
 use super::steps::StepEnd;
 
-/// How a task is to be divided, in all prompts for sub-tasks.
-const DIVISION: &str = "Each sub-task is what one tool does in one call. Its text says all that has to be known for the \
-                        call: names, numbers, conditions. Use no more sub-tasks than the task needs, and never one twice.";
-
 /// Asks for all sub-tasks.
 pub(super) fn plan(task: &str, tools: &[Tool], lessons: &str) -> String {
-    begin(Asking::Plan, DIVISION)
+    let (begun, reply) = begin(Asking::Plan, include_str!("../../prompts/subtasks/plan.txt"));
+    begun
         .section(headings::TOOLS, &listed(tools))
         .section(headings::TASK, task)
         .lessons(lessons)
-        .section(
-            headings::REPLY,
-            "Reply with one JSON list of pairs of a tool and its sub-task, in the order in which they are carried out. A later \
-             sub-task may need what an earlier one gives. Name tools exactly as they are listed above, whatever the task calls \
-             them. For example, with other tools:\n\
-             [{\"map\": \"Find the distance from Bonn to Trier in km\"}, {\"converter\": \"Convert the distance from km to miles\"}]\n\
-             Reply [] if no tool is needed.",
-        )
+        .section(headings::REPLY, reply)
         .0
 }
 
@@ -43,43 +34,32 @@ pub(super) struct Whole<'a> {
 /// Asks for the next sub-task.
 pub(super) fn next(whole: &Whole<'_>, earlier: &str, dropped: &[Pair]) -> String {
     let Whole { task, tools, group, lessons } = *whole;
-    let mut prompt =
-        begin(Asking::Next, DIVISION).section(headings::TOOLS, &listed(tools)).section(headings::TASK, task);
+    let (begun, reply) = begin(Asking::Next, include_str!("../../prompts/subtasks/next.txt"));
+    let mut prompt = begun.section(headings::TOOLS, &listed(tools)).section(headings::TASK, task);
     if let Some(group) = group {
-        prompt = prompt
-            .section(headings::GROUP, &format!("{group}\n\nOnly the sub-tasks of this group are wanted."));
+        let text = fill(include_str!("../../prompts/subtasks/of_group.txt"), &[("group", group)]);
+        prompt = prompt.section(headings::GROUP, &text);
     }
     if !earlier.is_empty() {
         prompt = prompt.section(headings::RESULTS, earlier);
     }
-    let mut reply = format!(
-        "Reply with one JSON object: the tool and the next sub-task. Its result comes back to you before you write the next \
-         one. Name tools exactly as they are listed above, whatever the task calls them. For example, with another tool:\n\
-         {{\"map\": \"Find the distance from Bonn to Trier in km\"}}\n\
-         Reply {DONE} alone once nothing is left to do; the answer is written later."
-    );
+    let mut reply = reply.trim_end().to_owned();
     for pair in dropped {
-        let _ = write!(
-            reply,
-            "\nA person has taken this sub-task out, so do not write it again: {}",
-            pair.to_json()
-        );
+        let template = include_str!("../../prompts/subtasks/dropped.txt").trim_end();
+        reply.push('\n');
+        reply.push_str(&fill(template, &[("sub_task", &pair.to_json().to_string())]));
     }
     prompt.lessons(lessons).section(headings::REPLY, &reply).0
 }
 
 /// Asks for groups.
 pub(super) fn groups(task: &str, tools: &[Tool], lessons: &str) -> String {
-    begin(Asking::Groups, "A group is a part of the task that can be worked on by itself. Its sub-tasks are chosen later.")
+    let (begun, reply) = begin(Asking::Groups, include_str!("../../prompts/subtasks/groups.txt"));
+    begun
         .section(headings::TOOLS, &listed(tools))
         .section(headings::TASK, task)
         .lessons(lessons)
-        .section(
-            headings::REPLY,
-            "Reply with one JSON list of texts, one for each group, in the order in which they are worked on. A later group may \
-             need what an earlier one gives. Use as few groups as make sense; one is enough for a small task. For example:\n\
-             [\"Find out how far it is\", \"Find out what the journey costs\"]",
-        )
+        .section(headings::REPLY, reply)
         .0
 }
 
@@ -91,11 +71,8 @@ pub(super) fn call(task: &str, tool: &Tool, pair: &Pair, earlier: &str, lessons:
         tool.description,
         Value::Object((*tool.input_schema).clone())
     );
-    let mut prompt = begin(
-        Asking::Call,
-        "Do the sub-task below and nothing else. The whole task stands here for what the sub-task takes from it.",
-    )
-    .section(headings::TASK, task);
+    let (begun, reply) = begin(Asking::Call, include_str!("../../prompts/subtasks/call.txt"));
+    let mut prompt = begun.section(headings::TASK, task);
     if !earlier.is_empty() {
         prompt = prompt.section(headings::RESULTS, earlier);
     }
@@ -103,25 +80,15 @@ pub(super) fn call(task: &str, tool: &Tool, pair: &Pair, earlier: &str, lessons:
         .section(headings::TOOL, &about)
         .section(headings::SUB_TASK, &pair.text)
         .lessons(lessons)
-        .section(
-            headings::REPLY,
-            "Reply with one JSON object, which holds the arguments of the tool. Write values that earlier sub-tasks gave as they \
-             are above. If the only argument is a text, such as code or a statement, a fenced block with that text will do.",
-        )
+        .section(headings::REPLY, reply)
         .0
 }
 
 /// Asks for the answer.
 pub(super) fn summary(task: &str, results: &str) -> String {
     let results = if results.is_empty() { "There were no sub-tasks." } else { results };
-    begin(
-        Asking::Summary,
-        "Take what they gave instead of what you know by heart, and leave out no part of the task.",
-    )
-    .section(headings::TASK, task)
-    .section(headings::RESULTS, results)
-    .section(headings::REPLY, "Reply with the answer to the whole task, in the form that it asks for.")
-    .0
+    let (begun, reply) = begin(Asking::Summary, include_str!("../../prompts/subtasks/summary.txt"));
+    begun.section(headings::TASK, task).section(headings::RESULTS, results).section(headings::REPLY, reply).0
 }
 
 /// What a sub-task gave, for a prompt.
@@ -132,19 +99,22 @@ pub(super) fn result(number: usize, pair: &Pair, end: &StepEnd) -> String {
 
 /// The result of a sub-task, for a model that is asked for the next one.
 pub(super) fn observation(number: usize, pair: &Pair, end: &StepEnd) -> String {
-    let result = result(number, pair, end);
-    format!("{result}\n\nReply with the next sub-task, or {DONE} if nothing is left to do.")
+    let template = include_str!("../../prompts/subtasks/observation.txt").trim_end();
+    fill(template, &[("result", &result(number, pair, end))])
 }
 
 /// Says what is wrong with a reply.
 pub(super) fn mend(fault: &str) -> String {
-    format!("This does not work: {fault}\n\nReply again in the form that was asked for, without this fault.")
+    fill(include_str!("../../prompts/subtasks/mend.txt").trim_end(), &[("fault", fault)])
 }
 
 struct Prompt(String);
 
-fn begin(asking: Asking, about: &str) -> Prompt {
-    Prompt(format!("{} {about}\n", asking.mark()))
+/// A prompt's beginning, and what to reply: the two parts of its text.
+fn begin(asking: Asking, text: &'static str) -> (Prompt, &'static str) {
+    let heading = format!("\n{}\n", headings::REPLY);
+    let (about, reply) = text.split_once(&heading).unwrap_or((text, ""));
+    (Prompt(format!("{} {}\n", asking.mark(), about.trim_end())), reply)
 }
 
 impl Prompt {
@@ -159,9 +129,7 @@ impl Prompt {
         if lessons.is_empty() {
             return self;
         }
-        let text = format!(
-            "{lessons}\n\nThey may be of other tasks: take over no value that this one does not have."
-        );
+        let text = fill(include_str!("../../prompts/subtasks/lessons.txt"), &[("lessons", lessons)]);
         self.section(headings::LESSONS, &text)
     }
 }

@@ -10,6 +10,7 @@ use planproof_trace::{EndReason, Event, EventKind};
 use super::progress::to_json;
 use super::{EMPTY_REPLY, Executor, GRAPH_TRIES_MAX, TeamAgent, actor, ask, failed, note, prompts};
 use crate::RunContext;
+use crate::asking::outside_of_instructions;
 
 impl TeamAgent {
     /// The same team with executors that its manager composes for this task, or with the earlier ones if the run
@@ -29,7 +30,7 @@ impl TeamAgent {
         let mut faults = String::new();
         for _ in 0..GRAPH_TRIES_MAX {
             let reply = ask(&*self.models.manager, &messages, run.seed, &recorder).await?;
-            match read_crew(&reply, &names) {
+            match read_crew(&outside_of_instructions(&reply, &messages), &names) {
                 Ok(crew) => {
                     note(&recorder, sections::EXECUTORS, &to_json(&crew), "");
                     return Ok(self.with_crew(crew));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use planproof_plan::graph::WordedConstraint;
 use planproof_plan::team::{Role, headings};
 use planproof_trace::Tool;
+use planproof_trace::template::{fill, pieces};
 use thiserror::Error;
 
 use super::{Deliver, Executor, ManagerPrompt, RESULT_CHARACTERS_MAX, ResultText, TeamOptions};
@@ -80,32 +81,30 @@ impl TeamPrompts {
     /// Those that come with planproof.
     pub fn shipped(options: TeamOptions) -> Self {
         let manager = match options.manager {
-            ManagerPrompt::ZeroShot => include_str!("../../data/team/manager.txt"),
-            ManagerPrompt::OneShot => include_str!("../../data/team/manager-one-shot.txt"),
+            ManagerPrompt::ZeroShot => include_str!("../../prompts/team/manager.txt"),
+            ManagerPrompt::OneShot => include_str!("../../prompts/team/manager-one-shot.txt"),
         };
-        let typed = include_str!("../../data/team/typed.txt").trim_end();
+        let typed = include_str!("../../prompts/team/typed.txt").trim_end();
         // If there is a solver, the manager states constraints in the solver's form.
         let manager: Cow<'_, str> = match options.deliver {
             Deliver::Solver => {
-                let typed = format!(
-                    "Where a constraint can be checked, also give it in a typed form, as the field \"typed\" beside \
-                     \"words\". One of a sub-task speaks of its own result alone: its slot is the id of the sub-task.\n\n\
-                     {typed}\n\n{}\n",
-                    headings::EXECUTORS
-                );
+                let about = include_str!("../../prompts/team/typed-constraints.txt");
+                let typed = format!("{about}\n{typed}\n\n{}\n", headings::EXECUTORS);
                 manager.replacen(&format!("{}\n", headings::EXECUTORS), &typed, 1).into()
             }
             Deliver::Inference | Deliver::Reporting => manager.into(),
         };
         let deliverer: Cow<'_, str> = match options.deliver {
-            Deliver::Inference => include_str!("../../data/team/inference.txt").into(),
-            Deliver::Reporting => include_str!("../../data/team/reporting.txt").into(),
-            Deliver::Solver => include_str!("../../data/team/solver.txt").replace("{{typed}}", typed).into(),
+            Deliver::Inference => include_str!("../../prompts/team/inference.txt").into(),
+            Deliver::Reporting => include_str!("../../prompts/team/reporting.txt").into(),
+            Deliver::Solver => {
+                include_str!("../../prompts/team/solver.txt").replace("{{typed}}", typed).into()
+            }
         };
         Self {
             manager: manager.into(),
-            supervisor: include_str!("../../data/team/supervisor.txt").into(),
-            executor: include_str!("../../data/team/executor.txt").into(),
+            supervisor: include_str!("../../prompts/team/supervisor.txt").into(),
+            executor: include_str!("../../prompts/team/executor.txt").into(),
             deliverer: deliverer.into(),
         }
     }
@@ -154,7 +153,7 @@ impl TeamPrompts {
                 tools.iter().map(|tool| format!("- {}", about_tool(tool))).collect::<Vec<_>>().join("\n")
             }
         };
-        fill(include_str!("../../data/team/compose.txt"), &[("tools", &tools), ("task", task)])
+        fill(include_str!("../../prompts/team/compose.txt"), &[("tools", &tools), ("task", task)])
     }
 
     pub(super) fn supervisor(&self, sub_task: &str, results: &str) -> String {
@@ -183,41 +182,33 @@ impl TeamPrompts {
 
 /// The prompt for a manager whose graph cannot be executed.
 pub(super) fn mend_graph(faults: &str) -> String {
-    format!(
-        "This graph of sub-tasks cannot be carried out:\n\n{faults}\n\nWrite the whole JSON object again, with this mended."
-    )
+    mend(include_str!("../../prompts/team/mend-graph.txt"), faults)
 }
 
 /// The prompt for a manager whose executors cannot be used.
 pub(super) fn mend_crew(faults: &str) -> String {
-    format!(
-        "These executors cannot be used:\n\n{faults}\n\nWrite the whole JSON object again, with this mended."
-    )
+    mend(include_str!("../../prompts/team/mend-executors.txt"), faults)
 }
 
 /// The prompt for a deliverer whose candidates and constraints cannot be understood.
 pub(super) fn mend_problem(faults: &str) -> String {
-    format!(
-        "The solver cannot work with this:\n\n{faults}\n\nWrite the whole JSON object again, with this mended."
-    )
+    mend(include_str!("../../prompts/team/mend-problem.txt"), faults)
+}
+
+fn mend(template: &str, faults: &str) -> String {
+    fill(template.trim_end(), &[("faults", faults)])
 }
 
 /// The prompt for a deliverer once the solver has chosen.
 pub(super) fn of_proof(task: &str, proof: &str) -> String {
-    format!(
-        "{proof}\n\nWrite the answer to the task from this, in the form in which the task asks for it, and nothing else. \
-         Change nothing that was chosen. If there is no choice that fits, say which demands cannot be met together.\n\n\
-         {}\n{task}",
-        headings::TASK
-    )
+    fill(include_str!("../../prompts/team/of-proof.txt").trim_end(), &[("proof", proof), ("task", task)])
 }
 
 /// The prompt for an executor whose report violates constraints.
 pub(super) fn mend_report(query: &str, report: &str, violations: &str) -> String {
-    format!(
-        "{query}\n\n# Your last report\n{}\n\n# What is wrong with it\n{violations}\n\nFind what fits, and report in full \
-         again.",
-        both_ends(report.trim())
+    fill(
+        include_str!("../../prompts/team/mend-report.txt").trim_end(),
+        &[("query", query), ("report", &both_ends(report.trim())), ("violations", violations)],
     )
 }
 
@@ -264,53 +255,9 @@ fn both_ends(text: &str) -> Cow<'_, str> {
     format!("{start}\n[... {} characters left out ...]\n{end}", count - 2 * half).into()
 }
 
-/// A template as pieces of text, each with the name that follows it.
-fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
-    let mut rest = Some(template);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let is_name =
-            |name: &str| !name.is_empty() && name.bytes().all(|it| it.is_ascii_lowercase() || it == b'_');
-        // Braces around anything but a name are text: templates contain JSON.
-        let found = text.match_indices("{{").find_map(|(start, _)| {
-            let behind = &text[start + 2..];
-            let end = behind.find("}}")?;
-            is_name(&behind[..end]).then_some((start, &behind[..end], &behind[end + 2..]))
-        });
-        match found {
-            Some((start, name, behind)) => {
-                rest = Some(behind);
-                Some((&text[..start], Some(name)))
-            }
-            None => {
-                rest = None;
-                Some((text, None))
-            }
-        }
-    })
-}
-
-/// A template with its placeholders filled in, in one pass: inserted text is not searched again.
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let mut out = String::with_capacity(template.len());
-    for (text, name) in pieces(template) {
-        out.push_str(text);
-        if let Some(name) = name {
-            out.push_str(values.iter().find(|(other, _)| *other == name).map_or("", |(_, value)| value));
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn templates_are_filled_in_once() {
-        assert_eq!(fill("a {{x}} b {{ y }} {{y}}", &[("x", "{{y}}"), ("y", "1")]), "a {{y}} b {{ y }} 1");
-        assert_eq!(fill("{{{{x}}", &[("x", "1")]), "{{1");
-    }
 
     #[test]
     fn shipped_templates_are_in_order() {

@@ -12,6 +12,7 @@ use planproof_trace::{EndReason, Recorder};
 use super::progress::Progress;
 use super::{EMPTY_REPLY, GRAPH_TRIES_MAX, TeamAgent, actor, ask, failed, note, prompts, results_of};
 use crate::RunContext;
+use crate::asking::outside_of_instructions;
 
 /// Most characters of a chosen candidate in a proof.
 const CANDIDATE_CHARACTERS_MAX: usize = 1_000;
@@ -53,7 +54,7 @@ impl TeamAgent {
         let mut wrong = String::new();
         for _ in 0..GRAPH_TRIES_MAX {
             let reply = ask(&*self.models.deliverer, messages, run.seed, recorder).await?;
-            let outcome = read_task(&reply).map(choose);
+            let outcome = read_task(&outside_of_instructions(&reply, messages)).map(choose);
             let text = if reply.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply };
             messages.push(Message::Assistant { text, calls: Vec::new() });
             let faults: Faults = match outcome {

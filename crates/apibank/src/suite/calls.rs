@@ -4,9 +4,11 @@
 //! judged wherever it is read. The agent has no tools: the judge executes the call that the agent writes, as the
 //! published evaluator does.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use planproof_measure::echo::outside_of_echo;
 use planproof_suite::runs::{Ended, refuse_schema, shortened};
 use planproof_suite::{
     Card, Case, CaseError, Class, Content, Explanation, Fact, Gold, NoTools, Score, Scored, Toolbox,
@@ -17,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use super::CLASSES;
+use super::dialogues::CALL_PROMPT;
 use crate::evaluate::{CallOutcome, DialogueCall, JudgedPrediction, judge_text};
 use crate::value::PythonValue;
 use crate::world::{ApiCompat, ApiWorld, TODAY};
@@ -130,7 +133,14 @@ impl CallCase {
     pub(super) fn verdict(&self, ended: &Ended<'_>) -> Result<Verdict, Unscored> {
         let answer = ended.answer();
         // Judging may change the gold call and the world, so both are made for this answer alone.
-        let judged = answer.map(|text| judge_text(text, &mut self.line.gold.clone(), &mut self.world()));
+        let judged = answer.map(|text| {
+            // What an agent repeats of our instruction is not its call. The published evaluator reads whole answers.
+            let text = match self.line.original {
+                true => Cow::Borrowed(text),
+                false => outside_of_echo(text, CALL_PROMPT),
+            };
+            judge_text(&text, &mut self.line.gold.clone(), &mut self.world())
+        });
         if let Some(JudgedPrediction { outcome: CallOutcome::Outage(what), .. }) = &judged {
             return Err(Unscored::Outside { reason: what.clone() });
         }

@@ -16,9 +16,7 @@ use crate::world::ApiWorld;
 
 /// The part of the prompt that says how to work. (Ours; the published prompts are few-shot texts for calls in
 /// brackets.)
-const RULES: &str = "Use the tools. Before you call a tool for the first time, look for it with ToolSearcher, with a few \
-                     keywords that say what it should do. When everything is done, say in a sentence or two what came \
-                     of it.";
+const RULES: &str = include_str!("../../prompts/task.txt").trim_ascii_end();
 
 /// Our databases. Every run gets a clone that shares whatever it does not change.
 static OWN: LazyLock<ApiWorld> = LazyLock::new(data::own);

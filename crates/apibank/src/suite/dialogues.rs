@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use planproof_suite::CaseError;
 use planproof_trace::Draw;
+use planproof_trace::template::fill;
 use serde::{Deserialize, Serialize};
 
 use super::calls::{CALL_SCHEMA, CallCase, Line};
@@ -16,10 +17,8 @@ use crate::world::{ApiCompat, ApiWorld, TODAY};
 /// The table of users, which every tool that takes a token accesses.
 const ACCOUNTS: &str = "Account";
 
-/// The instruction in the prompt of a call. (Ours; the published one says the same at more length.)
-const INSTRUCTION: &str = "Below is a conversation between a user and an assistant that can call APIs. Write the next API \
-                           call of the assistant in the form [ApiName(key1='value1', key2='value2')], and nothing else. \
-                           The values come from the conversation.";
+/// The prompt of a call. (Ours; the published instruction says the same at more length.)
+pub(super) const CALL_PROMPT: &str = include_str!("../../prompts/call.txt").trim_ascii_end();
 
 /// The published data, assembled by a caller that can read files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -136,7 +135,7 @@ fn prompt(level: u8, dialogue: &Dialogue, gold: usize) -> String {
     let tools: Vec<String> =
         tools.map(|spec| serde_json::to_string(&spec.to_value()).unwrap_or_default()).collect();
     let before: Vec<String> = dialogue.turns.iter().take(gold).map(said).collect();
-    format!("{INSTRUCTION}\n\nAPIs:\n{}\n\nConversation:\n{}", tools.join("\n"), before.join("\n"))
+    fill(CALL_PROMPT, &[("apis", &tools.join("\n")), ("conversation", &before.join("\n"))])
 }
 
 fn said(turn: &Turn) -> String {

@@ -125,8 +125,8 @@ pub(crate) struct CampaignArguments {
     ///
     /// MODEL is `openai/NAME` (reads OPENAI_API_KEY and OPENAI_BASE_URL), `anthropic/NAME` (reads ANTHROPIC_API_KEY and
     /// ANTHROPIC_BASE_URL; works with every kind of agent, `responses` included), `sim/NAME` (a simulated model that
-    /// needs no key: perfect, parallel, in-order, forgetful, careless, clumsy, endless; or gold, which is given the
-    /// right answers), or `replay/FILE` (the answers in a recording).
+    /// needs no key: perfect, parallel, in-order, forgetful, careless, clumsy, endless; echo, which repeats what it is
+    /// asked; or gold, which is given the right answers), or `replay/FILE` (the answers in a recording).
     #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]

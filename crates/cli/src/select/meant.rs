@@ -3,7 +3,7 @@
 use planproof_agents::{
     AgentSpec, CommandAgent, GUARD_PREFIX, is_interpreter, model_with_provider, most_similar,
 };
-use planproof_sim::{PlantedFault, SimKind};
+use planproof_sim::{ECHO_NAME, PlantedFault, SimKind};
 
 use super::near;
 
@@ -113,7 +113,8 @@ pub(crate) fn with_provider(name: &str) -> String {
 /// The names of simulated models, without `sim/`.
 pub(super) fn simulated_names() -> Vec<&'static str> {
     let planted = PlantedFault::ALL.into_iter().map(PlantedFault::as_str);
-    SimKind::ALL.into_iter().map(SimKind::as_str).chain(planted).collect()
+    let echo = ECHO_NAME.strip_prefix("sim/");
+    SimKind::ALL.into_iter().map(SimKind::as_str).chain(echo).chain(planted).collect()
 }
 
 /// The simulated model whose name this almost is.

@@ -18,6 +18,7 @@ mod damaged;
 mod demo;
 mod dissect;
 mod documents;
+mod echo;
 mod external;
 mod guard;
 mod infeasible;

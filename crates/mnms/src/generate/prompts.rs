@@ -1,6 +1,7 @@
-//! Prompts for models. The templates are ours, in `data/prompts/`; `{{name}}` is a placeholder.
+//! Prompts for models. The templates are ours, in `prompts/`; `{{name}}` is a placeholder.
 
 use planproof_plan::Plan;
+use planproof_trace::template::fill;
 use planproof_trace::{Catalogue, Signature};
 
 use super::published::written_json;
@@ -38,25 +39,15 @@ impl Template {
     /// The text with its placeholders.
     pub fn text(self) -> &'static str {
         match self {
-            Self::Queries => include_str!("../../data/prompts/queries.txt"),
-            Self::Rewriting => include_str!("../../data/prompts/rewriting.txt"),
-            Self::Alternatives => include_str!("../../data/prompts/alternatives.txt"),
+            Self::Queries => include_str!("../../prompts/queries.txt"),
+            Self::Rewriting => include_str!("../../prompts/rewriting.txt"),
+            Self::Alternatives => include_str!("../../prompts/alternatives.txt"),
         }
     }
 
     /// Fills the placeholders in one pass: inserted text is not scanned again.
     fn fill(self, values: &[(&str, &str)]) -> String {
-        let mut rest = self.text();
-        let mut text = String::with_capacity(rest.len());
-        while let Some((before, after)) = rest.split_once("{{") {
-            text.push_str(before);
-            let Some((name, after)) = after.split_once("}}") else { break };
-            let value = values.iter().find(|(own, _)| *own == name).map(|(_, value)| *value);
-            text.push_str(value.unwrap_or_default());
-            rest = after;
-        }
-        text.push_str(rest);
-        text
+        fill(self.text(), values)
     }
 }
 

@@ -119,7 +119,7 @@ pub fn read_plan(reply: &str, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
 /// # Errors
 /// There is no pair or more than one, it is invalid, or its tool does not exist.
 pub fn read_next(reply: &str, tools: &[&str]) -> Result<Option<Pair>, PlanFault> {
-    let is_done = reply.split(|it: char| !it.is_alphanumeric()).any(|word| word == DONE);
+    let is_done = says_done(reply);
     let form = format!("one pair, such as {{\"TOOL\": \"SUB-TASK\"}}, or {DONE}");
     let values = match read(reply) {
         Ok(values) => values,
@@ -143,12 +143,20 @@ pub fn read_next(reply: &str, tools: &[&str]) -> Result<Option<Pair>, PlanFault>
     }
 }
 
+/// Whether a reply says [`DONE`]: alone on a line, or as its last word. Elsewhere it may belong to a sentence about
+/// when to say it.
+fn says_done(reply: &str) -> bool {
+    let bare = |text: &str| text.trim_matches(|it: char| !it.is_alphanumeric()).to_owned();
+    let last = reply.split_whitespace().map(bare).rfind(|word| !word.is_empty());
+    last.is_some_and(|word| word == DONE) || reply.lines().any(|line| bare(line) == DONE)
+}
+
 /// Reads the groups of a reply: a list of 1 to [`GROUPS_MAX`] texts.
 ///
 /// # Errors
 /// There is no such list or more than one, it contains something else, or too much.
 pub fn read_groups(reply: &str) -> Result<Vec<String>, PlanFault> {
-    let form = "a JSON list of texts, such as [\"FIRST GROUP\", \"SECOND GROUP\"]";
+    let form = "a JSON list of texts, one for each group";
     let values = read(reply)?;
     let lists: Vec<&[Node]> = values.iter().filter_map(list_of).collect();
     let [items] = lists[..] else {
@@ -319,6 +327,8 @@ mod tests {
         }
         for (reply, words) in [
             ("I am done.", "it cannot be read"),
+            // Our own words about when to say it.
+            ("If nothing is left to do, reply with the word DONE alone.", "it cannot be read"),
             (r#"{"sql": "a"} {"sql": "b"}"#, "the reply holds 2 sub-tasks"),
             (r#"{"java": "a"}"#, "there is no tool `java`"),
         ] {

@@ -1,12 +1,13 @@
 //! From the events of a run to a verdict.
 
+use planproof_measure::echo::read_beside_echo;
 use planproof_measure::numbers::{by_paper, by_strict};
 use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Arguments, Event, ToolCall, paired_calls};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::problem::WordProblem;
+use super::problem::{ANSWER_FORM, WordProblem};
 use super::{CLASSES, FLAGS, Scoring};
 use planproof_suite::runs::{Ended, shortened};
 
@@ -101,9 +102,10 @@ pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<C
         Ended::Answered(text) => Some(*text),
         Ended::AtLimit(_) | Ended::Broken(_) => None,
     };
-    // Always by both rules, because scores and flags compare them.
-    let extracted = answer.and_then(by_paper);
-    let extracted_strict = answer.and_then(by_strict);
+    // Always by both rules, because scores and flags compare them. What an agent repeats of our instruction is not its
+    // answer.
+    let extracted = answer.and_then(|text| read_beside_echo(text, ANSWER_FORM, by_paper));
+    let extracted_strict = answer.and_then(|text| read_beside_echo(text, ANSWER_FORM, by_strict));
     let right = problem.right();
     let paper = extracted.as_deref().is_some_and(|found| right.is_by_paper(found));
     let strict = extracted_strict.as_deref().is_some_and(|found| right.is_by_strict(found));
@@ -204,6 +206,28 @@ mod tests {
         check(r#"answer "Many.""#, Some("no_answer"), &[], 0.0);
         check("limit wall_ms 5", Some("timeout"), &[], 0.0);
         check(r#"failed "exit status 1 after 18""#, Some("agent_failed"), &[], 0.0);
+    }
+
+    #[test]
+    fn an_echo_of_the_instruction_is_no_answer_and_hides_none() {
+        let answered = |text: &str| format!("answer {}", serde_json::Value::from(text));
+        let echo = [ANSWER_FORM, "on the last line, as digits alone, without a unit:\n#### NUMBER"];
+        for echo in echo {
+            check(&answered(echo), Some("no_answer"), &[], 0.0);
+            for right in ["#### 18", "The number is 18.\n#### 18"] {
+                check(&answered(&format!("{echo}\n{right}")), None, &[], 1.0);
+                check(&answered(&format!("{right}\n{echo}")), None, &[], 1.0);
+            }
+            check(&answered(&format!("It is 18. {echo}")), None, &["paper_only"], 0.0);
+            check(&answered(&format!("#### 17 {echo}")), Some("wrong_answer"), &[], 0.0);
+        }
+        // The mark of the echo is that of the answer.
+        check(
+            &answered("Then write it on the last line, as digits alone, without a unit: #### 18"),
+            None,
+            &[],
+            1.0,
+        );
     }
 
     #[test]

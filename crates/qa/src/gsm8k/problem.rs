@@ -27,8 +27,8 @@ pub const ID_BYTES_MAX: usize = 200;
 
 /// The addition to the problem: the form of the answer. (Ours. The published agents saw the form in worked examples,
 /// which ours do not get; without it, the strict rule would find no number in any answer.)
-pub const ANSWER_FORM: &str =
-    "Write the final answer as one line: #### and the number alone, such as `#### 7`.";
+/// It holds no number, which a rule could take for the answer of a model that repeats it.
+pub const ANSWER_FORM: &str = include_str!("../../prompts/number.txt").trim_ascii_end();
 
 /// The tools of all problems. Calls have no lasting effect, so runs may share them.
 static TOOLS: LazyLock<Arc<dyn Toolbox>> = LazyLock::new(|| Arc::new(Calculator::new()));

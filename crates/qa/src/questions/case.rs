@@ -36,8 +36,7 @@ pub const TITLES_MAX: usize = 100;
 
 /// The prompt's words about the form of the answer. (Ours. The published agents saw the form in worked examples,
 /// which ours do not get; a whole sentence never equals a right answer of two words.)
-pub const ANSWER_FORM: &str = "Answer with a name, a date, a number or a few words at most, without a sentence around \
-                               them. Write it as the last line, behind `Answer:`.";
+pub const ANSWER_FORM: &str = include_str!("../../prompts/short_answer.txt").trim_ascii_end();
 
 /// How many pages a question of HotpotQA needs if the data does not name them.
 const HOPS: u32 = 2;

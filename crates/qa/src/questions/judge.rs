@@ -1,12 +1,13 @@
 //! From the events of a run to a verdict.
 
+use planproof_measure::echo::outside_of_echo;
 use planproof_measure::supporting::SupportingFact;
 use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use super::facts::{self, FactFigures};
-use super::{Benchmark, CLASSES, FLAGS, QuestionCase, Scoring, short_answer};
+use super::{ANSWER_FORM, Benchmark, CLASSES, FLAGS, QuestionCase, Scoring, short_answer};
 use planproof_suite::runs::{Ended, shortened};
 
 /// Most characters of an agent's answer in a verdict: for a longer one the beginning and the end.
@@ -122,7 +123,9 @@ pub(super) fn verdict(
     named: Option<Option<&[SupportingFact]>>,
 ) -> Verdict {
     let answer = ended.answer();
-    let found = answer.map(short_answer).filter(|found| !found.is_empty());
+    // What an agent repeats of our instruction is not its answer.
+    let answer_itself = answer.map(|text| outside_of_echo(text, ANSWER_FORM));
+    let found = answer_itself.as_deref().map(short_answer).filter(|found| !found.is_empty());
     // Always by both rules, because scores and flags compare them.
     let officially = found.map(|found| question.officially(found)).unwrap_or_default();
     let by_paper = found.map(|found| question.by_paper(found)).unwrap_or_default();
@@ -236,6 +239,21 @@ mod tests {
         check("official", r#"answer " ""#, Some("no_answer"), &[]);
         check("official", "limit wall_ms 5", Some("timeout"), &[]);
         check("official", r#"failed "exit status 1""#, Some("agent_failed"), &[]);
+    }
+
+    #[test]
+    fn an_echo_of_the_instruction_is_no_answer_and_hides_none() {
+        let answered = |text: &str| format!("answer {}", serde_json::Value::from(text));
+        for echo in [ANSWER_FORM, "Write it as the last line, behind `Answer:`."] {
+            check("official", &answered(echo), Some("no_answer"), &[]);
+            for right in ["Lady Ann", "Answer: Lady Ann", "She is a lady.\nAnswer: Lady Ann."] {
+                for text in
+                    [format!("{right}\n\n{echo}"), format!("{right} {echo}"), format!("{echo}\n{right}")]
+                {
+                    check("official", &answered(&text), None, &["official_only"]);
+                }
+            }
+        }
     }
 
     #[test]

@@ -63,6 +63,7 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
                     div { dt { "Judged by" } dd { (Foreign::short(&judges(used), NAME_CHARACTERS_MAX)) } }
                 }
             }
+            @if let Some(version) = &campaign.report.prompts { div { dt { "Prompts" } dd { code { (version) } } } }
             @if let Some(isolation) = &campaign.report.isolation {
                 div.wide {
                     dt { "Isolation" }

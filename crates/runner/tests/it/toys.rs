@@ -196,6 +196,10 @@ impl World for Playground {
         })
     }
 
+    fn prompts(&self) -> String {
+        "toys".to_owned()
+    }
+
     fn made_from(&self, _: &AgentSpec) -> Result<MadeFrom, RunnerError> {
         Ok(MadeFrom::default())
     }

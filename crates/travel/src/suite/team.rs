@@ -14,7 +14,7 @@ pub const ROLES: [ShippedRoles; 2] = [
     (
         ROLES_WITH_HINTS_NAME,
         include_str!("../../data/team/roles-hints.toml"),
-        &[("deliverer-hints.txt", include_str!("../../data/team/deliverer-hints.txt"))],
+        &[("deliverer-hints.txt", include_str!("../../prompts/deliverer-hints.txt"))],
     ),
 ];
 

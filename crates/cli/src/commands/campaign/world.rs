@@ -19,7 +19,7 @@ use super::cases::make_again;
 use super::options::OrderOptions;
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
-use crate::{isolation, open_files, progress, secrets, select, suites};
+use crate::{isolation, open_files, progress, prompts, secrets, select, suites};
 
 /// The command line as the runner's world.
 pub(in crate::commands) struct Outside<'a> {
@@ -66,6 +66,9 @@ impl World for Outside<'_> {
         }
         if let Some(fault) = faults.sub_tasks {
             model = model.with_bad_sub_tasks(fault);
+        }
+        if faults.echoes {
+            model = model.with_echo();
         }
         Some(Ok(match form {
             ModelForm::Chat => Arc::new(model),
@@ -116,6 +119,10 @@ impl World for Outside<'_> {
         let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
         let command = words.collect::<Vec<_>>().join(" ");
         Origin { version: env!("CARGO_PKG_VERSION").to_owned(), command }
+    }
+
+    fn prompts(&self) -> String {
+        prompts::version()
     }
 
     fn token(&self) -> Token {
