@@ -11,10 +11,11 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 use planproof_plan::subtasks::Division;
-use planproof_spec::SHIPPED;
+use planproof_spec::{Compat, SHIPPED};
 use planproof_trace::Continuation;
 use thiserror::Error;
 
+use crate::behaviour::GrammarUse;
 use crate::behaviour::summary::{Choice, Otherwise};
 use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
 use crate::similar::most_similar;
@@ -54,12 +55,14 @@ const PROGRAM_OPTION: &str = "evaluator=program:";
 pub const SUITE_AGENTS: [&str; 5] = ["greedy", "reader", "solver", "solver-cheapest", "solver-from-text"];
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 17] = [
+pub const AGENT_OPTIONS: [&str; 19] = [
     "samples",
     "summary",
     "evaluator",
     "continuation",
     "examples",
+    "grammar",
+    "correction",
     "compose-executors",
     "format",
     "strategy",
@@ -178,6 +181,10 @@ pub struct AgentOptions {
     pub continuation: Option<Continuation>,
     /// Whether the model is shown examples.
     pub examples: Option<bool>,
+    /// When the model's server is given a grammar.
+    pub grammar: Option<GrammarUse>,
+    /// Whose corrections are made.
+    pub correction: Option<Compat>,
     /// In what plans are written.
     pub format: Option<PlanFormat>,
     /// How much of a plan one reply holds.
@@ -561,6 +568,17 @@ impl AgentOptions {
                         MEMORY_OPTION => read.memory = Some(is_on),
                         _ => read.examples = Some(is_on),
                     }
+                }
+                "grammar" => {
+                    let grammar = GrammarUse::ALL.into_iter().find(|it| it.as_str() == value);
+                    read.grammar = Some(grammar.ok_or_else(|| wrong("off, corrections or auto"))?);
+                }
+                "correction" => {
+                    read.correction = Some(match value {
+                        "ours" => Compat::Ours,
+                        "original" => Compat::Original,
+                        _ => return Err(wrong("ours or original")),
+                    });
                 }
                 "format" => {
                     let format = PlanFormat::ALL.into_iter().find(|it| it.as_str() == value);

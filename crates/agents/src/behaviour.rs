@@ -53,6 +53,10 @@ pub struct BehaviourOptions {
     pub temperature: f64,
     /// Which details of the published implementation to follow.
     pub compat: Compat,
+    /// Whose corrections are made: those of the published implementation, or ours.
+    pub correction: Compat,
+    /// When the server is given a grammar, if it takes one.
+    pub grammar: GrammarUse,
     /// Number of corrections after which a run is given up: the agent has failed.
     pub corrections_max: u32,
     /// Bytes of a run's text, a limit of the run.
@@ -69,10 +73,39 @@ impl Default for BehaviourOptions {
             continuation: None,
             temperature: 0.0,
             compat: Compat::Ours,
+            correction: Compat::Ours,
+            grammar: GrammarUse::default(),
             corrections_max: CORRECTIONS_MAX,
             text_bytes_max: TEXT_BYTES_MAX,
             summary: summary::Choice::default(),
             evaluator: Evaluator::default(),
+        }
+    }
+}
+
+/// When a request holds the grammar of what may come next. A grammar changes nothing in what is accepted: the monitor
+/// judges every text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GrammarUse {
+    /// Never.
+    Off,
+    /// After a reply that was rejected.
+    #[default]
+    Corrections,
+    /// In every request.
+    Always,
+}
+
+impl GrammarUse {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Corrections, Self::Always];
+
+    /// The word used on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Corrections => "corrections",
+            Self::Always => "auto",
         }
     }
 }
@@ -155,6 +188,11 @@ impl BehaviourAgent {
             self.model.settle().await?;
         }
         Ok(self.continuation())
+    }
+
+    /// When its model's server is given a grammar: never if it takes none.
+    fn grammar(&self) -> GrammarUse {
+        if self.model.capabilities().grammar { self.options.grammar } else { GrammarUse::Off }
     }
 
     /// The specification it keeps to.

@@ -46,7 +46,7 @@ pub use agent_spec::{
     AGENT_OPTIONS, AgentForm, AgentKind, AgentOptions, AgentSpec, AgentSpecError, EvaluatorName,
     GUARD_PREFIX, PairedWith, SUITE_AGENTS, SpecName, ToolLoop, model_with_provider,
 };
-pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, instructions};
+pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, GrammarUse, instructions};
 pub use external::{
     BodyName, CommandAgent, ExternalRun, FormError, ModelAccess, ProgramSetting, SERVED_VARIABLES,
     SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError, WorkerAgent, holds_key,

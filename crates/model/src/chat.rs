@@ -49,6 +49,9 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// Texts that end the output. If a model accepts none, or fewer, the rest is left to the reader of the reply.
     pub stop: Vec<String>,
+    /// A grammar in GBNF, the notation of llama.cpp, that the server holds every token of the output to. Only for a
+    /// model with [`Capabilities::grammar`].
+    pub grammar: Option<Arc<str>>,
 }
 
 /// The id of a reply that the server has stored, so that a later request can continue from it.
@@ -135,10 +138,15 @@ pub struct Capabilities {
     pub streaming: bool,
     /// Continues an unfinished assistant's turn.
     pub partial_turn: bool,
+    /// Was trained on conversations, as its server says: such a model is asked to continue a turn of its own rather
+    /// than a plain text, where it can do both.
+    pub conversational: bool,
     /// Continues a plain text ([`Model::complete`]).
     pub completion: bool,
     /// Reports the log-probabilities of the tokens of a given text ([`CompletionRequest::score_prompt`]).
     pub log_probabilities: bool,
+    /// Holds its output to a grammar ([`Settings::grammar`]).
+    pub grammar: bool,
     /// Stores conversations, so that a request need only hold what is new ([`ChatRequest::previous`]).
     pub server_state: bool,
 }

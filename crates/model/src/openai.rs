@@ -5,6 +5,7 @@
 
 mod chat;
 mod completions;
+mod grammar;
 mod names;
 mod responses;
 
@@ -23,6 +24,7 @@ use crate::{
 use chat::request::LimitField;
 use chat::stream::ChunkDecoder;
 use completions::PieceDecoder;
+use grammar::{GrammarField, GrammarFields};
 
 pub use responses::ResponsesModel;
 
@@ -84,6 +86,8 @@ pub struct OpenAiModel {
     new_limit: bool,
     /// Whether the server continues plain texts, once that is known.
     completes: OnceCell<bool>,
+    /// The field for grammars, once it is known whose server it is.
+    grammar_field: OnceCell<Option<GrammarField>>,
 }
 
 impl OpenAiModel {
@@ -119,6 +123,7 @@ impl OpenAiModel {
             tools: RenderedTools::new(chat::request::render_tools),
             new_limit,
             completes: completes.map_or_else(OnceCell::new, |completes| OnceCell::new_with(Some(completes))),
+            grammar_field: OnceCell::new(),
         })
     }
 
@@ -146,7 +151,12 @@ impl OpenAiModel {
         // A refusal may have been found since the last request, by any run.
         let is_new = self.new_limit || self.connection.refuses(Parameter::OldLimit);
         let limit = if is_new { LimitField::MaxCompletionTokens } else { LimitField::MaxTokens };
-        chat::request::render(&self.model, request, settings, tools.as_deref(), limit, stream)
+        let grammar = GrammarFields::new(self.grammar_field(), settings);
+        chat::request::render(&self.model, request, settings, tools.as_deref(), limit, grammar, stream)
+    }
+
+    fn grammar_field(&self) -> Option<GrammarField> {
+        self.grammar_field.get().copied().flatten()
     }
 
     /// Whether the server continues plain texts: asks it for one token.
@@ -156,7 +166,7 @@ impl OpenAiModel {
             settings: Settings { output_tokens_max: Some(1), ..Settings::default() },
             score_prompt: false,
         };
-        let render = |settings: &Settings| completions::render(&self.model, &request, settings, false);
+        let render = |settings: &Settings| completions::render(&self.model, &request, settings, None, false);
         let read = |bytes: &[u8]| completions::read(&self.completions, bytes, &request, &self.name);
         let decoder = || PieceDecoder::new(&request);
         match self.connection.ask(&self.completions, &request.settings, render, read, decoder).await {
@@ -206,8 +216,10 @@ fn capabilities_elsewhere(partial_turn: bool) -> Capabilities {
         tool_calls: true,
         streaming: true,
         partial_turn,
+        conversational: false,
         completion: true,
         log_probabilities: true,
+        grammar: false,
         server_state: false,
     }
 }
@@ -223,6 +235,7 @@ impl Model for OpenAiModel {
         Capabilities {
             completion: completes,
             log_probabilities: known.log_probabilities && completes,
+            grammar: self.grammar_field().is_some(),
             ..known
         }
     }
@@ -286,7 +299,9 @@ impl Model for OpenAiModel {
             if request.score_prompt && !self.capabilities.log_probabilities {
                 return Err(self.unsupported(completions::SCORE_PROMPT));
             }
-            let render = |settings: &Settings| completions::render(&self.model, request, settings, false);
+            let render = |settings: &Settings| {
+                completions::render(&self.model, request, settings, self.grammar_field(), false)
+            };
             let read = |bytes: &[u8]| completions::read(&self.completions, bytes, request, &self.name);
             let decoder = || PieceDecoder::new(request);
             self.connection.ask(&self.completions, &request.settings, render, read, decoder).await
@@ -301,7 +316,9 @@ impl Model for OpenAiModel {
             if !self.capabilities.completion {
                 return Err(self.unsupported("go on from a plain text"));
             }
-            let render = |settings: &Settings| completions::render(&self.model, request, settings, true);
+            let render = |settings: &Settings| {
+                completions::render(&self.model, request, settings, self.grammar_field(), true)
+            };
             let read = |bytes: &[u8]| completions::read(&self.completions, bytes, request, &self.name);
             let decoder = || PieceDecoder::new(request);
             self.connection.stream(&self.completions, &request.settings, render, read, decoder, false).await

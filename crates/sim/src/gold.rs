@@ -307,7 +307,7 @@ impl GoldModel {
         }
         if let Some(begun) = Begun::in_chat(request) {
             // The examples in the instructions may be longer than the question.
-            let handed = self.find(begun.text()).map_or_else(|| self.asked(request), Ok)?;
+            let handed = self.find(&begun.text()).map_or_else(|| self.asked(request), Ok)?;
             return Ok(begun.go_on_with(handed, settings));
         }
         let last = request.messages.iter().rev().find_map(|message| match message {
@@ -382,7 +382,7 @@ impl GoldModel {
         };
         match Begun::in_prompt(prompt) {
             Some(begun) => {
-                let handed = self.find(begun.text()).map_or_else(|| self.asked(&request), Ok)?;
+                let handed = self.find(&begun.text()).map_or_else(|| self.asked(&request), Ok)?;
                 Ok(begun.go_on_with(handed, settings))
             }
             None => self.in_text(&request),
@@ -400,8 +400,10 @@ impl Model for GoldModel {
             tool_calls: true,
             streaming: true,
             partial_turn: true,
+            conversational: false,
             completion: true,
             log_probabilities: true,
+            grammar: false,
             server_state: false,
         }
     }

@@ -82,8 +82,10 @@ impl SimModel {
             tool_calls: true,
             streaming: true,
             partial_turn: true,
+            conversational: false,
             completion: true,
             log_probabilities: true,
+            grammar: false,
             server_state: false,
         };
         Self::with_capabilities(kind, capabilities)

@@ -20,6 +20,7 @@ mod going_on;
 mod instructions;
 mod key;
 mod order;
+mod outline;
 mod plain;
 mod score;
 mod scripted_run;
@@ -62,6 +63,8 @@ pub(crate) struct TextReply {
 #[derive(Debug)]
 pub(crate) struct Begun {
     instructions: Instructions,
+    /// Empty if it is the first section of the text.
+    question: String,
     text: String,
 }
 
@@ -73,11 +76,13 @@ impl Begun {
             Message::System { text } | Message::User { text } => Instructions::find(text),
             Message::Assistant { .. } | Message::Tool { .. } => None,
         })?;
-        let mut text = rest.to_owned();
+        let (mut question, mut text) = (String::new(), rest.to_owned());
         for message in messages {
             match message {
                 // Later messages say how to continue, which is clear from the text itself.
-                Message::User { text: begin } if text.is_empty() => text.push_str(begin),
+                Message::User { text: begin } if text.is_empty() && question.is_empty() => {
+                    if instructions.lists_question() { &mut text } else { &mut question }.push_str(begin);
+                }
                 Message::Assistant { text: rest, .. } => {
                     if !text.is_empty() && !text.ends_with('\n') {
                         text.push('\n');
@@ -87,17 +92,18 @@ impl Begun {
                 Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {}
             }
         }
-        Some(Self { instructions, text })
+        Some(Self { instructions, question, text })
     }
 
     /// The text after the instructions of a prompt.
     pub(crate) fn in_prompt(prompt: &str) -> Option<Self> {
-        Instructions::find(prompt).map(|(instructions, text)| Self { instructions, text: text.to_owned() })
+        let (instructions, text) = Instructions::find(prompt)?;
+        Some(Self { instructions, question: String::new(), text: text.to_owned() })
     }
 
     /// The existing text, the question first.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    pub(crate) fn text(&self) -> String {
+        format!("{}{}", self.question, self.text)
     }
 
     /// The output of a model that was given the calls and the answer.
@@ -124,7 +130,7 @@ fn written(settings: &Settings, write: impl FnOnce(&mut String) -> bool) -> Text
 
 /// The reply to a conversation without tools. `None` if it neither holds instructions nor asks for a side text.
 pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> {
-    let Some(Begun { instructions, text }) = Begun::in_chat(request) else {
+    let Some(begun) = Begun::in_chat(request) else {
         let last = request.messages.iter().rev().find_map(|message| match message {
             Message::User { text } => Some(text.as_str()),
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
@@ -138,26 +144,28 @@ pub(crate) fn chat(model: &Calling, request: &ChatRequest) -> Option<TextReply> 
             })
             .map(|text| ended(text, &request.settings));
     };
-    Some(write_on(model, &instructions, &text, &request.settings))
+    Some(write_on(model, &begun, &request.settings))
 }
 
 /// The continuation of a plain text with instructions or a request for a side text; else `None`.
 pub(crate) fn complete(model: &Calling, prompt: &str, settings: &Settings) -> Option<TextReply> {
-    match Instructions::find(prompt) {
-        Some((instructions, text)) => Some(write_on(model, &instructions, text, settings)),
+    match Begun::in_prompt(prompt) {
+        Some(begun) => Some(write_on(model, &begun, settings)),
         None => plain::answer(prompt).map(|text| ended(text, settings)),
     }
 }
 
-fn write_on(model: &Calling, instructions: &Instructions, text: &str, settings: &Settings) -> TextReply {
-    let text = Text::split(text, instructions);
+fn write_on(model: &Calling, begun: &Begun, settings: &Settings) -> TextReply {
+    let Begun { instructions, .. } = begun;
+    let text = Text::split(&begun.text, instructions);
+    let question = if instructions.lists_question() { text.question() } else { begun.question.trim() };
     // No tools are listed if none can be called.
     let calls_none = !instructions.sections.iter().any(|it| matches!(it.role, Role::Tool | Role::Arguments));
     let tools = match calls_none && instructions.tools.is_empty() {
-        true => known_tasks(text.question()),
+        true => known_tasks(question),
         false => Arc::clone(&instructions.tools),
     };
-    let request = about(text.question(), tools, settings);
+    let request = about(question, tools, settings);
     let known = model.known(&request);
     let run = ScriptedRun::new(model.kind, &known.script, known.key, &request);
     let mut writer = Writer::new(model.kind, instructions, run);

@@ -99,7 +99,16 @@ pub enum GrammarStart {
         before: Position,
         /// The state.
         state: StateId,
+        /// A part of the content has been written. Its rules apply to the whole, so the rest is not described.
+        is_begun: bool,
     },
+}
+
+impl GrammarStart {
+    /// Whether a part of the content has been written in which the text begins.
+    fn is_begun(self) -> bool {
+        matches!(self, Self::Content { is_begun: true, .. })
+    }
 }
 
 /// Where the text of a grammar ends.
@@ -129,13 +138,16 @@ impl Scope<'_> {
         Self { start: GrammarStart::Prompt(automaton.start()), end: GrammarEnd::Run, tools: None }
     }
 
-    /// The possible continuations by the model, up to where the environment writes. In the middle of content, the
-    /// rest of it is only required to contain no prompt. If the text ends with a possible beginning of a prompt (see
+    /// The possible continuations by the model, up to where the environment writes. Of content that has been begun, the
+    /// rest is only required to contain no prompt. If the text ends with a possible beginning of a prompt (see
     /// [`Monitor::settled`]), its rest is not described: the grammar begins before or after a prompt.
     pub fn next(monitor: &Monitor) -> Self {
         let position = monitor.position();
         let start = match monitor.open_state() {
-            Some((state, before)) => GrammarStart::Content { before, state },
+            Some((state, before)) => {
+                let is_begun = monitor.sections().next_back().is_some_and(|open| !open.content.is_empty());
+                GrammarStart::Content { before, state, is_begun }
+            }
             None => GrammarStart::Prompt(position),
         };
         Self { start, end: GrammarEnd::Environment, tools: None }
@@ -165,7 +177,7 @@ impl Nodes {
     fn new(automaton: &Automaton, start: GrammarStart, end: GrammarEnd) -> Self {
         let starts: Vec<Node> = match start {
             GrammarStart::Prompt(position) => vec![Node { state: None, position }],
-            GrammarStart::Content { before, state } => {
+            GrammarStart::Content { before, state, .. } => {
                 let edges = automaton.edges(before).into_iter().filter(|(other, _)| *other == state);
                 edges.map(|(state, position)| Node { state: Some(state), position }).collect()
             }

@@ -36,6 +36,11 @@
 //!   is no common prefix, or the violation is repeated, a whole prompt is appended: that of a state on the shortest
 //!   path to the attempted one; if there are several, and if nothing possible was attempted, the prompt nearest to
 //!   the output, if one is near, otherwise the first in the order of the specification.
+//! - Before that, a label that was wrong is mended: if the part may come once earlier sections of the same output are
+//!   taken for sections of other states, for which their content is valid too, those that require the fewest changes
+//!   are ([`StateContent::written_as`]). A prompt that would then come twice in a row is dropped, and the two sections
+//!   are one. Sections that are parts of calls stay as they are.
+//! - Emphasis and other markup around a prompt, and a colon behind it, are no content.
 //! - If the output ends and only the environment can continue, it does.
 //! - Content that violates a rule is cut back: to the longest part that can still match a regular expression, to
 //!   the maximum length, otherwise to its beginning. The model is informed and writes it again. After the number of
@@ -48,9 +53,11 @@
 mod complete;
 mod content;
 mod decoder;
+mod decoration;
 mod echo;
 mod execution;
 mod options;
+mod relabel;
 mod run;
 mod tools;
 mod violation;
@@ -105,6 +112,12 @@ pub struct Monitor {
     violations_here: u32,
     /// How often the content of the current section violated a rule.
     faults_here: u32,
+    /// What stands between the last mark and its content has been looked at.
+    has_passed_decoration: bool,
+    /// Sections before this one are final: their states can no longer change.
+    sealed: usize,
+    /// By how much the text has grown by mending labels.
+    mended_bytes: isize,
     violation: Option<Violation>,
     outcome: Option<MonitorOutcome>,
     counts: MonitorCounts,
@@ -141,6 +154,10 @@ struct Part {
     call: Option<usize>,
     /// Where the run was before the state.
     before: Position,
+    /// The state under whose prompt the model wrote it, if that was wrong.
+    written_as: Option<StateId>,
+    /// Another prompt of the same state was dropped within its content.
+    is_joined: bool,
 }
 
 impl Monitor {
@@ -170,6 +187,9 @@ impl Monitor {
             hint: 0..0,
             violations_here: 0,
             faults_here: 0,
+            has_passed_decoration: false,
+            sealed: 0,
+            mended_bytes: 0,
             violation: None,
             outcome: None,
             counts: MonitorCounts::default(),
@@ -283,6 +303,12 @@ impl Monitor {
         }
     }
 
+    /// Says that the sections written so far are known outside, so that their states must not change any more. To be
+    /// called before each output of the model.
+    pub fn seal(&mut self) {
+        self.sealed = self.sections.len() - usize::from(self.is_content_open());
+    }
+
     /// The request to the environment, after [`NextStep::Environment`].
     pub fn request(&self) -> Option<Request<'_>> {
         let part = self.sections.last().filter(|_| self.mode == Mode::Environment)?;
@@ -393,6 +419,7 @@ impl Monitor {
                 content: self.text[part.content.start..end].trim(),
                 call: part.call.map(|call| &self.calls[call]),
                 is_complete: part.content.end != usize::MAX,
+                written_as: part.written_as,
             }
         })
     }
@@ -466,11 +493,18 @@ impl Monitor {
         matches!(self.mode, Mode::Open | Mode::Closed(_))
     }
 
+    /// The bytes of the text as it was written, before labels were mended: the limit applies to these, so that it does
+    /// not depend on how the text is cut into pieces.
+    fn written_length(&self) -> usize {
+        self.text.len().saturating_add_signed(-self.mended_bytes)
+    }
+
     /// Takes decoded text, up to the limit.
     fn take(&mut self, text: &str) {
         let mut rest = text;
         if self.is_writing() {
-            let mut room = self.shared.options.text_bytes_max.saturating_sub(self.text.len()).min(text.len());
+            let mut room =
+                self.shared.options.text_bytes_max.saturating_sub(self.written_length()).min(text.len());
             // The limit counts bytes, and no character is split.
             while !text.is_char_boundary(room) {
                 room -= 1;
@@ -517,6 +551,9 @@ impl Monitor {
     /// Interprets the rest of the text as far as possible; all of it if the text has ended.
     fn scan(&mut self, is_whole: bool) {
         loop {
+            if self.mode == Mode::Open && !self.pass_decoration(is_whole) {
+                return;
+            }
             let (from, length) = (self.scanned, self.text.len());
             match self.mode {
                 Mode::Open => match self.find_prompt(from, is_whole) {
@@ -526,7 +563,7 @@ impl Monitor {
                             continue;
                         }
                         if self.close(start) {
-                            self.meet(state, start, end);
+                            self.meet(state, self.undecorated(start), end);
                         }
                     }
                     // What may become a prompt is not content yet.
@@ -552,7 +589,17 @@ impl Monitor {
                         // From `at`, so that a prompt that must not come is cut off with the white space before it.
                         Match::Prompt { state, end } => self.meet(state, at, end),
                         Match::Undecided => return,
+                        Match::None if self.after_decoration(start) == length && !is_whole => return,
                         Match::None => {
+                            let bare = self.after_decoration(start);
+                            match self.shared.prompts.at(self.text.as_bytes(), bare, is_whole) {
+                                Match::Prompt { state, end } => {
+                                    self.meet(state, at, end);
+                                    continue;
+                                }
+                                Match::Undecided => return,
+                                Match::None => {}
+                            }
                             let Some(tried) = self.stray(start, is_whole) else { return };
                             if self.automaton().is_accepting(self.position) {
                                 self.finish(at);
@@ -658,6 +705,10 @@ impl Monitor {
             self.enter(state, end);
         } else if self.automaton().is_accepting(self.position) {
             self.finish(at);
+        } else if let Some(shift) = self.relabel(state) {
+            self.enter(state, end.saturating_add_signed(shift));
+        } else if self.join(state, at, end) {
+            // The model goes on with the section that it has announced a second time.
         } else {
             let requirement = self.broken_by(state);
             self.violate(at, Violation::State { tried: state, requirement });
@@ -688,13 +739,24 @@ impl Monitor {
         }
         self.progress = Progress::new(state, start);
         self.faults_here = 0;
+        self.has_passed_decoration = false;
         self.scanned = start;
-        self.sections.push(Part { state: id, author, content: start..usize::MAX, call: None, before });
+        let content = start..usize::MAX;
+        self.sections.push(Part {
+            state: id,
+            author,
+            content,
+            call: None,
+            before,
+            written_as: None,
+            is_joined: false,
+        });
     }
 
     /// Ends the content of the last section before byte `end`, after which a prompt must come. False if it violates a
     /// rule, which has been handled.
     fn close(&mut self, end: usize) -> bool {
+        let end = self.undecorated(end);
         if let Err((kept, violation)) = self.complete(end) {
             self.violate(kept, violation);
             return false;

@@ -69,6 +69,11 @@ impl Pattern {
         self.is_match(text.bytes().fold(self.start(), |place, byte| self.step(place, byte)))
     }
 
+    /// Whether a text that matches can begin with this one.
+    pub fn begins_with(&self, text: &str) -> bool {
+        text.bytes().fold(self.start(), |place, byte| self.step(place, byte)).is_some()
+    }
+
     /// Whether no text matches.
     pub(crate) fn is_never(&self) -> bool {
         self.start().is_none()

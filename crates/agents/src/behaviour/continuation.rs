@@ -29,7 +29,8 @@ pub(super) fn way(
     match wished {
         Some(way) if can(&way) => Ok(way),
         Some(way) => Err(way),
-        // `ALL` begins with the best way.
+        None if capabilities.conversational && capabilities.partial_turn => Ok(Continuation::PartialTurn),
+        // `ALL` begins with the best way for a model that continues any text.
         None => Ok(Continuation::ALL.into_iter().find(can).unwrap_or(Continuation::Chat)),
     }
 }
@@ -47,8 +48,13 @@ pub(super) struct Parts<'a> {
     /// The text so far, and the bytes of it that hold the question.
     pub(super) text: &'a str,
     pub(super) question_end: usize,
+    /// The bytes of the question's mark, which is left out of a conversation: there the question is a message of its
+    /// own, and a model that sees a mark before it repeats the mark. 0 if the mark has to stay.
+    pub(super) question_mark: usize,
     /// The fault of its last output, if the text does not show it.
     pub(super) remark: Option<&'a str>,
+    /// The byte of the text where the section begins whose content is to be written again, if none of it is there.
+    pub(super) again: Option<usize>,
     /// How to continue, for a model that needs an instruction for it.
     pub(super) hint: Option<&'a str>,
     /// For a conversation that needs no marks.
@@ -67,12 +73,31 @@ pub(super) struct Plain<'a> {
 
 impl Request {
     pub(super) fn new(way: Continuation, parts: Parts<'_>) -> Self {
-        let Parts { instructions, text, question_end, remark, hint, plain, mut settings } = parts;
+        let Parts {
+            instructions,
+            text,
+            question_end,
+            question_mark,
+            remark,
+            again,
+            hint,
+            plain,
+            mut settings,
+        } = parts;
         settings.stop.truncate(STOP_SEQUENCES_MAX);
         if let Some(plain) = plain.filter(|_| way != Continuation::Text) {
             return plain.asked(way, hint, settings);
         }
-        let instructions = match remark.filter(|_| way != Continuation::Chat) {
+        let (question, rest) = text.split_at(question_end);
+        // A turn of its own can be interrupted by what is wrong with it, as people would do it.
+        let again = again.and_then(|at| rest.split_at_checked(at.checked_sub(question_end)?));
+        let interrupted = remark.filter(|_| way == Continuation::PartialTurn).and_then(|remark| {
+            let (before, mark) = again?;
+            (!before.trim().is_empty()).then_some((before, remark, mark))
+        });
+        // In a chat, a remark goes with the request to continue, if there is something to be continued.
+        let is_asked_on = way == Continuation::Chat && !rest.trim().is_empty();
+        let instructions = match remark.filter(|_| !is_asked_on && interrupted.is_none()) {
             // Before the instructions, because the text follows them directly.
             Some(remark) => format!("{remark}\n\n{instructions}"),
             None => instructions.to_owned(),
@@ -82,13 +107,17 @@ impl Request {
             settings.output_tokens_max.get_or_insert(TEXT_TOKENS_MAX);
             return Self::Completion(CompletionRequest { prompt, settings, score_prompt: false });
         }
-        let (question, rest) = text.split_at(question_end);
         let mut messages = vec![
             Message::System { text: instructions },
-            Message::User { text: question.trim_end().to_owned() },
+            Message::User { text: question.get(question_mark..).unwrap_or(question).trim().to_owned() },
         ];
-        if !rest.trim().is_empty() {
-            messages.push(Message::Assistant { text: rest.to_owned(), calls: Vec::new() });
+        let turn = |text: &str| Message::Assistant { text: text.to_owned(), calls: Vec::new() };
+        if let Some((before, remark, mark)) = interrupted {
+            messages.push(turn(before.trim_end()));
+            messages.push(Message::User { text: remark.to_owned() });
+            messages.push(turn(mark));
+        } else if !rest.trim().is_empty() {
+            messages.push(turn(rest));
             if way == Continuation::Chat {
                 messages.push(Message::User { text: go_on(text, hint) });
             }
@@ -135,7 +164,7 @@ fn go_on(text: &str, hint: Option<&str>) -> String {
     let begin = text.char_indices().rev().nth(TAIL_CHARACTERS - 1).map_or(0, |(at, _)| at);
     let hint = hint.map(|hint| format!("{hint} ")).unwrap_or_default();
     format!(
-        "{hint}Go on writing right where your text ends. Do not repeat any of it, and write nothing else. It ends with:\n{}",
+        "{hint}Continue your text exactly where it ends. Do not repeat any of it, and write nothing else. It ends with:\n{}",
         &text[begin..]
     )
 }
@@ -153,5 +182,8 @@ mod tests {
         assert_eq!(way(able(false, false), None), Ok(Continuation::Chat));
         assert_eq!(way(able(true, true), Some(Continuation::Chat)), Ok(Continuation::Chat));
         assert_eq!(way(able(false, true), Some(Continuation::Text)), Err(Continuation::Text));
+        let talks = Capabilities { conversational: true, ..able(true, true) };
+        assert_eq!(way(talks, None), Ok(Continuation::PartialTurn));
+        assert_eq!(way(Capabilities { partial_turn: false, ..talks }, None), Ok(Continuation::Text));
     }
 }

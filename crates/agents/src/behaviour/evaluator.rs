@@ -143,6 +143,7 @@ impl Evaluator {
                     seed: Some(seed),
                     // One line, as the prompt asks.
                     stop: vec!["\n".to_owned()],
+                    ..Settings::default()
                 };
                 let reply = ask(model.as_ref(), &prompt(proposal), &settings).await?;
                 let is_correct = first_word(&reply.text);

@@ -1,46 +1,44 @@
-//! The instructions before the text that a model is to continue: the order of the sections, what each is, the
+//! The instructions before the text that a model is to continue: the sections in their order, what each is, the
 //! requirements, the tools, and examples.
+//!
+//! The order is an outline in words, with a line for each section, because small models continue a notation such as
+//! `( ... )*` instead of following it. The sentences are in `prompts/sections.txt`.
 
+mod outline;
 mod requirements;
 
 use std::fmt::Write as _;
 
-use planproof_spec::{Automaton, Bounds, ContentRule, Formula, FormulaKind, State};
-use planproof_trace::Tool;
+use planproof_spec::{Automaton, ContentRule, State};
+use planproof_trace::{Continuation, Tool};
 use serde_json::Value;
 
-/// The instructions for a model that is to write a text of this specification with these tools. They depend on these
-/// two alone.
+use outline::outline;
+
+/// What comes before the outline.
+const INTRODUCTION: &str = include_str!("../../prompts/sections.txt");
+
+/// The instructions for a model that is to write a text of this specification with these tools, and is asked in this
+/// way. They depend on these three alone.
+///
+/// The question has a line in the outline only if its mark is in the text to continue ([`Continuation::Text`]): in a
+/// conversation the question is the user's message, and a model that reads of the mark begins by repeating both.
 ///
 /// Tools are listed if the specification has a state that names one or gives arguments. Examples are all those of the
 /// specification ([`Spec::examples`](planproof_spec::Spec::examples)).
 ///
-/// Simulated models parse these parts: the line that begins with `Order of the sections: `, the lines under
-/// `Sections:` and those under `Tools:`, and the lines between the beginning and the end of the examples. Do not
-/// change them.
-pub fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
+/// Simulated models read the outline after the introduction, the lines under `Tools:`, and the lines between the
+/// beginning and the end of the examples; they have to follow changes made here.
+pub fn instructions(automaton: &Automaton, tools: &[Tool], way: Continuation) -> String {
     let spec = automaton.spec();
     let mut text = String::new();
     if let Some(own) = &spec.instructions {
         text.push_str(own.value.trim());
         text.push_str("\n\n");
     }
-    text.push_str(
-        "Answer the question by writing sections. Each section begins with its mark. Write the marks exactly as they stand \
-         here, and only in an order that is allowed.\n\nOrder of the sections: ",
-    );
-    order(&spec.behavior, &|name| automaton.state_named(name).map(|id| automaton.state(id)), &mut text);
-    text.push_str("\n( ... )* stands for any number of times, | for one of several");
-    if has_bounds(&spec.behavior) {
-        text.push_str(", ( ... ){2,4} for two to four times, ( ... )+ for once or more");
-    }
-    text.push_str(".\n\nSections:\n");
-    // A run begins with the question, which the model does not write.
-    let question = automaton.valid(automaton.start()).first().copied();
-    for id in automaton.states() {
-        let state = automaton.state(id);
-        section(state, Some(id) == question, &mut text);
-    }
+    text.push_str(INTRODUCTION.trim_end());
+    text.push_str("\n\n");
+    text.push_str(&outline(automaton, way != Continuation::Text && marks_no_question(automaton)));
     if !spec.requirements.is_empty() {
         text.push_str("\nRequirements:\n");
         let prompt = |name: &str| match automaton.state_named(name) {
@@ -79,7 +77,12 @@ pub fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
     text
 }
 
-/// The lines around examples.
+/// Whether a text can do without the mark of the question: it comes first and never again.
+pub(super) fn marks_no_question(automaton: &Automaton) -> bool {
+    outline::after_question(automaton).is_some()
+}
+
+// The lines around examples.
 const EXAMPLES_BEGIN: &str = "Examples of whole texts, of other questions and with other tools:";
 const EXAMPLES_END: &str = "These were the examples.";
 
@@ -100,33 +103,21 @@ pub(super) fn plain(automaton: &Automaton, answer: &State) -> String {
     text
 }
 
-/// The line of a state.
-fn section(state: &State, is_question: bool, text: &mut String) {
-    let _ = write!(text, "- {}: ", state.prompt.value);
-    if is_question {
-        text.push_str("the question, given to you");
-    } else if state.is_environment {
-        text.push_str("written for you; end your message after its mark");
-    } else {
-        text.push_str("you write it");
-        rules(state, ": ", text);
-    }
-    if let Some(about) = &state.about {
-        let _ = write!(text, "; {}", on_one_line(about.value.trim()).trim_end_matches('.'));
-    }
-    text.push_str(".\n");
-}
-
-/// The rules for the content of a state, after `separator`; empty if it has no rules.
+/// The rules for the content of a state, after `separator`; empty if it has no rules. What the content is comes before
+/// what it must look like.
 fn rules(state: &State, mut separator: &'static str, text: &mut String) {
-    for rule in &state.content {
+    let says_what =
+        |rule: &ContentRule| matches!(rule, ContentRule::Tool | ContentRule::Arguments | ContentRule::Label);
+    let (what, form): (Vec<_>, Vec<_>) =
+        state.content.iter().map(|rule| &rule.value).partition(|rule| says_what(rule));
+    for rule in what.into_iter().chain(form) {
         text.push_str(separator);
         separator = ", ";
-        match &rule.value {
+        match rule {
             ContentRule::Tool => text.push_str("the name of one of the tools, and nothing else"),
-            ContentRule::Arguments => text.push_str(
-                "the arguments of the tool, as a JSON object; for a tool with a single text parameter the text alone will do",
-            ),
+            ContentRule::Arguments => {
+                text.push_str("the arguments of the tool as a JSON object, {} if it has no parameters");
+            }
             ContentRule::Label => text.push_str("a label"),
             ContentRule::Matches(pattern) => {
                 let _ = write!(text, "it must match the regular expression {}", pattern.as_str());
@@ -138,62 +129,6 @@ fn rules(state: &State, mut separator: &'static str, text: &mut String) {
                 let _ = write!(text, "at most {length} characters");
             }
         }
-    }
-}
-
-/// The formula with the marks of its states.
-fn order<'s>(formula: &Formula, find: &dyn Fn(&str) -> Option<&'s State>, text: &mut String) {
-    let repeated = |body: &Formula, bounds: Bounds, text: &mut String| {
-        text.push_str("( ");
-        order(body, find, text);
-        text.push_str(" )");
-        match (bounds.min, bounds.max) {
-            (0, None) => text.push('*'),
-            (1, None) => text.push('+'),
-            (min, None) => drop(write!(text, "{{{min},}}")),
-            (min, Some(max)) => drop(write!(text, "{{{min},{max}}}")),
-        }
-    };
-    match &formula.kind {
-        FormulaKind::State(name) => {
-            text.push_str(find(name).map_or(name.as_str(), |state| state.prompt.value.as_str()));
-        }
-        FormulaKind::Next(parts) => joined(parts, " ", find, text),
-        FormulaKind::Or(parts) => {
-            text.push_str("( ");
-            joined(parts, " | ", find, text);
-            text.push_str(" )");
-        }
-        FormulaKind::Until { body, exit, bounds } => {
-            repeated(body, *bounds, text);
-            text.push(' ');
-            order(exit, find, text);
-        }
-        FormulaKind::Always { body, bounds } => repeated(body, *bounds, text),
-    }
-}
-
-fn joined<'s>(
-    parts: &[Formula],
-    separator: &str,
-    find: &dyn Fn(&str) -> Option<&'s State>,
-    text: &mut String,
-) {
-    for (place, part) in parts.iter().enumerate() {
-        text.push_str(if place == 0 { "" } else { separator });
-        order(part, find, text);
-    }
-}
-
-/// Whether the formula needs more explaining than `*` and `|`.
-fn has_bounds(formula: &Formula) -> bool {
-    match &formula.kind {
-        FormulaKind::State(_) => false,
-        FormulaKind::Next(parts) | FormulaKind::Or(parts) => parts.iter().any(has_bounds),
-        FormulaKind::Until { body, exit, bounds } => {
-            *bounds != Bounds { min: 0, max: None } || has_bounds(body) || has_bounds(exit)
-        }
-        FormulaKind::Always { .. } => true,
     }
 }
 

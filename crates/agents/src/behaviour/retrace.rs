@@ -11,7 +11,6 @@ use planproof_spec::{Automaton, ContentRule, Handler, MonitorOutcome, NextStep, 
 use planproof_trace::{Arguments, Author, Event, EventKind, FinishReason, Tool, ToolCall, paired_calls};
 use thiserror::Error;
 
-use super::BehaviourOptions;
 use super::continuation::Request;
 use super::evaluator::NOBODY_TEXT;
 use super::handlers::{NOTHING_CALLED, text_of};
@@ -19,6 +18,7 @@ use super::plan::Plan;
 use super::schemas::Schemas;
 use super::summary::results_text;
 use super::writing::Writing;
+use super::{BehaviourOptions, GrammarUse};
 use way::{Beginning, Rules, shortest_way};
 
 /// A specification for retracing runs that were held to it.
@@ -133,9 +133,15 @@ impl Retracer {
         // No event states the options of the run. Where others would have made a difference, the sections do not match
         // at the end.
         let options = BehaviourOptions::default();
-        let mut writing =
-            Writing::new(&self.automaton, tools, question, &options, continuation, &self.schemas)
-                .map_err(|_| NotRetraced)?;
+        let mut writing = Writing::new(
+            &self.automaton,
+            tools,
+            question,
+            &options,
+            (continuation, GrammarUse::Off),
+            &self.schemas,
+        )
+        .map_err(|_| NotRetraced)?;
         // Other agents of the run may have continued in parallel.
         let own = events[place + 1..].iter().filter(|event| event.actor == *actor);
         let events: Vec<&Event> = own.collect();

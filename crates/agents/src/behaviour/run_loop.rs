@@ -58,7 +58,7 @@ impl<'a> Session<'a> {
             run.toolbox.tools(),
             run.query,
             &agent.options,
-            continuation,
+            (continuation, agent.grammar()),
             &agent.schemas,
         )?;
         Ok(Self {
@@ -223,8 +223,18 @@ impl<'a> Session<'a> {
         {
             let state = self.writing.monitor.automaton().state(section.state).name.value.clone();
             let (author, text) = (section.author, section.content.to_owned());
-            let is_written = author == Author::Environment;
-            let note = if is_written { std::mem::take(&mut self.note) } else { String::new() };
+            let note = match author {
+                Author::Environment => std::mem::take(&mut self.note),
+                Author::Model => {
+                    let automaton = self.writing.monitor.automaton();
+                    let written_as = section.written_as.map(|state| {
+                        format!("written as {}, where it could not come", automaton.state(state).prompt.value)
+                    });
+                    let notes = self.writing.remedy.take().into_iter().chain(written_as);
+                    notes.collect::<Vec<_>>().join("; ")
+                }
+                Author::User => String::new(),
+            };
             self.run.recorder.record(EventKind::Section { state, author, text, note });
             self.recorded += 1;
         }

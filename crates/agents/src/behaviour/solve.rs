@@ -59,7 +59,7 @@ pub async fn solve(
         temperature: Some(0.0),
         output_tokens_max: Some(ANSWER_TOKENS_MAX),
         seed: Some(seed),
-        stop: Vec::new(),
+        ..Settings::default()
     };
     let reply = ask(model, &prompt(question, calls), &settings).await?;
     Ok(Reply { text: without_mark(&reply.text, MARK).to_owned(), ..reply })

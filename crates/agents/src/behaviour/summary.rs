@@ -217,6 +217,7 @@ pub async fn summarise(
         output_tokens_max: Some(SUMMARY_TOKENS_MAX),
         seed: Some(options.seed),
         stop: vec!["\n".to_owned()],
+        ..Settings::default()
     };
     let reply = ask(model, &prompt(material), &settings).await?;
     usage += reply.usage;

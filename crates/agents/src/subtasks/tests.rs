@@ -60,6 +60,8 @@ impl Model for Scripted {
             partial_turn: false,
             completion: false,
             log_probabilities: false,
+            conversational: false,
+            grammar: false,
             server_state: false,
         }
     }

@@ -14,7 +14,7 @@ use futures::StreamExt as _;
 use planproof_agents::{BehaviourAgent, BehaviourOptions, RunLimits};
 use planproof_model::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Message, Model, ModelError,
+    CompletionRequest, Message, Model, ModelError, Settings,
 };
 use planproof_spec::{Automaton, Compat, load, shipped};
 use planproof_tools::{MockTool, MockTools, SchemaCache};
@@ -45,12 +45,13 @@ struct Scripted {
     piece: usize,
     script: Mutex<VecDeque<Line>>,
     asked: Mutex<Vec<String>>,
+    settings: Mutex<Vec<Settings>>,
 }
 
 impl Scripted {
     fn new(capabilities: Capabilities, piece: usize, script: impl IntoIterator<Item = Line>) -> Arc<Self> {
         let script = Mutex::new(script.into_iter().collect());
-        Arc::new(Self { capabilities, piece, script, asked: Mutex::default() })
+        Arc::new(Self { capabilities, piece, script, asked: Mutex::default(), settings: Mutex::default() })
     }
 
     /// The texts that it was sent, with their roles.
@@ -58,8 +59,14 @@ impl Scripted {
         self.asked.lock().unwrap().clone()
     }
 
-    fn next(&self, asked: String) -> ChatReply {
+    /// How it was asked, for each of these texts.
+    fn settings(&self) -> Vec<Settings> {
+        self.settings.lock().unwrap().clone()
+    }
+
+    fn next(&self, asked: String, settings: &Settings) -> ChatReply {
         self.asked.lock().unwrap().push(asked);
+        self.settings.lock().unwrap().push(settings.clone());
         let mut script = self.script.lock().unwrap();
         let line = if script.len() > 1 { script.pop_front() } else { script.front().cloned() };
         let Line { text, finish } = line.expect("the script says something");
@@ -103,14 +110,14 @@ impl Model for Scripted {
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         assert!(!self.capabilities.streaming, "what streams is asked to");
-        Box::pin(std::future::ready(Ok(self.next(shown(request)))))
+        Box::pin(std::future::ready(Ok(self.next(shown(request), &request.settings))))
     }
 
     fn chat_stream<'a>(
         &'a self,
         request: &'a ChatRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
-        let reply = self.next(shown(request));
+        let reply = self.next(shown(request), &request.settings);
         Box::pin(std::future::ready(Ok(self.stream(&reply))))
     }
 
@@ -118,7 +125,7 @@ impl Model for Scripted {
         &'a self,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
-        let ChatReply { text, finish, usage, .. } = self.next(request.prompt.clone());
+        let ChatReply { text, finish, usage, .. } = self.next(request.prompt.clone(), &request.settings);
         Box::pin(std::future::ready(Ok(CompletionReply { text, finish, usage, prompt_tokens: Vec::new() })))
     }
 
@@ -126,7 +133,7 @@ impl Model for Scripted {
         &'a self,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
-        let reply = self.next(request.prompt.clone());
+        let reply = self.next(request.prompt.clone(), &request.settings);
         Box::pin(std::future::ready(Ok(self.stream(&reply))))
     }
 }
@@ -137,6 +144,8 @@ const WHOLE: Capabilities = Capabilities {
     streaming: false,
     partial_turn: false,
     log_probabilities: false,
+    conversational: false,
+    grammar: false,
     server_state: false,
 };
 const STREAMED: Capabilities = Capabilities { streaming: true, ..WHOLE };

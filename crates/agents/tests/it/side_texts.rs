@@ -29,6 +29,7 @@ async fn a_text_is_asked_for_in_the_way_that_the_model_has() {
         output_tokens_max: Some(9),
         seed: Some(7),
         stop: vec!["\n".into(), "END".into()],
+        ..Settings::default()
     };
     for (capabilities, way, stop) in [(TEXT, "text", &["\n", "END"][..]), (CHAT, "chat", &["END"])] {
         let model = Writer::new(capabilities, ["\n  one\ntwo"]);
@@ -113,6 +114,7 @@ async fn a_summary_is_asked_for_as_published() {
         output_tokens_max: Some(128),
         seed: Some(0),
         stop: vec!["\n".into()],
+        ..Settings::default()
     };
     assert_eq!(model.asked(), [Asked { way: "text", prompt, settings }]);
 }

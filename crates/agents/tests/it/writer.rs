@@ -133,6 +133,8 @@ pub(crate) const CHAT: Capabilities = Capabilities {
     partial_turn: false,
     completion: false,
     log_probabilities: false,
+    conversational: false,
+    grammar: false,
     server_state: false,
 };
 /// Capabilities of a plain-text model.

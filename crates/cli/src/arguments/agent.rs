@@ -37,6 +37,14 @@ pub(crate) struct AgentArguments {
     /// about 200 to 400 tokens per request.
     #[arg(long, value_enum, value_name = "WHETHER")]
     pub(crate) examples: Option<OnOff>,
+    /// When a server that takes grammars is sent the grammar of the next section; by default after a rejected reply.
+    ///
+    /// llama.cpp, vLLM and SGLang take one. It changes nothing in what is accepted.
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub(crate) grammar: Option<GrammarChoice>,
+    /// How a reply that breaks the specification is corrected.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) correction: Option<CorrectionChoice>,
     /// Let the manager of a team choose its executors from the tools of each task.
     #[arg(long)]
     pub(crate) compose_executors: bool,
@@ -51,6 +59,43 @@ pub(crate) enum ReviewChoice {
     Each,
     /// Never.
     None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GrammarChoice {
+    /// Never.
+    Off,
+    /// After a reply that was rejected.
+    Corrections,
+    /// In every request.
+    Auto,
+}
+
+impl GrammarChoice {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Corrections => "corrections",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CorrectionChoice {
+    /// A wrong label is mended, and no request is repeated as it was.
+    Ours,
+    /// As published: a mark is written, and the model is asked again.
+    Original,
+}
+
+impl CorrectionChoice {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Original => "original",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -41,13 +41,15 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 23] = [
+const RUNNING: [&str; 25] = [
     "label",
     "samples",
     "summary",
     "evaluator",
     "continuation",
     "examples",
+    "grammar",
+    "correction",
     "compose_executors",
     "concurrency",
     "timeout",

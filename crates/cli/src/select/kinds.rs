@@ -32,6 +32,8 @@ pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, 
         arguments.evaluator.clone(),
         arguments.continuation.map(|continuation| Continuation::from(continuation).to_string()),
         arguments.examples.map(|examples| examples.as_str().to_owned()),
+        arguments.grammar.map(|grammar| grammar.as_str().to_owned()),
+        arguments.correction.map(|correction| correction.as_str().to_owned()),
         arguments.compose_executors.then(|| "on".to_owned()),
     ];
     // Options without an equivalent on the command line occur in names alone.
@@ -241,6 +243,8 @@ impl Maker {
     fn make(&self, specified: &Specified, temperature: f64) -> Result<BehaviourAgent, Failure> {
         let options = BehaviourOptions {
             continuation: self.options.continuation,
+            grammar: self.options.grammar.unwrap_or_default(),
+            correction: self.options.correction.unwrap_or(Compat::Ours),
             temperature,
             summary: self.options.summary.unwrap_or_default(),
             evaluator: self.evaluator.clone(),

@@ -199,7 +199,7 @@ fn examples_are_shown_where_they_are_wanted() {
         let _ = fs::remove_file(place.path("r.jsonl"));
         place.run(&format!("test {agent} --cases 3 --seed 4 --record r.jsonl")).code(0);
         let recording = fs::read_to_string(place.path("r.jsonl")).unwrap();
-        assert!(recording.contains("Order of the sections"));
+        assert!(recording.contains("Write your reply in sections"));
         recording.contains("Examples of whole texts")
             && recording.contains("[Question] How many metres higher")
     };

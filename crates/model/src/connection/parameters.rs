@@ -142,6 +142,7 @@ mod tests {
             output_tokens_max: Some(9),
             seed: Some(7),
             stop: vec!["END".to_owned()],
+            ..Settings::default()
         };
         let refused = |status, message: &str| {
             let (url, message) = ("u".to_owned(), message.to_owned());

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::reply::{WireUsage, choice_ending};
 use super::chat::request::Streaming;
+use super::grammar::{GrammarField, GrammarFields};
 use super::wire_seed;
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
@@ -29,6 +30,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
     #[serde(flatten)]
+    grammar: GrammarFields<'a>,
+    #[serde(flatten)]
     scoring: Option<Scoring>,
     #[serde(flatten)]
     stream: Streaming,
@@ -47,6 +50,7 @@ pub(super) fn render(
     model: &str,
     request: &CompletionRequest,
     settings: &Settings,
+    grammar: Option<GrammarField>,
     stream: bool,
 ) -> Result<Vec<u8>, serde_json::Error> {
     serde_json::to_vec(&Body {
@@ -56,6 +60,7 @@ pub(super) fn render(
         temperature: settings.temperature,
         seed: settings.seed.map(wire_seed),
         stop: &settings.stop,
+        grammar: GrammarFields::new(grammar, settings),
         scoring: (request.score_prompt && !stream).then_some(Scoring { echo: true, logprobs: 1 }),
         stream: Streaming::wanted(stream),
     })

@@ -187,6 +187,7 @@ fn settings_difference(recorded: &Settings, now: &Settings) -> Option<String> {
         ("the temperature", shown(recorded.temperature), shown(now.temperature)),
         ("the limit of the reply's tokens", shown(recorded.output_tokens_max), shown(now.output_tokens_max)),
         ("the texts that end the reply", stop(recorded), stop(now)),
+        ("the grammar of the reply", shown(recorded.grammar.as_deref()), shown(now.grammar.as_deref())),
     ];
     let (what, old, new) = all.into_iter().find(|(_, old, new)| old != new)?;
     Some(format!("{what}: recorded {old}, now {new}"))

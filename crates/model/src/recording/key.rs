@@ -135,6 +135,8 @@ pub(super) fn setup(model: &str, tools: Key, settings: &Settings) -> Key {
     hasher.option(settings.temperature.map(|temperature| (temperature + 0.0).to_bits()));
     hasher.option(settings.output_tokens_max.map(u64::from));
     hasher.option(settings.seed);
+    hasher.option(settings.grammar.as_ref().map(|grammar| grammar.len() as u64));
+    hasher.text(settings.grammar.as_deref().unwrap_or_default());
     // The stop texts are the last field, so their number need not be hashed.
     for stop in &settings.stop {
         hasher.text(stop);

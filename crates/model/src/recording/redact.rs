@@ -55,11 +55,13 @@ pub(super) fn tools(tools: &Arc<[Tool]>, secrets: &Secrets) -> Arc<[Tool]> {
 
 /// The settings without any secret.
 pub(super) fn settings<'a>(settings: &'a Settings, secrets: &Secrets) -> Cow<'a, Settings> {
-    if !settings.stop.iter().any(|stop| is_found(stop, secrets)) {
+    let mut texts = settings.stop.iter().map(String::as_str).chain(settings.grammar.as_deref());
+    if !texts.any(|text| is_found(text, secrets)) {
         return Cow::Borrowed(settings);
     }
     let mut settings = settings.clone();
     settings.stop.iter_mut().for_each(|stop| redact(stop, secrets));
+    settings.grammar = settings.grammar.map(|grammar| secrets.redact(&grammar).into());
     Cow::Owned(settings)
 }
 

@@ -54,8 +54,10 @@ enum Capability {
     ToolCalls,
     Streaming,
     PartialTurn,
+    Conversational,
     Completion,
     LogProbabilities,
+    Grammar,
     ServerState,
 }
 
@@ -96,6 +98,8 @@ pub(super) struct SetupLine<'a> {
     seed: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     stop: Vec<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grammar: Option<Cow<'a, str>>,
 }
 
 /// A request and its outcome. The request is in `messages` or in `prompt`, the outcome in one of the last four
@@ -250,14 +254,24 @@ pub(super) fn write(line: &impl Serialize, out: &mut Vec<u8>) {
 
 impl ModelLine {
     pub(super) fn new(number: u32, name: &str, simulated: bool, capabilities: Capabilities) -> Self {
-        let Capabilities { tool_calls, streaming, partial_turn, completion, log_probabilities, server_state } =
-            capabilities;
+        let Capabilities {
+            tool_calls,
+            streaming,
+            partial_turn,
+            conversational,
+            completion,
+            log_probabilities,
+            grammar,
+            server_state,
+        } = capabilities;
         let all = [
             (tool_calls, Capability::ToolCalls),
             (streaming, Capability::Streaming),
             (partial_turn, Capability::PartialTurn),
+            (conversational, Capability::Conversational),
             (completion, Capability::Completion),
             (log_probabilities, Capability::LogProbabilities),
+            (grammar, Capability::Grammar),
             (server_state, Capability::ServerState),
         ];
         let capabilities =
@@ -271,8 +285,10 @@ impl ModelLine {
             tool_calls: has(Capability::ToolCalls),
             streaming: has(Capability::Streaming),
             partial_turn: has(Capability::PartialTurn),
+            conversational: has(Capability::Conversational),
             completion: has(Capability::Completion),
             log_probabilities: has(Capability::LogProbabilities),
+            grammar: has(Capability::Grammar),
             server_state: has(Capability::ServerState),
         }
     }
@@ -313,6 +329,7 @@ impl<'a> SetupLine<'a> {
             output_tokens_max: settings.output_tokens_max,
             seed: settings.seed.map(|seed| seed.to_string().into()),
             stop: settings.stop.iter().map(|stop| stop.as_str().into()).collect(),
+            grammar: settings.grammar.as_deref().map(Cow::Borrowed),
         }
     }
 
@@ -330,6 +347,7 @@ impl<'a> SetupLine<'a> {
             output_tokens_max: self.output_tokens_max,
             seed: seed.transpose()?,
             stop: self.stop.iter().map(|stop| stop.clone().into_owned()).collect(),
+            grammar: self.grammar.as_deref().map(Into::into),
         })
     }
 }

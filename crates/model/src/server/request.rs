@@ -51,7 +51,7 @@ pub(super) fn settings(
         Some(Stop::One(text)) => vec![text],
         Some(Stop::Several(texts)) => texts,
     };
-    Ok(Settings { temperature, output_tokens_max, seed, stop })
+    Ok(Settings { temperature, output_tokens_max, seed, stop, grammar: None })
 }
 
 /// Adds a user's turn with answers to calls and text, in any order. The answers come first, as models require, and

@@ -205,7 +205,7 @@ async fn check(
         };
         written += 1;
         let tools: Vec<Tool> = case.tools.iter().map(CaseTool::to_tool).collect();
-        let before = format!("{}\n\n", instructions(&automaton, &tools));
+        let before = format!("{}\n\n", instructions(&automaton, &tools, continuation));
         for (number, line) in chats.iter().enumerate() {
             let (_, text, target) = parts(line, "completion");
             // What is said of a correction stands before the instructions.

@@ -6,19 +6,14 @@ use planproof_trace::Tool;
 use serde_json::{Map, Value};
 
 use super::order::{Kind, Order, Role};
+use super::outline::Outline;
 
-const ORDER_LINE: &str = "Order of the sections: ";
-const SECTIONS_LINE: &str = "Sections:";
 const TOOLS_LINE: &str = "Tools:";
 const NO_TOOLS_LINE: &str = "Tools: none";
 const REQUIREMENTS_LINE: &str = "Requirements";
 const EXAMPLES_BEGIN: &str = "Examples of whole texts";
 const EXAMPLES_END: &str = "These were the examples.";
 const PARAMETERS: &str = "  Parameters: ";
-
-/// The words after a mark and a colon in the list of sections, with whether the model writes such a section.
-const WRITERS: [(&str, bool); 3] =
-    [(": the question, given to you", false), (": you write it", true), (": written for you", false)];
 
 /// The instructions for a model.
 #[derive(Debug)]
@@ -35,18 +30,18 @@ pub(super) struct Section {
     pub(super) role: Role,
     /// Holds a label for the next call.
     pub(super) is_label: bool,
+    /// Holds the question.
+    pub(super) is_question: bool,
 }
 
 impl Instructions {
     /// Finds instructions in a text, and returns the text after them: from the first mark that begins a line, if
     /// there is one. `None` if there are no instructions that it understands.
     pub(super) fn find(text: &str) -> Option<(Self, &str)> {
-        let mut lines = Lines { text, at: 0 };
-        let formula = lines.find_map(|line| line.strip_prefix(ORDER_LINE))?;
-        lines.find(|line| line.trim_end() == SECTIONS_LINE)?;
-        let sections = read_sections(&mut lines);
+        let (Outline { sections, order }, at) = Outline::find(text)?;
         let marks: Vec<&str> = sections.iter().map(|section| section.mark.as_str()).collect();
-        let order = Order::read(formula, &marks)?;
+        let order = Order::new(&order)?;
+        let mut lines = Lines { text, at };
         let tools = match tools_line(&mut lines, &marks) {
             Some(TOOLS_LINE) => read_tools(&mut lines),
             Some(NO_TOOLS_LINE) => Vec::new(),
@@ -67,6 +62,11 @@ impl Instructions {
             }
         };
         Some((Self { sections, order, tools: tools.into() }, &rest[begin..]))
+    }
+
+    /// Whether the text begins with the question under its mark. Otherwise the question is a message of its own.
+    pub(super) fn lists_question(&self) -> bool {
+        self.sections.iter().any(|section| section.is_question)
     }
 
     pub(super) fn role(&self, kind: Kind) -> Role {
@@ -123,22 +123,6 @@ impl<'t> Iterator for Lines<'t> {
     }
 }
 
-/// The list of sections.
-fn read_sections(lines: &mut Lines<'_>) -> Vec<Section> {
-    let mut sections = Vec::new();
-    loop {
-        let before = lines.at;
-        match lines.next().and_then(|line| line.strip_prefix("- ")) {
-            Some(line) => sections.extend(read_section(line)),
-            None => {
-                // The line that ends the list belongs to what follows.
-                lines.at = before;
-                return sections;
-            }
-        }
-    }
-}
-
 /// The first line of the tools, after the requirements; `None` if something else comes first.
 fn tools_line<'t>(lines: &mut Lines<'t>, marks: &[&str]) -> Option<&'t str> {
     loop {
@@ -165,26 +149,6 @@ fn pass_examples(lines: &mut Lines<'_>) {
     if !is_passed {
         lines.at = before;
     }
-}
-
-fn read_section(line: &str) -> Option<Section> {
-    // The earliest of these phrases ends the mark. A later one is in the words of the specification's author.
-    let found = WRITERS.iter().filter_map(|(words, is_model)| Some((line.find(words)?, *is_model)));
-    let (end, is_model) = found.min()?;
-    let (mark, words) = line.split_at(end);
-    // The specification author's words about a section follow a semicolon, and do not matter here.
-    let words = words.split("; ").next().unwrap_or_default();
-    let role = if !is_model {
-        Role::Given
-    } else if words.contains("the name of one of the tools") {
-        Role::Tool
-    } else if words.contains("the arguments of the tool") {
-        Role::Arguments
-    } else {
-        Role::Other
-    };
-    let is_label = role == Role::Other && words.contains("a label");
-    (!mark.is_empty()).then(|| Section { mark: mark.to_owned(), role, is_label })
 }
 
 fn read_tools(lines: &mut Lines<'_>) -> Vec<Tool> {
@@ -214,17 +178,13 @@ mod tests {
     use super::*;
 
     const REACT: &str = "\
-Answer the question by writing sections.
-
-Order of the sections: [Question] ( [Act] [Act In] [Obs] )* [Answer]
-( ... )* stands for any number of times, | for one of several.
-
-Sections:
-- [Question]: the question, given to you.
-- [Act]: you write it: the name of one of the tools, and nothing else.
-- [Act In]: you write it: the arguments of the tool, as a JSON object; for a tool with a single text parameter the text alone will do.
-- [Obs]: written for you; end your message after its mark.
-- [Answer]: you write it; the name of one of the tools is no answer.
+Write your reply in sections, exactly as it stands here, like this:
+[Question] <the question, given to you>
+[Act] <the name of one of the tools, and nothing else>
+[Act In] <the arguments of the tool as a JSON object, {} if it has no parameters>
+[Obs] <filled in for you>
+Repeat the last 3 sections, from [Act] to [Obs], as often as needed. Then write:
+[Answer] <the name of no tool>
 
 Tools:
 - look_up: Looks up: a word.
@@ -242,7 +202,6 @@ Tools:
         let (instructions, text) = Instructions::find(REACT).expect("they are instructions");
         let roles: Vec<Role> = instructions.sections.iter().map(|section| section.role).collect();
         assert_eq!(roles, [Role::Given, Role::Tool, Role::Arguments, Role::Given, Role::Other]);
-        assert!(instructions.sections.iter().all(|section| !section.is_label));
         assert_eq!(text, "[Question] Why?\n- x: y\n  Parameters: none\n");
         let tools = &instructions.tools;
         assert_eq!(tools.len(), 2);
@@ -251,25 +210,23 @@ Tools:
         assert_eq!((tools[1].name.as_str(), tools[1].description.as_str()), ("rest", ""));
         assert!(instructions.mark_at("[Act In] x").is_some_and(|kind| instructions.mark(kind) == "[Act In]"));
         assert_eq!(instructions.mark_at("[Ac"), None);
+        assert!(instructions.lists_question());
 
         let without = REACT.replace("Tools:\n", "Tools: none\n");
         let (instructions, text) = Instructions::find(&without).expect("they are instructions");
         assert!(instructions.tools.is_empty() && text.starts_with("[Question] Why?"));
-    }
 
-    #[test]
-    fn marks_may_hold_anything_but_line_breaks() {
-        let section = |line| read_section(line).map(|section| section.mark);
-        assert_eq!(section("Thought:: you write it."), Some("Thought:".to_owned()));
-        assert_eq!(section("a - b: written for you; end."), Some("a - b".to_owned()));
-        assert_eq!(section("no section"), None);
-        let label = read_section("[L]: you write it: a label for the next call.").expect("a section");
-        assert!(label.is_label && label.role == Role::Other);
+        let (before, _) = REACT.split_once("\n[Question] Why?").expect("it has a question");
+        let chat = before.replace("[Question] <the question, given to you>\n", "");
+        let (instructions, text) = Instructions::find(&chat).expect("they are instructions");
+        assert!(!instructions.lists_question() && text.is_empty());
     }
 
     #[test]
     fn other_texts_are_no_instructions() {
-        for text in ["", "Why?", "Order of the sections: [A]", &REACT.replace("[Obs] )*", "[Obs] ")] {
+        for text in
+            ["", "Why?", "exactly as it stands here, like this:\n\n", &REACT.replace("[Obs] <", "[Obs] (")]
+        {
             assert!(Instructions::find(text).is_none(), "{text}");
         }
     }

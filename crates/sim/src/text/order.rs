@@ -1,13 +1,10 @@
-//! The order of sections, as instructions state it: `[Question] ( [Thought] | [Note] )* [Answer]`.
+//! The order of sections that instructions require, as a graph.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Most nodes of an order. Bounds copy the part that they bound, so a short line can require very many.
 const NODES_MAX: usize = 20_000;
-
-/// How deep parentheses are followed.
-const DEPTH_MAX: usize = 100;
 
 /// The cost of passing something that should be avoided.
 const DETOUR: u32 = 10_000;
@@ -65,7 +62,9 @@ pub(super) enum Role {
     Other,
 }
 
-enum Formula {
+/// An order, as its parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Formula {
     Section(Kind),
     All(Vec<Formula>),
     One(Vec<Formula>),
@@ -73,14 +72,11 @@ enum Formula {
 }
 
 impl Order {
-    /// Parses the formula of an order of the sections with these marks. `None` if it is not understood.
-    pub(super) fn read(text: &str, marks: &[&str]) -> Option<Self> {
-        let mut reader = Reader { rest: text.trim_start(), marks };
-        let formula = reader.alternatives(0)?;
+    /// The graph of a formula; `None` if it is too large.
+    pub(super) fn new(formula: &Formula) -> Option<Self> {
         let mut order = Self { nodes: vec![Node::default()], end: 0 };
-        let end = order.add(&formula, 0)?;
-        order.end = end;
-        reader.rest.is_empty().then_some(order)
+        order.end = order.add(formula, 0)?;
+        Some(order)
     }
 
     fn node(&mut self) -> Option<u32> {
@@ -148,6 +144,12 @@ impl Order {
     /// Where a text begins.
     pub(super) fn start(&self) -> Place {
         self.close(vec![0])
+    }
+
+    /// Whether a text may end here.
+    #[cfg(test)]
+    pub(super) fn is_end(&self, place: &Place) -> bool {
+        place.contains(&self.end)
     }
 
     /// All nodes that can be reached freely from some nodes.
@@ -266,154 +268,28 @@ fn sections_to(best: &[Option<Reached>], mut at: usize) -> Vec<Kind> {
     way
 }
 
-struct Reader<'t> {
-    rest: &'t str,
-    marks: &'t [&'t str],
-}
-
-impl Reader<'_> {
-    fn alternatives(&mut self, depth: usize) -> Option<Formula> {
-        let mut parts = vec![self.sequence(depth)?];
-        while self.take("|") {
-            parts.push(self.sequence(depth)?);
-        }
-        if parts.len() == 1 { parts.pop() } else { Some(Formula::One(parts)) }
-    }
-
-    fn sequence(&mut self, depth: usize) -> Option<Formula> {
-        let mut parts = Vec::new();
-        while let Some(part) = self.part(depth)? {
-            parts.push(part);
-        }
-        (!parts.is_empty()).then_some(Formula::All(parts))
-    }
-
-    /// The next part of a sequence; `Some(None)` at its end.
-    #[expect(clippy::option_option, reason = "not understood, and nothing there, are two things")]
-    fn part(&mut self, depth: usize) -> Option<Option<Formula>> {
-        if let Some(kind) = self.mark() {
-            return Some(Some(Formula::Section(kind)));
-        }
-        if !self.take("(") {
-            return Some(None);
-        }
-        if depth >= DEPTH_MAX {
-            return None;
-        }
-        let body = self.alternatives(depth + 1)?;
-        let rest = self.rest.strip_prefix(')')?;
-        // The operator follows the parenthesis directly.
-        let (operator, after) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
-        self.rest = after.trim_start();
-        let (min, max) = match operator {
-            "" => return Some(Some(body)),
-            "*" => (0, None),
-            "+" => (1, None),
-            "?" => (0, Some(1)),
-            bounds => read_bounds(bounds)?,
-        };
-        Some(Some(Formula::Repeated { body: Box::new(body), min, max }))
-    }
-
-    /// The longest mark at this position, as a word of its own.
-    fn mark(&mut self) -> Option<Kind> {
-        let is_here = |mark: &str| {
-            let rest = self.rest.strip_prefix(mark)?;
-            (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some(mark.len())
-        };
-        let here = self.marks.iter().enumerate().filter_map(|(kind, mark)| Some((is_here(mark)?, kind)));
-        let (length, kind) = here.max_by_key(|(length, kind)| (*length, Reverse(*kind)))?;
-        self.rest = self.rest[length..].trim_start();
-        Some(kind)
-    }
-
-    fn take(&mut self, operator: &str) -> bool {
-        // An operator is a word of its own; a mark may begin with the same character.
-        let rest = self.rest.strip_prefix(operator).filter(|rest| rest.starts_with(char::is_whitespace));
-        self.rest = rest.map_or(self.rest, str::trim_start);
-        rest.is_some()
-    }
-}
-
-/// The bounds in `{2,4}`, `{2,}`, `{2}`.
-fn read_bounds(text: &str) -> Option<(u32, Option<u32>)> {
-    let inner = text.strip_prefix('{')?.strip_suffix('}')?;
-    let number = |text: &str| text.trim().parse::<u32>().ok();
-    match inner.split_once(',') {
-        None => number(inner).map(|count| (count, Some(count))),
-        Some((min, "")) => Some((number(min)?, None)),
-        Some((min, max)) => {
-            let (min, max) = (number(min)?, number(max)?);
-            (min <= max).then_some((min, Some(max)))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MARKS: [&str; 3] = ["[Q]", "[A]", "[A B]"];
-
-    /// Whether sections, given by one digit each, are a complete text of the order.
-    fn accepts(order: &Order, word: &str) -> bool {
-        let kinds = word.bytes().map(|digit| usize::from(digit - b'0'));
-        let end = kinds.fold(order.start(), |place, kind| order.after(&place, kind));
-        end.contains(&order.end)
-    }
-
-    #[track_caller]
-    fn check(formula: &str, good: &[&str], bad: &[&str]) {
-        let order = Order::read(formula, &MARKS).expect("it is understood");
-        for word in good {
-            assert!(accepts(&order, word), "{formula}: {word}");
-        }
-        for word in bad {
-            assert!(!accepts(&order, word), "{formula}: {word}");
-        }
+    fn one_or_more(body: Formula) -> Formula {
+        Formula::Repeated { body: Box::new(body), min: 1, max: None }
     }
 
     #[test]
-    fn formulas_mean_what_they_say() {
-        check("[Q] [A B] [A]", &["021"], &["", "02", "012", "0211"]);
-        check("[Q] ( [A] [A B] )* [A]", &["01", "0121", "012121"], &["0", "012", "0112"]);
-        check("( [Q] | [A] [A B] )+", &["0", "12", "0120"], &["", "1", "02"]);
-        check("( ( [Q] ){2,3} | [A] ) [A B]", &["002", "0002", "12"], &["02", "00002", "2"]);
-        check("( [Q] ){0,1} ( [A] ){2,} ( [A B] ){1}", &["112", "0112", "01112"], &["012", "00112", "01122"]);
-        check("( [Q] )? [A]", &["1", "01"], &["001"]);
-        // Loops within loops that can match nothing.
-        check("( ( [Q] )* ( [A] )* )*", &["", "0110"], &["2"]);
-    }
-
-    #[test]
-    fn what_is_no_formula_is_not_understood() {
-        for text in [
-            "",
-            "[Q",
-            "[Q] [X]",
-            "( [Q]",
-            "( [Q] )x",
-            "( [Q] ){3,2}",
-            "[Q] )",
-            "| [Q]",
-            "( )",
-            "[Q] |",
-            "[Q][A]",
-        ] {
-            assert!(Order::read(text, &MARKS).is_none(), "{text}");
-        }
-        let deep = format!("{}[Q] {}", "( ".repeat(5000), ") ".repeat(5000));
-        assert!(Order::read(&deep, &MARKS).is_none());
-        let large = format!("{}[Q] {}", "( ".repeat(4), "){1000} ".repeat(4));
-        assert!(Order::read(&large, &MARKS).is_none());
+    fn an_order_has_a_size() {
+        let many = |body| Formula::Repeated { body: Box::new(body), min: 1000, max: None };
+        assert!(Order::new(&many(many(Formula::Section(0)))).is_none());
     }
 
     #[test]
     fn the_shortest_ways_are_found() {
+        use Formula::{All, Repeated, Section};
         // 0 thinks, 1 names a tool, 2 holds its arguments, 4 is given.
         let role = |kind| [Role::Other, Role::Tool, Role::Arguments, Role::Other, Role::Given][kind];
-        let order = Order::read("( [Q] ( [A] [A B] )+ [E] )* [Q]", &["[Q]", "[A]", "[A B]", "-", "[E]"])
-            .expect("it is understood");
+        let call = one_or_more(All(vec![Section(1), Section(2)]));
+        let turn = Box::new(All(vec![Section(0), call, Section(4)]));
+        let order = All(vec![Repeated { body: turn, min: 0, max: None }, Section(0)]);
+        let order = Order::new(&order).expect("it is small");
         let start = order.start();
         let way = |place: &Place, goal, given| order.way(place, goal, given, false, role);
         assert_eq!(way(&start, Goal::Call, Given::Free), Some(vec![0, 1, 2]));

@@ -35,7 +35,7 @@ pub fn gbnf(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
         let content = match node.state {
             None => "blank",
             // A part of the content has been written, and rules apply to the whole.
-            Some(_) if nodes.starts.contains(&number) => "text",
+            Some(_) if scope.start.is_begun() && nodes.starts.contains(&number) => "text",
             Some(state) if scope.tools.is_some() && automaton.state(state).names_tool() => "blank tool blank",
             Some(_) => "text",
         };

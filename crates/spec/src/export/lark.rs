@@ -48,7 +48,7 @@ pub fn lark(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
         let mut choices = Vec::new();
         let from = match node.state {
             None => From::Start,
-            Some(_) if nodes.starts.contains(&number) => From::Middle,
+            Some(_) if scope.start.is_begun() && nodes.starts.contains(&number) => From::Middle,
             Some(state) => From::State(state),
         };
         for target in &nodes.next[number] {

@@ -45,8 +45,11 @@ pub fn regex(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportEr
             continue;
         }
         // Content rules apply to whole content, and at a start a part of it has been written.
-        let content =
-            if nodes.starts.contains(&number) { contents.text.clone() } else { contents.of(state)? };
+        let content = if scope.start.is_begun() && nodes.starts.contains(&number) {
+            contents.text.clone()
+        } else {
+            contents.of(state)?
+        };
         for target in &nodes.next[number] {
             let Some(next) = nodes.nodes[*target].state else { continue };
             equations.step(number + 1, target + 1, &content.then(&prompt(next))?)?;

@@ -76,7 +76,7 @@ impl Monitor {
         Ok(())
     }
 
-    fn check_json(&self, schema: &Value, content: &str) -> Result<(), String> {
+    pub(super) fn check_json(&self, schema: &Value, content: &str) -> Result<(), String> {
         let instance: Value = planproof_trace::json::read(content.as_bytes())
             .map_err(|error| format!("it is no JSON: {error}"))?;
         self.shared.options.validator.as_ref().map_or(Ok(()), |validator| validator.check(schema, &instance))

@@ -49,6 +49,9 @@ impl Decoding {
 pub struct MonitorOptions {
     /// Which details of the published implementation to follow.
     pub compat: Compat,
+    /// Whose corrections are made: those of the published implementation, which writes a prompt and asks again, or
+    /// ours, which first look for a label that was wrong. [`Compat::Original`] above implies the former.
+    pub correction: Compat,
     /// How the model chooses what it writes.
     pub decoding: Decoding,
     /// Whether to write the prompt for the model if only one state can come next, after the question and after the
@@ -78,6 +81,7 @@ impl Default for MonitorOptions {
     fn default() -> Self {
         Self {
             compat: Compat::Ours,
+            correction: Compat::Ours,
             decoding: Decoding::Greedy,
             primes: true,
             corrections_max: CORRECTIONS_MAX,
@@ -88,10 +92,18 @@ impl Default for MonitorOptions {
     }
 }
 
+impl MonitorOptions {
+    /// Whether corrections are those of the published implementation.
+    pub(super) fn corrects_as_published(&self) -> bool {
+        self.compat == Compat::Original || self.correction == Compat::Original
+    }
+}
+
 impl fmt::Debug for MonitorOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("compat", &self.compat)
+            .field("correction", &self.correction)
             .field("decoding", &self.decoding)
             .field("primes", &self.primes)
             .field("corrections_max", &self.corrections_max)

@@ -31,6 +31,8 @@ pub struct StateContent<'m> {
     pub call: Option<&'m Call>,
     /// The content is final.
     pub is_complete: bool,
+    /// The state under whose prompt the model wrote the content, if the run can only go on with another one.
+    pub written_as: Option<StateId>,
 }
 
 /// A call that the content of a state completed.

@@ -155,7 +155,11 @@ impl Violation {
     /// What to tell the model.
     pub(super) fn instruction(&self, monitor: &Monitor) -> String {
         let automaton = monitor.automaton();
-        let next = automaton.valid(monitor.position()).iter();
+        let choices = match self {
+            Self::Ended if monitor.violations_here == 0 => monitor.next_or_mended(),
+            _ => None,
+        };
+        let next = choices.as_deref().unwrap_or(automaton.valid(monitor.position())).iter();
         let next = one_of(next.map(|state| automaton.state(*state).prompt.value.as_str()));
         match self {
             Self::Content { state, fault } if monitor.is_content_open() => {

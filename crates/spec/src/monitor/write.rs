@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Mode, Monitor, MonitorOutcome, NextStep, Progress, RunFailure, Violation};
-use crate::{Compat, StateId, distance};
+use crate::{StateId, distance};
 
 /// The distance of a text from an unrelated prompt; for nearer ones it is the wrong part in thousandths of the
 /// prompt's length.
@@ -32,18 +32,29 @@ impl Monitor {
         let prefix = self.common_prefix(valid);
         let is_stray = matches!(violation, Violation::NoState { .. } | Violation::Ended);
         let (steps, ways) = self.ways_to(violation);
+        let ended = match violation {
+            Violation::Ended if self.violations_here == 1 => self.next_or_mended(),
+            _ => None,
+        };
+        let ended = ended.map(|states| self.common_prefix(&states)).filter(|prefix| !prefix.is_empty());
         match (valid, &ways[..]) {
             // From each position an end can be reached, so one without successors is an end.
             ([], _) => self.end(MonitorOutcome::Finished),
+            // A model that stops after a thought may have meant its last one, so it chooses how to go on.
+            _ if ended.is_some() => {
+                self.write_line_break();
+                self.text.push_str(&ended.unwrap_or_default());
+                self.hint = at..self.text.len();
+            }
             // There is nothing to choose, so a hint would only cost a request.
             ([state], _) => self.write_prompt(*state),
-            _ if self.shared.options.compat == Compat::Original && is_stray => {
+            _ if self.shared.options.corrects_as_published() && is_stray => {
                 let first = self.automaton().valid_exit_first(self.position)[0];
                 self.counts.escalations += 1;
                 self.write_prompt(first);
             }
             // The attempted state may follow this one, and no other.
-            (_, [state]) if steps == 1 && self.shared.options.compat == Compat::Ours => {
+            (_, [state]) if steps == 1 && !self.shared.options.corrects_as_published() => {
                 self.write_prompt(*state);
             }
             // Without a hint, or after hints that did not help, a whole prompt leaves nothing to guess.
@@ -127,7 +138,7 @@ impl Monitor {
         nearest.unwrap_or((states[0], FAR))
     }
 
-    fn common_prefix(&self, states: &[StateId]) -> String {
+    pub(super) fn common_prefix(&self, states: &[StateId]) -> String {
         let mut prompts = states.iter().map(|state| self.automaton().state(*state).prompt.value.as_str());
         let Some(first) = prompts.next() else { return String::new() };
         let shared = |prefix: &str, other: &str| {
@@ -210,7 +221,7 @@ impl Monitor {
         self.violations_here = 0;
         let (automaton, end) = (Arc::clone(&self.shared.automaton), self.text.len());
         // Text from outside is never truncated, so it can exceed the limit.
-        if self.text.len() > self.shared.options.text_bytes_max {
+        if self.written_length() > self.shared.options.text_bytes_max {
             self.end_for_length();
             return self.step();
         }

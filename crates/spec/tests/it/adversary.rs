@@ -266,17 +266,29 @@ impl Record {
                 return Err(format!("{call:?} is no tool"));
             }
         }
-        // Who reads the text again, knowing nothing of the run, finds the same.
+        // Who reads the text again, knowing nothing of the run but who wrote what, finds the same.
+        let is_by_model = |count: usize| {
+            let author = count.checked_sub(1).and_then(|place| self.contents.get(place));
+            author.is_some_and(|(author, _)| *author == Author::Model)
+        };
         let (mut states, mut contents) = (Vec::new(), Vec::new());
+        let mut before = None;
         for piece in prompts.split(&self.text) {
             match piece {
                 PromptPiece::Prompt(state, _) => states.push(state),
+                PromptPiece::Text(text) if options.compat == Compat::Ours && is_by_model(states.len()) => {
+                    contents.push(undecorated(text, before, &spec.states[states[states.len() - 1].index()]));
+                    before = text.chars().next_back();
+                }
                 PromptPiece::Text(text) if states.is_empty() => {
                     if !text.trim().is_empty() {
                         return Err(format!("it begins with `{text}`"));
                     }
                 }
-                PromptPiece::Text(text) => contents.push(text.trim().to_owned()),
+                PromptPiece::Text(text) => {
+                    contents.push(text.trim().to_owned());
+                    before = text.chars().next_back();
+                }
             }
         }
         let of_run = self.word.iter().map(|(state, _)| *state).collect::<Vec<_>>();
@@ -288,6 +300,29 @@ impl Record {
         }
         Ok(())
     }
+}
+
+/// Content between two marks without what models put around marks; `before` is the last character before the first.
+fn undecorated(text: &str, before: Option<char>, state: &planproof_spec::State) -> String {
+    let is_emphasised = before.is_some_and(|c| "*_".contains(c));
+    let mut content = text;
+    if is_emphasised {
+        content = content.trim_start_matches(['*', '_']);
+    }
+    content = content.strip_prefix(':').unwrap_or(content);
+    if is_emphasised {
+        content = content.trim_start_matches(['*', '_']);
+    }
+    let begins = |pattern: &Pattern| text.get(..1).is_some_and(|first| pattern.begins_with(first));
+    if state
+        .content
+        .iter()
+        .any(|rule| matches!(&rule.value, ContentRule::Matches(pattern) if begins(pattern)))
+    {
+        content = text;
+    }
+    let bare = content.trim_end_matches(|c| "*_#>`- ".contains(c));
+    if bare.is_empty() || bare.ends_with('\n') { bare.trim().to_owned() } else { content.trim().to_owned() }
 }
 
 /// Cuts bytes anywhere.

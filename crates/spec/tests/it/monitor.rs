@@ -146,15 +146,138 @@ fn the_environment_writes_its_own_content() {
 fn a_state_that_may_not_come_is_cut_off() {
     let monitor = check(
         react(MonitorOptions::default()),
-        &["[Thought] t [Answer] a [Thought]", " S~", "[Action Input] x [Observation]"],
+        &["[Thought] t [Observation] a [Thought]", " S~", "[Action Input] x [Observation]"],
         &[
-            "[Answer] may not come next; append \"\\n[Action]\"; Go on with [Action].",
+            "[Observation] may not come next; append \"\\n[Action]\"; Go on with [Action].",
             "run-call runs [\"S x\"]",
         ],
         "[Question] q\n[Thought] t \n[Action] S[Action Input] x [Observation] <1>\n",
     );
     assert_eq!(monitor.counts().corrections, 1);
-    assert_eq!(monitor.counts().discarded_bytes, "[Answer] a [Thought]".len() as u64);
+    assert_eq!(monitor.counts().discarded_bytes, "[Observation] a [Thought]".len() as u64);
+}
+
+#[test]
+fn a_label_that_was_wrong_is_mended() {
+    let outputs = [
+        "[Final Thought] first\n[Action] Search\n[Action Input] x\n[Observation]",
+        "[Final Thought] f [Answer] a",
+    ];
+    let mended = check(
+        react(MonitorOptions::default()),
+        &outputs,
+        &["run-call runs [\"Search x\"]", "finished: \"a\""],
+        "[Question] q\n[Thought] first\n[Action] Search\n[Action Input] x\n[Observation] <1>\n[Final Thought] f [Answer] a",
+    );
+    assert_eq!(mended.counts(), Default::default());
+    let written: Vec<Option<&str>> = mended
+        .sections()
+        .map(|section| section.written_as.map(|state| mended.automaton().state(state).prompt.value.as_str()))
+        .collect();
+    assert_eq!(written, [None, Some("[Final Thought]"), None, None, None, None, None]);
+
+    // A thought before the last one was its beginning, and one before the answer was the last one.
+    for (output, text) in [
+        ("[Thought] Done.\n[Final Thought] f\n[Answer] a", "[Final Thought] Done.\n\n f\n[Answer] a"),
+        ("[Thought] Done.\n[Answer] a", "[Final Thought] Done.\n[Answer] a"),
+        ("[Final Thought] f\n[Final Thought] g\n[Answer] a", "[Final Thought] f\n\n g\n[Answer] a"),
+    ] {
+        let whole = format!("[Question] q\n{text}");
+        let joined = check(react(MonitorOptions::default()), &[output], &["finished: \"a\""], &whole);
+        assert_eq!(joined.counts(), Default::default());
+        let mut streamed = react(MonitorOptions::default());
+        output.bytes().for_each(|byte| drop(streamed.push(&[byte])));
+        streamed.end_of_output();
+        assert_eq!(streamed.text(), whole);
+    }
+
+    // A model that stops after a thought chooses whether it was the last one.
+    for (rest, text) in [
+        ("Final Thought] f\n[Answer] a", "[Final Thought] Done.\n f\n[Answer] a"),
+        ("Answer] a", "[Final Thought] Done.\n[Answer] a"),
+        ("Action] S\n[Action Input] x", "[Thought] Done.\n[Action] S\n[Action Input] x\n[Observation] <1>\n"),
+    ] {
+        let mut stopped = react(MonitorOptions::default());
+        let log = run(&mut stopped, &["[Thought] Done.", rest]);
+        assert!(log.starts_with("the output ended before the run may end; append \"\\n[\""), "{log}");
+        assert_eq!(stopped.text(), format!("[Question] q\n{text}"));
+    }
+
+    // What has been in the trace stays, and so does a run under the published corrections.
+    let mut sealed = react(MonitorOptions::default());
+    sealed.push(b"[Final Thought] first\n[");
+    sealed.seal();
+    sealed.push(b"Action] Search");
+    assert_eq!(sealed.step(), NextStep::Continue, "the section was not complete when it was sealed");
+    for options in [
+        MonitorOptions { correction: Compat::Original, ..MonitorOptions::default() },
+        MonitorOptions { compat: Compat::Original, ..MonitorOptions::default() },
+    ] {
+        let log = run(&mut react(options), &outputs[..1]);
+        assert!(log.starts_with("[Action] may not come next"), "{log}");
+    }
+
+    // Content has to be valid for both states, and a call stays as it is.
+    let source = |rule: &str| {
+        format!(
+            r#"(define f (:states
+                (Q (:text "[Q]"))
+                (T (:text "[T]") {rule})
+                (A (:text "[A]") (:content tool))
+                (I (:text "[I]") (:content arguments))
+                (O (:text "[O]") (:flags :env-input) (:handler run-call))
+                (F (:text "[F]"))
+                (E (:text "[E]")))
+              (:behavior (next Q (until (next T A I O) F) E)))"#
+        )
+    };
+    for (rule, is_mended) in [
+        ("(:content (max-length 5))", true),
+        ("(:content (max-length 4))", false),
+        ("(:content (matches \"[a-z]+\"))", true),
+        ("(:content (matches \"[0-9]+\"))", false),
+        ("(:content (json \"{}\"))", false),
+    ] {
+        let mut monitor = monitor(&source(rule), MonitorOptions::default());
+        monitor.question("q");
+        monitor.push(b"[F] first\n[A] x\n[I] ");
+        assert_eq!(monitor.step() == NextStep::Continue, is_mended, "{rule}");
+        assert_eq!(monitor.text().contains("[T] first"), is_mended, "{rule}");
+    }
+}
+
+#[test]
+fn markup_around_a_mark_is_no_content() {
+    for output in [
+        "[Thought]: t\n[Action]: Search\n[Action Input]: x\n[Observation]",
+        "**[Thought]** t\n**[Action]** Search\n**[Action Input]** x\n**[Observation]**",
+        "**[Thought]:** t\n\n**[Action]:** Search\n**[Action Input]:** x\n[Observation]:",
+        "__[Thought]__: t\n__[Action]__: Search\n__[Action Input]__: x\n[Observation]",
+        "# [Thought]\nt\n## [Action]\nSearch\n### [Action Input]\nx\n> [Observation]",
+        "- [Thought] t\n- [Action] Search\n- [Action Input] x\n- [Observation]",
+    ] {
+        for piece in [1, 2, 3, output.len()] {
+            let mut monitor = react(MonitorOptions { tools: Some(tools()), ..MonitorOptions::default() });
+            for bytes in output.as_bytes().chunks(piece) {
+                monitor.push(bytes);
+            }
+            assert_eq!(monitor.step(), NextStep::Environment, "{output}: {}", monitor.text());
+            let contents: Vec<&str> = monitor.sections().map(|section| section.content).collect();
+            assert_eq!(contents, ["q", "t", "Search", "x", ""], "{output} by {piece}");
+        }
+    }
+    // Markup that is not alone on the line of a mark is content, and so is a colon that a pattern asks for.
+    let mut monitor = react(MonitorOptions::default());
+    monitor.push(b"[Thought] 2 * 3 *[Action] :x\n[");
+    let contents: Vec<&str> = monitor.sections().map(|section| section.content).collect();
+    assert_eq!(contents, ["q", "2 * 3 *", ":x\n["]);
+    let source = r#"(define f (:states (Q (:text "[Q]")) (E (:text "[E]") (:content (matches ":[a-z]"))))
+      (:behavior (next Q E)))"#;
+    let mut monitor = self::monitor(source, MonitorOptions::default());
+    monitor.question("q");
+    monitor.push(b":a");
+    monitor.end_of_output();
+    assert_eq!(monitor.answer(), Some(":a"));
 }
 
 #[test]
@@ -165,9 +288,9 @@ fn the_longest_common_prefix_comes_first_and_then_a_whole_prompt() {
         &[
             "\"I think\" stands where a prompt had to come; append \"[\"; Go on with [Thought] or [Final Thought].",
             "\"[Thought: I won\" stands where a prompt had to come; append \"[Thought]\"; Go on with [Thought].",
-            "the output ended before the run may end; append \"\\n[Action]\"; Go on with [Action].",
+            "the output ended before the run may end; append \"\\n[\"; Go on with [Action], [Final Thought] or [Answer].",
         ],
-        "[Question] q\n[Thought] t\n[Action]",
+        "[Question] q\n[Thought] t\n[",
     );
     // What the model tried decides which one.
     check(
@@ -632,7 +755,7 @@ fn a_copy_is_a_run_of_its_own() {
     first.push(b"[Thought] t");
     let mut second = first.clone();
     first.push(b" and more");
-    second.push(b" [Answer]");
+    second.push(b" [Observation]");
     assert_eq!((first.step(), second.step()), (NextStep::Continue, NextStep::Violation));
 }
 

@@ -77,7 +77,7 @@ pub async fn score(
             // Nothing is written: only the given text is scored.
             output_tokens_max: Some(0),
             seed: Some(seed),
-            stop: Vec::new(),
+            ..Settings::default()
         },
         score_prompt: true,
     };

@@ -28,7 +28,7 @@ async fn a_text_is_continued() {
     let model = Scripted::new(WHOLE, 1, script());
     let events = run(&model, spec_of("react")).await;
     insta::assert_snapshot!(events);
-    let prompt = instructions(&spec_of("react"), tools().tools());
+    let prompt = instructions(&spec_of("react"), tools().tools(), Continuation::Text);
     let asked = model.asked();
     assert_eq!(asked[0], format!("{prompt}\n\n[Question] {QUERY}\n"));
     let written = "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] wash is done\n";
@@ -41,10 +41,10 @@ async fn a_turn_of_its_own_is_continued() {
     let model = Scripted::new(PARTIAL, 1, script());
     run(&model, spec_of("react")).await;
     let asked = model.asked();
-    let prompt = instructions(&spec_of("react"), tools().tools());
-    assert_eq!(asked[0], format!("<system>{prompt}<user>[Question] {QUERY}"));
+    let prompt = instructions(&spec_of("react"), tools().tools(), Continuation::PartialTurn);
+    assert_eq!(asked[0], format!("<system>{prompt}<user>{QUERY}"));
     let written = "[Thought] I wash first.\n[Action] wash\n[Action Input]\n[Observation] wash is done\n";
-    assert_eq!(asked[1], format!("<system>{prompt}<user>[Question] {QUERY}<assistant>{written}"));
+    assert_eq!(asked[1], format!("<system>{prompt}<user>{QUERY}<assistant>{written}"));
     assert!(asked[3].ends_with("[Observation] bake is done\n[Final Thought]"), "{}", asked[3]);
 }
 
@@ -57,8 +57,8 @@ async fn what_a_chat_repeats_is_taken_off() {
     let events = run(&model, spec_of("react")).await;
     assert!(events.ends_with("answer \"Done.\"\n") && events.contains("spec react chat\n"), "{events}");
     let asked = model.asked();
-    let prompt = instructions(&spec_of("react"), tools().tools());
-    assert_eq!(asked[0], format!("<system>{prompt}<user>[Question] {QUERY}"));
+    let prompt = instructions(&spec_of("react"), tools().tools(), Continuation::Chat);
+    assert_eq!(asked[0], format!("<system>{prompt}<user>{QUERY}"));
     insta::assert_snapshot!(asked[3].split_once("<assistant>").unwrap().1);
 }
 

@@ -111,6 +111,68 @@ async fn who_stops_in_the_middle_of_a_mark_is_led_on() {
 }
 
 #[tokio::test]
+async fn no_rejected_request_is_sent_again_as_it_was() {
+    let with_grammar = WAYS.map(|way| Capabilities { grammar: true, ..way });
+    for capabilities in WAYS.into_iter().chain(with_grammar) {
+        for text in [
+            "",
+            "fly",
+            "[Final",
+            "[Question]: Why?",
+            "[Thought] t\n[Action] fly\n[Action Input] {}\n[Observation]",
+            "[Thought] t\n[Action] bake\n[Action Input] {\"loaves\": 0}\n[Observation]",
+        ] {
+            for finish in [FinishReason::Stop, FinishReason::Length, FinishReason::ToolCalls] {
+                for (name, _) in planproof_spec::SHIPPED {
+                    let model = Scripted::new(capabilities, 7, [Line { text: text.into(), finish }]);
+                    events_of(&agent(&model, spec_of(name)), limits(30)).await;
+                    let requests: Vec<_> = model.asked().into_iter().zip(model.settings()).collect();
+                    for pair in requests.windows(2) {
+                        assert_ne!(pair[0], pair[1], "{name}, {text:?}, {finish:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is changed, attempt by attempt: the reason, a grammar if the server takes one, the temperature.
+#[tokio::test]
+async fn content_that_is_rejected_is_asked_for_in_another_way() {
+    let script =
+        [stop("[Thought] t\n[Action] fly"), stop(" fly\n"), stop(" swim\n"), stop(" wash\n[Action Input]")];
+    let partial = Capabilities { completion: false, partial_turn: true, grammar: true, ..WHOLE };
+    let model = Scripted::new(partial, 1, script);
+    let events = run(&model, spec_of("react")).await;
+    let (asked, settings) = (model.asked(), model.settings());
+    let reason = "Write what comes after [Action] again: \"fly\" is no tool; write one of wash, bake, say.";
+    assert!(
+        asked[1].ends_with(&format!("<assistant>[Thought] t<user>{reason}<assistant>[Action]")),
+        "{}",
+        asked[1]
+    );
+    assert!(asked[2].contains(&format!("{reason} The last 2 attempts were wrong.")), "{}", asked[2]);
+    let temperatures: Vec<_> = settings.iter().map(|it| it.temperature).collect();
+    assert_eq!(temperatures[..4], [Some(0.0), Some(0.0), Some(0.3), Some(0.6)]);
+    let grammars: Vec<bool> = settings.iter().map(|it| it.grammar.is_some()).collect();
+    assert_eq!(grammars[..5], [false, true, true, true, false]);
+    let grammar = settings[1].grammar.as_deref().unwrap_or_default();
+    assert!(grammar.contains("tool ::= \"wash\" | \"bake\" | \"say\""), "{grammar}");
+    assert!(
+        events.contains("section Act model \"wash\" note=\"asked again with the reason under a grammar at temperature 0.6\""),
+        "{events}"
+    );
+
+    // The published correction repeats the request.
+    let model = Scripted::new(partial, 1, [stop("[Thought] t\n[Action] fly"), stop(" fly\n")]);
+    let options = BehaviourOptions { correction: Compat::Original, ..BehaviourOptions::default() };
+    let agent = BehaviourAgent::new(Arc::clone(&model) as Arc<_>, spec_of("react"), options).unwrap();
+    events_of(&agent, limits(30)).await;
+    assert_eq!(model.asked()[1], model.asked()[2]);
+    assert!(model.settings().iter().all(|it| it.grammar.is_none() && it.temperature == Some(0.0)));
+}
+
+#[tokio::test]
 async fn who_names_no_tool_has_failed() {
     let model = Scripted::new(WHOLE, 1, [stop("[Thought] t\n[Action] fly"), stop(" fly\n[Action Input] {}")]);
     let end = run(&model, spec_of("react")).await;

@@ -3,13 +3,14 @@
 use planproof_agents::instructions;
 use planproof_spec::SHIPPED;
 use planproof_tools::Toolbox as _;
+use planproof_trace::Continuation;
 
 use super::*;
 
 #[test]
 fn shipped_specifications_become_instructions() {
     for (name, _) in SHIPPED {
-        insta::assert_snapshot!(name, instructions(&spec_of(name), tools().tools()));
+        insta::assert_snapshot!(name, instructions(&spec_of(name), tools().tools(), Continuation::Text));
     }
 }
 
@@ -29,12 +30,18 @@ fn all_that_a_specification_can_say_is_in_the_instructions() {
           (:behavior (next Q (until (next T (or L J)) A :min 1 :max 3) I O (always O :max 2) (until T E :min 2)))
           (:require (before call:say call:wash)))"#,
     );
-    insta::assert_snapshot!(instructions(&automaton, tools().tools()));
+    insta::assert_snapshot!(instructions(&automaton, tools().tools(), Continuation::Text));
+    // In a conversation the question is a message without a mark.
+    let prompt = instructions(&automaton, tools().tools(), Continuation::Chat);
+    assert!(
+        !prompt.contains("[Q]") && prompt.contains("from [T] to [J], 1 to 3 times in all. Then write:\n"),
+        "{prompt}"
+    );
     let react = spec_of("react").without_examples();
-    assert!(instructions(&react, &[]).ends_with("\n\nTools: none"));
+    assert!(instructions(&react, &[], Continuation::Text).ends_with("\n\nTools: none"));
     // Agents that cannot call tools are not shown any.
     for name in ["direct", "cot"] {
-        let prompt = instructions(&spec_of(name), tools().tools());
+        let prompt = instructions(&spec_of(name), tools().tools(), Continuation::Text);
         assert!(!prompt.contains("Tools:") && !prompt.contains("bake"), "{prompt}");
     }
 }
@@ -73,7 +80,7 @@ fn requirements_are_put_into_words() {
             (implies (next C) (always (not (next (next C)))))
             Q))"#,
     );
-    let prompt = instructions(&automaton, tools().tools());
+    let prompt = instructions(&automaton, tools().tools(), Continuation::Text);
     let (_, rest) = prompt.split_once("Requirements:\n").unwrap();
     let (lines, _) = rest.split_once("\n\n").unwrap();
     insta::assert_snapshot!(lines);

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::json::write_text;
+use crate::openai::grammar::GrammarFields;
 use crate::openai::wire_seed;
 use crate::{ChatRequest, Message, Settings};
 
@@ -33,6 +34,8 @@ struct Rest<'a> {
     seed: Option<u32>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
+    #[serde(flatten)]
+    grammar: GrammarFields<'a>,
     #[serde(flatten)]
     partial: Option<PartialTurn>,
     #[serde(flatten)]
@@ -166,6 +169,7 @@ pub(in crate::openai) fn render(
     settings: &Settings,
     tools: Option<&RawValue>,
     limit: LimitField,
+    grammar: GrammarFields<'_>,
     stream: bool,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let limit_if = |field| settings.output_tokens_max.filter(|_| limit == field);
@@ -177,6 +181,7 @@ pub(in crate::openai) fn render(
         max_completion_tokens: limit_if(LimitField::MaxCompletionTokens),
         seed: settings.seed.map(wire_seed),
         stop: &settings.stop,
+        grammar,
         partial: request.is_partial_turn().then_some(partial),
         stream: Streaming::wanted(stream),
     };
@@ -242,11 +247,20 @@ mod tests {
                 output_tokens_max: Some(9),
                 seed: Some(7),
                 stop: vec!["END".into()],
+                ..Settings::default()
             },
         };
         let tools = RawValue::from_string("[1]".to_owned()).unwrap();
-        let bytes =
-            render("m", &request, &request.settings, Some(&tools), LimitField::MaxTokens, true).unwrap();
+        let bytes = render(
+            "m",
+            &request,
+            &request.settings,
+            Some(&tools),
+            LimitField::MaxTokens,
+            GrammarFields::default(),
+            true,
+        )
+        .unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
             concat!(
@@ -266,8 +280,16 @@ mod tests {
             settings: Settings::default(),
             previous: None,
         };
-        let bytes =
-            render("m", &plain, &plain.settings, None, LimitField::MaxCompletionTokens, false).unwrap();
+        let bytes = render(
+            "m",
+            &plain,
+            &plain.settings,
+            None,
+            LimitField::MaxCompletionTokens,
+            GrammarFields::default(),
+            false,
+        )
+        .unwrap();
         assert_eq!(bytes, br#"{"model":"m","messages":[],"stream":false}"#);
     }
 

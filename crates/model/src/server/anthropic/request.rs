@@ -93,6 +93,7 @@ pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<MessagesRequest, ApiE
         output_tokens_max: wire.max_tokens,
         seed: None,
         stop: wire.stop_sequences.unwrap_or_default(),
+        grammar: None,
     };
     let request = ChatRequest { messages, tools: Arc::clone(&offered.tools), settings, previous: None };
     Ok(MessagesRequest { request, model: wire.model, is_streamed: wire.stream == Some(true) })

@@ -10,7 +10,7 @@ use planproof_synth::{CaseTool, PlanningCase, SynthesisOptions, TimeOptions};
 use planproof_tools::SchemaCache;
 use planproof_trace::{FinishReason, ToolCall};
 
-use super::harness::{How, Way, compiled, continuation, instructions, run};
+use super::harness::{How, Way, compiled, continuation, run, told};
 use crate::cases;
 
 const KINDS: [SimKind; 4] = [SimKind::Perfect, SimKind::InOrder, SimKind::Forgetful, SimKind::Careless];
@@ -70,7 +70,6 @@ async fn a_text_may_be_cut_anywhere() {
         let tools: Vec<_> = case.tools.iter().map(CaseTool::to_tool).collect();
         for (name, _) in SHIPPED {
             let automaton = compiled(name);
-            let instructions = instructions(&automaton, &tools);
             let mut monitor = Monitor::new(Arc::clone(&automaton), MonitorOptions::default());
             monitor.question(&case.query);
             for kind in [SimKind::Perfect, SimKind::Careless] {
@@ -79,6 +78,7 @@ async fn a_text_may_be_cut_anywhere() {
                 let mut text = monitor.text().to_owned();
                 for stretch in 0..2 {
                     let end = monitor.question_end();
+                    let instructions = told(&automaton, &tools, Way::Text);
                     let (whole, _) =
                         continuation(&model, &instructions, &text, end, &settings, Way::Text).await;
                     // Where the environment wrote the answer, nothing is left.
@@ -89,6 +89,7 @@ async fn a_text_may_be_cut_anywhere() {
                     for cut in cuts.filter(|cut| whole.is_char_boundary(*cut)) {
                         let begun = format!("{text}{}", &whole[..cut]);
                         for way in [Way::Text, Way::PartialTurn] {
+                            let instructions = told(&automaton, &tools, way);
                             let (rest, finish) =
                                 continuation(&model, &instructions, &begun, end, &settings, way).await;
                             assert_eq!(rest, whole[cut..], "{name}, {kind:?}, {way:?}: {begun}");

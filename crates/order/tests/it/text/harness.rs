@@ -1,19 +1,18 @@
-//! What an agent made from a specification does, as plainly as it can be done: instructions, the three ways to ask, the
-//! environment.
+//! What an agent made from a specification does, as plainly as it can be done: the three ways to ask, the environment.
 
 use std::sync::Arc;
 
+use planproof_agents::instructions;
 use planproof_model::{ChatRequest, CompletionRequest, Message, Model, Settings};
 use planproof_order::mock_tools;
 use planproof_sim::{SimKind, SimModel};
 use planproof_spec::monitor::Echo;
 use planproof_spec::{
-    Automaton, Bounds, Compat, ContentRule, Formula, FormulaKind, Handler, Monitor, MonitorOptions,
-    MonitorOutcome, NextStep, Spec, State, load, shipped,
+    Automaton, Compat, Handler, Monitor, MonitorOptions, MonitorOutcome, NextStep, load, shipped,
 };
 use planproof_synth::{JudgeOptions, OracleVerdict, PlanningCase, judge};
 use planproof_tools::{MockTools, SchemaCache, Toolbox, execute_recorded};
-use planproof_trace::{EndReason, FinishReason, LogicalClock, Recorder, Tool, ToolCall};
+use planproof_trace::{Continuation, EndReason, FinishReason, LogicalClock, Recorder, Tool, ToolCall};
 
 /// Requests after which a run is stopped.
 const REQUESTS_MAX: usize = 200;
@@ -58,63 +57,14 @@ pub(crate) fn compiled(name: &str) -> Arc<Automaton> {
     load(shipped(name).expect("it is shipped"), Compat::Ours).expect("it is without a fault").automaton
 }
 
-fn formula(spec: &Spec, formula: &Formula) -> String {
-    let show = |part: &Formula| self::formula(spec, part);
-    let all = |parts: &[Formula], between: &str| parts.iter().map(show).collect::<Vec<_>>().join(between);
-    let repeated = |body: &Formula, bounds: &Bounds, otherwise: (u32, &str)| match (bounds.min, bounds.max) {
-        (min, None) if min == otherwise.0 => format!("( {} ){}", show(body), otherwise.1),
-        (min, None) => format!("( {} ){{{min},}}", show(body)),
-        (min, Some(max)) => format!("( {} ){{{min},{max}}}", show(body)),
+/// The instructions of an agent that asks in this way.
+pub(crate) fn told(automaton: &Automaton, tools: &[Tool], way: Way) -> String {
+    let way = match way {
+        Way::Text => Continuation::Text,
+        Way::PartialTurn => Continuation::PartialTurn,
+        Way::Chat => Continuation::Chat,
     };
-    match &formula.kind {
-        FormulaKind::State(name) => {
-            let state = spec.states.iter().find(|state| state.name.value == *name).expect("a known state");
-            state.prompt.value.clone()
-        }
-        FormulaKind::Or(parts) => format!("( {} )", all(parts, " | ")),
-        FormulaKind::Next(parts) => all(parts, " "),
-        FormulaKind::Until { body, exit, bounds } => {
-            format!("{} {}", repeated(body, bounds, (0, "*")), show(exit))
-        }
-        FormulaKind::Always { body, bounds } => repeated(body, bounds, (1, "+")),
-    }
-}
-
-fn section(state: &State, is_first: bool) -> String {
-    let has = |rule: &ContentRule| state.content.iter().any(|other| other.value == *rule);
-    if is_first {
-        "the question, given to you.".to_owned()
-    } else if state.is_environment {
-        "written for you; end your message after its mark.".to_owned()
-    } else if has(&ContentRule::Tool) {
-        "you write it: the name of one of the tools, and nothing else.".to_owned()
-    } else if has(&ContentRule::Arguments) {
-        "you write it: the arguments of the tool, as a JSON object; for a tool with a single text parameter the text \
-         alone will do."
-            .to_owned()
-    } else if has(&ContentRule::Label) {
-        "you write it: a label for the next call.".to_owned()
-    } else {
-        "you write it.".to_owned()
-    }
-}
-
-/// What a model is told.
-pub(crate) fn instructions(automaton: &Automaton, tools: &[Tool]) -> String {
-    let spec = automaton.spec();
-    let mut out = "Answer the question by writing sections.\n\nOrder of the sections: ".to_owned();
-    out.push_str(&formula(spec, &spec.behavior));
-    out.push_str("\n( ... )* stands for any number of times, | for one of several.\n\nSections:\n");
-    for (number, state) in spec.states.iter().enumerate() {
-        out.push_str(&format!("- {}: {}\n", state.prompt.value, section(state, number == 0)));
-    }
-    out.push_str(if tools.is_empty() { "\nTools: none\n" } else { "\nTools:\n" });
-    for tool in tools {
-        let schema = serde_json::to_string(&*tool.input_schema).expect("it is JSON");
-        let schema = if tool.input_schema.contains_key("properties") { schema } else { "none".to_owned() };
-        out.push_str(&format!("- {}: {}\n  Parameters: {schema}\n", tool.name, tool.description));
-    }
-    out
+    instructions(automaton, tools, way)
 }
 
 /// What a model writes after a text whose first `question_end` bytes are the question.
@@ -127,6 +77,9 @@ pub(crate) async fn continuation(
     way: Way,
 ) -> (String, FinishReason) {
     let (question, rest) = text.split_at(question_end);
+    // A message of its own needs no mark, unless the instructions speak of it.
+    let is_marked = instructions.contains("<the question, given to you");
+    let question = question.split_once(' ').filter(|_| !is_marked).map_or(question, |(_, question)| question);
     let assistant = || Message::Assistant { text: rest.to_owned(), calls: Vec::new() };
     let mut messages =
         vec![Message::System { text: instructions.to_owned() }, Message::User { text: question.to_owned() }];
@@ -170,7 +123,7 @@ async fn run_with(
     how: How,
 ) -> Run {
     let tools = mocks.tools().to_vec();
-    let instructions = instructions(automaton, &tools);
+    let instructions = told(automaton, &tools, how.way);
     let options = MonitorOptions { tools: Some(tools), ..MonitorOptions::default() };
     let mut monitor = Monitor::new(Arc::clone(automaton), options);
     let recorder = Recorder::new(Arc::new(LogicalClock::default()));
