@@ -55,7 +55,7 @@ const PROGRAM_OPTION: &str = "evaluator=program:";
 pub const SUITE_AGENTS: [&str; 5] = ["greedy", "reader", "solver", "solver-cheapest", "solver-from-text"];
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 19] = [
+pub const AGENT_OPTIONS: [&str; 20] = [
     "samples",
     "summary",
     "evaluator",
@@ -64,6 +64,7 @@ pub const AGENT_OPTIONS: [&str; 19] = [
     "grammar",
     "correction",
     "compose-executors",
+    TEXT_CALLS_OPTION,
     "format",
     "strategy",
     "feedback",
@@ -82,6 +83,9 @@ const PLANNER_OPTION: &str = "planner";
 
 /// The option of agents that write sub-tasks that turns on a memory of earlier runs.
 const MEMORY_OPTION: &str = "memory";
+
+/// The option of function-calling loops that executes calls which the model writes as text.
+const TEXT_CALLS_OPTION: &str = "parse-text-calls";
 
 /// The options of a planning agent.
 const PLAN_OPTIONS: [&str; 5] = ["format", "strategy", "feedback", "replies", "judge"];
@@ -124,7 +128,7 @@ pub enum AgentForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentKind {
     /// Calls tools through the model's own interface.
-    Tools(ToolLoop),
+    Tools(ToolLoop, AgentOptions),
     /// Writes a plan and carries it out.
     Planning(AgentOptions),
     /// Writes sub-tasks with their tools and executes them.
@@ -201,6 +205,8 @@ pub struct AgentOptions {
     pub parallel: Option<NonZeroU32>,
     /// Whether the manager of a team composes the executors itself.
     pub compose: Option<bool>,
+    /// Whether calls that the model writes as text are executed.
+    pub text_calls: Option<bool>,
     /// The file that describes the roles of a team.
     pub roles: Option<String>,
     /// The name of the model that answers what cases leave to a judge.
@@ -307,7 +313,8 @@ impl AgentSpec {
         match &self.form {
             AgentForm::Asking {
                 kind:
-                    AgentKind::Planning(options)
+                    AgentKind::Tools(_, options)
+                    | AgentKind::Planning(options)
                     | AgentKind::SubTasks(_, options)
                     | AgentKind::TwoStage(options)
                     | AgentKind::Team(options)
@@ -334,7 +341,7 @@ impl AgentSpec {
     pub fn specifications(&self) -> Vec<&SpecName> {
         match &self.form {
             AgentForm::Asking { kind, .. } => match kind {
-                AgentKind::Tools(_)
+                AgentKind::Tools(..)
                 | AgentKind::Planning(_)
                 | AgentKind::SubTasks(..)
                 | AgentKind::TwoStage(_)
@@ -355,9 +362,16 @@ impl AgentSpec {
     /// could not be parsed again.
     pub fn with_options(&self, given: &[(&'static str, String)]) -> Result<Self, AgentSpecError> {
         let Some((first, _)) = given.first() else { return Ok(self.clone()) };
-        let (Some(held), Some(model)) = (self.options(), self.model()) else {
-            return Err(AgentSpecError(format!("--{first} is for {}, which {self} is not", who_has(first))));
+        let is_for_others = |option: &str| {
+            AgentSpecError(format!("--{option} is for {}, which {self} is not", who_has(option)))
         };
+        let (Some(held), Some(model)) = (self.options(), self.model()) else {
+            return Err(is_for_others(first));
+        };
+        let calls_tools = matches!(self.form, AgentForm::Asking { kind: AgentKind::Tools(..), .. });
+        if let Some((option, _)) = given.iter().find(|(it, _)| calls_tools != (*it == TEXT_CALLS_OPTION)) {
+            return Err(is_for_others(option));
+        }
         let mut all = held.written.clone();
         for (option, value) in given {
             if all.iter().any(|(other, _)| other == option) {
@@ -423,11 +437,11 @@ impl AgentForm {
 
 impl AgentKind {
     fn parse(kind: &str) -> Result<Self, AgentSpecError> {
-        // These kinds take no options, so the name must match as a whole.
-        if let Some(of_tools) = ToolLoop::find(kind) {
-            return Ok(Self::Tools(of_tools));
-        }
         let (base, options) = split(kind);
+        if let Some(of_tools) = ToolLoop::find(base) {
+            let options = AgentOptions::parse_for(base, options, |it| it == TEXT_CALLS_OPTION)?;
+            return Ok(Self::Tools(of_tools, options));
+        }
         if base == PlanningAgent::KIND {
             return Ok(Self::Planning(AgentOptions::parse_for(base, options, |it| {
                 PLAN_OPTIONS.contains(&it)
@@ -447,7 +461,8 @@ impl AgentKind {
         if !is_specified(base) {
             return Err(unknown(kind));
         }
-        let others = [&PLAN_OPTIONS[..], &SUB_TASK_OPTIONS, &TEAM_OPTIONS, &[PLANNER_OPTION]];
+        let others =
+            [&PLAN_OPTIONS[..], &SUB_TASK_OPTIONS, &TEAM_OPTIONS, &[PLANNER_OPTION], &[TEXT_CALLS_OPTION]];
         let is_of_specified = |it: &str| !others.iter().any(|options| options.contains(&it));
         let options = AgentOptions::parse_for(base, options, is_of_specified)?;
         // A pair and an agent of one specification have the same options.
@@ -557,7 +572,7 @@ impl AgentOptions {
                         _ => return Err(wrong("auto, summary or results")),
                     });
                 }
-                "examples" | "compose-executors" | MEMORY_OPTION => {
+                "examples" | "compose-executors" | MEMORY_OPTION | TEXT_CALLS_OPTION => {
                     let is_on = match value {
                         "on" => true,
                         "off" => false,
@@ -566,6 +581,7 @@ impl AgentOptions {
                     match option {
                         "compose-executors" => read.compose = Some(is_on),
                         MEMORY_OPTION => read.memory = Some(is_on),
+                        TEXT_CALLS_OPTION => read.text_calls = Some(is_on),
                         _ => read.examples = Some(is_on),
                     }
                 }
@@ -684,6 +700,8 @@ fn who_has(option: &str) -> &'static str {
         "teams (team)"
     } else if option == PLANNER_OPTION {
         "the two-stage agent (two-stage)"
+    } else if option == TEXT_CALLS_OPTION {
+        "agents that call tools (tools, tools-cot, responses)"
     } else {
         "agents that are made from a specification"
     }
@@ -691,13 +709,8 @@ fn who_has(option: &str) -> &'static str {
 
 /// The fault of an unknown kind of agent.
 fn unknown(kind: &str) -> AgentSpecError {
-    let known_kind =
-        kind.split_once(':').filter(|(base, _)| ToolLoop::find(base).is_some() || has_options(base));
+    let known_kind = kind.split_once(':').filter(|(base, _)| has_options(base));
     AgentSpecError(match known_kind {
-        Some((base, _)) if !has_options(base) => format!(
-            "{base} has no options: those in an agent's name are for agents that are made from a specification, for those that \
-             plan, for two-stage and for team"
-        ),
         Some((base, options)) => match listed(options) {
             Err(error) => error.0,
             Ok(_) => format!("\"{kind}\" has a colon and no option behind it: write {base}"),
@@ -737,6 +750,7 @@ fn division(base: &str) -> Option<Division> {
 /// Whether a kind can have options.
 fn has_options(base: &str) -> bool {
     [PlanningAgent::KIND, TwoStageAgent::KIND, TeamAgent::KIND].contains(&base)
+        || ToolLoop::find(base).is_some()
         || division(base).is_some()
         || is_specified(base)
 }
@@ -819,7 +833,11 @@ mod tests {
         );
         let pair = parsed("fallback:direct,tools:samples=3@sim/perfect");
         assert_eq!(pair.specifications(), [&SpecName::Shipped("direct")]);
-        assert_eq!(parsed("tools@sim/x").options(), None);
+        assert_eq!(parsed("tools@sim/x").options(), Some(&AgentOptions::default()));
+        for kind in ["tools", "tools-cot", "responses"] {
+            let parsing = parsed(&format!("repair:{kind}:parse-text-calls=on@sim/x"));
+            assert_eq!(parsing.options().and_then(|options| options.text_calls), Some(true));
+        }
         let planning = parsed("plan:format=code,feedback=PV@sim/x").options().map(AgentOptions::planning);
         let usual = PlanOptions::default();
         let wanted = PlanOptions { format: PlanFormat::Code, feedback: Feedback::Pv, ..usual };
@@ -840,7 +858,14 @@ mod tests {
             ("nobody", "unknown agent \"nobody\""),
             ("tool@sim/x", "unknown kind of agent \"tool\": did you mean tools?"),
             ("solver@sim/x", "unknown kind of agent \"solver\""),
-            ("tools:samples=2@sim/x", "tools has no options"),
+            (
+                "tools:samples=2@sim/x",
+                "tools has no option samples: that is for agents that are made from a specification",
+            ),
+            ("tools:@sim/x", "has a colon and no option behind it: write tools"),
+            ("tools:parse-text-calls=yes@sim/x", "write on or off"),
+            ("react:parse-text-calls=on@sim/x", "that is for agents that call tools (tools, tools-cot"),
+            ("plan:parse-text-calls=on@sim/x", "that is for agents that call tools (tools, tools-cot"),
             ("react:@sim/x", "has a colon and no option behind it: write react"),
             ("react:depth=2@sim/x", "no option \"depth\""),
             ("react:samples=0@sim/x", "is no value of the option samples"),
@@ -860,7 +885,7 @@ mod tests {
                 "plan has no option memory: that is for agents that write sub-tasks (one-step",
             ),
             ("react:memory=on@sim/x", "react has no option memory: that is for agents that write sub-tasks"),
-            ("tools:memory=on@sim/x", "tools has no options"),
+            ("tools:memory=on@sim/x", "tools has no option memory: that is for agents that write sub-tasks"),
             ("plan:@sim/x", "has a colon and no option behind it: write plan"),
             ("team:roles=-@sim/x", "the option roles: write the name of a file of TOML, because"),
             ("spec:-@sim/x", "spec:- is standard input, which can be read only once"),
@@ -887,6 +912,11 @@ mod tests {
         for other in ["tools@sim/x", "command:direct@x"] {
             assert!(name(other).is_err_and(|error| error.contains("--samples is for")), "{other}");
         }
+        let parsing = [("parse-text-calls", "on".to_owned())];
+        let other = parsed("react@sim/x").with_options(&parsing).expect_err("it does not call tools");
+        assert!(other.to_string().contains("--parse-text-calls is for agents that call tools"), "{other}");
+        let tools = parsed("tools@sim/x").with_options(&parsing).map(|it| it.to_string());
+        assert_eq!(tools, Ok("tools:parse-text-calls=on@sim/x".to_owned()));
         let command = [("evaluator", "program:a@b,samples=2".to_owned())];
         let error = parsed("react@sim/x").with_options(&command).expect_err("it has two readings");
         assert!(error.to_string().contains("into a script"));

@@ -75,6 +75,8 @@ impl ExternalRun<'_> {
             LimitKind::Iterations => u64::from(self.limits.iterations),
             // The text of an external agent is its output.
             LimitKind::OutputBytes | LimitKind::TextBytes => self.limits.output_bytes,
+            // Replies to an external agent are its own business.
+            LimitKind::ReplyTokens => self.limits.reply_tokens.map_or(0, u64::from),
         };
         EndReason::LimitReached { limit, value }
     }

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_model::{BoxFuture, ChatRequest, Message, Model, ReplyId, Settings, run_time};
+use planproof_model::{BoxFuture, ChatRequest, Message, Model, Settings, run_time};
 use planproof_tools::execute_recorded;
-use planproof_trace::{CallId, EndReason, EventKind, FinishReason, LimitKind, ToolCall, ToolResult};
+use planproof_trace::{CallId, EndReason, EventKind, LimitKind, ToolCall, ToolResult, text_calls};
 
-use crate::behaviour::filtered;
+use crate::asking::Conversation;
 use crate::{Agent, Ran, RunContext, RunError};
 
 /// An agent whose loop is ours.
@@ -23,6 +23,8 @@ pub struct FunctionCallingAgent {
     server_state: bool,
     /// The model is asked to reason before each call.
     reasons: bool,
+    /// Calls that the model writes as text are executed.
+    parses_text_calls: bool,
 }
 
 /// The system message of agents whose model is to reason before each call.
@@ -46,7 +48,12 @@ impl FunctionCallingAgent {
 
     /// An agent that asks `model` and sends the conversation with every request. `None` if the model cannot call tools.
     pub fn new(model: Arc<dyn Model>) -> Option<Self> {
-        model.capabilities().tool_calls.then_some(Self { model, server_state: false, reasons: false })
+        model.capabilities().tool_calls.then_some(Self {
+            model,
+            server_state: false,
+            reasons: false,
+            parses_text_calls: false,
+        })
     }
 
     /// An agent that asks `model` and stores the conversation at its server: the first request holds the query, each
@@ -56,7 +63,14 @@ impl FunctionCallingAgent {
     pub fn with_server_state(model: Arc<dyn Model>) -> Option<Self> {
         let capabilities = model.capabilities();
         let is_able = capabilities.tool_calls && capabilities.server_state;
-        is_able.then_some(Self { model, server_state: true, reasons: false })
+        is_able.then_some(Self { model, server_state: true, reasons: false, parses_text_calls: false })
+    }
+
+    /// The same agent, which also executes the calls that the model writes as text, in replies without other calls:
+    /// see [`text_calls`].
+    #[must_use]
+    pub fn parsing_text_calls(self) -> Self {
+        Self { parses_text_calls: true, ..self }
     }
 
     /// The kind's name on the command line.
@@ -82,24 +96,23 @@ impl FunctionCallingAgent {
             settings: Settings { temperature: Some(0.0), seed: Some(run.seed), ..Settings::default() },
             previous: None,
         };
+        let mut conversation = Conversation::new(&*self.model, run);
         let mut used = UsedIds::default();
         for _ in 0..run.limits.iterations {
-            let reply = match self.model.chat(&request).await {
+            let mut reply = match conversation.send(&mut request).await {
                 Ok(reply) => reply,
-                Err(error) => return EndReason::Unscored { reason: error.to_string() },
+                Err(end) => return end,
             };
+            let is_written = self.parses_text_calls && reply.calls.is_empty();
+            if is_written {
+                reply.calls = written_calls(&reply.text, run);
+            }
+            if let Err(end) = conversation.take(&request, &reply, run.recorder) {
+                return end;
+            }
             let given = if self.server_state { &reply.calls[..] } else { &[] };
             let given_ids: Vec<CallId> = given.iter().map(|call| call.id.clone()).collect();
             let calls: Vec<ToolCall> = reply.calls.into_iter().map(|call| used.make_unique(call)).collect();
-            run.recorder.record(EventKind::Turn {
-                text: reply.text.clone(),
-                calls: u32::try_from(calls.len()).unwrap_or(u32::MAX),
-                finish: reply.finish,
-                usage: reply.usage,
-            });
-            if calls.is_empty() && reply.finish == FinishReason::ContentFilter {
-                return filtered();
-            }
             if calls.is_empty() {
                 return EndReason::Answered { text: reply.text };
             }
@@ -113,12 +126,19 @@ impl FunctionCallingAgent {
             for call in &calls {
                 results.push(execute_recorded(&**run.toolbox, run.recorder, call).await);
             }
+            // The server knows of no calls that were written, and takes no results of them.
+            let (calls, answers) = match is_written {
+                true => (Vec::new(), vec![answers_as_text(&calls, &results)]),
+                false if self.server_state => (calls, answers_at_server(given_ids, results)),
+                false => (calls, results.into_iter().map(answer).collect()),
+            };
             if self.server_state {
                 let Some(id) = reply.id else { return self.no_reply_id() };
-                go_on_at_server(&mut request, id, given_ids, results);
+                request.previous = Some(id);
+                request.messages = answers;
             } else {
                 request.messages.push(Message::Assistant { text: reply.text, calls });
-                request.messages.extend(results.into_iter().map(answer));
+                request.messages.extend(answers);
             }
         }
         EndReason::LimitReached { limit: LimitKind::Iterations, value: u64::from(run.limits.iterations) }
@@ -145,17 +165,27 @@ impl Agent for FunctionCallingAgent {
     }
 }
 
-/// Makes `request` the next one of a conversation that the server stores. The server knows the calls by the ids that
-/// the model gave them, even if those are not unique.
-fn go_on_at_server(
-    request: &mut ChatRequest,
-    reply: ReplyId,
-    given_ids: Vec<CallId>,
-    results: Vec<ToolResult>,
-) {
-    request.previous = Some(reply);
+/// The calls that a model wrote as text.
+fn written_calls(text: &str, run: &RunContext<'_>) -> Vec<ToolCall> {
+    let tools = run.toolbox.tools();
+    let calls = text_calls(text, &|name| tools.iter().any(|tool| tool.name == name)).into_iter();
+    // An empty id becomes a unique one.
+    calls.map(|call| ToolCall { id: CallId::new(""), name: call.name, arguments: call.arguments }).collect()
+}
+
+/// The results of calls that a model wrote as text, in words: templates have a place only for those of calls that the
+/// server knows.
+fn answers_as_text(calls: &[ToolCall], results: &[ToolResult]) -> Message {
+    let parts =
+        calls.iter().zip(results).map(|(call, result)| format!("Result of {}:\n{}", call.name, result.text));
+    Message::User { text: parts.collect::<Vec<_>>().join("\n\n") }
+}
+
+/// The results of calls in a conversation that the server stores. It knows the calls by the ids that the model gave
+/// them, even if those are not unique.
+fn answers_at_server(given_ids: Vec<CallId>, results: Vec<ToolResult>) -> Vec<Message> {
     let results = given_ids.into_iter().zip(results);
-    request.messages = results.map(|(id, result)| answer(ToolResult { id, ..result })).collect();
+    results.map(|(id, result)| answer(ToolResult { id, ..result })).collect()
 }
 
 fn answer(result: ToolResult) -> Message {

@@ -52,7 +52,7 @@ pub use external::{
     SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError, WorkerAgent, holds_key,
 };
 pub use function_calling::FunctionCallingAgent;
-pub use limits::RunLimits;
+pub use limits::{REPLY_TOKENS, RunLimits};
 pub use planning::PlanningAgent;
 pub use program::{CommandError, is_interpreter};
 pub use similar::most_similar;

@@ -27,10 +27,10 @@ use planproof_plan::{
 };
 use planproof_sandbox::{Sandbox, SandboxError};
 use planproof_tools::Toolbox;
-use planproof_trace::{Author, Catalogue, EndReason, EventKind, FinishReason, LimitKind, Port, Signature};
+use planproof_trace::{Author, Catalogue, EndReason, EventKind, LimitKind, Port, Signature};
 use serde_json::Value;
 
-use crate::behaviour::filtered;
+use crate::asking::Conversation;
 use crate::{Agent, Ran, RunContext, RunError};
 use carry_out::Outputs;
 pub use options::{Feedback, PlanFormat, PlanOptions, Strategy};
@@ -86,20 +86,12 @@ impl PlanningAgent {
             Work { options: self.options, run, catalogue: &catalogue, sandbox, draft: Draft::default() };
         // What a model repeats of them is neither a plan nor the word that it gives up.
         let instructions = [prompt::ending(self.options), &feedback::instructions(self.options)].join("\n");
+        let mut conversation = Conversation::new(&*self.model, run);
         for asked_again in 0..run.limits.iterations {
-            let reply = match self.model.chat(&request).await {
+            let reply = match conversation.ask(&mut request, run.recorder).await {
                 Ok(reply) => reply,
-                Err(error) => return EndReason::Unscored { reason: error.to_string() },
+                Err(end) => return end,
             };
-            run.recorder.record(EventKind::Turn {
-                text: reply.text.clone(),
-                calls: 0,
-                finish: reply.finish,
-                usage: reply.usage,
-            });
-            if reply.finish == FinishReason::ContentFilter {
-                return filtered();
-            }
             let feedback = match work.consider(&outside_of_echo(&reply.text, &instructions)).await {
                 // As published, a request for the next step counts as a reply, too.
                 Ok(Next::Ask(feedback)) if asked_again < self.options.replies_max.get() => feedback,

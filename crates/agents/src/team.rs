@@ -253,7 +253,7 @@ impl TeamAgent {
         let mut messages = vec![Message::User { text: prompt }];
         let mut faults = String::new();
         for _ in 0..GRAPH_TRIES_MAX {
-            let reply = ask(&*self.models.manager, &messages, run.seed, &recorder).await?;
+            let reply = ask(&*self.models.manager, &messages, run, &recorder).await?;
             match read_graph(&outside_of_instructions(&reply, &messages), &names) {
                 Ok(graph) => {
                     // Found now, a wrong constraint is the manager's fault. Later it would look like the executor's.
@@ -324,7 +324,7 @@ impl TeamAgent {
         let graph = progress.schedule.graph();
         let results = results_of(graph.sub_tasks.iter(), &progress.ends);
         let prompt = self.prompts.deliverer(run.query, &graph.constraints, &results);
-        match ask(&*self.models.deliverer, &[Message::User { text: prompt }], run.seed, &recorder).await {
+        match ask(&*self.models.deliverer, &[Message::User { text: prompt }], run, &recorder).await {
             Ok(text) if text.trim().is_empty() => failed(Role::Deliverer, "its answer is empty"),
             Ok(text) => EndReason::Answered { text },
             Err(end) => end,
@@ -404,11 +404,11 @@ fn results_of<'a>(
 async fn ask(
     model: &dyn Model,
     messages: &[Message],
-    seed: u64,
+    run: &RunContext<'_>,
     recorder: &Recorder,
 ) -> Result<String, EndReason> {
-    let settings = Settings { temperature: Some(0.0), seed: Some(seed), ..Settings::default() };
-    asking::ask(model, messages.to_vec(), settings, recorder).await
+    let settings = Settings { temperature: Some(0.0), seed: Some(run.seed), ..Settings::default() };
+    asking::ask(model, messages.to_vec(), settings, run, recorder).await
 }
 
 /// The end of a run that a role has failed.

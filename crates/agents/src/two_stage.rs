@@ -216,7 +216,7 @@ async fn ask(
     let settings =
         Settings { temperature: Some(temperature), seed: Some(run.seed), stop, ..Settings::default() };
     let messages = vec![Message::User { text: prompt }];
-    asking::ask(model, messages, settings, recorder).await.map_err(Stop::Ended)
+    asking::ask(model, messages, settings, run, recorder).await.map_err(Stop::Ended)
 }
 
 /// Why a run does not come to an answer.

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use planproof_suite::rows::{lines, read_places};
 use planproof_suite::{
     Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
-    PredictionVerdicts, Section, SizeUnit, Suite,
+    PredictionVerdicts, Section, SizeUnit, Suite, UNPARSED_CALL,
 };
 
 pub use calls::{CALL_BYTES_MAX, CALL_SCHEMA, CALL_VERDICT_SCHEMA, CallCase};
@@ -54,39 +54,41 @@ const OWN_TASKS_MAX: usize = 10_000;
 const OWN_SEED: u64 = 7;
 
 /// The classes of failures, by precedence.
-static CLASSES: [ClassInfo; 8] = [
+static CLASSES: [ClassInfo; 10] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before the agent had answered.",
         rank: 0,
     },
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
+    ClassInfo::reply_limit(1),
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
+    ClassInfo::unparsed_call(3),
     ClassInfo {
         name: "missing_calls",
         meaning: "Calls that the task needs were not made, or not rightly.",
-        rank: 2,
+        rank: 4,
     },
     ClassInfo {
         name: "no_answer",
         meaning: "All calls were made, but the agent's answer is empty.",
-        rank: 3,
+        rank: 5,
     },
-    ClassInfo { name: "no_call", meaning: "There is no call in the answer.", rank: 4 },
-    ClassInfo { name: "other_tool", meaning: "The answer calls another tool than the right one.", rank: 5 },
+    ClassInfo { name: "no_call", meaning: "There is no call in the answer.", rank: 6 },
+    ClassInfo { name: "other_tool", meaning: "The answer calls another tool than the right one.", rank: 7 },
     ClassInfo {
         name: "call_failed",
         meaning: "The call could not be carried out: arguments are unknown, missing or of a wrong type.",
-        rank: 6,
+        rank: 8,
     },
     ClassInfo {
         name: "wrong_call",
         meaning: "The call was carried out and differs from the right one.",
-        rank: 7,
+        rank: 9,
     },
 ];
 
 /// The classes that only tasks have, and those that only calls have.
-const OF_TASKS: [&str; 2] = ["missing_calls", "no_answer"];
+const OF_TASKS: [&str; 3] = [UNPARSED_CALL, "missing_calls", "no_answer"];
 const OF_CALLS: [&str; 4] = ["no_call", "other_tool", "call_failed", "wrong_call"];
 
 /// The flags, in display order.

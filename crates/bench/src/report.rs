@@ -7,7 +7,7 @@ use std::time::Duration;
 use planproof_agents::memory::MemoryUse;
 use planproof_isolation::Account;
 use planproof_plan::team::TeamUse;
-use planproof_suite::{Card, Case, Class, Judged, Metric, Section, SizeUnit, Suite};
+use planproof_suite::{Card, Case, Class, Judged, Metric, Section, SizeUnit, Suite, advice};
 use serde::{Serialize, Serializer};
 
 use crate::baselines::{BaselineRates, BaselineSums};
@@ -148,6 +148,10 @@ pub struct Report {
     pub classes: BTreeMap<&'static str, u64>,
     /// Scored runs by each of their flags.
     pub flags: BTreeMap<&'static str, u64>,
+    /// What the user can do about failures whose cause may be the set-up, with the number of their runs, including
+    /// those of cases scored apart: a sentence for each class; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<String>,
     /// The unit of the size of cases, in the plural.
     #[serde(serialize_with = "unit_name")]
     pub unit: SizeUnit,
@@ -315,6 +319,22 @@ pub struct Tokens {
     pub output: u64,
 }
 
+/// What can be done about the classes of these runs.
+fn advice_on(suite: &dyn Suite, runs: &[RunSummary]) -> Vec<String> {
+    let count = |class: &str| {
+        let is_of_class = |run: &&RunSummary| {
+            run.scored.as_ref().and_then(|scored| scored.class).is_some_and(|it| it.as_str() == class)
+        };
+        runs.iter().filter(is_of_class).count()
+    };
+    let advised = suite.classes().iter().filter_map(|class| Some((class.name, advice(class.name)?)));
+    let counted = advised.map(|(name, what)| (count(name), name, what)).filter(|(count, ..)| *count > 0);
+    let sentence = |(count, name, what)| {
+        format!("{name} ({count} {}): {what}.", if count == 1 { "run" } else { "runs" })
+    };
+    counted.map(sentence).collect()
+}
+
 impl Report {
     /// Sums up a campaign.
     pub fn new(input: ReportInput<'_>) -> Self {
@@ -371,6 +391,7 @@ impl Report {
             // All counts start at 0, so that the report also shows classes that could have occurred.
             classes: classes.filter(|class| is_possible(*class)).map(|class| (class.as_str(), 0)).collect(),
             flags: flags.filter(is_possible_flag).map(|flag| (flag, 0)).collect(),
+            advice: advice_on(suite, input.runs),
             unit: suite.unit(),
             by_size: Vec::new(),
             metrics: Metrics::default(),

@@ -37,7 +37,7 @@ impl Case for Double {
         Ok(Arc::new(NoTools::default()))
     }
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
-        let is_right = Ended::of(events)?.answer().is_some_and(|answer| answer.trim() == self.target());
+        let is_right = Ended::of(self, events)?.answer().is_some_and(|answer| answer.trim() == self.target());
         let class = if is_right { None } else { Class::find(&CLASSES, "not-double") };
         Ok(Verdict { scored: Scored { class, ..Scored::default() }, detail: "{}".to_owned() })
     }

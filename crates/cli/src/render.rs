@@ -256,6 +256,9 @@ fn came_to(report: &Report) -> String {
     if report.failed > 0 {
         line("Failed:", &format!("{} ({})", report.failed, classes_in_words(&report.classes)));
     }
+    for advice in &report.advice {
+        line("Advice:", advice);
+    }
     // Unlike the lines above, this one and the next include cases that are scored separately, because they say what is
     // missing from the whole campaign.
     let unscored = report.all_unscored();

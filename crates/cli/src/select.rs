@@ -402,7 +402,7 @@ fn with_models(
             let agent = under_test(Arc::new(OfSuite), name, None);
             Ok(AgentUnderTest { of_suite: Some((*of_suite).to_owned()), ..agent })
         }
-        AgentForm::Asking { kind: AgentKind::Tools(of_tools), model } => {
+        AgentForm::Asking { kind: AgentKind::Tools(of_tools, options), model } => {
             let (form, make): (_, fn(_) -> _) = match of_tools {
                 ToolLoop::WholeConversation => (ModelForm::Chat, FunctionCallingAgent::new),
                 ToolLoop::Reasoning => (ModelForm::Chat, FunctionCallingAgent::reasoning),
@@ -410,8 +410,11 @@ fn with_models(
             };
             let found = find_model(model, form)?;
             let shown_name = found.name().to_owned();
-            let agent = make(found)
+            let mut agent = make(found)
                 .ok_or_else(|| Failure::usage(format!("{model} cannot call tools, which the agent needs")))?;
+            if options.text_calls == Some(true) {
+                agent = agent.parsing_text_calls();
+            }
             Ok(under_test(Arc::new(agent), name, Some(shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::Planning(of_agent), model } => {

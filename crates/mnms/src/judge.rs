@@ -4,9 +4,11 @@ use std::sync::LazyLock;
 
 use planproof_plan::{Plan, findings, read_json, read_python, to_line};
 use planproof_suite::questions::{self, Question};
-use planproof_suite::runs::shortened;
-use planproof_suite::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};
-use planproof_trace::{EndReason, Event, EventKind, Usage};
+use planproof_suite::runs::{call_as_text, shortened};
+use planproof_suite::{
+    Class, ClassInfo, FlagInfo, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict,
+};
+use planproof_trace::{EndReason, Event, EventKind, LimitKind, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,28 +31,30 @@ pub const STEPS_KEPT_MAX: usize = 100;
 pub const STEP_CHARACTERS_MAX: usize = 300;
 
 /// The classes of failures, by precedence.
-pub(crate) static CLASSES: [ClassInfo; 6] = [
+pub(crate) static CLASSES: [ClassInfo; 8] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before there was an answer.",
         rank: 0,
     },
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
+    ClassInfo::reply_limit(1),
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
+    ClassInfo::unparsed_call(3),
     ClassInfo {
         name: "no_plan",
         meaning: "There is neither a plan in the answer nor a call of a tool.",
-        rank: 2,
+        rank: 4,
     },
-    ClassInfo { name: "unknown_tool", meaning: "A step calls a tool that does not exist.", rank: 3 },
+    ClassInfo { name: "unknown_tool", meaning: "A step calls a tool that does not exist.", rank: 5 },
     ClassInfo {
         name: "wrong_tools",
         meaning: "The tools, or their order, are those of no right plan.",
-        rank: 4,
+        rank: 6,
     },
     ClassInfo {
         name: "wrong_arguments",
         meaning: "The tools are right, and a step has other arguments than its tool takes.",
-        rank: 5,
+        rank: 7,
     },
 ];
 
@@ -106,15 +110,18 @@ pub struct PlanDetail {
 
 /// Judges a run of a task.
 pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Unscored> {
-    let (answer, ended, broke) = match events.last().map(|event| &event.kind) {
+    let (answer, ended, class) = match events.last().map(|event| &event.kind) {
         Some(EventKind::End(EndReason::Unscored { reason })) => {
             return Err(Unscored::Outside { reason: reason.clone() });
         }
-        Some(EventKind::End(EndReason::Answered { text })) => (Some(text.as_str()), None, false),
+        Some(EventKind::End(EndReason::Answered { text })) => (Some(text.as_str()), None, None),
         Some(EventKind::End(EndReason::LimitReached { limit, value })) => {
-            (None, Some(format!("limit reached: {limit} {value}")), false)
+            let class = if *limit == LimitKind::ReplyTokens { REPLY_LIMIT } else { "timeout" };
+            (None, Some(format!("limit reached: {limit} {value}")), Some(class))
         }
-        Some(EventKind::End(EndReason::AgentFailed { reason })) => (None, Some(reason.clone()), true),
+        Some(EventKind::End(EndReason::AgentFailed { reason })) => {
+            (None, Some(reason.clone()), Some("agent_failed"))
+        }
         // A trace without an end says nothing about the agent.
         _ => return Err(Unscored::CutOff),
     };
@@ -126,7 +133,7 @@ pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Uns
     let run = Run {
         answer,
         ended,
-        broke,
+        class: class.or_else(|| call_as_text(task, events).map(|_| UNPARSED_CALL)),
         executed: executed(events),
         faults: [findings::PARSING, findings::VERIFICATION, findings::EXECUTION]
             .map(|state| faults(events, state)),
@@ -167,7 +174,8 @@ fn usage(events: &[Event]) -> Usage {
 pub(crate) struct Run<'a> {
     pub(crate) answer: Option<&'a str>,
     pub(crate) ended: Option<String>,
-    pub(crate) broke: bool,
+    /// The name of the class that follows from how the run ended, or would if there is no plan.
+    pub(crate) class: Option<&'static str>,
     pub(crate) executed: ExecutionStatus,
     pub(crate) faults: [u32; 3],
     pub(crate) turns: u64,
@@ -191,9 +199,8 @@ pub(crate) fn verdict(
     let passed = run.ended.is_none() && compared.argnames_right;
     let class = match found {
         _ if passed => None,
-        _ if run.broke => Some("agent_failed"),
-        _ if run.ended.is_some() => Some("timeout"),
-        None => Some("no_plan"),
+        _ if run.ended.is_some() => run.class,
+        None => run.class.or(Some("no_plan")),
         Some(_) if compared.has_unknown_tool => Some("unknown_tool"),
         Some(_) if !compared.tools_right => Some("wrong_tools"),
         Some(_) => Some("wrong_arguments"),

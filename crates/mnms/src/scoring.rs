@@ -322,7 +322,7 @@ fn run(prediction: Option<&PlanPrediction>) -> Run<'static> {
     Run {
         answer: None,
         ended: None,
-        broke: false,
+        class: None,
         executed: ExecutionStatus::Not,
         faults: [0; 3],
         turns: prediction.and_then(|prediction| prediction.turns).unwrap_or_default(),

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use planproof_suite as suite;
+use planproof_suite::runs::on_one_line;
 use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, SequenceStep};
 use planproof_synth::{
     ActionId, ConflictVerdict, ConstraintId, Flag, OracleVerdict, OrderClass, PlanningCase, Source, TimeForm,
@@ -141,7 +142,10 @@ fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>
     facts.push(Fact { label: "called", content: Content::Steps(called) });
     if let Some(answer) = &verdict.answer {
         let answer = if answer.is_empty() { NOTHING } else { answer };
-        facts.push(Fact { label: "answered", content: Content::Ends(answer.to_owned()) });
+        // A call consists of short lines, of which only the first and the last would be shown.
+        let is_call = verdict.flags.contains(&Flag::Class(OrderClass::UnparsedCall));
+        let answer = if is_call { on_one_line(answer) } else { answer.to_owned() };
+        facts.push(Fact { label: "answered", content: Content::Ends(answer) });
     }
     facts.extend(conflict_facts(case, verdict));
     for violation in violations(case, verdict) {

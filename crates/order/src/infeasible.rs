@@ -77,8 +77,14 @@ pub struct InfeasibleReport {
 }
 
 /// The classes that a run of an infeasible case may have.
-const CLASSES: [OrderClass; 4] =
-    [OrderClass::Timeout, OrderClass::ActError, OrderClass::Distractor, OrderClass::ConflictMissed];
+const CLASSES: [OrderClass; 6] = [
+    OrderClass::Timeout,
+    OrderClass::ReplyLimit,
+    OrderClass::UnparsedCall,
+    OrderClass::ActError,
+    OrderClass::Distractor,
+    OrderClass::ConflictMissed,
+];
 
 impl InfeasibleReport {
     /// Sums up these runs; `planned` are the cards of all cases, each of which is to be run `repeats` times. `None`

@@ -149,6 +149,8 @@ impl Suite for OrderSuite {
 fn class_meaning(class: OrderClass) -> &'static str {
     match class {
         OrderClass::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
+        OrderClass::ReplyLimit => ClassInfo::reply_limit(0).meaning,
+        OrderClass::UnparsedCall => ClassInfo::unparsed_call(0).meaning,
         OrderClass::ActError => {
             "A refused call (no such tool, or arguments that do not fit) explains a missing action; or the agent broke."
         }
@@ -166,6 +168,7 @@ fn class_meaning(class: OrderClass) -> &'static str {
 fn flag_meaning(flag: Flag) -> &'static str {
     match flag {
         Flag::Class(OrderClass::ActError) => "A call was refused, or the agent broke.",
+        Flag::Class(OrderClass::UnparsedCall) => "A call was written as text instead of being made.",
         Flag::Class(class) => class_meaning(class),
         Flag::Concurrent => "Calls overlapped in time.",
         Flag::AtOnce => "Calls that must follow one another were written in one reply, in the right order.",

@@ -1,5 +1,6 @@
 //! Phrases about a verdict. Texts of a case, of an agent and of the outside world are included as they are.
 
+use planproof_suite::runs::on_one_line;
 use planproof_synth::{
     ActionId, Flag, OracleVerdict, OrderClass, ParameterError, PlanningCase, StartFault, TimeForm,
     WrongValue, clock_time,
@@ -159,7 +160,10 @@ pub(crate) fn summary(case: &PlanningCase, verdict: &OracleVerdict) -> String {
     let Some(class) = verdict.class else { return "passed".to_owned() };
     let cut_short = || verdict.cut_short.as_deref().map(in_one_line);
     let what = match class {
-        OrderClass::Timeout => cut_short(),
+        OrderClass::Timeout | OrderClass::ReplyLimit => cut_short(),
+        OrderClass::UnparsedCall => {
+            verdict.answer.as_deref().map(|text| on_one_line(&format!("a call was written as text: {text}")))
+        }
         OrderClass::ActError if verdict.flags.contains(&Flag::AgentFailed) => {
             cut_short().map(|reason| format!("the agent broke: {reason}"))
         }

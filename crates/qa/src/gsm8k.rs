@@ -28,19 +28,21 @@ pub use problem::{ANSWER_FORM, CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, WordPr
 pub const NAME: &str = "gsm8k";
 
 /// The classes of failures, by precedence.
-pub(crate) static CLASSES: [ClassInfo; 4] = [
+pub(crate) static CLASSES: [ClassInfo; 6] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before the agent had answered.",
         rank: 0,
     },
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
+    ClassInfo::reply_limit(1),
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
+    ClassInfo::unparsed_call(3),
     ClassInfo {
         name: "no_answer",
         meaning: "The agent answered, but the rule of the scoring finds no number in its answer.",
-        rank: 2,
+        rank: 4,
     },
-    ClassInfo { name: "wrong_answer", meaning: "The number of the answer is not the right one.", rank: 3 },
+    ClassInfo { name: "wrong_answer", meaning: "The number of the answer is not the right one.", rank: 5 },
 ];
 
 /// The flags, in the order in which they are shown.

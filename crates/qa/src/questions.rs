@@ -83,18 +83,20 @@ impl Benchmark {
 }
 
 /// The classes of failures, by precedence.
-pub(crate) static CLASSES: [ClassInfo; 4] = [
+pub(crate) static CLASSES: [ClassInfo; 6] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before the agent had answered.",
         rank: 0,
     },
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
-    ClassInfo { name: "no_answer", meaning: "The agent's answer is empty.", rank: 2 },
+    ClassInfo::reply_limit(1),
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
+    ClassInfo::unparsed_call(3),
+    ClassInfo { name: "no_answer", meaning: "The agent's answer is empty.", rank: 4 },
     ClassInfo {
         name: "wrong_answer",
         meaning: "The answer is not the right one, letter by letter once both are made normal.",
-        rank: 3,
+        rank: 5,
     },
 ];
 

@@ -84,6 +84,9 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
     } else if report.all_not_run() > 0 {
         let _ = writeln!(out, "Not run: {}.\n", counted(report.all_not_run(), noun));
     }
+    for advice in &report.advice {
+        let _ = writeln!(out, "{}\n", escape(advice));
+    }
     if let Some(isolation) = &report.isolation {
         let isolation = short_in_the_middle(&one_line(&isolation.to_string()), TEXT_CHARACTERS_MAX);
         let _ = writeln!(out, "Isolation: {}.\n", escape(&isolation));

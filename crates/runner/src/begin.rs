@@ -40,6 +40,8 @@ pub struct RequestedCampaign {
     pub timeout: Duration,
     /// Most model turns of a run.
     pub iterations: u32,
+    /// Most tokens of one reply.
+    pub reply_tokens: u32,
     /// Most runs at once; `None` for the default of the kind of agent.
     pub concurrency: Option<NonZeroUsize>,
     /// The model that is served to an external agent.
@@ -236,6 +238,7 @@ impl RequestedCampaign {
         let mut options = StoredOptions {
             suite: self.suite.clone(),
             seed_is_secret: self.seed_is_secret,
+            reply_tokens: Some(self.reply_tokens),
             serve_model: self.serve_model.clone(),
             program: self.program.absolute()?,
             answers,

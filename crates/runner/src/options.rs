@@ -36,6 +36,9 @@ pub struct StoredOptions {
     pub timeout_ms: u64,
     /// Most model turns of a run.
     pub iterations: u32,
+    /// Most tokens of one reply; absent for no limit, as in campaigns from before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_tokens: Option<u32>,
     /// The model that is served to an external agent.
     pub serve_model: Option<String>,
     /// What a program is started with.
@@ -186,6 +189,7 @@ impl StoredOptions {
             concurrency: concurrency.get(),
             timeout_ms: milliseconds(wall),
             iterations,
+            reply_tokens: None,
             serve_model: None,
             program: ProgramOptions::default(),
             solver_calls: 0,
@@ -210,7 +214,12 @@ impl StoredOptions {
 
     /// What ends a run.
     pub fn limits(&self) -> RunLimits {
-        RunLimits { wall: self.timeout(), iterations: self.iterations, ..RunLimits::default() }
+        RunLimits {
+            wall: self.timeout(),
+            iterations: self.iterations,
+            reply_tokens: self.reply_tokens,
+            ..RunLimits::default()
+        }
     }
 
     /// The user's files that the agent is made from.
@@ -339,6 +348,7 @@ mod tests {
             "distractor_fails":false,"serve_model":null,"solver_calls":26,"solver_ns":1,"synthesis_ns":2}"#;
         let options: StoredOptions = serde_json::from_str(old).unwrap();
         assert_eq!((options.seed, &options.answers), (7, &Answers::Live));
+        assert_eq!(options.limits().reply_tokens, None, "requests of that time had no limit");
         let seed = u64::MAX;
         let answers = Answers::Record("r.jsonl".into());
         let text =

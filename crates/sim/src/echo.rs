@@ -124,8 +124,10 @@ impl Model for EchoModel {
             tool_calls: true,
             streaming: true,
             partial_turn: true,
+            conversational: false,
             completion: true,
             log_probabilities: true,
+            grammar: false,
             server_state: false,
         }
     }

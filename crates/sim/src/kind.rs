@@ -40,12 +40,19 @@ pub enum SimKind {
     /// Plans correctly and then repeats its last call for ever; in the time form it clears the day, for ever. In the
     /// text form its replies end at a limit if it is allowed to continue.
     Endless,
+    /// None, but it writes each call as text, in a fence, as models do whose server does not read their calls.
+    TextCalls,
+    /// It writes on and on, and reaches any limit of its replies.
+    Rambling,
     /// One planted fault, and nothing else: for the dissection of errors.
     Planted(PlantedFault),
 }
 
 impl SimKind {
-    /// All kinds but those with a planted fault.
+    /// Stand-ins for what real models do on real servers, whatever the case.
+    pub const OF_SERVERS: [Self; 2] = [Self::TextCalls, Self::Rambling];
+
+    /// All other kinds but those with a planted fault.
     pub const ALL: [Self; 7] = [
         Self::Perfect,
         Self::Parallel,
@@ -66,6 +73,8 @@ impl SimKind {
             Self::Careless => "careless",
             Self::Clumsy => "clumsy",
             Self::Endless => "endless",
+            Self::TextCalls => "text-calls",
+            Self::Rambling => "rambling",
             Self::Planted(fault) => fault.as_str(),
         }
     }
@@ -73,7 +82,7 @@ impl SimKind {
     /// The kind of that name.
     pub fn find(name: &str) -> Option<Self> {
         let planted = PlantedFault::ALL.into_iter().map(Self::Planted);
-        Self::ALL.into_iter().chain(planted).find(|kind| kind.as_str() == name)
+        Self::ALL.into_iter().chain(Self::OF_SERVERS).chain(planted).find(|kind| kind.as_str() == name)
     }
 
     /// Chance of one mistake with `actions` actions; see the kinds, which define the mistake.
@@ -83,7 +92,13 @@ impl SimKind {
             Self::Forgetful => (0.03 * more).min(0.5),
             Self::Careless => (0.05 * more).min(0.6),
             Self::Clumsy => (0.05 * more).min(0.5),
-            Self::Perfect | Self::Parallel | Self::InOrder | Self::Endless | Self::Planted(_) => 0.0,
+            Self::Perfect
+            | Self::Parallel
+            | Self::InOrder
+            | Self::Endless
+            | Self::TextCalls
+            | Self::Rambling
+            | Self::Planted(_) => 0.0,
         }
     }
 }

@@ -25,9 +25,9 @@
 //! its script (`script.rs`, a turn at a time in `step.rs`), in the time form (`day.rs`), with a guard
 //! (`follow_guard.rs`) or a contradictory text (`report.rs`), the writing of calls (`writing.rs`), conversations of
 //! calls (`calling.rs`), conversations in the formats of frameworks (`history.rs`, `dspy.rs`, `python.rs`) with their
-//! own tools (`tools.rs`), the text form (`text.rs`), and the model that is given the answers (`gold.rs`, in text
-//! `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`, sub-tasks `subtasks.rs`), and the model that repeats
-//! its request (`echo.rs`).
+//! own tools (`tools.rs`), calls as text (`written.rs`), the text form (`text.rs`), the model that is given the answers
+//! (`gold.rs`, in text `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`, sub-tasks `subtasks.rs`), and the
+//! model that repeats its request (`echo.rs`).
 
 mod calling;
 mod day;
@@ -51,6 +51,7 @@ mod text;
 mod tools;
 mod two_stage;
 mod writing;
+mod written;
 
 use std::sync::Arc;
 
@@ -98,6 +99,11 @@ impl SimModel {
     }
 
     fn reply(&self, request: &ChatRequest) -> ChatReply {
+        if self.calling.kind == SimKind::Rambling {
+            let read = request.messages.iter().map(text_bytes).sum();
+            let TextReply { text, finish } = written::rambling(&request.settings);
+            return ChatReply { usage: usage(read, text.len()), text, calls: Vec::new(), finish, id: None };
+        }
         // The prompts of agents that write sub-tasks have a mark of their own, so they are recognised first.
         if let Some(asked) = subtasks::Request::of(request) {
             let text = asked.understood(&self.calling, request);
@@ -114,7 +120,13 @@ impl SimModel {
             return ChatReply { text, calls: Vec::new(), finish, usage, id: None };
         }
         let characters = request.messages.iter().map(text_bytes).sum();
-        let (text, calls) = self.calling.text_and_calls(&history::read(request));
+        let (text, calls) = match self.calling.kind {
+            SimKind::TextCalls => {
+                let (text, calls) = self.calling.text_and_calls(&written::read(request));
+                (written::as_text(text, &calls), Vec::new())
+            }
+            _ => self.calling.text_and_calls(&history::read(request)),
+        };
         let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
         let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
         ChatReply { text, calls, finish, usage: usage(characters, written), id: None }
@@ -124,6 +136,7 @@ impl SimModel {
         let CompletionRequest { prompt, settings, score_prompt } = request;
         let reply = match settings.output_tokens_max {
             Some(0) => text::ended(String::new(), settings),
+            _ if self.calling.kind == SimKind::Rambling => written::rambling(settings),
             _ => text::complete(&self.calling, prompt, settings)
                 .unwrap_or_else(|| self.words(prompt, settings)),
         };

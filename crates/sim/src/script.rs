@@ -203,9 +203,13 @@ fn plan(
     let chance = kind.mistake_chance(mentioned.len());
     match kind {
         SimKind::InOrder => (mentioned.to_vec(), None),
-        SimKind::Perfect | SimKind::Parallel | SimKind::Clumsy | SimKind::Endless | SimKind::Planted(_) => {
-            keep_order(mentioned, pairs, |_| true, None)
-        }
+        SimKind::Perfect
+        | SimKind::Parallel
+        | SimKind::Clumsy
+        | SimKind::Endless
+        | SimKind::TextCalls
+        | SimKind::Rambling
+        | SimKind::Planted(_) => keep_order(mentioned, pairs, |_| true, None),
         SimKind::Forgetful => {
             let (mut plan, order) = keep_order(mentioned, pairs, |_| true, None);
             plan.retain(|_| draw.unit() >= chance);

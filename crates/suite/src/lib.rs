@@ -43,4 +43,6 @@ pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table};
 pub use suite::{Baseline, Columns, CombinationFigures, Judged, SizeUnit, Suite, SuiteAgent};
 pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
-pub use verdict::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};
+pub use verdict::{
+    Class, ClassInfo, FlagInfo, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict, advice,
+};

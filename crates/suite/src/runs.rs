@@ -1,32 +1,39 @@
 //! The data that suites with answers read from a run.
 
-use crate::{CaseError, EventNote, Unscored};
-use planproof_trace::{EndReason, Event, EventKind, PairedCall, paired_calls};
+use std::cell::OnceCell;
+
+use planproof_trace::{EndReason, Event, EventKind, LimitKind, PairedCall, paired_calls, unparsed_calls};
 use serde_json::Value;
+
+use crate::{Case, CaseError, EventNote, REPLY_LIMIT, UNPARSED_CALL, Unscored};
 
 /// The end of a run that says something about the agent.
 pub enum Ended<'a> {
     /// With this answer.
     Answered(&'a str),
+    /// With this answer, or report within a team, in which a call is written as text.
+    CallAsText(&'a str),
     /// At a limit, in words.
-    AtLimit(String),
+    AtLimit(LimitKind, String),
     /// Because the agent broke, in words.
     Broken(&'a str),
 }
 
 impl<'a> Ended<'a> {
-    /// How a run with these events ended.
+    /// How a run of a case with these events ended.
     ///
     /// # Errors
     /// The run says nothing about the agent, or its end is missing.
-    pub fn of(events: &'a [Event]) -> Result<Self, Unscored> {
+    pub fn of(case: &dyn Case, events: &'a [Event]) -> Result<Self, Unscored> {
         match events.last().map(|event| &event.kind) {
             Some(EventKind::End(EndReason::Unscored { reason })) => {
                 Err(Unscored::Outside { reason: reason.clone() })
             }
-            Some(EventKind::End(EndReason::Answered { text })) => Ok(Self::Answered(text)),
+            Some(EventKind::End(EndReason::Answered { text })) => {
+                Ok(call_as_text(case, events).map_or(Self::Answered(text), |_| Self::CallAsText(text)))
+            }
             Some(EventKind::End(EndReason::LimitReached { limit, value })) => {
-                Ok(Self::AtLimit(format!("limit reached: {limit} {value}")))
+                Ok(Self::AtLimit(*limit, format!("limit reached: {limit} {value}")))
             }
             Some(EventKind::End(EndReason::AgentFailed { reason })) => Ok(Self::Broken(reason)),
             _ => Err(Unscored::CutOff),
@@ -36,10 +43,43 @@ impl<'a> Ended<'a> {
     /// The answer, where there is one.
     pub fn answer(&self) -> Option<&'a str> {
         match self {
-            Self::Answered(text) => Some(text),
-            Self::AtLimit(_) | Self::Broken(_) => None,
+            Self::Answered(text) | Self::CallAsText(text) => Some(text),
+            Self::AtLimit(..) | Self::Broken(_) => None,
         }
     }
+
+    /// The name of the class of a failed run that ended like this; `None` if the answer decides.
+    pub fn class(&self) -> Option<&'static str> {
+        match self {
+            Self::Answered(_) => None,
+            Self::CallAsText(_) => Some(UNPARSED_CALL),
+            Self::AtLimit(LimitKind::ReplyTokens, _) => Some(REPLY_LIMIT),
+            Self::AtLimit(..) => Some("timeout"),
+            Self::Broken(_) => Some("agent_failed"),
+        }
+    }
+
+    /// Why there is no answer, in at most so many characters; `None` if there is one.
+    pub fn why(&self, characters_max: usize) -> Option<String> {
+        match self {
+            Self::Answered(_) | Self::CallAsText(_) => None,
+            Self::AtLimit(_, words) => Some(words.clone()),
+            Self::Broken(reason) => Some(shortened(reason, characters_max)),
+        }
+    }
+}
+
+/// The text in which an agent wrote calls of the case's tools, and stopped there ([`unparsed_calls`]).
+pub fn call_as_text<'e>(case: &dyn Case, events: &'e [Event]) -> Option<&'e str> {
+    // Tools can be expensive to make, so they are made only if something looks like a call.
+    let names = OnceCell::new();
+    let names = || {
+        names.get_or_init(|| {
+            let names = |tool: &planproof_trace::Tool| tool.name.clone();
+            case.toolbox().map(|it| it.tools().iter().map(names).collect::<Vec<_>>()).unwrap_or_default()
+        })
+    };
+    unparsed_calls(events, &|name| names().iter().any(|tool| tool == name))
 }
 
 /// At most `most` characters, half from the beginning and half from the end, with a mark between them.

@@ -17,6 +17,43 @@ pub struct ClassInfo {
     pub rank: u8,
 }
 
+/// The name of the class of runs that end with a reply of too many tokens.
+pub const REPLY_LIMIT: &str = "reply_limit";
+
+/// The name of the class of runs that end with a call which is written as text.
+pub const UNPARSED_CALL: &str = "unparsed_call";
+
+impl ClassInfo {
+    /// The class of runs that end with a reply of too many tokens, at this rank.
+    pub const fn reply_limit(rank: u8) -> Self {
+        let meaning = "A reply of the model reached the limit of --reply-tokens without a call.";
+        Self { name: REPLY_LIMIT, meaning, rank }
+    }
+
+    /// The class of runs that end with a call which is written as text, at this rank.
+    pub const fn unparsed_call(rank: u8) -> Self {
+        let meaning = "The agent wrote a call as text instead of making it, and stopped there.";
+        Self { name: UNPARSED_CALL, meaning, rank }
+    }
+}
+
+/// What a user can do about runs of a class whose cause may be the set-up, with the class as its subject; `None` for
+/// all other classes.
+pub fn advice(class: &str) -> Option<&'static str> {
+    match class {
+        REPLY_LIMIT => {
+            Some("a reply reached the limit of --reply-tokens; raise it if such replies should be whole")
+        }
+        UNPARSED_CALL => Some(
+            "a call was written as text, and nobody made it. The model's server has to read calls from its text: start \
+             llama.cpp with --jinja, vLLM with --enable-auto-tool-choice --tool-call-parser PARSER (hermes for Qwen and \
+             Hermes), SGLang with --tool-call-parser PARSER, and give Ollama a template with tools. Otherwise \
+             --parse-text-calls lets planproof read them",
+        ),
+        _ => None,
+    }
+}
+
 /// A [`ClassInfo`] by reference: as small as a pointer, ordered by precedence.
 #[derive(Clone, Copy)]
 pub struct Class(&'static ClassInfo);

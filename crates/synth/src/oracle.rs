@@ -8,7 +8,7 @@ mod values;
 use std::collections::BTreeSet;
 
 use planproof_constraint::{Execution, Status, Variable};
-use planproof_trace::{EndReason, Event, EventKind};
+use planproof_trace::{EndReason, Event, EventKind, LimitKind, unparsed_calls};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -26,8 +26,12 @@ use crate::case::{ActionId, ConstraintId, PlanningCase};
 pub enum OrderClass {
     /// Out of time or iterations without finishing.
     Timeout,
+    /// **(ours)** A reply of the model reached the limit of its tokens without a call.
+    ReplyLimit,
     /// **(ours)** The agent reported a conflict in a feasible case.
     FalseAlarm,
+    /// **(ours)** A call that was written as text explains a missing action or report.
+    UnparsedCall,
     /// A call of a nonexistent tool, or with invalid arguments, explains a missing action; or the agent itself
     /// failed.
     ActError,
@@ -50,9 +54,11 @@ pub enum OrderClass {
 impl OrderClass {
     /// All classes in order of precedence: the first that applies becomes a case's class. The order is the paper's,
     /// with the omissions of infeasible cases at the position of the paper's omissions.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Timeout,
+        Self::ReplyLimit,
         Self::FalseAlarm,
+        Self::UnparsedCall,
         Self::ActError,
         Self::ConflictMissed,
         Self::ActionLost,
@@ -67,6 +73,8 @@ impl OrderClass {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
+            Self::ReplyLimit => "reply_limit",
+            Self::UnparsedCall => "unparsed_call",
             Self::FalseAlarm => "false_alarm",
             Self::ActError => "act_error",
             Self::ActionLost => "action_lost",
@@ -100,9 +108,11 @@ pub enum Flag {
 
 impl Flag {
     /// All flags.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Class(OrderClass::Timeout),
+        Self::Class(OrderClass::ReplyLimit),
         Self::Class(OrderClass::FalseAlarm),
+        Self::Class(OrderClass::UnparsedCall),
         Self::Class(OrderClass::ActError),
         Self::Class(OrderClass::ConflictMissed),
         Self::Class(OrderClass::ActionLost),
@@ -208,8 +218,8 @@ pub struct OracleVerdict {
     pub held_back: Vec<Refused>,
     /// Why the run ended, unless the agent ended it by an answer.
     pub cut_short: Option<String>,
-    /// The agent's answer if it failed without a call of an action, because nothing else can be seen of such a run;
-    /// for a long answer [`ANSWER_CHARACTERS_MAX`] characters from its beginning and end. `None` otherwise.
+    /// The agent's answer if it failed without a call of an action, because nothing else can be seen of such a run, or
+    /// the text in which it wrote a call; for a long one [`ANSWER_CHARACTERS_MAX`] characters from its beginning and end. `None` otherwise.
     pub answer: Option<String>,
     /// The conflict of the case, and the agent's report; `None` if there is neither.
     pub conflict: Option<ConflictVerdict>,
@@ -282,7 +292,9 @@ pub fn judge(
     }
     let cut_short = match end {
         EndReason::LimitReached { limit, value } => {
-            flags.insert(Flag::Class(OrderClass::Timeout));
+            let is_reply = *limit == LimitKind::ReplyTokens;
+            let class = if is_reply { OrderClass::ReplyLimit } else { OrderClass::Timeout };
+            flags.insert(Flag::Class(class));
             Some(format!("limit reached: {limit} {value}"))
         }
         EndReason::AgentFailed { reason } => {
@@ -303,14 +315,25 @@ pub fn judge(
         None => judge_order(case, &calls, ended, options),
         Some(time) => time::judge(case, time, &calls, ended, options),
     };
-    // Where there are calls, they show what went wrong.
-    if let EndReason::Answered { text } = end
-        && !verdict.passed
-        && verdict.calls.is_empty()
-    {
-        verdict.answer = Some(both_ends(text, ANSWER_CHARACTERS_MAX));
+    if let (EndReason::Answered { text }, false) = (end, verdict.passed) {
+        let unparsed = unparsed_calls(events, &|name| case.tool(name).is_some());
+        if unparsed.is_some() {
+            verdict.flags.insert(Flag::Class(OrderClass::UnparsedCall));
+            // With everything done, calls in a text explain nothing.
+            if verdict.class.is_some_and(is_omission) {
+                verdict.class = Some(OrderClass::UnparsedCall);
+            }
+        }
+        // Where there are calls, they show what went wrong.
+        let shown = unparsed.or(verdict.calls.is_empty().then_some(text));
+        verdict.answer = shown.map(|text| both_ends(text, ANSWER_CHARACTERS_MAX));
     }
     Ok(verdict)
+}
+
+/// Whether the class of a run says that something was not done, which a call that was never made explains.
+fn is_omission(class: OrderClass) -> bool {
+    matches!(class, OrderClass::ActError | OrderClass::ActionLost | OrderClass::ConflictMissed)
 }
 
 /// At most `most` characters, half from the beginning and half from the end, with a mark between them.

@@ -148,7 +148,7 @@ pub enum OutputFault {
 }
 
 /// The classes of failures, by precedence. The four in the middle are those of the paper.
-pub(crate) static CLASSES: [ClassInfo; 6] = [
+pub(crate) static CLASSES: [ClassInfo; 8] = [
     ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 0 },
     ClassInfo {
         name: "endless_extension",
@@ -160,20 +160,22 @@ pub(crate) static CLASSES: [ClassInfo; 6] = [
         meaning: "A limit of the run was reached before the agent had answered.",
         rank: 2,
     },
+    ClassInfo::reply_limit(3),
+    ClassInfo::unparsed_call(4),
     ClassInfo {
         name: "wrong_format",
         meaning: "The output does not have the form that was demanded, such as a list.",
-        rank: 3,
+        rank: 5,
     },
     ClassInfo {
         name: "task_not_understood",
         meaning: "A tool or what it was to do does not fit the question.",
-        rank: 4,
+        rank: 6,
     },
     ClassInfo {
         name: "missing_summary",
         meaning: "The answer leaves out a part of the question, or what the tools gave.",
-        rank: 5,
+        rank: 7,
     },
 ];
 

@@ -6,9 +6,9 @@ use std::collections::hash_map::Entry;
 
 use planproof_measure::echo::outside_of_echo;
 use planproof_plan::subtasks::Division;
-use planproof_suite::{Class, FlagInfo, Score, Scored, Unscored, Verdict};
+use planproof_suite::{Class, FlagInfo, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict};
 use planproof_tools::sql::{Rows, SqlError};
-use planproof_trace::Event;
+use planproof_trace::{Event, LimitKind};
 use serde::{Deserialize, Serialize};
 
 use crate::case::TptuCase;
@@ -129,11 +129,11 @@ impl Judged {
 
 /// Judges a run. Statements of answers are executed, on the database of the suite; nothing else is.
 pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscored> {
-    let run = Run::of(events)?;
+    let run = Run::of(case, events)?;
     // What an agent repeats of our instructions is not its output.
     let instructions = prompt::instructions(case.evaluation());
     let judged = match &run.ended {
-        Ended::Answered(text) => {
+        Ended::Answered(text) | Ended::CallAsText(text) => {
             let text = &outside_of_echo(text, &instructions);
             match case.evaluation() {
                 it if it.is_planning() => of_plan(it, case.question(), &run, text, &instructions),
@@ -142,7 +142,7 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
                 _ => of_answer(case.question(), &run, text)?,
             }
         }
-        Ended::AtLimit(_) | Ended::Broken(_) => Judged::default(),
+        Ended::AtLimit(..) | Ended::Broken(_) => Judged::default(),
     };
     Ok(verdict(case, &run, judged))
 }
@@ -346,8 +346,10 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
     let Judged { found, mut faults } = judged;
     let class = match &run.ended {
         Ended::Answered(_) => class_of(&faults),
+        Ended::CallAsText(_) => class_of(&faults).map(|_| UNPARSED_CALL),
+        Ended::AtLimit(LimitKind::ReplyTokens, _) => Some(REPLY_LIMIT),
         // A limit that was reached by repetition is what the paper calls endless extension.
-        Ended::AtLimit(_) => match carried_out::repetition(case.question(), run) {
+        Ended::AtLimit(..) => match carried_out::repetition(case.question(), run) {
             Some(fault) => {
                 faults.push(fault);
                 class_of(&faults)
@@ -387,8 +389,10 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
         is_error: call.is_error,
     };
     let (answer, ended) = match &run.ended {
-        Ended::Answered(text) => (Some(shortened(text, ANSWER_CHARACTERS_MAX)), None),
-        Ended::AtLimit(words) => (None, Some(words.clone())),
+        Ended::Answered(text) | Ended::CallAsText(text) => {
+            (Some(shortened(text, ANSWER_CHARACTERS_MAX)), None)
+        }
+        Ended::AtLimit(_, words) => (None, Some(words.clone())),
         Ended::Broken(reason) => (None, Some(shortened(reason, ANSWER_CHARACTERS_MAX))),
     };
     let detail = EvaluationDetail {
@@ -419,7 +423,7 @@ fn right_share(case: &TptuCase, ended: &Ended, faults: &[OutputFault]) -> f64 {
     let question = case.question();
     let total = if case.evaluation().is_planning() { question.plan.len() } else { question.answer.len() };
     let is_whole = |fault: &OutputFault| fault.class() == "wrong_format";
-    if !matches!(ended, Ended::Answered(_)) || faults.iter().any(is_whole) {
+    if !matches!(ended, Ended::Answered(_) | Ended::CallAsText(_)) || faults.iter().any(is_whole) {
         return 0.0;
     }
     // A fault about a step beyond the planned ones does not reduce the share.

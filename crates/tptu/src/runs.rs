@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use planproof_plan::subtasks::PlanOfRun;
 use planproof_suite::questions::is_of_judge;
 use planproof_suite::{Unscored, runs};
-use planproof_trace::{Arguments, Event, EventKind, paired_calls};
+use planproof_trace::{Arguments, Event, EventKind, LimitKind, paired_calls};
 use serde_json::Value;
 
+use crate::case::TptuCase;
 use crate::sub_task_questions;
 use crate::tool::ToolName;
 
@@ -31,8 +32,10 @@ pub(crate) struct Run {
 pub(crate) enum Ended {
     /// With this answer.
     Answered(String),
+    /// With this answer, in which a call is written as text.
+    CallAsText(String),
     /// At a limit, in words.
-    AtLimit(String),
+    AtLimit(LimitKind, String),
     /// Because the agent broke, in words.
     Broken(String),
 }
@@ -60,14 +63,15 @@ impl Call {
 }
 
 impl Run {
-    /// What these events say.
+    /// What the events of a run of this case say.
     ///
     /// # Errors
     /// The run says nothing about the agent, or its end is missing.
-    pub(crate) fn of(events: &[Event]) -> Result<Self, Unscored> {
-        let ended = match runs::Ended::of(events)? {
+    pub(crate) fn of(case: &TptuCase, events: &[Event]) -> Result<Self, Unscored> {
+        let ended = match runs::Ended::of(case, events)? {
             runs::Ended::Answered(text) => Ended::Answered(text.to_owned()),
-            runs::Ended::AtLimit(words) => Ended::AtLimit(words),
+            runs::Ended::CallAsText(text) => Ended::CallAsText(text.to_owned()),
+            runs::Ended::AtLimit(limit, words) => Ended::AtLimit(limit, words),
             runs::Ended::Broken(reason) => Ended::Broken(reason.to_owned()),
         };
         let said = |event: &Event| match &event.kind {

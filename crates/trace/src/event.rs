@@ -125,11 +125,14 @@ pub enum LimitKind {
     OutputBytes,
     /// Bytes of the text of an agent made from a specification.
     TextBytes,
+    /// Tokens of one reply of a model.
+    ReplyTokens,
 }
 
 impl LimitKind {
     /// All limits.
-    pub const ALL: [Self; 4] = [Self::WallMilliseconds, Self::Iterations, Self::OutputBytes, Self::TextBytes];
+    pub const ALL: [Self; 5] =
+        [Self::WallMilliseconds, Self::Iterations, Self::OutputBytes, Self::TextBytes, Self::ReplyTokens];
 
     /// The word used in files and messages.
     pub fn as_str(self) -> &'static str {
@@ -138,6 +141,7 @@ impl LimitKind {
             Self::Iterations => "iterations",
             Self::OutputBytes => "output_bytes",
             Self::TextBytes => "text_bytes",
+            Self::ReplyTokens => "reply_tokens",
         }
     }
 }

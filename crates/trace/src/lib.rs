@@ -15,10 +15,11 @@
 //!
 //! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), the data of tools for planning
 //! (`catalogue.rs`), events and clocks (`event.rs`), the agents of a run (`actor.rs`), the pairing of calls and
-//! results (`calls.rs`), arguments that fit a schema (`sample.rs`), the recorder, a one-line notation for tests and
-//! bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times (`time_of_day.rs`), long numbers
-//! (`digits.rs`), seeded draws (`draw.rs`), the keys that must not be written anywhere (`secrets.rs`), texts with
-//! placeholders (`template.rs`), and the reader of JSON that other programs wrote (`json.rs`).
+//! results (`calls.rs`), calls that a model wrote as text (`text_calls.rs`), arguments that fit a schema
+//! (`sample.rs`), the recorder, a one-line notation for tests and bug reports (`notation.rs`), the trace files
+//! (`wire/v1.rs`), clock times (`time_of_day.rs`), long numbers (`digits.rs`), seeded draws (`draw.rs`), the keys that
+//! must not be written anywhere (`secrets.rs`), texts with placeholders (`template.rs`), and the reader of JSON that
+//! other programs wrote (`json.rs`).
 
 mod actor;
 mod attachment;
@@ -30,6 +31,7 @@ mod event;
 mod recorder;
 mod sample;
 mod secrets;
+mod text_calls;
 mod time_of_day;
 mod tool;
 
@@ -54,5 +56,6 @@ pub use event::{
 pub use recorder::{EventSink, Recorder};
 pub use sample::sample_arguments;
 pub use secrets::{REDACTED, SECRET_BYTES_MIN, Secrets};
+pub use text_calls::{TextCall, text_calls, unparsed_calls};
 pub use time_of_day::TimeOfDay;
 pub use tool::{Arguments, CallId, Tool, ToolCall, ToolResult};

@@ -27,7 +27,7 @@
 //! | `correct "VIOLATION" "APPENDED" discarded=BYTES` | its model was corrected |
 //! | `tally corrections=N/ESCALATIONS discarded=BYTES tokens=DISCARDED/REPEATED` | what that took |
 //! | `answer "TEXT"` | the agent gave its final answer |
-//! | `limit WORD N` | a limit was reached: `wall_ms`, `iterations`, `output_bytes` or `text_bytes` |
+//! | `limit WORD N` | a limit was reached: `wall_ms`, `iterations`, `output_bytes`, `text_bytes` or `reply_tokens` |
 //! | `failed "TEXT"`, `unscored "TEXT"` | the agent broke; something outside of it did |
 //!
 //! `TEXT` is a JSON string. `NAME` and `ID` are bare words of `[A-Za-z0-9_.:/-]`, or JSON strings. The following is

@@ -104,7 +104,8 @@ impl Request {
         };
         if way == Continuation::Text {
             let prompt = format!("{instructions}\n\n{text}");
-            settings.output_tokens_max.get_or_insert(TEXT_TOKENS_MAX);
+            let most = settings.output_tokens_max.unwrap_or(TEXT_TOKENS_MAX);
+            settings.output_tokens_max = Some(most.min(TEXT_TOKENS_MAX));
             return Self::Completion(CompletionRequest { prompt, settings, score_prompt: false });
         }
         let mut messages = vec![
@@ -123,6 +124,14 @@ impl Request {
             }
         }
         Self::Chat(ChatRequest { messages, previous: None, tools: Arc::from([]), settings })
+    }
+
+    /// Most tokens of the reply.
+    pub(super) fn output_tokens_max(&self) -> Option<u32> {
+        match self {
+            Self::Completion(request) => request.settings.output_tokens_max,
+            Self::Chat(request) => request.settings.output_tokens_max,
+        }
     }
 
     /// The bytes of its texts.

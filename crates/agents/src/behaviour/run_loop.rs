@@ -13,6 +13,7 @@ use super::continuation::Request;
 use super::handlers::{self, Written};
 use super::writing::{Feed, Writing};
 use crate::RunContext;
+use crate::asking::CutBy;
 
 /// Bytes of text that count as a token if nobody reports a count.
 const BYTES_PER_TOKEN: usize = 4;
@@ -31,6 +32,9 @@ pub(super) struct Session<'a> {
     answers: handlers::Answers,
     /// How the environment produced its latest text, until that is in the trace.
     note: String,
+    /// Tokens that the model has written in a row: since the question, or since the environment wrote last. A limit of
+    /// a server can cut them into several replies.
+    tokens_in_a_row: u64,
     /// All tokens and bytes that the model wrote.
     output_tokens: u64,
     output_bytes: u64,
@@ -70,6 +74,7 @@ impl<'a> Session<'a> {
             recorded: 0,
             answers: handlers::Answers::new(),
             note: String::new(),
+            tokens_in_a_row: 0,
             output_tokens: 0,
             output_bytes: 0,
             repeated_tokens: 0,
@@ -120,7 +125,15 @@ impl<'a> Session<'a> {
 
     /// Asks the model once, and gives the monitor what it writes. The error is the end of the run.
     async fn turn(&mut self) -> Result<(), EndReason> {
-        let request = self.request();
+        let left =
+            self.run.limits.reply_tokens.map(|most| {
+                u64::from(most).saturating_sub(self.tokens_in_a_row).try_into().unwrap_or(u32::MAX)
+            });
+        if left == Some(0) {
+            return Err(CutBy::Model.end(self.run.limits.reply_tokens.unwrap_or_default()));
+        }
+        let request = self.request(left);
+        let allowed = request.output_tokens_max();
         self.requests += 1;
         let before = self.writing.monitor.text().len();
         let reply = self.read(&request).await;
@@ -128,12 +141,25 @@ impl<'a> Session<'a> {
         self.output_tokens += reply.usage.output_tokens;
         self.output_bytes += reply.text.len() as u64;
         let Reply { text, calls, finish, usage } = reply;
-        let is_blank = text.trim().is_empty();
+        let (is_blank, bytes) = (text.trim().is_empty(), text.len());
+        // A text that was cut is continued. Where there is none, the next reply would be cut like this one.
+        let cut = allowed.filter(|_| finish == FinishReason::Length).map(|allowed| {
+            let by =
+                if text.is_empty() && calls == 0 { CutBy::of(&text, usage, allowed) } else { CutBy::Model };
+            (by, allowed)
+        });
         // Recorded before the filter is checked: the trace has to show what even a withheld reply cost.
         self.run.recorder.record(EventKind::Turn { text, calls, finish, usage });
         if finish == FinishReason::ContentFilter {
             return Err(filtered());
         }
+        if let Some((by, allowed)) = cut.filter(|(by, _)| *by != CutBy::Model) {
+            return Err(by.end(allowed));
+        }
+        self.tokens_in_a_row += match usage.output_tokens {
+            0 => bytes.div_ceil(BYTES_PER_TOKEN) as u64,
+            tokens => tokens,
+        };
         // To correct a text, the model has to read all of it once more. The tally states this price.
         if self.writing.end_reply(finish, is_blank, before) {
             self.repeated_tokens += usage.input_tokens;
@@ -144,9 +170,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn request(&self) -> Request {
+    fn request(&self, output_tokens_max: Option<u32>) -> Request {
         self.writing.request(Settings {
             temperature: Some(self.agent.options.temperature),
+            output_tokens_max,
             seed: Some(self.run.seed),
             ..Settings::default()
         })
@@ -213,6 +240,7 @@ impl<'a> Session<'a> {
             self.writing.monitor.settle(execution);
         }
         self.writing.monitor.environment(&text);
+        self.tokens_in_a_row = 0;
         Ok(())
     }
 

@@ -1,13 +1,12 @@
 //! Conversations with the model: sending requests, returning the faults of a reply, and recording both.
 
-use planproof_model::{ChatRequest, Message, Model, Settings};
+use planproof_model::{Message, Model, Settings};
 use planproof_plan::subtasks::{Asking, PlanFault, sections};
-use planproof_trace::{Author, EndReason, EventKind, FinishReason, LimitKind, Recorder};
+use planproof_trace::{Author, EndReason, EventKind, LimitKind, Recorder};
 
 use super::{Stop, SubTaskOptions, prompts};
 use crate::RunContext;
-use crate::asking::outside_of_instructions;
-use crate::behaviour::filtered;
+use crate::asking::{self, outside_of_instructions};
 use crate::memory::Lessons;
 
 /// The text of a reply without text in a conversation, because servers refuse an empty one.
@@ -101,24 +100,10 @@ impl<'a> Desk<'a> {
             return Err(end.into());
         }
         self.turns += 1;
-        let request = ChatRequest {
-            messages: messages.to_vec(),
-            tools: [].into(),
-            settings: Settings { temperature: Some(0.0), seed: Some(self.run.seed), ..Settings::default() },
-            previous: None,
-        };
-        let reply = self.model.chat(&request).await;
-        let reply = reply.map_err(|error| EndReason::Unscored { reason: error.to_string() })?;
-        self.recorder(asking).record(EventKind::Turn {
-            text: reply.text.clone(),
-            calls: 0,
-            finish: reply.finish,
-            usage: reply.usage,
-        });
-        match reply.finish {
-            FinishReason::ContentFilter => Err(filtered().into()),
-            _ => Ok(reply.text),
-        }
+        let settings = Settings { temperature: Some(0.0), seed: Some(self.run.seed), ..Settings::default() };
+        let text =
+            asking::ask(self.model, messages.to_vec(), settings, self.run, &self.recorder(asking)).await?;
+        Ok(text)
     }
 
     /// The end of a run after a fault that the model did not mend. The fault is recorded.

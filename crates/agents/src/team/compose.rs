@@ -29,7 +29,7 @@ impl TeamAgent {
         let mut messages = vec![Message::User { text: prompt }];
         let mut faults = String::new();
         for _ in 0..GRAPH_TRIES_MAX {
-            let reply = ask(&*self.models.manager, &messages, run.seed, &recorder).await?;
+            let reply = ask(&*self.models.manager, &messages, run, &recorder).await?;
             match read_crew(&outside_of_instructions(&reply, &messages), &names) {
                 Ok(crew) => {
                     note(&recorder, sections::EXECUTORS, &to_json(&crew), "");

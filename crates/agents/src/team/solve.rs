@@ -35,7 +35,7 @@ impl TeamAgent {
         let proof = self.chosen(run, &recorder, &mut messages).await?;
         note(&recorder, sections::PROOF, &proof, "");
         messages.push(Message::User { text: prompts::of_proof(run.query, &proof) });
-        let text = ask(&*self.models.deliverer, &messages, run.seed, &recorder).await?;
+        let text = ask(&*self.models.deliverer, &messages, run, &recorder).await?;
         match text.trim().is_empty() {
             true => Err(failed(Role::Deliverer, "its answer is empty")),
             // The last lines are left to the answer, because a task may prescribe its form.
@@ -53,7 +53,7 @@ impl TeamAgent {
     ) -> Result<String, EndReason> {
         let mut wrong = String::new();
         for _ in 0..GRAPH_TRIES_MAX {
-            let reply = ask(&*self.models.deliverer, messages, run.seed, recorder).await?;
+            let reply = ask(&*self.models.deliverer, messages, run, recorder).await?;
             let outcome = read_task(&outside_of_instructions(&reply, messages)).map(choose);
             let text = if reply.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply };
             messages.push(Message::Assistant { text, calls: Vec::new() });

@@ -96,7 +96,7 @@ impl TeamAgent {
         let recorder = actor(run.recorder, &actor_name(Role::Supervisor, sub_task));
         let prompt = self.prompts.supervisor(&sub_task.task, results);
         let messages = [Message::User { text: prompt }];
-        let text = ask(&*self.models.supervisor, &messages, run.seed, &recorder).await?;
+        let text = ask(&*self.models.supervisor, &messages, run, &recorder).await?;
         if !text.trim().is_empty() {
             note(&recorder, sections::SUB_TASK, text.trim(), &sub_task.id);
             return Ok(text.trim().to_owned());

@@ -12,7 +12,9 @@ use planproof_model::{
     ModelError, ReplyId,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, FinishReason, Tool, ToolCall, Usage};
+use planproof_trace::{
+    Arguments, CallId, EndReason, Event, EventKind, FinishReason, LimitKind, Tool, ToolCall, Usage,
+};
 use tokio::net::TcpListener;
 
 use crate::{QUERY, events_of_run};
@@ -249,4 +251,88 @@ async fn any_model_can_be_made_to_keep_its_replies() {
     let plain = Scripted::new(false, script());
     assert_eq!(events, events_of(&FunctionCallingAgent::new(plain.clone()).unwrap()).await);
     assert_eq!(scripted.asked(), plain.asked());
+}
+
+/// A reply that was cut after so many tokens.
+fn cut(text: &str, calls: &[(&str, &str)], output_tokens: u64) -> Result<ChatReply, ModelError> {
+    let reply = says(text, calls, None)?;
+    Ok(ChatReply { finish: FinishReason::Length, usage: Usage { input_tokens: 3, output_tokens }, ..reply })
+}
+
+async fn limited(script: impl IntoIterator<Item = Result<ChatReply, ModelError>>) -> EndReason {
+    let agent = FunctionCallingAgent::new(Scripted::new(false, script)).unwrap();
+    let limits = RunLimits { reply_tokens: Some(100), ..RunLimits::default() };
+    end(&events_of_run(&agent, Arc::new(tools()), &limits, 7).await).clone()
+}
+
+#[tokio::test]
+async fn every_request_has_the_limit_of_its_reply() {
+    let model = Scripted::new(false, script());
+    events_of(&FunctionCallingAgent::new(model.clone()).unwrap()).await;
+    let asked = model.asked.lock().unwrap();
+    assert!(asked.iter().all(|request| request.settings.output_tokens_max == Some(4096)), "{asked:?}");
+}
+
+#[tokio::test]
+async fn who_cut_a_reply_decides_what_it_means() {
+    let limit = EndReason::LimitReached { limit: LimitKind::ReplyTokens, value: 100 };
+    assert_eq!(limited([cut("On and on", &[], 100)]).await, limit);
+    // The calls of a reply count, whatever ended it.
+    let called = [cut("", &[("c1", "wash")], 100), says("Done.", &[], None)];
+    assert_eq!(limited(called).await, EndReason::Answered { text: "Done.".into() });
+    for (reply, expected) in [
+        (
+            cut("On", &[], 60),
+            "the server cut the reply at 60 tokens, where 100 were allowed; raise its context",
+        ),
+        (cut("", &[("c1", "wash")], 60), "the server cut the reply at 60 tokens"),
+        (
+            cut("", &[], 100),
+            "still thinking when its reply reached the limit of 100 tokens; raise --reply-tokens",
+        ),
+    ] {
+        let EndReason::Unscored { reason } = limited([reply]).await else { panic!("{expected}") };
+        assert!(reason.contains(expected), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_cut_prompt_leaves_the_run_unscored() {
+    let read = |input_tokens| {
+        let reply = says("", &[("c", "wash")], None).unwrap();
+        Ok(ChatReply { usage: Usage { input_tokens, output_tokens: 2 }, ..reply })
+    };
+    for (prompts, before) in
+        [([600, 590], "after 600 of a shorter one"), ([512, 512], "after 512 of a shorter one")]
+    {
+        let EndReason::Unscored { reason } = limited(prompts.map(read)).await else { panic!("{prompts:?}") };
+        assert!(reason.starts_with("the context of the server is too small: it read"), "{reason}");
+        assert!(reason.contains(before) && reason.contains("OLLAMA_CONTEXT_LENGTH"), "{reason}");
+    }
+}
+
+/// A call as Qwen writes it.
+const WRITTEN: &str = "```json\n{\"name\": \"wash\", \"arguments\": {}}\n```";
+
+#[tokio::test]
+async fn calls_as_text_are_made_only_on_request() {
+    let script = || [says(WRITTEN, &[], Some("r1")), says("Done.", &[], Some("r2"))];
+    let plain = events_of(&FunctionCallingAgent::new(Scripted::new(false, script())).unwrap()).await;
+    assert_eq!(end(&plain), &EndReason::Answered { text: WRITTEN.into() });
+
+    let model = Scripted::new(false, script());
+    let agent = FunctionCallingAgent::new(model.clone()).unwrap().parsing_text_calls();
+    let events = events_of(&agent).await;
+    assert_eq!(end(&events), &EndReason::Answered { text: "Done.".into() });
+    let is_made = |event: &Event| matches!(&event.kind, EventKind::Call(call) if call.name == "wash");
+    assert_eq!(events.iter().filter(|event| is_made(event)).count(), 1);
+    let asked = model.asked();
+    let said = Message::Assistant { text: WRITTEN.into(), calls: Vec::new() };
+    assert_eq!(asked[1].1[1..], [said, user("Result of wash:\nwash: done")]);
+
+    // At a server that keeps the conversation, only the results are new.
+    let model = Scripted::new(true, script());
+    let agent = FunctionCallingAgent::with_server_state(model.clone()).unwrap().parsing_text_calls();
+    events_of(&agent).await;
+    assert_eq!(model.asked()[1], (Some("r1".into()), vec![user("Result of wash:\nwash: done")]));
 }

@@ -182,7 +182,8 @@ async fn an_agent_with_a_model_is_sampled() {
     let model = Writer::new(Capabilities { tool_calls: true, ..CHAT }, ["4", "5", " 4.0", "6", "4"]);
     let agent = FunctionCallingAgent::new(model.clone()).unwrap();
     let agent = VotingAgent::new(Arc::new(agent), None, VotingOptions::default());
-    let events = trace(&agent, limits(50)).await;
+    // The writer says of each reply that it was cut.
+    let events = trace(&agent, RunLimits { reply_tokens: None, ..limits(50) }).await;
     assert_eq!(events.last().unwrap(), "answer \"4\"");
     let seeds: Vec<Option<u64>> = model.asked().iter().map(|asked| asked.settings.seed).collect();
     assert_eq!(seeds, (1..=SAMPLES.get()).map(|number| Some(sample_seed(7, number))).collect::<Vec<_>>());

@@ -146,8 +146,7 @@ impl CallCase {
         }
         let outcome = judged.as_ref().map(|judged| &judged.outcome);
         let class = match (ended, outcome) {
-            (Ended::AtLimit(_), _) => Some("timeout"),
-            (Ended::Broken(_), _) => Some("agent_failed"),
+            (ended, _) if ended.class().is_some() => ended.class(),
             (_, Some(CallOutcome::Correct)) => None,
             (_, Some(CallOutcome::NoCall) | None) => Some("no_call"),
             (_, Some(CallOutcome::OtherTool { .. })) => Some("other_tool"),
@@ -163,11 +162,7 @@ impl CallCase {
             published: outcome.map_or("NO_API_CALL", |outcome| outcome.class()).to_owned(),
             why: judged.as_ref().map(why).unwrap_or_default(),
             answer: answer.map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
-            ended: match ended {
-                Ended::Answered(_) => None,
-                Ended::AtLimit(words) => Some(words.clone()),
-                Ended::Broken(reason) => Some(shortened(reason, ANSWER_CHARACTERS_MAX)),
-            },
+            ended: ended.why(ANSWER_CHARACTERS_MAX),
         };
         let name = OF_LEVEL[usize::from(self.line.level == 2)];
         let scores = vec![Score::new(name, f64::from(u8::from(class.is_none())))];
@@ -231,7 +226,7 @@ impl Case for CallCase {
     }
 
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
-        self.verdict(&Ended::of(events)?)
+        self.verdict(&Ended::of(self, events)?)
     }
 
     fn explain(&self, verdict: &Verdict) -> Explanation {

@@ -87,7 +87,7 @@ pub struct RatedCall {
 
 /// Judges a run of a task.
 pub(super) fn judge(case: &TaskCase, events: &[Event]) -> Result<Verdict, Unscored> {
-    let ended = Ended::of(events)?;
+    let ended = Ended::of(case, events)?;
     // A trace has results but no records, so the calls are executed again on fresh databases.
     let mut world = TaskCase::world();
     let mut made = Vec::new();
@@ -145,11 +145,12 @@ pub(super) fn verdict(
     let answer = ended.answer().filter(|answer| !answer.trim().is_empty());
     let tally = TaskTally::of(task, &worth, answer);
     let class = match ended {
-        Ended::AtLimit(_) => Some("timeout"),
-        Ended::Broken(_) => Some("agent_failed"),
-        Ended::Answered(_) if tally.unique < tally.required => Some("missing_calls"),
-        Ended::Answered(_) if answer.is_none() => Some("no_answer"),
-        Ended::Answered(_) => None,
+        // With all calls made, a text that shows one is as good an answer as any other.
+        Ended::CallAsText(_) if tally.unique == tally.required => None,
+        ended if ended.class().is_some() => ended.class(),
+        _ if tally.unique < tally.required => Some("missing_calls"),
+        _ if answer.is_none() => Some("no_answer"),
+        _ => None,
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
     let applies = |flag: &str| match flag {
@@ -178,11 +179,7 @@ pub(super) fn verdict(
         rouge_l: rouge,
         missing: missing.map(|(_, call)| shortened(&in_words(call), CALL_CHARACTERS_MAX)).collect(),
         answer: ended.answer().map(|text| shortened(text, TEXT_CHARACTERS_MAX)),
-        ended: match ended {
-            Ended::Answered(_) => None,
-            Ended::AtLimit(words) => Some(words.clone()),
-            Ended::Broken(reason) => Some(shortened(reason, TEXT_CHARACTERS_MAX)),
-        },
+        ended: ended.why(TEXT_CHARACTERS_MAX),
         calls: called,
     };
     let count = |name: &'static str, number: usize| Score::new(name, number as f64);

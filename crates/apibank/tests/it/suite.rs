@@ -88,6 +88,12 @@ fn what_goes_wrong_has_a_class_or_a_flag() {
     let limit = EndReason::LimitReached { limit: LimitKind::Iterations, value: 50 };
     let verdict = case.judge(&[Event::new(0, EventKind::End(limit))]).unwrap();
     assert_eq!(class(&verdict), Some("timeout"));
+    let limit = EndReason::LimitReached { limit: LimitKind::ReplyTokens, value: 4096 };
+    let verdict = case.judge(&[Event::new(0, EventKind::End(limit))]).unwrap();
+    assert_eq!(class(&verdict), Some("reply_limit"));
+    let written = r#"{"name": "ToolSearcher", "parameters": {"keywords": "alarm"}}"#;
+    assert_eq!(class(&judge(&without_searches[..1], written)), Some("unparsed_call"));
+    assert_eq!(class(&judge(&all, written)), None, "nothing is missing");
     // A tool that there is not.
     let mut other = gold.clone();
     other.calls[1].tool = "Teleport".to_owned();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use planproof_agents::REPLY_TOKENS;
 
 use crate::failure::Failure;
 use crate::values::{SECONDS_MAX, above_zero, seconds, whole};
@@ -48,6 +49,12 @@ pub(crate) struct AgentArguments {
     /// Let the manager of a team choose its executors from the tools of each task.
     #[arg(long)]
     pub(crate) compose_executors: bool,
+    /// Execute calls that the model writes as text.
+    ///
+    /// For `tools@MODEL`, `tools-cot@MODEL` and `responses@MODEL`, where the model's server does not read calls from its
+    /// text. All common forms are read, as long as they name a tool of the case. The agent's name says so.
+    #[arg(long)]
+    pub(crate) parse_text_calls: bool,
 }
 
 /// When a person is asked about the work on sub-tasks.
@@ -266,6 +273,11 @@ pub(crate) struct RunArguments {
     /// Maximum number of model turns (of tool calls, for external agents).
     #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(49), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) iterations: NonZeroU32,
+    /// Maximum number of tokens of one reply of the model.
+    ///
+    /// For our own agents. A reply that reaches it without a call ends the run.
+    #[arg(long, default_value_t = REPLY_TOKENS, value_name = "N", value_parser = whole(1, u32::MAX))]
+    pub(crate) reply_tokens: u32,
     /// Time limit of one tool call, in seconds.
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) tool_timeout: f64,

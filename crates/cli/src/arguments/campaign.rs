@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use clap::{Args, ValueEnum};
-use planproof_agents::{BodyName, SERVED_VARIABLES};
+use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
@@ -41,7 +41,7 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 25] = [
+const RUNNING: [&str; 27] = [
     "label",
     "samples",
     "summary",
@@ -51,9 +51,11 @@ const RUNNING: [&str; 25] = [
     "grammar",
     "correction",
     "compose_executors",
+    "parse_text_calls",
     "concurrency",
     "timeout",
     "iterations",
+    "reply_tokens",
     "serve_model",
     "env",
     "env_file",
@@ -127,8 +129,9 @@ pub(crate) struct CampaignArguments {
     ///
     /// MODEL is `openai/NAME` (reads OPENAI_API_KEY and OPENAI_BASE_URL), `anthropic/NAME` (reads ANTHROPIC_API_KEY and
     /// ANTHROPIC_BASE_URL; works with every kind of agent, `responses` included), `sim/NAME` (a simulated model that
-    /// needs no key: perfect, parallel, in-order, forgetful, careless, clumsy, endless; echo, which repeats what it is
-    /// asked; or gold, which is given the right answers), or `replay/FILE` (the answers in a recording).
+    /// needs no key: perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling; echo, which
+    /// repeats what it is asked; or gold, which is given the right answers), or `replay/FILE` (the answers in a
+    /// recording).
     #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
@@ -149,6 +152,12 @@ pub(crate) struct CampaignArguments {
     /// For external agents: of tool calls, and of turns of the model of `--serve-model`.
     #[arg(long, default_value_t = ITERATIONS, value_name = "N", value_parser = whole(1, u32::MAX))]
     pub(crate) iterations: u32,
+    /// Maximum number of tokens of one reply of the model.
+    ///
+    /// For our own agents, and sent with every request. A run in which a reply reaches it without a call ends as
+    /// `reply_limit`.
+    #[arg(long, default_value_t = REPLY_TOKENS, value_name = "N", value_parser = whole(1, u32::MAX))]
+    pub(crate) reply_tokens: u32,
     /// Serve this model to the `command:`, `worker:` or `url:` agent.
     ///
     /// A `command:` agent finds it through environment variables: OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL, and

@@ -76,7 +76,7 @@ const OF_ALL: [&str; 7] = ["json", "quiet", "config", "set", "secret", "resume",
 const MODES: [(&[&str], &[&str], When); 21] = [
     (&["bench"], ANY, Unless("suite", "without a suite")),
     (&["test", "bench", "limit"], &["seed"], If("resume", "with --resume: a campaign keeps its seed")),
-    (&["test", "bench", "limit"], &["requests_per_second", "attempts", "prices"], Programs),
+    (&["test", "bench", "limit"], &["requests_per_second", "attempts", "prices", "reply_tokens"], Programs),
     (&["score"], &["seed"], Unless("judge", "without --judge")),
     (&["score"], ASKING, Unless("judge", "without --judge")),
     (&["mnms generate"], ASKING, Unless("model", "without --model")),

@@ -86,7 +86,12 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     if arguments.system.is_some() {
         must_take_instructions(&name)?;
     }
-    let limits = RunLimits { wall, iterations: arguments.iterations.get(), ..RunLimits::default() };
+    let limits = RunLimits {
+        wall,
+        iterations: arguments.iterations.get(),
+        reply_tokens: Some(arguments.reply_tokens),
+        ..RunLimits::default()
+    };
     let call = seconds(arguments.tool_timeout);
     let tool_limits = ClientLimits { call, ..ClientLimits::default() };
     let sources = tool_sources::parse(&arguments.tools)?;
@@ -119,7 +124,7 @@ fn trace_file(path: &Path) -> Result<fs::File, Failure> {
 /// Whether the agent of that name can be given standing instructions for its model.
 fn must_take_instructions(name: &AgentSpec) -> Result<(), Failure> {
     match name.form() {
-        AgentForm::Asking { kind: AgentKind::Tools(ToolLoop::WholeConversation), .. } => Ok(()),
+        AgentForm::Asking { kind: AgentKind::Tools(ToolLoop::WholeConversation, _), .. } => Ok(()),
         AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), .. } => {
             Err(Failure::usage(
                 "--system is for tools@MODEL. The instructions of a specification's model are in the specification, as \

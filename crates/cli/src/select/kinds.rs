@@ -35,6 +35,7 @@ pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, 
         arguments.grammar.map(|grammar| grammar.as_str().to_owned()),
         arguments.correction.map(|correction| correction.as_str().to_owned()),
         arguments.compose_executors.then(|| "on".to_owned()),
+        arguments.parse_text_calls.then(|| "on".to_owned()),
     ];
     // Options without an equivalent on the command line occur in names alone.
     AGENT_OPTIONS.into_iter().zip(values.into_iter().chain(std::iter::repeat(None))).collect()

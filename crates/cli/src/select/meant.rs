@@ -114,7 +114,8 @@ pub(crate) fn with_provider(name: &str) -> String {
 pub(super) fn simulated_names() -> Vec<&'static str> {
     let planted = PlantedFault::ALL.into_iter().map(PlantedFault::as_str);
     let echo = ECHO_NAME.strip_prefix("sim/");
-    SimKind::ALL.into_iter().map(SimKind::as_str).chain(echo).chain(planted).collect()
+    let kinds = SimKind::ALL.into_iter().chain(SimKind::OF_SERVERS).map(SimKind::as_str);
+    kinds.chain(echo).chain(planted).collect()
 }
 
 /// The simulated model whose name this almost is.

@@ -135,7 +135,7 @@ fn what_makes_no_agent_is_reported() {
         ("test react:@sim/perfect", "\"react:\" has a colon and no option behind it: write react"),
         (
             "test tools:samples=3@sim/perfect",
-            "tools has no options: those in an agent's name are for agents that",
+            "tools has no option samples: that is for agents that are made from a specification",
         ),
         ("test react:samples=1,x=2@sim/perfect", "there is no option \"x\" of an agent"),
         ("run react@sim/perfect --system x task", "are in the specification, as (:instructions \"TEXT\")"),

@@ -58,6 +58,7 @@ mod support;
 mod tables;
 mod team;
 mod terminal;
+mod text_calls;
 mod time;
 mod topics;
 mod travel;

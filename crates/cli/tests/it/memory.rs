@@ -226,7 +226,7 @@ fn lessons_are_listed_and_deleted() {
         ("runs lessons nowhere", "nowhere"),
         ("runs lessons --most 0", "--most"),
         ("bench tptu one-step:memory=yes@sim/gold", "write on or off"),
-        ("bench tptu tools:memory=on@sim/gold", "tools has no options"),
+        ("bench tptu tools:memory=on@sim/gold", "tools has no option memory"),
         ("bench tptu plan:memory=on@sim/gold", "plan has no option memory"),
         ("run one-step:memory=on@sim/perfect task", "leave out memory=on"),
     ] {

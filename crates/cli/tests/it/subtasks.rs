@@ -131,7 +131,7 @@ fn a_judge_model_decides_on_the_words_of_sub_tasks() {
     let unclear = report("bench tptu one-step:judge=sim/perfect@sim/gold --limit 60 --json -q");
     assert_eq!(unclear["passed"], 60, "{unclear}");
     let run = place.run("bench tptu tools:judge=sim/gold@sim/gold").code(2);
-    assert!(run.err.contains("tools has no options"), "{run:?}");
+    assert!(run.err.contains("tools has no option judge"), "{run:?}");
 }
 
 #[test]

@@ -46,6 +46,7 @@ async fn a_conversation_with_parallel_calls_survives_the_journey() {
         output_tokens_max: Some(99),
         seed: Some(u64::MAX),
         stop: vec!["END".into()],
+        grammar: None,
     };
     let mut request = ChatRequest {
         messages: vec![
@@ -92,6 +93,7 @@ async fn a_conversation_survives_the_journey_in_anthropics_protocol() {
         output_tokens_max: Some(99),
         seed: None,
         stop: vec!["END".into()],
+        grammar: None,
     };
     let messages = vec![Message::System { text: "s".into() }, Message::User { text: "pay \u{1f680}".into() }];
     let tools: Arc<[Tool]> = Arc::from([Tool::without_arguments("pay", "Pays \"someone\".")]);

@@ -249,6 +249,7 @@ async fn messages_reach_the_model_whole() {
         output_tokens_max: Some(32000),
         seed: None,
         stop: vec!["END".into()],
+        grammar: None,
     };
     assert_eq!(asked.settings, settings);
     // To count tokens asks no model.
@@ -328,6 +329,7 @@ async fn contents_reach_the_model_whole() {
         output_tokens_max: Some(100),
         seed: Some(7),
         stop: vec!["END".into()],
+        grammar: None,
     };
     assert_eq!(asked.settings, settings);
     // To count tokens asks no model, whether the request is given in one member or in its own.

@@ -173,6 +173,7 @@ async fn a_chat_request_reaches_the_model_whole() {
             output_tokens_max: Some(20),
             seed: Some(3),
             stop: vec!["Observation:".into(), "Calling tools:".into()],
+            grammar: None,
         }
     );
     assert_eq!(asked.tools[0].name, "pay");

@@ -76,7 +76,7 @@ pub struct CalculatorCall {
 
 /// Judges a run of a problem.
 pub(super) fn judge(problem: &WordProblem, events: &[Event]) -> Result<Verdict, Unscored> {
-    let ended = Ended::of(events)?;
+    let ended = Ended::of(problem, events)?;
     let calls = paired_calls(events).into_iter().map(|paired| CalculatorCall {
         expression: shortened(&expression(paired.call), CALL_CHARACTERS_MAX),
         result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
@@ -98,10 +98,7 @@ fn expression(call: &ToolCall) -> String {
 
 /// The verdict on a run with these calls and this end.
 pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<CalculatorCall>) -> Verdict {
-    let answer = match ended {
-        Ended::Answered(text) => Some(*text),
-        Ended::AtLimit(_) | Ended::Broken(_) => None,
-    };
+    let answer = ended.answer();
     // Always by both rules, because scores and flags compare them. What an agent repeats of our instruction is not its
     // answer.
     let extracted = answer.and_then(|text| read_beside_echo(text, ANSWER_FORM, by_paper));
@@ -116,10 +113,9 @@ pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<C
     let class = match ended {
         // Only an answer can pass, so the other ends below are failures.
         _ if passed => None,
-        Ended::AtLimit(_) => Some("timeout"),
-        Ended::Broken(_) => Some("agent_failed"),
-        Ended::Answered(_) if found.is_none() => Some("no_answer"),
-        Ended::Answered(_) => Some("wrong_answer"),
+        ended if ended.class().is_some() => ended.class(),
+        _ if found.is_none() => Some("no_answer"),
+        _ => Some("wrong_answer"),
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
     let applies = |flag: &str| match flag {
@@ -145,11 +141,7 @@ pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<C
         extracted_strict: extracted_strict.map(|text| shortened(&text, CALL_CHARACTERS_MAX)),
         strict,
         answer: answer.map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
-        ended: match ended {
-            Ended::Answered(_) => None,
-            Ended::AtLimit(words) => Some(words.clone()),
-            Ended::Broken(reason) => Some(shortened(reason, ANSWER_CHARACTERS_MAX)),
-        },
+        ended: ended.why(ANSWER_CHARACTERS_MAX),
         calls,
         calls_total: calls_total as u64,
     };
@@ -205,6 +197,11 @@ mod tests {
         check(r#####"answer "#### 17""#####, Some("wrong_answer"), &[], 0.0);
         check(r#"answer "Many.""#, Some("no_answer"), &[], 0.0);
         check("limit wall_ms 5", Some("timeout"), &[], 0.0);
+        check("limit reply_tokens 5", Some("reply_limit"), &[], 0.0);
+        let call = r#"answer "<function=calculator>{\"expression\": \"3*6\"}</function>""#;
+        check(call, Some("unparsed_call"), &[], 0.0);
+        // A text by a specification is no call.
+        check(&format!("spec cot chat | {call}"), Some("wrong_answer"), &[], 0.0);
         check(r#"failed "exit status 1 after 18""#, Some("agent_failed"), &[], 0.0);
     }
 

@@ -102,7 +102,7 @@ pub struct PageCall {
 
 /// Judges a run of a question.
 pub(super) fn judge(question: &QuestionCase, events: &[Event]) -> Result<Verdict, Unscored> {
-    let ended = Ended::of(events)?;
+    let ended = Ended::of(question, events)?;
     let calls = paired_calls(events).into_iter().map(|paired| {
         let call = format!("{} {}", paired.call.name, paired.call.arguments.to_text());
         PageCall {
@@ -137,10 +137,9 @@ pub(super) fn verdict(
     let class = match ended {
         // Only an answer can pass, so the other ends below are failures.
         _ if passed => None,
-        Ended::AtLimit(_) => Some("timeout"),
-        Ended::Broken(_) => Some("agent_failed"),
-        Ended::Answered(_) if found.is_none() => Some("no_answer"),
-        Ended::Answered(_) => Some("wrong_answer"),
+        ended if ended.class().is_some() => ended.class(),
+        _ if found.is_none() => Some("no_answer"),
+        _ => Some("wrong_answer"),
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
     let applies = |flag: &str| match flag {
@@ -171,11 +170,7 @@ pub(super) fn verdict(
         f1: agreement.f1,
         facts,
         answer: answer.map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
-        ended: match ended {
-            Ended::Answered(_) => None,
-            Ended::AtLimit(words) => Some(words.clone()),
-            Ended::Broken(reason) => Some(shortened(reason, ANSWER_CHARACTERS_MAX)),
-        },
+        ended: ended.why(ANSWER_CHARACTERS_MAX),
         calls,
         calls_total: calls_total as u64,
     };
@@ -238,6 +233,7 @@ mod tests {
         check("official", r#"answer "Bob""#, Some("wrong_answer"), &[]);
         check("official", r#"answer " ""#, Some("no_answer"), &[]);
         check("official", "limit wall_ms 5", Some("timeout"), &[]);
+        check("official", "limit reply_tokens 5", Some("reply_limit"), &[]);
         check("official", r#"failed "exit status 1""#, Some("agent_failed"), &[]);
     }
 

@@ -361,5 +361,6 @@ fn limit_words(limit: LimitKind, value: u64) -> String {
         LimitKind::Iterations => counted(value, "iteration", "iterations"),
         LimitKind::OutputBytes => format!("{} bytes of output", count(value)),
         LimitKind::TextBytes => format!("{} bytes of text", count(value)),
+        LimitKind::ReplyTokens => format!("{} tokens of one reply", count(value)),
     }
 }

@@ -463,6 +463,7 @@ pub(super) fn classes_and_flags(suite: &dyn Suite, report: &Report) -> Markup {
                     h2 #classes { "Failures by class" }
                     p.intro { "Each failure has one class, the first that applies. Shares are of all failures." }
                     (bars(classes, report.failed))
+                    @for advice in &report.advice { p.advice { (advice) } }
                 }
             }
             @if flags.iter().any(|flag| flag.runs > 0) {

@@ -184,9 +184,11 @@ impl<'a> Writer<'a> {
                     // Without turns, the iterations were tool calls of an external agent, for which Inspect has no kind
                     // of limit.
                     LimitKind::Iterations if self.turns > 0 => ("turn", *value as f64),
-                    LimitKind::Iterations | LimitKind::OutputBytes | LimitKind::TextBytes => {
-                        ("custom", *value as f64)
-                    }
+                    // Inspect's limit of tokens is about all replies of a sample, and ours about one.
+                    LimitKind::Iterations
+                    | LimitKind::OutputBytes
+                    | LimitKind::TextBytes
+                    | LimitKind::ReplyTokens => ("custom", *value as f64),
                 };
                 let reason = format!("limit reached: {limit} {value}");
                 self.limit = Some(Limit { kind, limit: units, reason });

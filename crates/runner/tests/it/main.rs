@@ -38,6 +38,7 @@ fn new(folder: &Folder) -> RequestedCampaign {
         seed_is_secret: false,
         timeout: Duration::from_secs(60),
         iterations: 9,
+        reply_tokens: 4096,
         concurrency: NonZeroU32::MIN.try_into().ok(),
         serve_model: None,
         program: ProgramOptions::default(),

@@ -83,7 +83,12 @@ fn written(kind: SimKind, items: Vec<String>) -> String {
                 .collect::<Vec<_>>()
                 .join("\n");
         }
-        SimKind::Perfect | SimKind::Parallel | SimKind::InOrder | SimKind::Planted(_) => lines = items,
+        SimKind::Perfect
+        | SimKind::Parallel
+        | SimKind::InOrder
+        | SimKind::TextCalls
+        | SimKind::Rambling
+        | SimKind::Planted(_) => lines = items,
     }
     lines
         .iter()

@@ -186,7 +186,9 @@ fn a_label_that_was_wrong_is_mended() {
         let joined = check(react(MonitorOptions::default()), &[output], &["finished: \"a\""], &whole);
         assert_eq!(joined.counts(), Default::default());
         let mut streamed = react(MonitorOptions::default());
-        output.bytes().for_each(|byte| drop(streamed.push(&[byte])));
+        for byte in output.bytes() {
+            streamed.push(&[byte]);
+        }
         streamed.end_of_output();
         assert_eq!(streamed.text(), whole);
     }

@@ -40,12 +40,32 @@ fn check_verdict(line: &str) -> String {
 const ALL_RIGHT: &str =
     "call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | call barn_inspection {} | ok \"d\"";
 
+/// A call that a model wrote as text.
+const WRITTEN: &str = r#"answer "```json\n{\"name\": \"egg_collection\", \"arguments\": {}}\n```""#;
+
+#[test]
+fn a_call_as_text_is_shown() {
+    let verdict = judged(&format!("call feed_mixing {{}} | ok \"d\" | {WRITTEN}"));
+    assert!(verdict.answer.is_some_and(|text| text.starts_with("```json")));
+}
+
 #[test]
 fn classes_come_in_their_order() {
     let right = |end: &str| format!("{ALL_RIGHT} | {end}");
     for (line, expected) in [
         (right("answer \"done\""), "passed [] violated [] undetermined []"),
         (right("limit iterations 50"), "timeout [timeout] violated [] undetermined []"),
+        (right("limit reply_tokens 4096"), "reply_limit [reply_limit] violated [] undetermined []"),
+        // A call as text explains what is missing. With everything done it is just text.
+        (right(WRITTEN), "passed [] violated [] undetermined []"),
+        (
+            format!("call feed_mixing {{}} | ok \"d\" | {WRITTEN}"),
+            "unparsed_call [unparsed_call action_lost] violated [] undetermined [c1 c2]",
+        ),
+        (
+            format!("call egg_collection {{}} | ok \"d\" | call feed_mixing {{}} | ok \"d\" | call barn_inspection {{}} | ok \"d\" | {WRITTEN}"),
+            "order_error [unparsed_call order_error] violated [c1] undetermined []",
+        ),
         (right("failed \"exit status 3\""), "act_error [act_error agent_failed] violated [] undetermined []"),
         (
             "call egg_collection {} | ok \"d\" | call feed_mixing {} | ok \"d\" | call barn_inspection {} | ok \"d\" | answer \"\"".into(),

@@ -71,6 +71,7 @@ pub(crate) fn plans_land_in_their_classes() {
     check(&sequential, &turns(r#"{"sql": "count the women"}"#), None, "passed");
     check(&sequential, &turns(r#"{"python": "the square root of 1521"}"#), ENDLESS, "step 2 repeats step 1");
     check(&sequential, "limit iterations 50", Some("timeout"), "limit reached: iterations 50");
+    check(&sequential, "limit reply_tokens 9", Some("reply_limit"), "limit reached: reply_tokens 9");
     let calls = call("sql", "query", "SELECT 1", "1").replace(" | ok", " #a | ok #a");
     let endless = format!("{calls} | {} | limit iterations 50", calls.replace("#a", "#b"));
     check(&sequential, &endless, ENDLESS, "step 2 repeats step 1; limit reached: iterations 50");

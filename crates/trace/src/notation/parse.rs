@@ -85,7 +85,10 @@ impl<'t> Parser<'t> {
             "answer" => EventKind::End(EndReason::Answered { text: self.string()? }),
             "limit" => {
                 let words = LimitKind::ALL.map(|limit| (limit.as_str(), limit));
-                let limit = self.one_of(&words, "`wall_ms`, `iterations`, `output_bytes` or `text_bytes`")?;
+                let limit = self.one_of(
+                    &words,
+                    "`wall_ms`, `iterations`, `output_bytes`, `text_bytes` or `reply_tokens`",
+                )?;
                 EventKind::End(EndReason::LimitReached { limit, value: self.number()? })
             }
             "failed" => EventKind::End(EndReason::AgentFailed { reason: self.string()? }),

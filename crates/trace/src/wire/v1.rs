@@ -19,7 +19,7 @@
 //!   [`ATTACHMENTS_MAX`](crate::ATTACHMENTS_MAX) of at most [`ATTACHMENT_BYTES_MAX`](crate::ATTACHMENT_BYTES_MAX)
 //!   bytes: `"attachments":[{"name":"out-0.png","type":"image/jpeg","data":"/9j/..."}]`, `data` in base64.
 //! - The other ends: `"reason":"limit_reached"` with `limit` (`wall_ms`, `iterations`, `output_bytes`,
-//!   `text_bytes`) and `value`; `"reason":"agent_failed"` and `"reason":"unscored"` with `message`.
+//!   `text_bytes`, `reply_tokens`) and `value`; `"reason":"agent_failed"` and `"reason":"unscored"` with `message`.
 //!
 //! If a run has several agents, such as samples that take a vote, an event has an `actor`, as in
 //! `{"at":2,"actor":"sample-1","type":"query","text":"Do A."}`: the agent that caused it. Without one it belongs to

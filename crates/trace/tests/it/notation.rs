@@ -199,7 +199,7 @@ fn errors_say_where_and_what() {
         ("say \"x\" tokens=1", "at byte 16: expected `/` and the tokens written, found the end"),
         (
             "limit turns 3",
-            "at byte 6: expected `wall_ms`, `iterations`, `output_bytes` or `text_bytes`, found `turns 3`",
+            "at byte 6: expected `wall_ms`, `iterations`, `output_bytes`, `text_bytes` or `reply_tokens`, found `turns 3`",
         ),
         (
             "@18446744073709551616 call a",

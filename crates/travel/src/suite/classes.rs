@@ -5,55 +5,57 @@ use planproof_suite::{Class, ClassInfo, FlagInfo};
 use crate::evaluate::TripCheck;
 
 /// The classes of failures, by precedence.
-pub(super) static CLASSES: [ClassInfo; 20] = [
+pub(super) static CLASSES: [ClassInfo; 22] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before the agent had answered.",
         rank: 0,
     },
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 1 },
+    ClassInfo::reply_limit(1),
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
+    ClassInfo::unparsed_call(3),
     ClassInfo {
         name: "stopped",
         meaning: "The published loop would have stopped the run before its answer.",
-        rank: 2,
+        rank: 4,
     },
-    ClassInfo { name: "undelivered", meaning: "There is no plan in the answer.", rank: 3 },
+    ClassInfo { name: "undelivered", meaning: "There is no plan in the answer.", rank: 5 },
     ClassInfo {
         name: "malformed",
         meaning: "The plan is no list of days with texts, or would have ended the published evaluator.",
-        rank: 4,
+        rank: 6,
     },
     ClassInfo {
         name: "route",
         meaning: "The cities do not follow each other as a round trip to the destination.",
-        rank: 5,
+        rank: 7,
     },
-    ClassInfo { name: "restaurants", meaning: "A restaurant is visited twice.", rank: 6 },
-    ClassInfo { name: "attractions", meaning: "A sight is visited twice.", rank: 7 },
-    ClassInfo { name: "minimum_nights", meaning: "The stay is shorter than the house wants.", rank: 8 },
+    ClassInfo { name: "restaurants", meaning: "A restaurant is visited twice.", rank: 8 },
+    ClassInfo { name: "attractions", meaning: "A sight is visited twice.", rank: 9 },
+    ClassInfo { name: "minimum_nights", meaning: "The stay is shorter than the house wants.", rank: 10 },
     ClassInfo {
         name: "transportation",
         meaning: "The means of transport contradict each other, or the first day has none.",
-        rank: 9,
+        rank: 11,
     },
-    ClassInfo { name: "current_city", meaning: "Something does not lie in the city of its day.", rank: 10 },
-    ClassInfo { name: "sandbox", meaning: "Something is not in the tables.", rank: 11 },
-    ClassInfo { name: "incomplete", meaning: "Something is left out.", rank: 12 },
-    ClassInfo { name: "cuisine", meaning: "A cuisine that was asked for is not eaten.", rank: 13 },
-    ClassInfo { name: "room_rule", meaning: "A house forbids what was asked for.", rank: 14 },
-    ClassInfo { name: "transport_rule", meaning: "The journey goes as was ruled out.", rank: 15 },
-    ClassInfo { name: "room_type", meaning: "A room is not of the kind that was asked for.", rank: 16 },
-    ClassInfo { name: "budget", meaning: "The trip costs more than the budget.", rank: 17 },
+    ClassInfo { name: "current_city", meaning: "Something does not lie in the city of its day.", rank: 12 },
+    ClassInfo { name: "sandbox", meaning: "Something is not in the tables.", rank: 13 },
+    ClassInfo { name: "incomplete", meaning: "Something is left out.", rank: 14 },
+    ClassInfo { name: "cuisine", meaning: "A cuisine that was asked for is not eaten.", rank: 15 },
+    ClassInfo { name: "room_rule", meaning: "A house forbids what was asked for.", rank: 16 },
+    ClassInfo { name: "transport_rule", meaning: "The journey goes as was ruled out.", rank: 17 },
+    ClassInfo { name: "room_type", meaning: "A room is not of the kind that was asked for.", rank: 18 },
+    ClassInfo { name: "budget", meaning: "The trip costs more than the budget.", rank: 19 },
     ClassInfo {
         name: "no_fields",
         meaning: "There is no object with the fields of the query in the answer.",
-        rank: 18,
+        rank: 20,
     },
-    ClassInfo { name: "wrong_fields", meaning: "A field of the query is not right.", rank: 19 },
+    ClassInfo { name: "wrong_fields", meaning: "A field of the query is not right.", rank: 21 },
 ];
 
 /// The index of the class of the first check.
-const FIRST_CHECK: usize = 5;
+const FIRST_CHECK: usize = 7;
 
 /// The class of a plan that fails this check.
 pub(super) fn of_check(check: TripCheck) -> Option<Class> {
@@ -66,7 +68,7 @@ pub(super) const OF_READING: [&str; 2] = ["no_fields", "wrong_fields"];
 
 /// Whether a class or flag can occur in the mode that reads fields.
 pub(super) fn is_of_reading(name: &str) -> bool {
-    OF_READING.contains(&name) || name == CALL_ERROR || CLASSES.iter().take(2).any(|it| it.name == name)
+    OF_READING.contains(&name) || name == CALL_ERROR || CLASSES.iter().take(4).any(|it| it.name == name)
 }
 
 /// The flag of a run with a failed call.

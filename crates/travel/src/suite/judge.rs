@@ -76,7 +76,7 @@ pub(super) struct RunFacts<'a> {
 
 /// Judges a run.
 pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscored> {
-    let ended = Ended::of(events)?;
+    let ended = Ended::of(case, events)?;
     let calls = paired_calls(events);
     // The loop is that of a single agent; members of a team have their own rules.
     let is_alone = calls.iter().all(|paired| paired.actor.is_none());
@@ -121,7 +121,7 @@ pub(super) fn of_plan(
     // How the run ended takes precedence over what its plan is worth.
     let class = class_of_run(run).or_else(|| match judged {
         _ if is_original && run.stopped.is_some() => find("stopped"),
-        TripJudgement { delivered: false, .. } => find("undelivered"),
+        TripJudgement { delivered: false, .. } => class_of_nothing(run, "undelivered"),
         _ if fault.is_some() => find("malformed"),
         _ if judged.final_pass() => None,
         _ => {
@@ -179,7 +179,7 @@ pub(super) fn of_plan(
 pub(super) fn of_fields(case: &TripCase, written: Option<Value>, run: &RunFacts<'_>) -> Verdict {
     let right = written.as_ref().map(|written| fields::compare(&case.task().query, written));
     let class = class_of_run(run).or_else(|| match right {
-        None => find("no_fields"),
+        None => class_of_nothing(run, "no_fields"),
         Some(right) if right.contains(&false) => find("wrong_fields"),
         Some(_) => None,
     });
@@ -214,11 +214,7 @@ fn empty(case: &TripCase, class: Option<Class>, run: &RunFacts<'_>) -> TripDetai
         stopped: run.stopped.clone(),
         plan: None,
         answer: answer.map(|text| shortened(text, TEXT_CHARACTERS_MAX)),
-        ended: match run.ended {
-            None | Some(Ended::Answered(_)) => None,
-            Some(Ended::AtLimit(words)) => Some(words.clone()),
-            Some(Ended::Broken(reason)) => Some(shortened(reason, TEXT_CHARACTERS_MAX)),
-        },
+        ended: run.ended.and_then(|ended| ended.why(TEXT_CHARACTERS_MAX)),
         calls: run.calls,
     }
 }
@@ -245,11 +241,12 @@ fn has_common_flag(flag: &str, run: &RunFacts<'_>) -> bool {
 
 /// The class of a run that did not end with an answer.
 fn class_of_run(run: &RunFacts<'_>) -> Option<Class> {
-    match run.ended {
-        Some(Ended::AtLimit(_)) => find("timeout"),
-        Some(Ended::Broken(_)) => find("agent_failed"),
-        Some(Ended::Answered(_)) | None => None,
-    }
+    run.ended.filter(|ended| ended.answer().is_none()).and_then(Ended::class).and_then(find)
+}
+
+/// The class of a run whose answer does not hold what was asked for: this one, unless it holds a call.
+fn class_of_nothing(run: &RunFacts<'_>, class: &'static str) -> Option<Class> {
+    find(run.ended.and_then(Ended::class).unwrap_or(class))
 }
 
 /// Why a plan is malformed.

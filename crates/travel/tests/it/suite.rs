@@ -119,10 +119,14 @@ fn bad_plans_are_failed_plans() {
     let long: Vec<Value> = days.iter().cycle().take(400).cloned().collect();
     let mut nameless = days.clone();
     nameless[1].as_object_mut().unwrap().remove("current_city");
+    let toolbox = right.toolbox().unwrap();
+    let tool = &toolbox.tools()[0].name;
+    let call = format!("<tool_call>\n{{\"name\": \"{tool}\", \"arguments\": {{}}}}\n</tool_call>");
     // The answer, and its class by our rules and by the published ones.
     let answers = [
         ("I could not do it.".to_owned(), "undelivered", "undelivered"),
         ("null".to_owned(), "undelivered", "undelivered"),
+        (call, "unparsed_call", "unparsed_call"),
         ("[]".to_owned(), "undelivered", "undelivered"),
         ("[1, 2, 3]".to_owned(), "undelivered", "undelivered"),
         (with("current_city", json!(7)), "malformed", "malformed"),

@@ -45,7 +45,7 @@ async fn who_never_writes_a_state_is_corrected_to_the_end() {
 #[tokio::test]
 async fn who_writes_nothing_is_given_up() {
     for capabilities in WAYS {
-        for finish in [FinishReason::Stop, FinishReason::Length, FinishReason::ToolCalls] {
+        for finish in [FinishReason::Stop, FinishReason::ToolCalls] {
             let line = Line { text: String::new(), finish };
             let (end, asked) = end_of(capabilities, 1, line, "react", NEVER).await;
             assert!(matches!(end, EndReason::AgentFailed { .. }), "{end:?}");
@@ -259,14 +259,17 @@ async fn what_says_nothing_is_no_answer() {
     for capabilities in WAYS {
         for name in ["direct", "cot"] {
             let line = |finish| Line { text: String::new(), finish };
-            for finish in [FinishReason::Stop, FinishReason::ToolCalls, FinishReason::Length] {
+            for finish in [FinishReason::Stop, FinishReason::ToolCalls] {
                 let (end, asked) = end_of(capabilities, 1, line(finish), name, NEVER).await;
                 assert!(matches!(end, EndReason::AgentFailed { .. }), "{name} {finish:?}: {end:?}");
                 assert!(asked <= 10, "{asked}");
             }
-            let (end, asked) = end_of(capabilities, 1, line(FinishReason::ContentFilter), name, NEVER).await;
-            assert!(matches!(end, EndReason::Unscored { .. }), "{name}: {end:?}");
-            assert_eq!(asked, 1);
+            // Withheld, or cut by the server before the first word.
+            for finish in [FinishReason::ContentFilter, FinishReason::Length] {
+                let (end, asked) = end_of(capabilities, 1, line(finish), name, NEVER).await;
+                assert!(matches!(end, EndReason::Unscored { .. }), "{name} {finish:?}: {end:?}");
+                assert_eq!(asked, 1);
+            }
         }
         let called = Line { text: "I call a tool.".into(), finish: FinishReason::ToolCalls };
         let (end, _) = end_of(capabilities, 1, called, "direct", NEVER).await;

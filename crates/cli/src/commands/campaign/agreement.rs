@@ -102,6 +102,12 @@ pub(super) fn must_agree(
         number(options.iterations).as_deref(),
         number(arguments.iterations).as_deref(),
     );
+    // Recordings of before there was this limit have none, so that no other value fits them.
+    agreement.option(
+        "reply_tokens",
+        options.reply_tokens.map(|tokens| tokens.to_string()).as_deref(),
+        number(arguments.reply_tokens).as_deref(),
+    );
     let judge = order.judge();
     agreement.switch("allow_repeats", !judge.repeated_fails, arguments.judge.allow_repeats);
     agreement.switch("allow_distractors", !judge.distractor_fails, arguments.judge.allow_distractors);

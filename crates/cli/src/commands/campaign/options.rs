@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_agents::REPLY_TOKENS;
 use planproof_bench::Campaign;
 use planproof_bench::SynthesisUse;
 use planproof_bench::studies::ShrinkOptions;
@@ -141,6 +142,7 @@ impl CampaignOptions {
 pub(crate) fn of_simulation(campaign: &Campaign, synthesis: SynthesisUse) -> StoredOptions {
     let Campaign { seed, concurrency, limits, .. } = campaign;
     let mut options = StoredOptions::new(*seed, *concurrency, limits.wall, limits.iterations);
+    options.reply_tokens = limits.reply_tokens;
     options.of_suite = OrderOptions::default().to_map();
     options.set_synthesis(Some(synthesis));
     options
@@ -201,6 +203,9 @@ pub(super) fn commands(
     }
     if options.iterations != ITERATIONS {
         words.extend(["--iterations".to_owned(), options.iterations.to_string()]);
+    }
+    if let Some(tokens) = options.reply_tokens.filter(|tokens| *tokens != REPLY_TOKENS) {
+        words.extend(["--reply-tokens".to_owned(), tokens.to_string()]);
     }
     let judging = [
         ("--allow-repeats", !order.repeated_fails),

@@ -104,6 +104,7 @@ pub(in crate::commands) fn new_campaign(
         seed_is_secret,
         timeout: arguments.model.run_time(arguments.timeout),
         iterations: arguments.iterations,
+        reply_tokens: arguments.reply_tokens,
         concurrency: arguments.concurrency,
         serve_model: arguments.serve_model.clone(),
         program,

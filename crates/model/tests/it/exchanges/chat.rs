@@ -123,6 +123,7 @@ async fn each_setting_that_is_refused_is_left_out_from_then_on() {
         output_tokens_max: Some(9),
         seed: Some(7),
         stop: vec!["END".to_owned()],
+        grammar: None,
     };
     for _ in 0..2 {
         assert_eq!(model.chat(&request).await.unwrap().text, "hi");
@@ -150,6 +151,7 @@ async fn what_a_reasoning_model_refuses_is_not_sent() {
         output_tokens_max: Some(9),
         seed: None,
         stop: vec!["END".to_owned()],
+        grammar: None,
     };
     model.chat(&request).await.unwrap();
     let messages = json!([{"role": "user", "content": "hello"}]);

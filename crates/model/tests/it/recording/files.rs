@@ -264,6 +264,7 @@ async fn an_old_file_is_read() {
         output_tokens_max: Some(99),
         seed: Some(u64::MAX),
         stop: vec!["END".into()],
+        grammar: None,
     };
     let mut request = ChatRequest {
         messages: vec![Message::System { text: "Be brief.".into() }, user("Inspect the \"hull\".")],

@@ -360,7 +360,13 @@ fn runs() -> impl Strategy<Value = Vec<Run>> {
                 }
             }
             let (temperature, output_tokens_max, stop) = settings;
-            let settings = Settings { temperature, output_tokens_max, seed: Some(u64::MAX - number), stop };
+            let settings = Settings {
+                temperature,
+                output_tokens_max,
+                seed: Some(u64::MAX - number),
+                stop,
+                grammar: None,
+            };
             Run { way, system, tools, settings, turns }
         });
         runs.collect()

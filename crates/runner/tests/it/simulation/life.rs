@@ -109,6 +109,7 @@ impl Plan {
             seed_is_secret: false,
             timeout: Duration::from_secs(number(&mut draw, 10, 200).into()),
             iterations: number(&mut draw, 2, 6),
+            reply_tokens: 4096,
             concurrency: NonZeroUsize::new(number(&mut draw, 1, 6) as usize),
             serve_model: None,
             program: ProgramOptions::default(),

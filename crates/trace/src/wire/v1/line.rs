@@ -100,6 +100,7 @@ enum Limit {
     Iterations,
     OutputBytes,
     TextBytes,
+    ReplyTokens,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -720,6 +721,7 @@ impl From<LimitKind> for Limit {
             LimitKind::Iterations => Self::Iterations,
             LimitKind::OutputBytes => Self::OutputBytes,
             LimitKind::TextBytes => Self::TextBytes,
+            LimitKind::ReplyTokens => Self::ReplyTokens,
         }
     }
 }
@@ -731,6 +733,7 @@ impl From<Limit> for LimitKind {
             Limit::Iterations => Self::Iterations,
             Limit::OutputBytes => Self::OutputBytes,
             Limit::TextBytes => Self::TextBytes,
+            Limit::ReplyTokens => Self::ReplyTokens,
         }
     }
 }
