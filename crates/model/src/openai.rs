@@ -13,8 +13,10 @@ use tokio::sync::OnceCell;
 use crate::connection::parameters::Parameter;
 use crate::connection::tools::RenderedTools;
 use crate::connection::{
-    Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Provider, set_variable,
+    Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Protocol, Provider,
+    set_variable,
 };
+use crate::facts::{Pages, ServerFacts};
 use crate::http::{Endpoint, KeyHeader};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
@@ -30,9 +32,13 @@ pub use responses::ResponsesModel;
 pub static OPENAI: Provider = Provider {
     name: "openai",
     example_model: "gpt-5-mini",
+    protocol: Protocol::OpenAi,
     key_variable: "OPENAI_API_KEY",
+    key_needed: true,
     base_url_variable: "OPENAI_BASE_URL",
     base_url_default: "https://api.openai.com/v1",
+    partial_turn: false,
+    completes: None,
     key_header: KeyHeader::Bearer,
     headers: &[],
 };
@@ -58,11 +64,18 @@ impl OpenAiConfig {
         Self { model: model.into(), connection: ConnectionConfig::new(&OPENAI), partial_turn: false }
     }
 
-    /// As [`OpenAiConfig::new`], with the settings of the environment. `variable` looks up an environment variable; a
-    /// blank one counts as unset.
-    pub fn from_env(model: impl Into<String>, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let partial_turn = set_variable(&variable, PARTIAL_TURN_VARIABLE).as_deref() == Some("1");
-        Self { model: model.into(), connection: ConnectionConfig::from_env(&OPENAI, variable), partial_turn }
+    /// The configuration for `model` at a provider's server, with the settings of the environment. `variable` looks
+    /// up an environment variable; a blank one counts as unset.
+    pub fn from_env(
+        provider: &'static Provider,
+        model: impl Into<String>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        // The variable is about the server of `openai/`; it says nothing of other providers' servers.
+        let is_said = provider.name == OPENAI.name
+            && set_variable(&variable, PARTIAL_TURN_VARIABLE).as_deref() == Some("1");
+        let partial_turn = provider.partial_turn || is_said;
+        Self { model: model.into(), connection: ConnectionConfig::from_env(provider, variable), partial_turn }
     }
 }
 
@@ -96,7 +109,7 @@ impl OpenAiModel {
     pub fn new(config: OpenAiConfig) -> Result<Self, ModelError> {
         let OpenAiConfig { model, connection: settings, partial_turn } = config;
         let known = names::refused(&model);
-        let (connection, chat) = Connection::new(&OPENAI, &model, &settings, "/chat/completions", known)?;
+        let (connection, chat) = Connection::new(&model, &settings, "/chat/completions", known)?;
         let completions = chat.sibling(&settings.base_url, "/completions")?.with_plain_thinking();
         // At OpenAI, the model's name shows whether it continues plain texts. Elsewhere a request has to show it,
         // except for names of models that only chat.
@@ -106,11 +119,12 @@ impl OpenAiModel {
             let capabilities = capabilities_at_openai(&model);
             (capabilities, Some(capabilities.completion))
         } else {
-            (capabilities_elsewhere(partial_turn), names::only_chats(&model).then_some(false))
+            let completes = settings.provider.completes.or(names::only_chats(&model).then_some(false));
+            (capabilities_elsewhere(partial_turn), completes)
         };
         let new_limit = is_openai || connection.refuses(Parameter::OldLimit);
         Ok(Self {
-            name: format!("{}/{model}", OPENAI.name),
+            name: format!("{}/{model}", settings.provider.name),
             model,
             capabilities,
             connection,
@@ -172,7 +186,7 @@ impl OpenAiModel {
 /// A seed as it is sent. Some servers accept signed 32 bits, some unsigned, and some read a seed with all bits set as
 /// "draw one"; values from 0 to 2^31 - 1 are accepted everywhere. Smaller seeds stay unchanged; larger ones are
 /// folded, here and nowhere else, so that traces and recordings have the seed of the run.
-fn wire_seed(seed: u64) -> u32 {
+pub(crate) fn wire_seed(seed: u64) -> u32 {
     const BITS: u32 = 31;
     let folded = seed ^ (seed >> BITS) ^ (seed >> (2 * BITS));
     // The mask leaves 31 bits.
@@ -241,6 +255,16 @@ impl Model for OpenAiModel {
 
     fn takes_temperature(&self) -> bool {
         self.connection.takes_temperature()
+    }
+
+    fn server_facts(&self) -> BoxFuture<'_, Result<Option<ServerFacts>, ModelError>> {
+        Box::pin(async move {
+            let base_url = self.chat.url().strip_suffix("/chat/completions").unwrap_or(self.chat.url());
+            let provider = self.name.split('/').next().unwrap_or_default();
+            let pages =
+                Pages { endpoint: &self.chat, base_url, provider, loading: self.connection.loading() };
+            Ok(Some(pages.read(&self.model).await?))
+        })
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
