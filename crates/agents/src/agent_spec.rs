@@ -290,6 +290,11 @@ impl AgentSpec {
         matches!(evaluator, Some(EvaluatorName::Program(_)))
     }
 
+    /// Whether it is one of our loops that call tools through the model's own interface.
+    pub fn calls_tools(&self) -> bool {
+        matches!(&self.form, AgentForm::Asking { kind: AgentKind::Tools(..), .. })
+    }
+
     /// The name of its model; `None` for an external agent.
     pub fn model(&self) -> Option<&str> {
         match &self.form {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use planproof_agents::memory::MemoryUse;
 use planproof_isolation::Account;
+use planproof_model::ServerFacts;
 use planproof_plan::team::TeamUse;
 use planproof_suite::{Card, Case, Class, Judged, Metric, Section, SizeUnit, Suite, advice};
 use serde::{Serialize, Serializer};
@@ -200,6 +201,10 @@ pub struct Report {
     /// Models that refused a temperature and so were asked without one: their answers vary more between campaigns.
     /// Unknown to [`Report::new`], like [`replay`](Self::replay).
     pub without_temperature: Vec<String>,
+    /// What the servers of its models said of themselves before the first run, by model; absent if none was asked.
+    /// Unknown to [`Report::new`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, ServerFacts>,
     /// The dissection of its errors; null if they were not dissected. Unknown to [`Report::new`].
     pub dissection: Option<DissectionReport>,
     /// The shrinking of its failures; absent if they were not shrunk. Unknown to [`Report::new`].
@@ -413,6 +418,7 @@ impl Report {
             isolation: None,
             prompts: None,
             without_temperature: Vec::new(),
+            servers: BTreeMap::new(),
             dissection: None,
             shrinking: None,
         };

@@ -8,6 +8,7 @@ mod groups;
 mod idle;
 mod limit;
 mod mnms;
+mod models;
 mod serve;
 mod setup;
 mod spec;
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::values::{Signed, whole};
+use crate::values::{Signed, file, whole};
 pub(crate) use agent::*;
 pub(crate) use bench::{
     BenchArguments, BenchCommand, CHOOSING, ChoiceArguments, ModelsArguments, ScoreArguments, TestForm,
@@ -31,6 +32,7 @@ pub(crate) use groups::in_groups;
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use limit::LimitArguments;
 pub(crate) use mnms::*;
+pub(crate) use models::*;
 pub(crate) use serve::*;
 pub(crate) use setup::*;
 pub(crate) use spec::*;
@@ -83,6 +85,17 @@ pub(crate) struct Global {
     /// Values of variables whose names suggest a key are kept out anyway. Repeatable.
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) secret: Vec<String>,
+    /// File of further providers of models (providers v1): their names, base URLs and variables of keys.
+    ///
+    /// It decides which key is sent where, so no configuration file can name it.
+    #[arg(long, global = true, env = "PLANPROOF_PROVIDERS", value_name = "FILE", value_parser = file())]
+    pub(crate) providers: Option<PathBuf>,
+    /// Send the key in this environment variable to a server that is named by its URL.
+    ///
+    /// As in `--key-for https://gpu.example/v1=GPU_API_KEY` for the model `mine=https://gpu.example/v1/qwen3`. Without
+    /// it such a server gets no key. Repeatable.
+    #[arg(long, global = true, value_name = "URL=VARIABLE")]
+    pub(crate) key_for: Vec<String>,
     /// The command line, with what the configuration file and `--set` add to it, quoted for a shell.
     #[arg(skip)]
     pub(crate) command_line: String,
@@ -143,6 +156,8 @@ pub(crate) enum Command {
     Tables(Signed<TablesArguments>),
     /// Run an agent on a task with your own tools, and show its trace.
     Run(Signed<RunArguments>),
+    /// Check whether models and their servers can be tested.
+    Models(Signed<ModelsCommands>),
     /// Serve a model on this machine over the protocols of OpenAI, Anthropic and Gemini.
     ServeModel(Signed<ServeModelArguments>),
     /// Serve the mock tools of a case over MCP, and judge the calls.

@@ -11,6 +11,7 @@ pub(crate) mod limit;
 pub(crate) mod man;
 pub(crate) mod matrix;
 pub(crate) mod mnms;
+pub(crate) mod models;
 pub(crate) mod read;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -8,21 +8,21 @@
 //! mode has no use for in `arguments/idle.rs`), the configuration file, which
 //! is passed to their parser as more of the command line (`config.rs`; its keys are derived from the arguments in
 //! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
-//! `select/kinds.rs` for those of specifications, `select/meant.rs` for those meant, as with options in
-//! `config/mistakes.rs`), a module for each command (`commands.rs`), sources of tools opened
-//! for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files
-//! (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the
-//! kinds of cases (`suites.rs`) and the typed side of orders (`orders.rs`). `test`, `bench` and `limit` are one
-//! campaign each (`commands/campaign.rs`), whose life is the crate `runner`: here are its options
-//! (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`, and the
-//! additional ones of orders in `commands/campaign/options.rs`), its external resources
+//! `providers.rs` for where models are and which key they get, `select/kinds.rs` for those of specifications,
+//! `select/meant.rs` for those meant, as with options in `config/mistakes.rs`), a module for each command
+//! (`commands.rs`), sources of tools opened for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back
+//! (`stored.rs`), reports as files (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage found in
+//! a run store (`damage.rs`), the kinds of cases (`suites.rs`) and the typed side of orders (`orders.rs`). `test`,
+//! `bench` and `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `runner`: here are its
+//! options (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`,
+//! and the additional ones of orders in `commands/campaign/options.rs`), its external resources
 //! (`commands/campaign/world.rs`), its observers (`commands/campaign/carry_out.rs`), and whether options beside a
-//! replay agree with the recording (`commands/campaign/agreement.rs`); and the parts that only orders have: the
-//! origin of their cases (`commands/campaign/cases.rs`), the dissection of failures (`commands/campaign/dissect.rs`),
-//! their shrinking (`commands/campaign/shrink.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several
-//! campaigns of one command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All output
-//! goes through `terminal.rs`. With an undocumented argument the program is a worker of `planproof-sandbox` or a
-//! launcher of `planproof-isolation`, and none of this.
+//! replay agree with the recording (`commands/campaign/agreement.rs`); and the parts that only orders have: the origin
+//! of their cases (`commands/campaign/cases.rs`), the dissection of failures (`commands/campaign/dissect.rs`), their
+//! shrinking (`commands/campaign/shrink.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several campaigns
+//! of one command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All output goes through
+//! `terminal.rs`. With an undocumented argument the program is a worker of `planproof-sandbox` or a launcher of
+//! `planproof-isolation`, and none of this.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
 // is there for it. `clippy.toml` has the rest of the rule.
@@ -42,6 +42,7 @@ mod own_tools;
 mod pages;
 mod progress;
 mod prompts;
+mod providers;
 mod python;
 mod render;
 mod report_files;
@@ -133,6 +134,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
     // Before the command writes anything that may hold one of them.
     secrets::hold_variables(&global.secret)?;
+    providers::set_up(global)?;
     match &arguments.command {
         Command::Demo(options) => commands::demo::run(options, global),
         Command::Synth(options) => commands::synth::run(options, global),
@@ -146,6 +148,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Tables(options) => commands::tables::run(options, global),
         Command::Limit(options) => commands::limit::run(options, global),
         Command::Run(options) => commands::run::run(options, global),
+        Command::Models(options) => commands::models::run(options, global),
         Command::ServeModel(options) => commands::serve_model::run(options, global),
         Command::ServeTools(options) => commands::serve_tools::run(options, global),
         Command::ServeMedia(options) => commands::serve_media::run(options, global),

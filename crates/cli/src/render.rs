@@ -138,6 +138,9 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
     if report.simulated {
         let _ = writeln!(out, "{}", simulation());
     }
+    for server in planproof_report::servers(report) {
+        let _ = writeln!(out, "{}", folded("server: ", &terminal::inline(&server), 2));
+    }
     if let Some(isolation) = &report.isolation {
         let _ = writeln!(out, "{}", folded("isolation: ", &terminal::inline(&isolation.to_string()), 2));
     }

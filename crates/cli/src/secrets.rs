@@ -8,30 +8,31 @@ use planproof_trace::{SECRET_BYTES_MIN, Secrets};
 
 use crate::config::{holds_secret, is_name_of_secret};
 use crate::failure::Failure;
+use crate::providers;
 use crate::terminal::inline;
-
-/// The environment variables that hold keys of model providers.
-const KEY_VARIABLES: [&str; 2] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
 
 /// Keys that files of the user's named.
 static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// The keys of the environment, those of variables whose names suggest one, and those that were [registered](hold)
-/// since.
+/// The keys of all providers in the environment, the values of variables whose names suggest a key, and those that were
+/// [registered](hold) since.
 pub(crate) fn held() -> Secrets {
     // A panic elsewhere must not make the keys unknown to what is still written.
     let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Secrets::new(of_environment(std::env::vars_os()).chain(named))
 }
 
-/// The values of variables whose names suggest a secret. Paths and addresses with such names are no secrets, except
-/// an address with a password.
+/// The values of variables that hold the key of a provider, or whose names suggest a secret. Paths and addresses with
+/// such names are no secrets, except an address with a password.
 fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = String> {
-    variables.filter_map(|(name, value)| {
+    let key_variables: Vec<&str> = providers::key_variables().collect();
+    variables.filter_map(move |(name, value)| {
         let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
         let is_path = value.starts_with(['/', '~', '.']) || value.get(1..3) == Some(":\\");
         let leads_elsewhere = is_path || value.contains("://");
-        let is_secret = is_name_of_secret(&name) && !leads_elsewhere || holds_secret(&value);
+        // The key of a provider is one whatever it looks like.
+        let is_key = key_variables.contains(&name.as_str());
+        let is_secret = is_key || (is_name_of_secret(&name) && !leads_elsewhere) || holds_secret(&value);
         is_secret.then_some(value)
     })
 }
@@ -88,7 +89,7 @@ pub(crate) fn refuse_keys(case: &dyn Case) -> Result<(), Failure> {
 }
 
 fn refuse_keys_in(text: &str, id: &str) -> Result<(), Failure> {
-    for variable in KEY_VARIABLES {
+    for variable in providers::key_variables() {
         let key = std::env::var(variable).unwrap_or_default();
         let key = key.trim();
         // A placeholder such as `benchmark` may occur in a text by chance; `held_apart_from` handles it.
@@ -125,6 +126,8 @@ mod tests {
             ("DB_PASSWORD", "correct horse"),
             ("DATABASE_URL", "postgres://user:word@localhost/db"),
             ("ANTHROPIC_API_KEY", "benchmark"),
+            ("HF_TOKEN", "hf_0123456789"),
+            ("GROQ_API_KEY", "/gsk_012345"),
         ] {
             assert!(held(name, value), "{name}");
         }

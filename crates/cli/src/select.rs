@@ -19,10 +19,11 @@ use planproof_agents::{
 };
 use planproof_bench::{AgentUnderTest, OfSuite};
 use planproof_isolation::MachineIsolation;
-use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
-use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
+use planproof_model::anthropic::AnthropicModel;
+use planproof_model::ollama::OllamaModel;
+use planproof_model::openai::{OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
-use planproof_model::{ConnectionConfig, KeepsReplies, LoadingNotice, Model, Provider};
+use planproof_model::{ConnectionConfig, KeepsReplies, LoadingNotice, Model, Protocol, Provider};
 use planproof_order::OrderSuite;
 use planproof_order::learning::Language;
 use planproof_order::synth::file::read_case;
@@ -38,7 +39,7 @@ use serde::de::IgnoredAny;
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::terminal::inline;
-use crate::{env_file, progress, secrets};
+use crate::{env_file, progress, providers, secrets};
 pub(crate) use kinds::{made_from, options_written, with_options};
 pub(crate) use meant::{RUNS_COMMANDS, as_command, with_provider};
 
@@ -215,23 +216,7 @@ pub(crate) fn model(
         (ModelName::Sim(kind), ModelForm::KeepsReplies) => {
             Arc::new(KeepsReplies::new(Arc::new(SimModel::new(kind))))
         }
-        (ModelName::OpenAi(model), ModelForm::Chat) => {
-            let mut config = OpenAiConfig::from_env(model, variable);
-            // The same addresses, with the limits of the command line.
-            config.connection = connection(&OPENAI, asking, key)?;
-            Arc::new(OpenAiModel::new(config)?)
-        }
-        (ModelName::OpenAi(model), ModelForm::KeepsReplies) => {
-            Arc::new(ResponsesModel::new(model, &connection(&OPENAI, asking, key)?)?)
-        }
-        (ModelName::Anthropic(model), ModelForm::Chat) => {
-            Arc::new(AnthropicModel::new(model, &connection(&ANTHROPIC, asking, key)?)?)
-        }
-        (ModelName::Anthropic(model), ModelForm::KeepsReplies) => {
-            let model = AnthropicModel::new(model, &connection(&ANTHROPIC, asking, key)?)?;
-            // No server of this protocol stores conversations, so we do.
-            Arc::new(KeepsReplies::new(Arc::new(model)))
-        }
+        (ModelName::Served(provider, model), form) => served_model(provider, model, form, asking, key)?,
         // A recording also has the ids of kept replies, so it serves either form.
         (ModelName::Replay(file), _) => {
             let recording = Recording::read(Path::new(file))?;
@@ -245,12 +230,45 @@ pub(crate) fn model(
     })
 }
 
+/// A model behind a server.
+fn served_model(
+    provider: &'static Provider,
+    model: &str,
+    form: ModelForm,
+    asking: &ModelArguments,
+    key: KeyNeeded,
+) -> Result<Arc<dyn Model>, Failure> {
+    let connection = connection(provider, asking, key);
+    if asking.think.is_some() && provider.protocol != Protocol::Ollama {
+        return Err(Failure::usage(format!(
+            "--think is for models of ollama/: whether {}/{model} thinks is decided by its server",
+            provider.name
+        )));
+    }
+    Ok(match (provider.protocol, form) {
+        (Protocol::OpenAi, ModelForm::Chat) => {
+            let config = OpenAiConfig::from_env(provider, model, variable);
+            // The same address, with the limits of the command line.
+            Arc::new(OpenAiModel::new(OpenAiConfig { connection, ..config })?)
+        }
+        (Protocol::OpenAi, ModelForm::KeepsReplies) => Arc::new(ResponsesModel::new(model, &connection)?),
+        (Protocol::Anthropic, ModelForm::Chat) => Arc::new(AnthropicModel::new(model, &connection)?),
+        (Protocol::Ollama, ModelForm::Chat) => Arc::new(OllamaModel::new(model, &connection, asking.think)?),
+        (Protocol::Ollama, ModelForm::KeepsReplies) => {
+            Arc::new(KeepsReplies::new(Arc::new(OllamaModel::new(model, &connection, asking.think)?)))
+        }
+        // No server of this protocol stores conversations, so we do.
+        (Protocol::Anthropic, ModelForm::KeepsReplies) => {
+            Arc::new(KeepsReplies::new(Arc::new(AnthropicModel::new(model, &connection)?)))
+        }
+    })
+}
+
 /// A model as the command line names it.
 enum ModelName<'a> {
     Echo,
     Sim(SimKind),
-    OpenAi(&'a str),
-    Anthropic(&'a str),
+    Served(&'static Provider, &'a str),
     Replay(&'a str),
 }
 
@@ -270,15 +288,17 @@ impl<'a> ModelName<'a> {
                     known.join(", ")
                 ))
             }),
-            Some(("openai", model)) => Ok(Self::OpenAi(model)),
-            Some(("anthropic", model)) => Ok(Self::Anthropic(model)),
             Some(("replay", file)) => Ok(Self::Replay(file)),
-            _ => Err(Failure::usage(match meant::model(name, "") {
-                Some(meant) => format!("unknown model \"{name}\": {meant}"),
-                None => format!(
-                    "unknown model \"{name}\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini"
-                ),
-            })),
+            _ => match providers::find(name)? {
+                Some((provider, model)) => Ok(Self::Served(provider, model)),
+                None => Err(Failure::usage(match meant::model(name, "") {
+                    Some(meant) => format!("unknown model \"{name}\": {meant}"),
+                    None => format!(
+                        "unknown model \"{name}\": write PROVIDER/NAME, as in openai/gpt-5-mini or ollama/qwen3:4b (docs/models.md \
+                         lists the providers), NAME=URL/MODEL, as in mine=http://127.0.0.1:8000/v1/qwen3, sim/NAME or replay/FILE"
+                    ),
+                })),
+            },
         }
     }
 }
@@ -311,21 +331,18 @@ pub(crate) fn no_synthesis(error: SynthesisError, bank: &TopicBank) -> Failure {
 }
 
 /// The addresses of a provider's models from the environment, and the limits from the command line.
-fn connection(
-    provider: &Provider,
-    asking: &ModelArguments,
-    key: KeyNeeded,
-) -> Result<ConnectionConfig, Failure> {
-    let mut config = ConnectionConfig::from_env(provider, variable);
-    config.request_timeout = asking.request_time();
-    config.key_asked_late = key == KeyNeeded::ByRequests;
-    config.attempts_max = asking.attempts.get();
-    config.requests_per_second = asking.requests_per_second;
-    config.loading_notice = Some(LoadingNotice(Arc::new(|error, max| {
-        let minutes = max.as_secs().div_ceil(60);
-        progress::tell!("{error}; waiting for up to {minutes} minutes until it has loaded its model");
-    })));
-    Ok(config)
+fn connection(provider: &'static Provider, asking: &ModelArguments, key: KeyNeeded) -> ConnectionConfig {
+    ConnectionConfig {
+        request_timeout: asking.request_time(),
+        key_asked_late: key == KeyNeeded::ByRequests,
+        attempts_max: asking.attempts.get(),
+        requests_per_second: asking.requests_per_second,
+        loading_notice: Some(LoadingNotice(Arc::new(|error, max| {
+            let minutes = max.as_secs().div_ceil(60);
+            progress::tell!("{error}; waiting for up to {minutes} minutes until it has loaded its model");
+        }))),
+        ..ConnectionConfig::from_env(provider, variable)
+    }
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -496,9 +513,11 @@ fn is_simulated(model: &dyn Model) -> bool {
     model.is_simulated() || is_simulation(model.name())
 }
 
-/// A simulated model can also be reached as `openai/sim/NAME`, through `serve-model`.
+/// A simulated model can also be reached through `serve-model`, as in `openai/sim/NAME`.
 pub(crate) fn is_simulation(model: &str) -> bool {
-    model.starts_with("sim/") || model.starts_with("openai/sim/")
+    let is_simulated = |model: &str| model.starts_with("sim/");
+    is_simulated(model)
+        || providers::find(model).is_ok_and(|found| found.is_some_and(|(_, model)| is_simulated(model)))
 }
 
 /// Random bytes from the operating system, for tokens and keys.

@@ -7,7 +7,7 @@ mod stream;
 
 use crate::connection::tools::RenderedTools;
 use crate::connection::{
-    Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Provider,
+    Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Protocol, Provider,
 };
 use crate::http::{Endpoint, KeyHeader};
 use crate::{
@@ -20,9 +20,13 @@ use stream::BlockDecoder;
 pub static ANTHROPIC: Provider = Provider {
     name: "anthropic",
     example_model: "claude-sonnet-4-5",
+    protocol: Protocol::Anthropic,
     key_variable: "ANTHROPIC_API_KEY",
+    key_needed: true,
     base_url_variable: "ANTHROPIC_BASE_URL",
     base_url_default: "https://api.anthropic.com",
+    partial_turn: false,
+    completes: Some(false),
     key_header: KeyHeader::ApiKey,
     headers: &[("anthropic-version", "2023-06-01")],
 };
@@ -71,11 +75,11 @@ impl AnthropicModel {
         // The base URLs of other providers end with the version, so some users will write it here as well.
         let has_version = config.base_url.trim_end_matches('/').ends_with("/v1");
         let path = if has_version { "/messages" } else { "/v1/messages" };
-        let (connection, endpoint) = Connection::new(&ANTHROPIC, &model, config, path, refused(&model))?;
+        let (connection, endpoint) = Connection::new(&model, config, path, refused(&model))?;
         // In this protocol thoughts are blocks of their own.
         let endpoint = endpoint.with_plain_thinking();
         Ok(Self {
-            name: format!("{}/{model}", ANTHROPIC.name),
+            name: format!("{}/{model}", config.provider.name),
             partial_turn: takes_partial_turns(&model),
             model,
             connection,

@@ -9,6 +9,8 @@ pub use futures::stream::BoxStream;
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
 use thiserror::Error;
 
+use crate::facts::ServerFacts;
+
 /// One item of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
@@ -357,6 +359,15 @@ pub trait Model: Send + Sync {
     /// sent without, so that its answers vary with the server's default.
     fn takes_temperature(&self) -> bool {
         true
+    }
+
+    /// What the server says of itself and of this model, without asking the model. Waits while the model is being
+    /// loaded. `None` for a model without a server, or whose server has nothing to say.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or refuses the key.
+    fn server_facts(&self) -> BoxFuture<'_, Result<Option<ServerFacts>, ModelError>> {
+        Box::pin(std::future::ready(Ok(None)))
     }
 
     /// Asks for a whole reply. Retries transient failures, within the implementation's limits.

@@ -19,6 +19,7 @@ use std::time::Duration;
 use backon::{ExponentialBuilder, Retryable};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use secrecy::SecretString;
+use serde::Deserialize;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
@@ -38,19 +39,40 @@ pub(crate) const GO_ON_FROM_PARTIAL_TURN: &str = "go on from an unfinished turn 
 /// The missing capability of a model whose server stores no conversations.
 pub(crate) const GO_ON_FROM_KEPT_REPLY: &str = "go on from a reply that its server keeps";
 
+/// The protocol of a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// OpenAI's chat completions, completions and responses.
+    #[default]
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Ollama's chat.
+    Ollama,
+}
+
 /// What is the same for all models of a provider.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Provider {
-    /// The prefix before the slash in a model's name on the command line.
+    /// The part before the model in its name on the command line: `openai`, `mine=http://127.0.0.1:8000/v1`.
     pub name: &'static str,
     /// One of its models, for messages.
     pub example_model: &'static str,
+    /// How its server is spoken to.
+    pub protocol: Protocol,
     /// The environment variable that holds the API key.
     pub key_variable: &'static str,
+    /// Whether a server on another machine is asked only with a key.
+    pub key_needed: bool,
     /// The environment variable that holds the base URL.
     pub base_url_variable: &'static str,
     /// The default base URL.
     pub base_url_default: &'static str,
+    /// The server continues an unfinished turn of the assistant when `continue_final_message` is set.
+    pub partial_turn: bool,
+    /// Whether the server continues plain texts; `None` if it has to be asked.
+    pub completes: Option<bool>,
     pub(crate) key_header: KeyHeader,
     pub(crate) headers: &'static [(&'static str, &'static str)],
 }
@@ -58,9 +80,11 @@ pub struct Provider {
 /// The address of a server, and how patiently requests to it are made.
 #[derive(Debug, Clone)]
 pub struct ConnectionConfig {
+    /// Whose server it is.
+    pub provider: &'static Provider,
     /// The part of the URL before the path of the protocol, such as `http://127.0.0.1:8000/v1`.
     pub base_url: String,
-    /// The API key. Only a server on this machine may go without.
+    /// The API key. Without one, only a server on this machine is asked, or one of a provider that needs none.
     pub key: Option<SecretString>,
     /// A missing key is reported with the first request that needs it, instead of beforehand: for models of which
     /// most or all answers are already known.
@@ -84,8 +108,9 @@ pub struct ConnectionConfig {
 
 impl ConnectionConfig {
     /// The provider's own server, without a key: ten minutes a request, four attempts, no rate limit.
-    pub fn new(provider: &Provider) -> Self {
+    pub fn new(provider: &'static Provider) -> Self {
         Self {
+            provider,
             base_url: provider.base_url_default.to_owned(),
             key: None,
             key_asked_late: false,
@@ -101,7 +126,7 @@ impl ConnectionConfig {
 
     /// As [`ConnectionConfig::new`], with base URL and key from the provider's environment variables. `variable`
     /// looks one up; a blank one counts as unset.
-    pub fn from_env(provider: &Provider, variable: impl Fn(&str) -> Option<String>) -> Self {
+    pub fn from_env(provider: &'static Provider, variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name| set_variable(&variable, name);
         let mut config = Self::new(provider);
         if let Some(base_url) = set(provider.base_url_variable) {
@@ -151,13 +176,13 @@ impl Connection {
     /// only later; [`ModelError::Configuration`] for a model without a name, an unusable URL, key or number, or if
     /// there are no root certificates for `https`.
     pub(crate) fn new(
-        provider: &'static Provider,
         model: &str,
         config: &ConnectionConfig,
         path: &'static str,
         known: Refused,
     ) -> Result<(Self, Endpoint), ModelError> {
         let refuse = |what: String| Err(ModelError::Configuration { what });
+        let provider = config.provider;
         if model.is_empty() {
             let Provider { name, example_model, .. } = provider;
             return refuse(format!("the model needs a name, as in {name}/{example_model}"));
@@ -174,7 +199,7 @@ impl Connection {
         };
         let endpoint = Endpoint::new(&config.base_url, path, identity)?;
         // Servers on this machine mostly need no key.
-        let lacks_key = config.key.is_none() && !is_loopback_host(endpoint.host());
+        let lacks_key = provider.key_needed && config.key.is_none() && !is_loopback_host(endpoint.host());
         let missing_key = lacks_key.then_some(provider.key_variable);
         if !config.key_asked_late {
             refuse_without_key(missing_key)?;
@@ -264,6 +289,11 @@ impl Connection {
         // The request that `retrying` began is over. As long as the stream is being read, a timeout is still not the
         // agent's fault.
         Ok(reading.into_stream(run_time::Request::begin(&self.name)))
+    }
+
+    /// How long the server has been loading its model.
+    pub(crate) fn loading(&self) -> &Loading {
+        &self.loading
     }
 
     /// Whether the server has not yet refused a temperature.

@@ -265,6 +265,44 @@ impl Endpoint {
         Ok(Response::from_parts(head, body))
     }
 
+    /// Reads another page of the same server, with the same key: by GET, or by POST with a body. No retry, no time
+    /// limit.
+    ///
+    /// # Errors
+    /// [`ModelError::Unreachable`], [`ModelError::Broken`], [`ModelError::Malformed`] for a page that is too large or a
+    /// URL that is none, and [`ModelError::Status`] for an answer that is not 2xx.
+    pub(crate) async fn look_up(&self, url: &str, body: Option<Vec<u8>>) -> Result<Bytes, ModelError> {
+        let uri: Uri = url.parse().map_err(|_| self.malformed("a page of it has no URL"))?;
+        let mut request = Request::new(Full::new(Bytes::new()));
+        if let Some(body) = body {
+            *request.method_mut() = Method::POST;
+            *request.body_mut() = Full::new(Bytes::from(body));
+        }
+        *request.uri_mut() = uri;
+        request.headers_mut().clone_from(&self.server.headers);
+        let response = match &self.server.connections {
+            Connections::Plain(client) => client.request(request),
+            Connections::Encrypted(client) => client.request(request),
+        };
+        let response = response.await.map_err(|error| {
+            let cause = innermost(&error);
+            let variable = self.server.base_url_variable;
+            let reason = format!("{cause}; is the server running, and is its URL right ({variable})?");
+            if error.is_connect() { self.unreachable(&reason) } else { self.broken_off(&reason) }
+        })?;
+        let (head, body) = response.into_parts();
+        let body = ReplyBody::new(body);
+        if !head.status.is_success() {
+            let (url, status) = (url.to_owned(), head.status.as_u16());
+            let mut message = self.error_message(body).await;
+            if status == 401 {
+                message += &self.key_hint();
+            }
+            return Err(ModelError::Status { url, status, message, retry_after: None });
+        }
+        self.read(body).await
+    }
+
     /// Reads a whole reply.
     ///
     /// # Errors

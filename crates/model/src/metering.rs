@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use crate::prices::{Money, Price};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Model, ModelError, run_time,
+    CompletionRequest, Model, ModelError, ServerFacts, run_time,
 };
 use estimate::{Experience, RequestSize};
 
@@ -320,6 +320,10 @@ impl Model for MeteredModel {
 
     fn takes_temperature(&self) -> bool {
         self.inner.takes_temperature()
+    }
+
+    fn server_facts(&self) -> BoxFuture<'_, Result<Option<ServerFacts>, ModelError>> {
+        self.inner.server_facts()
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

@@ -9,17 +9,21 @@ mod grammar;
 mod names;
 mod responses;
 
+use std::sync::Arc;
+
 use tokio::sync::OnceCell;
 
 use crate::connection::parameters::Parameter;
 use crate::connection::tools::RenderedTools;
 use crate::connection::{
-    Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Provider, set_variable,
+    Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Protocol, Provider,
+    set_variable,
 };
+use crate::facts::{Pages, ServerFacts, Software};
 use crate::http::{Endpoint, KeyHeader};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Model, ModelError, Settings,
+    CompletionRequest, Message, Model, ModelError, Settings,
 };
 use chat::request::LimitField;
 use chat::stream::ChunkDecoder;
@@ -32,9 +36,13 @@ pub use responses::ResponsesModel;
 pub static OPENAI: Provider = Provider {
     name: "openai",
     example_model: "gpt-5-mini",
+    protocol: Protocol::OpenAi,
     key_variable: "OPENAI_API_KEY",
+    key_needed: true,
     base_url_variable: "OPENAI_BASE_URL",
     base_url_default: "https://api.openai.com/v1",
+    partial_turn: false,
+    completes: None,
     key_header: KeyHeader::Bearer,
     headers: &[],
 };
@@ -60,11 +68,18 @@ impl OpenAiConfig {
         Self { model: model.into(), connection: ConnectionConfig::new(&OPENAI), partial_turn: false }
     }
 
-    /// As [`OpenAiConfig::new`], with the settings of the environment. `variable` looks up an environment variable; a
-    /// blank one counts as unset.
-    pub fn from_env(model: impl Into<String>, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let partial_turn = set_variable(&variable, PARTIAL_TURN_VARIABLE).as_deref() == Some("1");
-        Self { model: model.into(), connection: ConnectionConfig::from_env(&OPENAI, variable), partial_turn }
+    /// The configuration for `model` at a provider's server, with the settings of the environment. `variable` looks
+    /// up an environment variable; a blank one counts as unset.
+    pub fn from_env(
+        provider: &'static Provider,
+        model: impl Into<String>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        // The variable is about the server of `openai/`; it says nothing of other providers' servers.
+        let is_said = provider.name == OPENAI.name
+            && set_variable(&variable, PARTIAL_TURN_VARIABLE).as_deref() == Some("1");
+        let partial_turn = provider.partial_turn || is_said;
+        Self { model: model.into(), connection: ConnectionConfig::from_env(provider, variable), partial_turn }
     }
 }
 
@@ -86,8 +101,10 @@ pub struct OpenAiModel {
     new_limit: bool,
     /// Whether the server continues plain texts, once that is known.
     completes: OnceCell<bool>,
-    /// The field for grammars, once it is known whose server it is.
-    grammar_field: OnceCell<Option<GrammarField>>,
+    /// The program behind the server, if the provider's name or the server itself says so.
+    software: OnceCell<Software>,
+    /// What the server can do beyond the protocol, once it has been asked.
+    extras: OnceCell<Extras>,
 }
 
 impl OpenAiModel {
@@ -100,7 +117,7 @@ impl OpenAiModel {
     pub fn new(config: OpenAiConfig) -> Result<Self, ModelError> {
         let OpenAiConfig { model, connection: settings, partial_turn } = config;
         let known = names::refused(&model);
-        let (connection, chat) = Connection::new(&OPENAI, &model, &settings, "/chat/completions", known)?;
+        let (connection, chat) = Connection::new(&model, &settings, "/chat/completions", known)?;
         let completions = chat.sibling(&settings.base_url, "/completions")?.with_plain_thinking();
         // At OpenAI, the model's name shows whether it continues plain texts. Elsewhere a request has to show it,
         // except for names of models that only chat.
@@ -110,11 +127,13 @@ impl OpenAiModel {
             let capabilities = capabilities_at_openai(&model);
             (capabilities, Some(capabilities.completion))
         } else {
-            (capabilities_elsewhere(partial_turn), names::only_chats(&model).then_some(false))
+            let completes = settings.provider.completes.or(names::only_chats(&model).then_some(false));
+            (capabilities_elsewhere(partial_turn), completes)
         };
+        let software = Software::of_provider(settings.provider.name);
         let new_limit = is_openai || connection.refuses(Parameter::OldLimit);
         Ok(Self {
-            name: format!("{}/{model}", OPENAI.name),
+            name: format!("{}/{model}", settings.provider.name),
             model,
             capabilities,
             connection,
@@ -123,7 +142,8 @@ impl OpenAiModel {
             tools: RenderedTools::new(chat::request::render_tools),
             new_limit,
             completes: completes.map_or_else(OnceCell::new, |completes| OnceCell::new_with(Some(completes))),
-            grammar_field: OnceCell::new(),
+            software: software.map_or_else(OnceCell::new, |software| OnceCell::new_with(Some(software))),
+            extras: OnceCell::new(),
         })
     }
 
@@ -131,7 +151,7 @@ impl OpenAiModel {
         if request.previous.is_some() {
             return Err(self.unsupported(GO_ON_FROM_KEPT_REPLY));
         }
-        if request.is_partial_turn() && !self.capabilities.partial_turn {
+        if request.is_partial_turn() && !self.capabilities().partial_turn {
             return Err(self.unsupported(GO_ON_FROM_PARTIAL_TURN));
         }
         Ok(())
@@ -155,8 +175,36 @@ impl OpenAiModel {
         chat::request::render(&self.model, request, settings, tools.as_deref(), limit, grammar, stream)
     }
 
+    fn continues_turns(&self) -> bool {
+        self.extras.get().is_some_and(|extras| extras.continues_turns)
+    }
+
     fn grammar_field(&self) -> Option<GrammarField> {
-        self.grammar_field.get().copied().flatten()
+        self.extras.get().map(|extras| extras.grammar)
+    }
+
+    /// What a server of this program can do: asks it to continue a turn by one token. A model without a chat template
+    /// cannot.
+    async fn ask_for_extras(&self, grammar: GrammarField) -> Result<Extras, ModelError> {
+        let request = ChatRequest {
+            messages: vec![
+                Message::User { text: "Hello".to_owned() },
+                Message::Assistant { text: "Good".to_owned(), calls: Vec::new() },
+            ],
+            previous: None,
+            tools: Arc::from([]),
+            settings: Settings { output_tokens_max: Some(1), ..Settings::default() },
+        };
+        let render = |settings: &Settings| self.render_chat(&request, settings, false);
+        let read = |bytes: &[u8]| chat::reply::read(&self.chat, bytes, &request);
+        let decoder = || ChunkDecoder::new(&request);
+        match self.connection.ask(&self.chat, &request.settings, render, read, decoder).await {
+            // Even an empty reply shows that the request is understood.
+            Ok(_) | Err(ModelError::Failed { .. }) => Ok(Extras { grammar, continues_turns: true }),
+            Err(ModelError::Status { status: 400 | 404 | 405 | 422 | 500 | 501, .. })
+            | Err(ModelError::Malformed { .. }) => Ok(Extras { grammar, continues_turns: false }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether the server continues plain texts: asks it for one token.
@@ -179,10 +227,19 @@ impl OpenAiModel {
     }
 }
 
+/// What servers of known programs can do beyond the protocol.
+#[derive(Debug, Clone, Copy)]
+struct Extras {
+    /// The field for grammars.
+    grammar: GrammarField,
+    /// An unfinished turn is continued in the model's chat template.
+    continues_turns: bool,
+}
+
 /// A seed as it is sent. Some servers accept signed 32 bits, some unsigned, and some read a seed with all bits set as
 /// "draw one"; values from 0 to 2^31 - 1 are accepted everywhere. Smaller seeds stay unchanged; larger ones are
 /// folded, here and nowhere else, so that traces and recordings have the seed of the run.
-fn wire_seed(seed: u64) -> u32 {
+pub(crate) fn wire_seed(seed: u64) -> u32 {
     const BITS: u32 = 31;
     let folded = seed ^ (seed >> BITS) ^ (seed >> (2 * BITS));
     // The mask leaves 31 bits.
@@ -236,17 +293,25 @@ impl Model for OpenAiModel {
             completion: completes,
             log_probabilities: known.log_probabilities && completes,
             grammar: self.grammar_field().is_some(),
+            partial_turn: known.partial_turn || self.continues_turns(),
+            conversational: self.continues_turns(),
             ..known
         }
     }
 
-    /// Asks the server for one token if neither its host nor the model's name shows whether it continues plain texts.
+    /// Asks the server for one token: to continue a turn, if it is known to be one of the programs that may do so, all
+    /// of which continue plain texts; else to continue a plain text, if neither the host nor the model's name shows
+    /// whether it does.
     fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
         Box::pin(async move {
+            if let Some(grammar) = self.software.get().copied().and_then(GrammarField::of) {
+                // Concurrent callers share one request. If it fails, the cell stays empty and the next caller asks again.
+                self.extras.get_or_try_init(|| self.ask_for_extras(grammar)).await?;
+                return Ok(self.capabilities());
+            }
             if self.completes.initialized() {
                 return Ok(self.capabilities());
             }
-            // Concurrent callers share one request. If it fails, the cell stays empty and the next caller asks again.
             self.completes.get_or_try_init(|| self.ask_whether_it_completes()).await?;
             Ok(self.capabilities())
         })
@@ -254,6 +319,21 @@ impl Model for OpenAiModel {
 
     fn takes_temperature(&self) -> bool {
         self.connection.takes_temperature()
+    }
+
+    fn server_facts(&self) -> BoxFuture<'_, Result<Option<ServerFacts>, ModelError>> {
+        Box::pin(async move {
+            let base_url = self.chat.url().strip_suffix("/chat/completions").unwrap_or(self.chat.url());
+            let provider = self.name.split('/').next().unwrap_or_default();
+            let pages =
+                Pages { endpoint: &self.chat, base_url, provider, loading: self.connection.loading() };
+            let facts = pages.read(&self.model).await?;
+            // Whose server it is decides how agents ask it.
+            if let Some(software) = facts.software {
+                let _ = self.software.set(software);
+            }
+            Ok(Some(facts))
+        })
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

@@ -98,6 +98,17 @@ pub(crate) fn without_temperature(report: &Report) -> Option<String> {
     (!report.without_temperature.is_empty()).then(|| report.without_temperature.join(", "))
 }
 
+/// A line for the server of each model, as in `vllm/qwen3 at http://127.0.0.1:8000/v1: vLLM 0.9, context 8192`.
+pub fn servers(report: &Report) -> impl Iterator<Item = String> {
+    report.servers.iter().map(|(model, facts)| {
+        let summary = facts.summary();
+        let what = if summary.is_empty() { "a server that does not say what it is" } else { &summary };
+        // The name of a model may have the URL in it.
+        let place = if model.contains(&facts.url) { String::new() } else { format!(" at {}", facts.url) };
+        format!("{model}{place}: {what}")
+    })
+}
+
 /// The word with its first letter in upper case.
 pub(crate) fn capitalised(word: &str) -> String {
     let mut characters = word.chars();

@@ -23,6 +23,6 @@ pub mod junit;
 pub mod step_summary;
 pub mod tables;
 
-pub use campaign::{ReportedCampaign, TraceSource, metric_words};
+pub use campaign::{ReportedCampaign, TraceSource, metric_words, servers};
 pub use command_lines::{CommandLines, campaign_line, shell_word};
 pub use explanation::{in_one_line, lines, short_in_the_middle};

@@ -10,7 +10,7 @@ use planproof_bench::{BaselineRates, Finding, Rate, Report, pick_findings};
 use planproof_suite::{Baseline, Figure};
 
 use crate::ReportedCampaign;
-use crate::campaign::{capitalised, metric_words, without_temperature};
+use crate::campaign::{capitalised, metric_words, servers, without_temperature};
 use crate::explanation::{lines, one_line, short, short_in_the_middle};
 
 /// Maximum size of a summary in bytes. GitHub rejects one above 1 MiB, and nobody reads one of nearly that size.
@@ -90,6 +90,9 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
     if let Some(isolation) = &report.isolation {
         let isolation = short_in_the_middle(&one_line(&isolation.to_string()), TEXT_CHARACTERS_MAX);
         let _ = writeln!(out, "Isolation: {}.\n", escape(&isolation));
+    }
+    for server in servers(report) {
+        let _ = writeln!(out, "Server: {}.\n", escaped(&server));
     }
     if let Some(models) = without_temperature(report) {
         let _ = writeln!(out, "Asked without a temperature, which it refused: {}.\n", escaped(&models));

@@ -64,6 +64,10 @@ pub struct RequestedCampaign {
     pub command_line: String,
     /// What its user calls it.
     pub label: Option<String>,
+    /// Whether its models and their servers are checked before the first run.
+    pub is_checked: bool,
+    /// Whether models of Ollama's think; `None` leaves it to them.
+    pub think: Option<bool>,
 }
 
 /// What becomes of the model's answers.
@@ -181,12 +185,25 @@ pub fn begin<W: World>(
         let note = CampaignNote::new(&id, &agent, &options, new.repeats.get(), &cases);
         recording.write_campaign(&note, memory.as_ref(), &cases.cases).map_err(RunnerError::from)?;
     }
+    // A program mostly asks its model with tools.
+    let is_asked_with_tools = new.agent.is_program() || new.agent.is_service() || new.agent.calls_tools();
+    let to_check = if new.is_checked { models.to_be_checked() } else { Vec::new() };
     let meter = (!models.names().is_empty()).then_some(meter);
     let Cases { suite, cases, .. } = cases;
     let (repeats, token) = (new.repeats, world.token());
     let parts = Parts { id, agent, suite, cases, repeats, options, secrets, token, memory };
     let bare = parts.prepared(store)?;
-    Ok(Prepared { began, served, budgets, asked: models.found(), meter, recording, ..bare })
+    Ok(Prepared {
+        began,
+        served,
+        budgets,
+        asked: models.found(),
+        to_check,
+        is_asked_with_tools,
+        meter,
+        recording,
+        ..bare
+    })
 }
 
 impl RequestedCampaign {
@@ -240,6 +257,7 @@ impl RequestedCampaign {
             seed_is_secret: self.seed_is_secret,
             reply_tokens: Some(self.reply_tokens),
             serve_model: self.serve_model.clone(),
+            think: self.think,
             program: self.program.absolute()?,
             answers,
             limit: self.limit,

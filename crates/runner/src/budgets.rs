@@ -1,10 +1,11 @@
 //! A campaign's budgets and expenses.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use planproof_isolation::Account;
+use planproof_model::ServerFacts;
 use planproof_model::metering::{Budget, Spent};
 use planproof_model::prices::{Money, Prices};
 use planproof_store::{Progress, StoredSpent};
@@ -35,6 +36,9 @@ pub struct Budgets {
     /// The isolation of the agent's program in the runs so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     isolation: Option<Account>,
+    /// What the servers of its models said of themselves, by model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    servers: BTreeMap<String, ServerFacts>,
 }
 
 /// The requested budgets of a campaign.
@@ -92,6 +96,7 @@ impl Budgets {
             // The set-up may have been mended, so a resumed campaign tries it again.
             broken_setup: None,
             isolation: before.isolation.clone(),
+            servers: before.servers.clone(),
         }
     }
 
@@ -107,8 +112,8 @@ impl Budgets {
 
     /// For a complete campaign: it has no limits any more, and the findings are kept.
     pub(crate) fn of_complete(progress: &Progress) -> Result<Self, RunnerError> {
-        let Self { without_temperature, isolation, .. } = Self::stored(progress)?;
-        Ok(Self { without_temperature, isolation, ..Self::default() })
+        let Self { without_temperature, isolation, servers, .. } = Self::stored(progress)?;
+        Ok(Self { without_temperature, isolation, servers, ..Self::default() })
     }
 
     /// Records models that refused a temperature.
@@ -119,6 +124,16 @@ impl Budgets {
     /// The models that refused a temperature, by name.
     pub(crate) fn without_temperature(&self) -> Vec<String> {
         self.without_temperature.iter().cloned().collect()
+    }
+
+    /// Records what the server of a model said of itself.
+    pub(crate) fn note_server(&mut self, model: &str, facts: ServerFacts) {
+        self.servers.insert(model.to_owned(), facts);
+    }
+
+    /// What the servers of its models said of themselves, by model.
+    pub(crate) fn servers(&self) -> &BTreeMap<String, ServerFacts> {
+        &self.servers
     }
 
     /// Records the isolation of the agent's program in the runs from now on: only what held in all runs held.

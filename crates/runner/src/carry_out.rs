@@ -7,6 +7,7 @@ use planproof_bench::{
     Campaign, CampaignEnd, CampaignError, Outcome, RunProgress, Setup, Supervision, Unit, Work,
 };
 use planproof_isolation::{Account, Layer};
+use planproof_model::check::{Depth, ModelCheck, check, conversation_tokens};
 use planproof_model::recording::RecordingError;
 use planproof_store::{
     DamagedRun, Fingerprint, Progress, SEAL_SEED_BYTES, SealKey, Sealed, Signatures, Store, StoreError,
@@ -57,6 +58,9 @@ pub enum Halted {
 pub trait Watch {
     /// It begins, or goes on.
     fn begun(&mut self, begun: &Begun<'_>);
+
+    /// A model and its server were checked.
+    fn checked(&mut self, _check: &ModelCheck) {}
 
     /// An event of the campaign: runs are planned, one begins, or has ended and is stored.
     fn happened(&mut self, progress: &RunProgress);
@@ -194,6 +198,14 @@ where
     if let Some(isolation) = isolation(prepared).filter(|_| !next(&outcomes).is_empty()) {
         budgets.note_isolation(isolation);
     }
+    if !next(&outcomes).is_empty() {
+        for check in check_models(prepared, stop).await {
+            watch.checked(&check);
+            if let Some(facts) = check.server {
+                budgets.note_server(&check.model, facts);
+            }
+        }
+    }
     let mut notes = Notes {
         prepared,
         writer: writer.clone(),
@@ -291,6 +303,30 @@ where
     };
     let failure = failure.or_else(|| (!altered.is_empty()).then_some(Halted::Altered(altered)));
     Ok(CampaignOutcome { outcomes, total, progress, seal, failure })
+}
+
+/// Checks the models and their servers. Those that call tools through their own interface are asked with tools.
+async fn check_models(prepared: &Prepared, stop: &CancellationToken) -> Vec<ModelCheck> {
+    let mut checks = Vec::new();
+    if prepared.to_check.is_empty() {
+        return checks;
+    }
+    let needed = prepared.campaign.cases.iter().filter_map(|case| tokens_of_case(&**case)).max();
+    let depth = if prepared.is_asked_with_tools { Depth::Quick } else { Depth::Server };
+    for model in &prepared.to_check {
+        let found = stop.run_until_cancelled(check(&**model, needed, depth)).await;
+        checks.extend(found);
+    }
+    checks
+}
+
+/// The tokens of a conversation about a case in which each of its tools is called once; `None` if its tools cannot be
+/// made, which its run will report.
+fn tokens_of_case(case: &dyn Case) -> Option<u64> {
+    let toolbox = case.toolbox().ok()?;
+    let tools: Arc<[_]> = toolbox.tools().iter().cloned().collect();
+    let calls = tools.len();
+    Some(conversation_tokens(case.prompt(), tools, calls))
 }
 
 /// A new key that seals the campaign, drawn like its tokens.

@@ -21,6 +21,8 @@ pub struct Models<'a, W> {
     key: KeyNeeded,
     recording: Option<Arc<Recording>>,
     found: RefCell<BTreeMap<(String, ModelForm), Arc<dyn Model>>>,
+    /// Those that are wrapped, by name.
+    wrapped: RefCell<BTreeMap<String, Arc<dyn Model>>>,
     replays: RefCell<Vec<Arc<ReplayModel>>>,
     /// The answers for a model that knows them, and the seed of its errors.
     answers: RefCell<(Vec<Key>, u64)>,
@@ -39,8 +41,8 @@ pub struct Wrapping<'a> {
 impl<'a, W: World> Models<'a, W> {
     /// Models that are asked.
     pub fn live(world: &'a W, key: KeyNeeded) -> Self {
-        let (found, replays, answers) = Default::default();
-        Self { world, key, recording: None, found, replays, answers }
+        let (found, wrapped, replays, answers) = Default::default();
+        Self { world, key, recording: None, found, wrapped, replays, answers }
     }
 
     /// Models that answer from a recording.
@@ -103,10 +105,12 @@ impl<'a, W: World> Models<'a, W> {
         let price = wrapping.prices.find(name);
         // The meter is inside the recording, so that an answer from a cache costs nothing.
         let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(wrapping.meter)));
-        Ok(match wrapping.file {
+        let wrapped: Arc<dyn Model> = match wrapping.file {
             None => metered,
             Some(file) => Arc::new(RecordingModel::new(metered, file.clone())),
-        })
+        };
+        self.wrapped.borrow_mut().entry(name.to_owned()).or_insert_with(|| Arc::clone(&wrapped));
+        Ok(wrapped)
     }
 
     /// The names of the models that were found so far.
@@ -117,6 +121,14 @@ impl<'a, W: World> Models<'a, W> {
     /// The models that were found so far.
     pub(crate) fn found(&self) -> Vec<Arc<dyn Model>> {
         self.found.borrow().values().cloned().collect()
+    }
+
+    /// The wrapped models behind servers, each name once.
+    pub(crate) fn to_be_checked(&self) -> Vec<Arc<dyn Model>> {
+        let wrapped = self.wrapped.borrow();
+        let has_server =
+            |model: &&Arc<dyn Model>| !model.is_simulated() && !model.name().starts_with("replay/");
+        wrapped.values().filter(has_server).cloned().collect()
     }
 
     /// The models that answer from a recording.

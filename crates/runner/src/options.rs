@@ -41,6 +41,9 @@ pub struct StoredOptions {
     pub reply_tokens: Option<u32>,
     /// The model that is served to an external agent.
     pub serve_model: Option<String>,
+    /// Whether models of Ollama's think; absent if it is left to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<bool>,
     /// What a program is started with.
     #[serde(flatten)]
     pub program: ProgramOptions,
@@ -191,6 +194,7 @@ impl StoredOptions {
             iterations,
             reply_tokens: None,
             serve_model: None,
+            think: None,
             program: ProgramOptions::default(),
             solver_calls: 0,
             solver_ns: 0,
@@ -274,6 +278,7 @@ impl StoredOptions {
         let found = Budgets::stored(progress).unwrap_or_default();
         report.without_temperature = found.without_temperature();
         report.isolation = found.isolation().cloned();
+        report.servers = found.servers().clone();
         report.broken_setup = found.broken_setup().map(str::to_owned);
         report.cost_is_estimate = report.cost.is_some() && progress.spent.is_estimate;
         // A program's turns are not in its traces; the tokens of the model served to it are counted at the server.

@@ -48,6 +48,10 @@ pub struct Prepared {
     pub(crate) budgets: Budgets,
     /// The models that are asked.
     pub(crate) asked: Vec<Arc<dyn Model>>,
+    /// The models that are checked with their servers before the first run, as they are asked in it.
+    pub(crate) to_check: Vec<Arc<dyn Model>>,
+    /// Whether they get tools through their own interface.
+    pub(crate) is_asked_with_tools: bool,
     /// Adds up the expenses; `None` if no model is asked through us.
     pub(crate) meter: Option<Arc<Meter>>,
     pub(crate) recording: Option<CampaignRecording>,
@@ -116,6 +120,8 @@ impl Parts {
             began: Instant::now(),
             budgets: Budgets::default(),
             asked: Vec::new(),
+            to_check: Vec::new(),
+            is_asked_with_tools: false,
             meter: None,
             recording: None,
             replayed: None,

@@ -1,5 +1,7 @@
 //! What a user may have meant with a text that names no agent.
 
+use planproof_model::providers::Providers;
+
 use super::AgentKind;
 
 /// Prefixes of model names whose provider is known.
@@ -12,9 +14,6 @@ const FAMILIES: [(&str, &str); 7] = [
     ("codex-", "openai"),
     ("claude-", "anthropic"),
 ];
-
-/// Prefixes of model names that state their provider.
-const PROVIDERS: [&str; 4] = ["openai/", "anthropic/", "sim/", "replay/"];
 
 /// Extensions of programs that need an interpreter, and the interpreter.
 const INTERPRETERS: [(&str, &str); 6] = [
@@ -34,7 +33,7 @@ pub(super) fn agent(text: &str) -> Option<String> {
     // A kind and its model with the wrong sign between them.
     if let Some((kind, model)) = text.split_once([':', '/'])
         && AgentKind::parse(kind).is_ok()
-        && PROVIDERS.iter().any(|provider| model.starts_with(provider))
+        && names_provider(model)
     {
         return Some(format!("{kind}@{model}"));
     }
@@ -45,12 +44,18 @@ pub(super) fn agent(text: &str) -> Option<String> {
     if program != text {
         return None;
     }
-    let names_provider =
-        PROVIDERS.iter().any(|provider| text.len() > provider.len() && text.starts_with(provider));
-    if names_provider {
+    if names_provider(text) {
         return Some(format!("tools@{text}"));
     }
     model(text).map(|model| format!("tools@{model}"))
+}
+
+/// Whether the text is the name of a model, with its provider.
+fn names_provider(text: &str) -> bool {
+    text.split_once('/').is_some_and(|(provider, model)| {
+        let is_known = ["sim", "replay"].contains(&provider) || Providers::shipped().find(provider).is_some();
+        is_known && !model.is_empty()
+    })
 }
 
 /// The model with its provider, for a name without a provider whose family is known.
@@ -72,6 +77,7 @@ mod tests {
             ("o3", "tools@openai/o3"),
             ("claude-sonnet-4-5", "tools@anthropic/claude-sonnet-4-5"),
             ("openai/ft:x", "tools@openai/ft:x"),
+            ("ollama/qwen3:4b", "tools@ollama/qwen3:4b"),
             ("sim/perfect", "tools@sim/perfect"),
             ("http://localhost:8000/run", "url:http://localhost:8000/run"),
             ("my_agent.py", "\"command:python my_agent.py\""),
@@ -81,7 +87,7 @@ mod tests {
             assert_eq!(found.as_deref(), Some(meant));
             assert!(crate::AgentSpec::parse(meant.trim_matches('"')).is_ok(), "{meant}");
         }
-        for text in ["", "foo", "openai/", "gpt", "python agent", "mistral/large"] {
+        for text in ["", "foo", "openai/", "gpt", "python agent", "nobody/large"] {
             assert_eq!(agent(text), None, "{text}");
         }
     }

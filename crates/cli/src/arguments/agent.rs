@@ -171,6 +171,24 @@ pub(crate) struct ModelArguments {
     /// honoured.
     #[arg(long, default_value_t = NonZeroU32::MIN.saturating_add(3), value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) attempts: NonZeroU32,
+    /// Whether a model of Ollama's thinks, from the command line or the stored campaign; `None` leaves it to the model.
+    #[arg(skip)]
+    pub(crate) think: Option<bool>,
+}
+
+/// Whether a model thinks before it replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Think {
+    /// It thinks.
+    On,
+    /// It does not.
+    Off,
+}
+
+impl Think {
+    pub(crate) fn is_on(self) -> bool {
+        self == Self::On
+    }
 }
 
 /// Longest time of a model request where no run bounds it.
@@ -235,8 +253,9 @@ pub(crate) struct RunArguments {
     /// External agents: `command:PROGRAM ARGS...`, `worker:PROGRAM ARGS...`, `url:URL`. They reach the tools at an MCP
     /// URL that planproof serves.
     ///
-    /// MODEL is `openai/NAME` (reads OPENAI_API_KEY and OPENAI_BASE_URL), `anthropic/NAME` (reads ANTHROPIC_API_KEY and
-    /// ANTHROPIC_BASE_URL; works with every kind of agent, `responses` included), or `sim/NAME` (a simulated model).
+    /// MODEL is `PROVIDER/NAME`, as in `openai/gpt-5-mini` or `ollama/qwen3:4b` (reads PROVIDER_BASE_URL and
+    /// PROVIDER_API_KEY; docs/models.md lists the providers), `NAME=URL/MODEL` (any server that speaks OpenAI's
+    /// protocol, as in `mine=http://127.0.0.1:8000/v1/qwen3`), or `sim/NAME` (a simulated model).
     pub(crate) agent: String,
     #[command(flatten)]
     pub(crate) agent_options: AgentArguments,
@@ -286,6 +305,9 @@ pub(crate) struct RunArguments {
     /// Without a terminal, planproof does not ask.
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Whether a model of `ollama/` thinks before it replies; by default it decides.
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub(crate) think: Option<Think>,
     #[command(flatten)]
     pub(crate) model: ModelArguments,
 }
@@ -295,7 +317,7 @@ mod tests {
     use super::*;
 
     fn of(request_timeout: Option<f64>) -> ModelArguments {
-        ModelArguments { requests_per_second: None, request_timeout, attempts: NonZeroU32::MIN }
+        ModelArguments { requests_per_second: None, request_timeout, attempts: NonZeroU32::MIN, think: None }
     }
 
     #[test]

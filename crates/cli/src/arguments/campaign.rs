@@ -11,8 +11,9 @@ use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
 
-use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments};
+use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments, Think};
 use super::{bench, limit, test};
+use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
 use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, host_name, label, percent, whole};
 
@@ -127,11 +128,11 @@ pub(crate) struct CampaignArguments {
     /// plan is left, and names the right calls to the agent. With `planproof bench travelplanner`, there are also
     /// `two-stage@MODEL` and agents without a model, such as `greedy`.
     ///
-    /// MODEL is `openai/NAME` (reads OPENAI_API_KEY and OPENAI_BASE_URL), `anthropic/NAME` (reads ANTHROPIC_API_KEY and
-    /// ANTHROPIC_BASE_URL; works with every kind of agent, `responses` included), `sim/NAME` (a simulated model that
-    /// needs no key: perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling; echo, which
-    /// repeats what it is asked; or gold, which is given the right answers), or `replay/FILE` (the answers in a
-    /// recording).
+    /// MODEL is `PROVIDER/NAME`, as in `openai/gpt-5-mini` or `ollama/qwen3:4b` (reads PROVIDER_BASE_URL and
+    /// PROVIDER_API_KEY; docs/models.md lists the providers), `NAME=URL/MODEL` (any server that speaks OpenAI's
+    /// protocol, as in `mine=http://127.0.0.1:8000/v1/qwen3`), `sim/NAME` (a simulated model that needs no key: perfect,
+    /// parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling; echo, which repeats what it is
+    /// asked; or gold, which is given the right answers), or `replay/FILE` (the answers in a recording).
     #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
@@ -183,6 +184,15 @@ pub(crate) struct CampaignArguments {
     /// format (`stream v1`).
     #[arg(long, value_name = "FILE")]
     pub(crate) stream: Option<PathBuf>,
+    /// Do not check the models and their servers before the first run.
+    ///
+    /// The check takes at most two requests to each model behind a server, which are recorded and counted, and warns of
+    /// what would spoil the results, such as a context that is too small. `planproof models check` asks more.
+    #[arg(long, env = "PLANPROOF_NO_CHECK")]
+    pub(crate) no_check: bool,
+    /// Whether a model of `ollama/` thinks before it replies; by default it decides.
+    #[arg(long, value_enum, value_name = "WHEN", conflicts_with = "resume")]
+    pub(crate) think: Option<Think>,
     #[command(flatten)]
     pub(crate) model: ModelArguments,
     #[command(flatten)]
@@ -327,6 +337,15 @@ fn variable_name(name: &str) -> Result<String, String> {
 }
 
 impl CampaignArguments {
+    /// How its models are asked.
+    ///
+    /// # Errors
+    /// A request may take as long as a run.
+    pub(crate) fn asking(&self) -> Result<ModelArguments, Failure> {
+        let within = self.model.within(self.model.run_time(self.timeout))?;
+        Ok(ModelArguments { think: self.think.map(Think::is_on), ..within })
+    }
+
     /// The files that the campaign itself is about, with the options that name them.
     pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
         let named = [

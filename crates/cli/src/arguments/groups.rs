@@ -13,7 +13,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Look at results", &["report", "runs", "tables"]),
     ("Make and judge cases", &["synth", "topics", "read", "check", "mnms"]),
     ("Specify behaviour", &["spec"]),
-    ("Serve models and tools", &["serve-model", "serve-tools", "serve-media"]),
+    ("Check and serve models and tools", &["models", "serve-model", "serve-tools", "serve-media"]),
     ("Set up", &["init", "completions", "man"]),
 ];
 

@@ -48,6 +48,7 @@ const SHARED: [(&str, Users); 5] = [
             "mnms sheet alternatives",
             "mnms sheet results",
             "mnms alternatives",
+            "models check",
             "run",
         ]),
     ),
@@ -70,7 +71,8 @@ const ASKING: &[&str] = &[
 const ANY: &[&str] = &["*"];
 
 /// What has an effect on a list, too, and `--resume` and `--replay`, which are refused with better words.
-const OF_ALL: [&str; 7] = ["json", "quiet", "config", "set", "secret", "resume", "replay"];
+const OF_ALL: [&str; 9] =
+    ["json", "quiet", "config", "set", "secret", "providers", "key_for", "resume", "replay"];
 
 /// Modes of commands, and the options that have no effect on them.
 const MODES: [(&[&str], &[&str], When); 21] = [

@@ -186,7 +186,7 @@ pub(crate) struct GenerateMnmsArguments {
     pub(crate) by: By,
     /// Model that writes the queries; by default they are written by rule and state each step.
     ///
-    /// `openai/NAME`, `anthropic/NAME`, `replay/FILE`, or a simulation to try the command, `sim/NAME`. The model also
+    /// `PROVIDER/NAME`, `NAME=URL/MODEL`, `replay/FILE`, or a simulation to try the command, `sim/NAME`. The model also
     /// rewrites the texts for text and image generation to match the query.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,

@@ -12,9 +12,9 @@ use crate::values::{host_name, whole};
               planproof serve-model sim/careless --port 8080\n  \
               planproof serve-model openai/gpt-5-mini --allow-host host.docker.internal")]
 pub(crate) struct ServeModelArguments {
-    /// Model to serve: `sim/NAME`, `openai/NAME` or `anthropic/NAME`.
+    /// Model to serve: `sim/NAME`, `PROVIDER/NAME` or `NAME=URL/MODEL`.
     ///
-    /// Requests to a model of the last two kinds are forwarded to its provider, whichever of the protocols the client
+    /// Requests to a model of the last two kinds are forwarded to its server, whichever of the protocols the client
     /// uses. Clients must send the key that PLANPROOF_SERVE_KEY holds, or else the random one that is printed.
     pub(crate) model: String,
     #[command(flatten)]

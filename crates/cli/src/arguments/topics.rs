@@ -41,7 +41,7 @@ pub(crate) enum TopicsCommand {
               planproof topics generate --model openai/gpt-5-mini --jobs 20 --max-cost 1 --out topics.json\n  \
               planproof topics generate --model sim/perfect --jobs 5")]
 pub(crate) struct GenerateArguments {
-    /// Model to ask: `openai/NAME`, `anthropic/NAME`, `replay/FILE` or `sim/NAME`.
+    /// Model to ask: `PROVIDER/NAME`, `NAME=URL/MODEL`, `replay/FILE` or `sim/NAME`.
     ///
     /// `replay/FILE` gives the answers of a recording or a cache. `sim/NAME` only repeats the built-in topics.
     #[arg(long, value_name = "MODEL")]

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 use super::tool_sources::Source;
 use super::{runtime, tool_sources};
-use crate::arguments::{Global, ReviewChoice, RunArguments};
+use crate::arguments::{Global, ModelArguments, ReviewChoice, RunArguments, Think};
 use crate::failure::{ExitCode, Failure};
 use crate::terminal;
 use crate::values::seconds;
@@ -61,7 +61,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
         )));
     }
     let wall = arguments.model.run_time(arguments.timeout);
-    let asking = arguments.model.within(wall)?;
+    let asking = ModelArguments { think: arguments.think.map(Think::is_on), ..arguments.model.within(wall)? };
     let find_model = |name: &str, form| -> Result<Arc<dyn Model>, Failure> {
         let model = select::model(name, form, &asking, KeyNeeded::AtOnce)?;
         Ok(match &arguments.system {

@@ -6,41 +6,36 @@ use planproof_agents::{
 use planproof_sim::{ECHO_NAME, PlantedFault, SimKind};
 
 use super::near;
+use crate::providers::providers;
 
-/// The providers of models, each with a model as an example.
-const PROVIDERS: [(&str, &str); 3] =
-    [("openai", "gpt-5-mini"), ("anthropic", "claude-sonnet-4-5"), ("sim", "careless")];
+/// What the names of models begin with although no server is behind them, with an example.
+const WITHOUT_SERVER: [(&str, &str); 2] = [("sim", "careless"), ("replay", "FILE")];
 
-/// What the names of models begin with.
-const MODEL_PREFIXES: [&str; 4] = ["sim", "openai", "anthropic", "replay"];
-
-const OLLAMA_URL: &str = "http://localhost:11434/v1";
-
-const GEMINI_URL: &str = "https://generativelanguage.googleapis.com/v1beta/openai";
-
-/// Services that speak OpenAI's protocol, as other programs name them, with their base URLs.
-const SERVICES: [(&str, &str); 9] = [
-    ("ollama", OLLAMA_URL),
-    ("vllm", "http://localhost:8000/v1"),
-    ("google", GEMINI_URL),
-    ("gemini", GEMINI_URL),
-    ("mistral", "https://api.mistral.ai/v1"),
-    ("groq", "https://api.groq.com/openai/v1"),
-    ("deepseek", "https://api.deepseek.com/v1"),
-    ("openrouter", "https://openrouter.ai/api/v1"),
-    ("xai", "https://api.x.ai/v1"),
+/// Other names of providers.
+const ALIASES: [(&str, &str); 10] = [
+    ("google", "gemini"),
+    ("llama.cpp", "llamacpp"),
+    ("llama-cpp", "llamacpp"),
+    ("llama-server", "llamacpp"),
+    ("lm-studio", "lmstudio"),
+    ("grok", "xai"),
+    ("kimi", "moonshot"),
+    ("claude", "anthropic"),
+    ("hf", "huggingface"),
+    ("mistralai", "mistral"),
 ];
 
-/// Beginnings of the names of models that speak OpenAI's protocol at servers of others, with the usual base URL.
-const FAMILIES: [(&str, &str); 8] = [
-    ("llama", OLLAMA_URL),
-    ("codellama", OLLAMA_URL),
-    ("qwen", OLLAMA_URL),
-    ("gemma", OLLAMA_URL),
-    ("mistral:", OLLAMA_URL),
-    ("deepseek-r1:", OLLAMA_URL),
-    ("gpt-oss", OLLAMA_URL),
-    ("gemini-", GEMINI_URL),
+/// Beginnings of the names of models, with the provider that mostly serves them.
+const FAMILIES: [(&str, &str); 9] = [
+    ("llama", "ollama"),
+    ("codellama", "ollama"),
+    ("qwen", "ollama"),
+    ("gemma", "ollama"),
+    ("mistral:", "ollama"),
+    ("deepseek-r1:", "ollama"),
+    ("gpt-oss", "ollama"),
+    ("gemini-", "gemini"),
+    ("grok-", "xai"),
 ];
 
 /// Words behind `runs` that are easily typed behind another command.
@@ -70,7 +65,7 @@ pub(super) fn agent(text: &str) -> Option<String> {
         ));
     }
     let provider = lower.trim_end_matches('/');
-    if let Some((provider, example)) = PROVIDERS.iter().find(|(known, _)| *known == provider) {
+    if let Some((provider, example)) = prefixes().find(|(known, _)| *known == provider) {
         return Some(format!(
             "\"{bare}\" names no model: write tools@{provider}/MODEL, as in tools@{provider}/{example}"
         ));
@@ -88,10 +83,8 @@ pub(super) fn agent(text: &str) -> Option<String> {
 /// has to stand behind.
 pub(super) fn model(name: &str, before: &str) -> Option<String> {
     // First, because open models may be called like those of a provider: `gpt-oss` would be taken for one of OpenAI's.
-    if let Some((model, url)) = of_service(name) {
-        return Some(format!("write {before}openai/{model}, and set OPENAI_BASE_URL={url}"));
-    }
-    let meant = of_provider(name)
+    let meant = of_family(name)
+        .or_else(|| of_provider(name))
         .or_else(|| simulated(name).map(|name| format!("sim/{name}")))
         .or_else(|| model_with_provider(name))?;
     Some(format!("did you mean {before}{meant}?"))
@@ -106,6 +99,7 @@ pub(crate) fn with_provider(name: &str) -> String {
     let simulated = simulated_names().into_iter().find(|known| *known == name);
     simulated
         .map(|name| format!("sim/{name}"))
+        .or_else(|| of_family(name))
         .or_else(|| model_with_provider(name))
         .unwrap_or_else(|| format!("openai/{name}"))
 }
@@ -162,27 +156,38 @@ pub(crate) fn as_command(text: &str) -> Option<String> {
     (is_interpreter(first) || is_found()).then(|| format!("\"command:{text}\""))
 }
 
-/// A model whose provider is almost right, or has a colon behind it.
+/// What the names of models begin with, each with a model as an example.
+fn prefixes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let providers = providers().iter().map(|provider| (provider.name, provider.example_model));
+    providers.chain(WITHOUT_SERVER)
+}
+
+/// A model whose provider is almost right, has another name, or has a colon behind it.
 fn of_provider(name: &str) -> Option<String> {
+    let known = || prefixes().map(|(prefix, _)| prefix);
+    let alias = |provider: &str| {
+        let found = ALIASES.iter().find(|(alias, _)| provider.eq_ignore_ascii_case(alias));
+        found.map(|(_, provider)| *provider)
+    };
     if let Some((provider, model)) = name.split_once(':')
-        && MODEL_PREFIXES.contains(&provider)
+        && !model.is_empty()
+        && let Some(provider) = known().find(|known| *known == provider).or_else(|| alias(provider))
     {
         return Some(format!("{provider}/{model}"));
     }
-    let (provider, model) = name.split_once('/')?;
-    let provider = most_similar(&provider.to_lowercase(), MODEL_PREFIXES)?;
+    let (provider, model) = name.split_once('/').filter(|(_, model)| !model.is_empty())?;
+    let provider = alias(provider).or_else(|| most_similar(&provider.to_lowercase(), known()))?;
     let simulated = if provider == "sim" { simulated(model) } else { None };
     Some(format!("{provider}/{}", simulated.unwrap_or(model)))
 }
 
-/// A model of a service that speaks OpenAI's protocol, with the base URL of the service.
-fn of_service(name: &str) -> Option<(&str, &'static str)> {
-    if let Some((service, model)) = name.split_once('/') {
-        let (_, url) = SERVICES.iter().find(|(known, _)| service.eq_ignore_ascii_case(known))?;
-        return (!model.is_empty()).then_some((model, *url));
+/// A model without a provider whose family is mostly served by one.
+fn of_family(name: &str) -> Option<String> {
+    if name.contains('/') {
+        return None;
     }
-    let (_, url) = FAMILIES.iter().find(|(family, _)| name.starts_with(family))?;
-    Some((name, *url))
+    let (_, provider) = FAMILIES.iter().find(|(family, _)| name.starts_with(family))?;
+    Some(format!("{provider}/{name}"))
 }
 
 #[cfg(test)]
@@ -208,11 +213,10 @@ mod tests {
             ("Tools@sim/careless", "did you mean tools@sim/careless?"),
             ("React@Sim/Careless", "did you mean react@sim/careless?"),
             ("openai:gpt-5", "did you mean tools@openai/gpt-5?"),
-            (
-                "llama3.1:8b",
-                "write tools@openai/llama3.1:8b, and set OPENAI_BASE_URL=http://localhost:11434/v1",
-            ),
-            ("ollama/llama3", "write tools@openai/llama3, and set OPENAI_BASE_URL=http://localhost:11434/v1"),
+            ("llama3.1:8b", "did you mean tools@ollama/llama3.1:8b?"),
+            ("ollama/llama3", "did you mean tools@ollama/llama3?"),
+            ("llama.cpp/any", "did you mean tools@llamacpp/any?"),
+            ("vllm", "\"vllm\" names no model: write tools@vllm/MODEL, as in tools@vllm/Qwen/Qwen3-8B"),
             ("last", "`planproof report last` reports on it"),
             ("list", "did you mean `planproof runs list`?"),
         ] {
@@ -233,17 +237,15 @@ mod tests {
             ("opnai/gpt-5-mini", "did you mean openai/gpt-5-mini?"),
             ("openai:gpt-5-mini", "did you mean openai/gpt-5-mini?"),
             ("gpt-5-mini", "did you mean openai/gpt-5-mini?"),
-            ("ollama/llama3", "write openai/llama3, and set OPENAI_BASE_URL=http://localhost:11434/v1"),
-            ("gpt-oss:20b", "write openai/gpt-oss:20b, and set OPENAI_BASE_URL=http://localhost:11434/v1"),
-            (
-                "google/gemini-2.5-pro",
-                "write openai/gemini-2.5-pro, and set \
-                 OPENAI_BASE_URL=https://generativelanguage.googleapis.com/v1beta/openai",
-            ),
+            ("gpt-oss:20b", "did you mean ollama/gpt-oss:20b?"),
+            ("google/gemini-2.5-pro", "did you mean gemini/gemini-2.5-pro?"),
+            ("gemini-2.5-pro", "did you mean gemini/gemini-2.5-pro?"),
+            ("Llama.cpp/any", "did you mean llamacpp/any?"),
+            ("open-router/a/b", "did you mean openrouter/a/b?"),
         ] {
             assert_eq!(model(text, "").as_deref(), Some(expected), "{text}");
         }
-        for text in ["", "gpt", "foo/bar", "ollama/"] {
+        for text in ["", "gpt", "foo/bar", "olama/"] {
             assert_eq!(model(text, ""), None, "{text}");
         }
     }

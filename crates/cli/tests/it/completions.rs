@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 51] = [
+const PAGES: [&str; 53] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -29,6 +29,8 @@ const PAGES: [&str; 51] = [
     "planproof-mnms-sheet-drafts",
     "planproof-mnms-sheet-results",
     "planproof-mnms-tools",
+    "planproof-models",
+    "planproof-models-check",
     "planproof-read",
     "planproof-report",
     "planproof-run",

@@ -50,16 +50,13 @@ fn agents_and_models_that_are_none() {
         ("tools@opnai/gpt-5-mini", "unknown model \"opnai/gpt-5-mini\": did you mean openai/gpt-5-mini?"),
         (
             "tools@gpt",
-            "unknown model \"gpt\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini",
+            "unknown model \"gpt\": write PROVIDER/NAME, as in openai/gpt-5-mini or ollama/qwen3:4b (docs/models.md lists the providers), NAME=URL/MODEL, as in mine=http://127.0.0.1:8000/v1/qwen3, sim/NAME or replay/FILE",
         ),
         (
             "responses@some/large",
-            "unknown model \"some/large\": write sim/NAME, openai/NAME, anthropic/NAME or replay/FILE, as in openai/gpt-5-mini",
+            "unknown model \"some/large\": write PROVIDER/NAME, as in openai/gpt-5-mini or ollama/qwen3:4b (docs/models.md lists the providers), NAME=URL/MODEL, as in mine=http://127.0.0.1:8000/v1/qwen3, sim/NAME or replay/FILE",
         ),
-        (
-            "responses@mistral/large",
-            "unknown model \"mistral/large\": write openai/large, and set OPENAI_BASE_URL=https://api.mistral.ai/v1",
-        ),
+        ("responses@google/large", "unknown model \"google/large\": did you mean gemini/large?"),
         ("tools@Sim/Careless", "unknown model \"Sim/Careless\": did you mean sim/careless?"),
         ("carless", "unknown agent \"carless\": did you mean tools@sim/careless?"),
         (

@@ -119,7 +119,7 @@ fn read_request(connection: &mut TcpStream) -> Option<(String, Value)> {
                 .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
                 .map_or(0, |(_, value)| value.parse().unwrap());
             if body.len() >= length {
-                return Some((head.to_owned(), serde_json::from_str(body).unwrap()));
+                return Some((head.to_owned(), serde_json::from_str(body).unwrap_or(Value::Null)));
             }
         }
         match connection.read(&mut buffer) {

@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::Settings;
+use crate::facts::Software;
 
 /// Whose field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,18 @@ pub(super) enum GrammarField {
     Vllm,
     /// `ebnf`.
     Sglang,
+}
+
+impl GrammarField {
+    /// The field of a program's servers, if they have one.
+    pub(super) fn of(software: Software) -> Option<Self> {
+        match software {
+            Software::LlamaCpp => Some(Self::LlamaCpp),
+            Software::Vllm => Some(Self::Vllm),
+            Software::Sglang => Some(Self::Sglang),
+            Software::Ollama | Software::LmStudio => None,
+        }
+    }
 }
 
 /// The fields of a request; none without a grammar.

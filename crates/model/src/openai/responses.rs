@@ -4,7 +4,6 @@ mod reply;
 mod request;
 mod stream;
 
-use super::OPENAI;
 use crate::connection::tools::RenderedTools;
 use crate::connection::{Connection, ConnectionConfig, GO_ON_FROM_PARTIAL_TURN};
 use crate::http::Endpoint;
@@ -35,10 +34,10 @@ impl ResponsesModel {
     pub fn new(model: impl Into<String>, config: &ConnectionConfig) -> Result<Self, ModelError> {
         let model = model.into();
         let (connection, endpoint) =
-            Connection::new(&OPENAI, &model, config, "/responses", super::names::refused(&model))?;
+            Connection::new(&model, config, "/responses", super::names::refused(&model))?;
         // In this protocol thoughts are items of their own.
         let endpoint = endpoint.with_plain_thinking();
-        let name = format!("{}/{model}", OPENAI.name);
+        let name = format!("{}/{model}", config.provider.name);
         Ok(Self { name, model, connection, endpoint, tools: RenderedTools::new(request::render_tools) })
     }
 

@@ -9,7 +9,7 @@ use super::file::{RecordingFile, Sent};
 use super::outcome::{Outcome, StreamEnd, StreamedReply};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Model, ModelError,
+    CompletionRequest, Model, ModelError, ServerFacts,
 };
 
 /// A model whose exchanges are written to a recording. Requests that the recording held when it was opened are
@@ -163,6 +163,10 @@ impl Model for RecordingModel {
 
     fn takes_temperature(&self) -> bool {
         self.inner.takes_temperature()
+    }
+
+    fn server_facts(&self) -> BoxFuture<'_, Result<Option<ServerFacts>, ModelError>> {
+        self.inner.server_facts()
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

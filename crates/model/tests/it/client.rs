@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use planproof_model::openai::{OpenAiConfig, OpenAiModel};
+use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel};
 use planproof_model::{LoadingNotice, Model, ModelError};
 use planproof_trace::{Arguments, FinishReason, Tool, Usage};
 
@@ -190,7 +190,7 @@ async fn requests_keep_to_the_rate() {
 
 #[test]
 fn the_environment_is_read_through_the_lookup() {
-    let config = OpenAiConfig::from_env("m", |name| match name {
+    let config = OpenAiConfig::from_env(&OPENAI, "m", |name| match name {
         "OPENAI_BASE_URL" => Some(" http://h:1/v1 ".into()),
         "OPENAI_API_KEY" => Some(KEY.into()),
         _ => None,
@@ -199,7 +199,7 @@ fn the_environment_is_read_through_the_lookup() {
     assert!(!format!("{config:?}").contains(KEY));
     assert!(OpenAiModel::new(config).is_ok());
 
-    let mut unset = OpenAiConfig::from_env("m", |_| Some("  ".into()));
+    let mut unset = OpenAiConfig::from_env(&OPENAI, "m", |_| Some("  ".into()));
     assert_eq!(unset.connection.base_url, "https://api.openai.com/v1");
     unset.connection.base_url = "http://h/v1".into();
     let error = OpenAiModel::new(unset).err();

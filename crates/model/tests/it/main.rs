@@ -5,6 +5,7 @@ mod client_stream;
 mod exchanges;
 mod faults;
 mod metering;
+mod ollama;
 mod protocol;
 mod recording;
 mod round_trip;

@@ -52,7 +52,7 @@ impl StandIn {
     }
 
     /// Where it is: three attempts, short waits.
-    pub(crate) fn connection(&self, provider: &Provider) -> ConnectionConfig {
+    pub(crate) fn connection(&self, provider: &'static Provider) -> ConnectionConfig {
         ConnectionConfig {
             base_url: self.base_url.clone(),
             key: Some(KEY.into()),

@@ -11,7 +11,7 @@ use super::page::{banner, top};
 use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
 use super::{NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
-use crate::campaign::{capitalised, metric_words, without_temperature};
+use crate::campaign::{capitalised, metric_words, servers, without_temperature};
 
 /// Maximum number of characters shown of why a set-up is broken.
 pub(super) const REASON_CHARACTERS_MAX: usize = 1000;
@@ -117,6 +117,9 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                 p.banner role="note" { strong { "Not finished:" } " " (not_run(campaign)) }
             }
             (damaged(&report.damaged, ""))
+            @for server in servers(report) {
+                p { "Server: " (Foreign::short(&server, NAME_CHARACTERS_MAX)) }
+            }
             @if let Some(models) = without_temperature(report) {
                 p.banner role="note" {
                     strong { "Without a temperature:" } " " (Foreign::short(&models, NAME_CHARACTERS_MAX))

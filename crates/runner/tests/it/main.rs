@@ -50,6 +50,8 @@ fn new(folder: &Folder) -> RequestedCampaign {
         of_suite: serde_json::Map::from_iter([("colour".to_owned(), "red".into())]),
         command_line: "play".to_owned(),
         label: None,
+        is_checked: false,
+        think: None,
     }
 }
 

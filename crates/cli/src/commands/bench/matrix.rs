@@ -154,7 +154,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     }
     // Before the campaigns are created: a file that cannot be written is a mistake in the request.
     let files = files(request)?;
-    let asking = campaign.model.within(campaign.model.run_time(campaign.timeout))?;
+    let asking = campaign.asking()?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let mut of_suite = OrderOptions::default();

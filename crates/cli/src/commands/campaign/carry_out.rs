@@ -2,6 +2,7 @@
 
 use indicatif::ProgressBar;
 use planproof_bench::{Campaign, CampaignEnd, Outcome, RunProgress, Unit};
+use planproof_model::check::ModelCheck;
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord};
 use planproof_runner::{Begun, Complete, Halted, Watch};
 use planproof_store::{Fingerprint, Progress};
@@ -16,7 +17,7 @@ use crate::commands::serve_model::random_key;
 use crate::failure::{ExitCode, Failure};
 use crate::render::counted;
 use crate::stream::Stream;
-use crate::terminal;
+use crate::terminal::{self, inline};
 use crate::{orders, progress, signals};
 
 /// What came of a campaign.
@@ -171,6 +172,16 @@ impl Watch for Watcher<'_> {
         self.failed = failed;
         if let Some(stream) = self.stream {
             stream.begun(&self.campaign.agent.name, begun);
+        }
+    }
+
+    fn checked(&mut self, check: &ModelCheck) {
+        if let Some(facts) = &check.server {
+            progress::say(self.global, &inline(&format!("{}: {}", check.model, facts.summary())));
+        }
+        for finding in check.wrong() {
+            let mend = finding.mend.as_ref().map(|mend| format!("; {mend}")).unwrap_or_default();
+            progress::warn(&inline(&format!("{}: {}: {}{mend}", check.model, finding.about, finding.seen)));
         }
     }
 

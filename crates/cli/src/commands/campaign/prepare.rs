@@ -22,7 +22,7 @@ use super::shrink;
 use super::world::Outside;
 use crate::arguments::{
     BudgetArguments, CampaignArguments, Global, ModelArguments, ProgramArguments, ReviewChoice,
-    StoreArguments,
+    StoreArguments, Think,
 };
 use crate::commands::check::judge_options;
 use crate::commands::runs::must_exist;
@@ -120,6 +120,8 @@ pub(in crate::commands) fn new_campaign(
         of_suite: order.to_map(),
         command_line: global.command_line.clone(),
         label: arguments.label.clone(),
+        is_checked: !arguments.no_check,
+        think: arguments.think.map(Think::is_on),
     }
 }
 
@@ -154,7 +156,7 @@ fn begin(
     agent: AgentSpec,
     command: CampaignCommand<'_>,
 ) -> Result<Prepared, Failure> {
-    let asking = arguments.model.within(arguments.model.run_time(arguments.timeout))?;
+    let asking = arguments.asking()?;
     let bank = select::topic_bank(command.topics())?;
     let order = OrderOptions {
         dissect: command.dissect(),
@@ -247,7 +249,7 @@ pub(in crate::commands) fn resume_stored(
         }
     }
     // By the stored limit of a run, which a resumed campaign keeps.
-    let asking = asking.within(options.kept.timeout())?;
+    let asking = ModelArguments { think: options.kept.think, ..asking.within(options.kept.timeout())? };
     // `resume` takes the store, and the world refers to its path.
     let path = store.path().to_owned();
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &path };

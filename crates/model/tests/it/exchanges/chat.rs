@@ -1,6 +1,6 @@
 //! Chat completions beyond what every server understands.
 
-use planproof_model::openai::OpenAiConfig;
+use planproof_model::openai::{OPENAI, OpenAiConfig};
 use planproof_model::{Capabilities, Model, ReplyId};
 use serde_json::json;
 
@@ -37,8 +37,9 @@ async fn an_unfinished_turn_is_gone_on_from_where_the_server_can() {
 #[test]
 fn the_environment_says_whether_turns_may_be_unfinished() {
     for (value, expected) in [("1", true), ("0", false), ("", false), ("yes", false)] {
-        let config =
-            OpenAiConfig::from_env("m", |name| (name == "OPENAI_PARTIAL_TURN").then(|| value.to_owned()));
+        let config = OpenAiConfig::from_env(&OPENAI, "m", |name| {
+            (name == "OPENAI_PARTIAL_TURN").then(|| value.to_owned())
+        });
         assert_eq!(config.partial_turn, expected, "{value:?}");
     }
 }

@@ -106,6 +106,8 @@ impl Plan {
             repeats: NonZeroU32::MIN.saturating_add(draw.below(3)),
             seed,
             label: None,
+            is_checked: false,
+            think: None,
             seed_is_secret: false,
             timeout: Duration::from_secs(number(&mut draw, 10, 200).into()),
             iterations: number(&mut draw, 2, 6),

@@ -1,0 +1,102 @@
+//! `planproof models`: whether models and their servers can be tested.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use planproof_model::check::{Depth, ModelCheck, Standing, check, conversation_tokens};
+use planproof_order::OrderSuite;
+use planproof_order::synth::{SynthesisCounts, SynthesisOptions, Synthesizer, Wordings};
+use planproof_runner::{KeyNeeded, ModelForm};
+use planproof_suite::Case;
+use planproof_trace::Tool;
+
+use super::{print_json, runtime};
+use crate::arguments::{CheckModelsArguments, Global, ModelsCommand, ModelsCommands};
+use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::terminal::{self, inline};
+use crate::{progress, select};
+
+/// Cases with default options whose largest one the context has to hold.
+const CASES_SEEN: u64 = 20;
+
+pub(crate) fn run(arguments: &ModelsCommands, global: &Global) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        ModelsCommand::Check(arguments) => check_models(arguments, global),
+    }
+}
+
+fn check_models(arguments: &CheckModelsArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let find = |name: &String| select::model(name, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce);
+    let models = arguments.models.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+    if let Some(model) =
+        models.iter().find(|model| model.is_simulated() || model.name().starts_with("replay/"))
+    {
+        return Err(Failure::usage(format!("{} has no server, so there is nothing to check", model.name())));
+    }
+    let needed = needed_by_default(global.seed)?;
+    let checks = runtime()?.block_on(async {
+        let mut checks = Vec::new();
+        for model in &models {
+            progress::say(global, &format!("checking {}", model.name()));
+            let found = check(&**model, Some(needed), Depth::Thorough).await;
+            if !global.json {
+                write_check(&found)?;
+            }
+            checks.push(found);
+        }
+        Ok::<_, Failure>(checks)
+    });
+    let checks = match checks {
+        Err(Failure::OutputClosed) => return Ok(ExitCode::Passed),
+        checks => checks?,
+    };
+    if global.json {
+        unless_closed(print_json(&checks))?;
+    }
+    Ok(if checks.iter().any(|check| !check.is_reached) {
+        ExitCode::Outside
+    } else if checks.iter().any(|check| check.wrong().next().is_some()) {
+        ExitCode::Failed
+    } else {
+        ExitCode::Passed
+    })
+}
+
+/// One line for each question, and one below for what mends it.
+fn write_check(check: &ModelCheck) -> Result<(), Failure> {
+    let mut out = terminal::text();
+    writeln!(out, "{}", inline(&check.model))?;
+    for finding in &check.findings {
+        let mark = match finding.standing {
+            Standing::Fine => "ok",
+            Standing::Unsure => "?",
+            Standing::Wrong => "WRONG",
+        };
+        let mend = finding.mend.as_ref().map(|mend| format!(": {}", inline(mend))).unwrap_or_default();
+        writeln!(out, "  {mark:<5}  {:<15}  {}{mend}", finding.about, inline(&finding.seen))?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The tokens of the largest conversation of a campaign with default options.
+fn needed_by_default(seed: u64) -> Result<u64, Failure> {
+    let bank = select::topic_bank(None)?;
+    let synthesizer = Synthesizer::new(SynthesisOptions::default(), Wordings::shipped(), &bank)
+        .map_err(|error| select::no_synthesis(error, &bank))?;
+    let suite = OrderSuite::default();
+    let mut largest = 0;
+    for index in 0..CASES_SEEN {
+        let case = suite.wrap(synthesizer.case(seed, index, &mut SynthesisCounts::default(), &mut ())?);
+        largest = largest.max(tokens_of_case(&*case)?);
+    }
+    Ok(largest)
+}
+
+/// The tokens of a conversation about a case in which each of its tools is called once.
+fn tokens_of_case(case: &dyn Case) -> Result<u64, Failure> {
+    let toolbox = case.toolbox().map_err(|error| select::fault_of_case(&case.card().id, &error))?;
+    let tools: Arc<[Tool]> = toolbox.tools().iter().cloned().collect();
+    let calls = tools.len();
+    Ok(conversation_tokens(case.prompt(), tools, calls))
+}

@@ -1,0 +1,135 @@
+//! Where models are, and which key is sent there: the providers that planproof knows, those of `--providers`, and
+//! servers that are named by their URL, with the keys of `--key-for`.
+//!
+//! Only the person at the keyboard decides this, by the command line and the environment: a case, a recording, a run
+//! store or a configuration file can name a model, but cannot make a key go to another address.
+
+use std::sync::OnceLock;
+
+use planproof_agents::holds_key;
+use planproof_model::Provider;
+use planproof_model::providers::{Providers, ProvidersError};
+
+use crate::arguments::Global;
+use crate::config::is_name_of_secret;
+use crate::failure::Failure;
+use crate::select;
+
+/// What one call of the command knows.
+struct Known {
+    providers: Providers,
+    /// Base URLs, without a final slash, and the variables of the keys that their servers get.
+    keys: Vec<(String, String)>,
+}
+
+static KNOWN: OnceLock<Known> = OnceLock::new();
+
+/// Reads `--providers` and `--key-for`, once, before any model or key is looked for.
+///
+/// # Errors
+/// One of them cannot be used.
+pub(crate) fn set_up(global: &Global) -> Result<(), Failure> {
+    let providers = match &global.providers {
+        None => Providers::shipped().clone(),
+        Some(path) => {
+            let fail =
+                |error: ProvidersError| Failure::usage(format!("--providers {}: {error}", path.display()));
+            let all = Providers::shipped().with_file(&select::read_text(path)?).map_err(fail)?;
+            for provider in all.iter() {
+                refuse_odd_variable(provider.key_variable).map_err(|error| {
+                    error.about(&format!("--providers {}, {}", path.display(), provider.name))
+                })?;
+            }
+            all
+        }
+    };
+    let keys = global.key_for.iter().map(|text| key_for(text)).collect::<Result<_, _>>()?;
+    // A second call cannot happen: the command runs once in a process.
+    let _ = KNOWN.set(Known { providers, keys });
+    Ok(())
+}
+
+/// `URL=VARIABLE`, taken apart.
+fn key_for(text: &str) -> Result<(String, String), Failure> {
+    let fail = |what: &str| {
+        Failure::usage(format!("--key-for {text}: {what}, as in https://gpu.example/v1=GPU_API_KEY"))
+    };
+    let Some((url, variable)) = text.rsplit_once('=') else {
+        return Err(fail("write URL=VARIABLE"));
+    };
+    if !url.starts_with("http://") && !url.starts_with("https://") {
+        return Err(fail("the URL begins with http:// or https://"));
+    }
+    refuse_odd_variable(variable).map_err(|error| error.about("--key-for"))?;
+    if std::env::var(variable).is_err() {
+        return Err(fail("this variable is not set, or is not text"));
+    }
+    Ok((url.trim_end_matches('/').to_owned(), variable.to_owned()))
+}
+
+/// Only a variable whose name says that it holds a key is kept from programs under test and out of reports.
+fn refuse_odd_variable(variable: &str) -> Result<(), Failure> {
+    if is_name_of_secret(variable) && holds_key(variable.as_ref()) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "the name of the variable {variable} does not say that it holds a key: end it with _API_KEY or _TOKEN, so that \
+         programs under test do not get it"
+    )))
+}
+
+fn known() -> &'static Known {
+    // Tests, and what is printed before the command line is read, have those of planproof.
+    KNOWN.get_or_init(|| Known { providers: Providers::shipped().clone(), keys: Vec::new() })
+}
+
+/// The providers by name.
+pub(crate) fn providers() -> &'static Providers {
+    &known().providers
+}
+
+/// The variables of the environment that may hold the key of a model.
+pub(crate) fn key_variables() -> impl Iterator<Item = &'static str> {
+    let Known { providers, keys } = known();
+    providers.iter().map(|provider| provider.key_variable).chain(keys.iter().map(|(_, name)| name.as_str()))
+}
+
+/// The provider and the name of a model behind a server; `None` if its provider is not known.
+///
+/// # Errors
+/// A server that is named by its URL has a name that cannot be used.
+pub(crate) fn find(name: &str) -> Result<Option<(&'static Provider, &str)>, Failure> {
+    let key_variable = |base_url: &str| {
+        let found = known().keys.iter().find(|(url, _)| url == base_url.trim_end_matches('/'));
+        found.map(|(_, variable)| variable.clone())
+    };
+    if let Some(found) = providers().at_url(name, key_variable) {
+        return found.map(Some).map_err(|error| Failure::usage(format!("model {name}: {error}")));
+    }
+    let found = name.split_once('/').and_then(|(provider, model)| Some((providers().find(provider)?, model)));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_keys_have_names_that_say_so() {
+        for provider in Providers::shipped().iter() {
+            assert!(refuse_odd_variable(provider.key_variable).is_ok(), "{}", provider.key_variable);
+        }
+        for variable in ["PATH", "GPU_KEY", "HOME", ""] {
+            assert!(refuse_odd_variable(variable).is_err(), "{variable}");
+        }
+        for text in [
+            "",
+            "GPU_API_KEY",
+            "gpu=GPU_API_KEY",
+            "http://h/v1=PATH",
+            "http://h/v1=PLANPROOF_TEST_UNSET_API_KEY",
+        ] {
+            assert!(key_for(text).is_err(), "{text}");
+        }
+    }
+}
