@@ -117,7 +117,7 @@ impl FunctionCallingAgent {
                 let Some(id) = reply.id else { return self.no_reply_id() };
                 go_on_at_server(&mut request, id, given_ids, results);
             } else {
-                request.messages.push(Message::Assistant { text: reply.text, calls });
+                request.messages.push(Message::Assistant { text: reply.text, calls, state: reply.state });
                 request.messages.extend(results.into_iter().map(answer));
             }
         }

@@ -196,6 +196,10 @@ pub struct Report {
     /// Models that refused a temperature and so were asked without one: their answers vary more between campaigns.
     /// Unknown to [`Report::new`], like [`replay`](Self::replay).
     pub without_temperature: Vec<String>,
+    /// How requests to its models were changed otherwise, because the server refused a field or a value: a sentence
+    /// each. Absent if none were. Unknown to [`Report::new`], like [`replay`](Self::replay).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_requests: Vec<String>,
     /// The dissection of its errors; null if they were not dissected. Unknown to [`Report::new`].
     pub dissection: Option<DissectionReport>,
     /// The shrinking of its failures; absent if they were not shrunk. Unknown to [`Report::new`].
@@ -392,6 +396,7 @@ impl Report {
             isolation: None,
             prompts: None,
             without_temperature: Vec::new(),
+            changed_requests: Vec::new(),
             dissection: None,
             shrinking: None,
         };

@@ -19,6 +19,8 @@
 //!   one (`recording/difference.rs`), ignoring what may differ (`recording/may_differ.rs`). A meter with budgets
 //!   (`metering.rs`) over prices (`prices.rs`, `data/prices.json`). Conversations kept in memory for models whose
 //!   server stores none (`kept.rs`).
+//! - **what comes with a reply**: its token counts (`counts.rs`), and state that its server wants back with the turn
+//!   (`turn_state.rs`).
 //! - **pages**: the text of an error page of HTML (`page.rs`).
 //! - **the time of a run**, without its waits for us or for a server (`run_time.rs`).
 //! - **the reverse**: any `Model` served on the loopback interface (`server.rs`), each run at a URL of its own if
@@ -29,11 +31,13 @@
 mod chat;
 mod connection;
 mod content;
+mod counts;
 mod http;
 mod json;
 mod kept;
 mod lenient;
 mod page;
+mod turn_state;
 
 pub mod anthropic;
 pub mod metering;
@@ -53,3 +57,4 @@ pub use connection::loading::{LOADING_MAX, LoadingNotice};
 pub use connection::{ConnectionConfig, Provider, RETRY_WAIT_MAX};
 pub use kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeepsReplies};
 pub use page::{PAGE_CHARACTERS_MAX, page_text};
+pub use turn_state::{StatePart, TurnState};

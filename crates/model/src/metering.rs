@@ -163,7 +163,7 @@ impl Meter {
     fn ask(&self, size: RequestSize, price: Option<Price>) -> Answer<'_> {
         let mut state = self.lock();
         let usage = state.experience.usage_max(&size);
-        let wanted = amount(usage, price);
+        let wanted = amount_max(usage, price);
         let mut must_wait = false;
         // Two sums decide for each budget. If the request does not fit beside what is spent, it never will; if it does
         // not fit only because of what others have reserved, they may turn out to need less.
@@ -209,8 +209,9 @@ fn tokens(usage: Usage) -> u64 {
     usage.input_tokens.saturating_add(usage.output_tokens)
 }
 
-fn amount(usage: Usage, price: Option<Price>) -> Amount {
-    Amount { tokens: tokens(usage), cost: price.map(|price| price.of(usage)).unwrap_or_default() }
+/// The most that so many tokens may cost.
+fn amount_max(usage: Usage, price: Option<Price>) -> Amount {
+    Amount { tokens: tokens(usage), cost: price.map(|price| price.most_of(usage)).unwrap_or_default() }
 }
 
 /// A reservation for a request. If it is dropped unsettled (the caller has given up), it is booked in full: the
@@ -248,21 +249,18 @@ impl Reservation<'_> {
         }
         // Each lost attempt is booked in full. Nothing was reserved for it, so this can exceed a budget.
         let lost = self.lost + attempts::take_lost();
-        let of_lost = Usage {
-            input_tokens: self.usage.input_tokens.saturating_mul(lost),
-            output_tokens: self.usage.output_tokens.saturating_mul(lost),
-        };
-        let reserved = amount(self.usage, self.price);
+        let of_lost = self.usage.times(lost);
+        let reserved = amount_max(self.usage, self.price);
         let mut state = self.meter.lock();
         state.reserved.tokens = state.reserved.tokens.saturating_sub(reserved.tokens);
         state.reserved.cost = state.reserved.cost.minus(reserved.cost);
         let Spent { usage: sum, cost, is_estimate } = &mut state.spent;
-        for usage in [usage, of_lost] {
-            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+        for (usage, is_counted) in [(usage, is_counted), (of_lost, false)] {
+            *sum = sum.plus(usage);
             // A request that took nothing must not make the sum unknown for lack of a price.
             if usage != Usage::default() {
-                *cost = cost.zip(self.price).map(|(cost, price)| cost.plus(price.of(usage)));
+                let of = |price: Price| if is_counted { price.of(usage) } else { price.most_of(usage) };
+                *cost = cost.zip(self.price).map(|(cost, price)| cost.plus(of(price)));
             }
         }
         *is_estimate |= !is_counted || lost > 0;
@@ -320,6 +318,10 @@ impl Model for MeteredModel {
 
     fn takes_temperature(&self) -> bool {
         self.inner.takes_temperature()
+    }
+
+    fn changed_requests(&self) -> Vec<String> {
+        self.inner.changed_requests()
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

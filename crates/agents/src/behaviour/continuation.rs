@@ -88,7 +88,7 @@ impl Request {
             Message::User { text: question.trim_end().to_owned() },
         ];
         if !rest.trim().is_empty() {
-            messages.push(Message::Assistant { text: rest.to_owned(), calls: Vec::new() });
+            messages.push(Message::assistant(rest.to_owned(), Vec::new()));
             if way == Continuation::Chat {
                 messages.push(Message::User { text: go_on(text, hint) });
             }
@@ -114,7 +114,7 @@ impl Plain<'_> {
         let mut messages =
             vec![Message::System { text: instructions }, Message::User { text: self.question.to_owned() }];
         if !self.answer.is_empty() {
-            messages.push(Message::Assistant { text: self.answer.to_owned(), calls: Vec::new() });
+            messages.push(Message::assistant(self.answer.to_owned(), Vec::new()));
             if way == Continuation::Chat {
                 messages.push(Message::User { text: go_on(self.answer, None) });
             }

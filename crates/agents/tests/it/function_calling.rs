@@ -9,7 +9,7 @@ use planproof_model::openai::{OPENAI, ResponsesModel};
 use planproof_model::server::{ServerConfig, serve};
 use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, ConnectionConfig, KeepsReplies, Message, Model,
-    ModelError, ReplyId,
+    ModelError, ReplyId, TurnState,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, FinishReason, Tool, ToolCall, Usage};
@@ -67,8 +67,9 @@ fn says(text: &str, calls: &[(&str, &str)], id: Option<&str>) -> Result<ChatRepl
         text: text.into(),
         calls: calls.iter().map(|(id, tool)| call(id, tool)).collect(),
         finish: if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
-        usage: Usage { input_tokens: 3, output_tokens: 2 },
+        usage: Usage::new(3, 2),
         id: id.map(|id| ReplyId(id.to_owned())),
+        state: TurnState::default(),
     })
 }
 

@@ -139,7 +139,7 @@ pub(crate) struct CampaignArguments {
     /// Time limit of a run, in seconds.
     ///
     /// Time spent waiting for rate limits and between attempts at a request does not count. By default 180, or 1.5
-    /// times `--request-timeout` if that is 180 or more.
+    /// times `--request-timeout` if that is 180 or more; for a model on this machine, 1800 instead of 180.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: Option<f64>,
     /// Maximum number of model turns of a run.

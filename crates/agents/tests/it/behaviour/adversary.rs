@@ -72,7 +72,14 @@ impl Adversary {
         }
         let finish =
             *chance.pick(&[FinishReason::Stop, FinishReason::Stop, FinishReason::Stop, FinishReason::Length]);
-        ChatReply { text, calls: Vec::new(), finish, usage: Usage::default(), id: None }
+        ChatReply {
+            text,
+            calls: Vec::new(),
+            finish,
+            usage: Usage::default(),
+            id: None,
+            state: TurnState::default(),
+        }
     }
 
     /// The state after the text.

@@ -257,7 +257,7 @@ impl Models<'_> {
         let campaign = self.find(&stand_in, &label)?;
         let campaign = campaign.ok_or_else(|| Failure::outside("the simulated campaign is gone"))?;
         let tokens = self.report(&campaign.id)?.tokens;
-        let usage = Usage { input_tokens: tokens.input, output_tokens: tokens.output };
+        let usage = Usage::new(tokens.input, tokens.output);
         let model = parts.model.unwrap_or_default();
         let price = self.prices.find(&model);
         Ok(Row {

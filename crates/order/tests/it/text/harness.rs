@@ -127,7 +127,7 @@ pub(crate) async fn continuation(
     way: Way,
 ) -> (String, FinishReason) {
     let (question, rest) = text.split_at(question_end);
-    let assistant = || Message::Assistant { text: rest.to_owned(), calls: Vec::new() };
+    let assistant = || Message::assistant(rest.to_owned(), Vec::new());
     let mut messages =
         vec![Message::System { text: instructions.to_owned() }, Message::User { text: question.to_owned() }];
     match way {
