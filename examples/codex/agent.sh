@@ -1,6 +1,7 @@
 #!/bin/sh
 # Codex CLI on one case: the query comes on standard input, in PLANPROOF_MCP_URL is where its tools are, in
-# OPENAI_BASE_URL and OPENAI_API_KEY where its model is. What it answers is printed.
+# OPENAI_BASE_URL and OPENAI_API_KEY where its model is. What it answers is printed. CODEX_MODEL is the name by which
+# Codex asks for the model: it chooses prompt and tools by it. The served model answers whatever the name is.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 codex=${CODEX:-$here/../../.venvs/codex/node_modules/.bin/codex}
@@ -12,5 +13,6 @@ mkdir "$place/home" "$place/work"
 cp "$here/config.toml" "$place/home"
 
 CODEX_HOME=$place/home "$codex" exec --skip-git-repo-check --ephemeral --cd "$place/work" \
+    -m "${CODEX_MODEL:-gpt-5.6-sol}" \
     -c model_providers.planproof.base_url="$OPENAI_BASE_URL" \
     -c mcp_servers.planproof.url="$PLANPROOF_MCP_URL" -

@@ -10,6 +10,7 @@ use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel};
 use planproof_model::server::{ServerConfig, serve};
 use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, ConnectionConfig, Message, Model, ModelError, Settings,
+    TurnState,
 };
 use planproof_tools::mcp::{RunTools, serve_stream};
 use planproof_tools::{MockTool, MockTools, SchemaCache};
@@ -50,7 +51,14 @@ impl Model for Word {
 
     fn chat<'a>(&'a self, _: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         let (text, finish, usage) = ("Word.".to_owned(), FinishReason::Stop, Usage::default());
-        Box::pin(std::future::ready(Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None })))
+        Box::pin(std::future::ready(Ok(ChatReply {
+            text,
+            calls: Vec::new(),
+            finish,
+            usage,
+            id: None,
+            state: TurnState::default(),
+        })))
     }
 }
 

@@ -191,7 +191,7 @@ fn bytes(request: &ChatRequest, messages: usize) -> u64 {
 fn bytes_of(message: &Message) -> u64 {
     let bytes = match message {
         Message::System { text } | Message::User { text } | Message::Tool { text, .. } => text.len(),
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|call| call.name.len() + call.arguments.to_text().len());
             text.len() + calls.sum::<usize>()
         }
@@ -299,7 +299,7 @@ mod tests {
             if bytes > 0 {
                 request.messages.push(adds("x".repeat(bytes)));
             }
-            conversation.note_prompt(&request, Usage { input_tokens, output_tokens: 150 }).is_err()
+            conversation.note_prompt(&request, Usage::new(input_tokens, 150)).is_err()
         })
     }
 
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn who_cut_a_reply_is_told_apart() {
-        let counted = |output_tokens| Usage { input_tokens: 1, output_tokens };
+        let counted = |output_tokens| Usage::new(1, output_tokens);
         for (text, tokens, expected) in [
             ("words", 100, CutBy::Model),
             ("words", 99, CutBy::Model),

@@ -137,7 +137,7 @@ impl FunctionCallingAgent {
                 request.previous = Some(id);
                 request.messages = answers;
             } else {
-                request.messages.push(Message::Assistant { text: reply.text, calls });
+                request.messages.push(Message::Assistant { text: reply.text, calls, state: reply.state });
                 request.messages.extend(answers);
             }
         }

@@ -103,7 +103,7 @@ impl PlanningAgent {
             };
             // Servers refuse a turn without content.
             let text = if reply.text.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply.text };
-            request.messages.push(Message::Assistant { text, calls: Vec::new() });
+            request.messages.push(Message::assistant(text, Vec::new()));
             request.messages.push(Message::User { text: feedback });
         }
         EndReason::LimitReached { limit: LimitKind::Iterations, value: u64::from(run.limits.iterations) }

@@ -205,6 +205,10 @@ pub struct Report {
     /// Unknown to [`Report::new`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<String, ServerFacts>,
+    /// How requests to its models were changed otherwise, because the server refused a field or a value: a sentence
+    /// each. Absent if none were. Unknown to [`Report::new`], like [`replay`](Self::replay).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_requests: Vec<String>,
     /// The dissection of its errors; null if they were not dissected. Unknown to [`Report::new`].
     pub dissection: Option<DissectionReport>,
     /// The shrinking of its failures; absent if they were not shrunk. Unknown to [`Report::new`].
@@ -419,6 +423,7 @@ impl Report {
             prompts: None,
             without_temperature: Vec::new(),
             servers: BTreeMap::new(),
+            changed_requests: Vec::new(),
             dissection: None,
             shrinking: None,
         };

@@ -172,7 +172,7 @@ impl RunSummary {
             // The columns contradict each other.
             _ => return None,
         };
-        let usage = Usage { input_tokens: text.input_tokens, output_tokens: text.output_tokens };
+        let usage = Usage::new(text.input_tokens, text.output_tokens);
         let monitor = match text.monitor {
             Some(monitor) => Some(monitor.read()?),
             None => None,

@@ -1,5 +1,9 @@
 //! The version of the prompts that planproof sends: figures with other prompts are those of another test.
 
+use planproof_agents::instructions;
+use planproof_spec::{Compat, SHIPPED, load};
+use planproof_trace::Continuation;
+
 use crate::spec_source::sha256;
 
 /// How many hexadecimal digits of the digest are the version: enough to tell versions apart.
@@ -24,6 +28,7 @@ const PROMPTS: &[(&str, &str)] = texts![
     "agents/prompts/planning/strict_code.txt",
     "agents/prompts/planning/strict_json.txt",
     "agents/prompts/reasoning.txt",
+    "agents/prompts/sections.txt",
     "agents/prompts/subtasks/call.txt",
     "agents/prompts/subtasks/dropped.txt",
     "agents/prompts/subtasks/groups.txt",
@@ -82,12 +87,18 @@ const PROMPTS: &[(&str, &str)] = texts![
     "travel/prompts/two_stage.txt",
 ];
 
-/// The version: a digest of all texts, with their names.
+/// The version: a digest of all texts, with their names, and of the instructions for the shipped specifications, most
+/// of which are composed.
 pub(crate) fn version() -> String {
     let mut all = String::new();
     for (file, text) in PROMPTS {
         // Neither a name nor a text holds this character, so no text can pass for a name.
         all.extend([file, "\0", text, "\0"]);
+    }
+    for (name, source) in SHIPPED {
+        if let Ok(loaded) = load(source, Compat::Ours) {
+            all.extend([name, "\0", &instructions(&loaded.automaton, &[], Continuation::Text), "\0"]);
+        }
     }
     let mut digest = sha256(all.as_bytes());
     digest.truncate(DIGITS);

@@ -11,6 +11,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
@@ -38,6 +39,7 @@ use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
+use crate::progress::tell;
 use crate::terminal::inline;
 use crate::{env_file, progress, providers, secrets};
 pub(crate) use kinds::{made_from, options_written, with_options};
@@ -342,6 +344,32 @@ fn connection(provider: &'static Provider, asking: &ModelArguments, key: KeyNeed
             progress::tell!("{error}; waiting for up to {minutes} minutes until it has loaded its model");
         }))),
         ..ConnectionConfig::from_env(provider, variable)
+    }
+}
+
+/// Whether the model of that name is served on this machine, by the URL of its server.
+pub(crate) fn is_local(model: &str) -> bool {
+    let provider = match ModelName::parse(model) {
+        Ok(ModelName::Served(provider, _)) => provider,
+        Ok(ModelName::Sim(_) | ModelName::Echo | ModelName::Replay(_)) | Err(_) => return false,
+    };
+    ConnectionConfig::from_env(provider, variable).is_local()
+}
+
+/// The longest time of a run of an agent with this model: one on this machine, which may be slow, has more by default.
+pub(crate) fn run_time(model: Option<&str>, asking: &ModelArguments, timeout: Option<f64>) -> Duration {
+    asking.run_time(timeout, model.is_some_and(is_local))
+}
+
+/// Tells the user that runs may take longer than usual by default.
+pub(crate) fn tell_run_time(model: Option<&str>, asking: &ModelArguments, timeout: Option<f64>) {
+    let (time, usual) = (run_time(model, asking, timeout), asking.run_time(timeout, false));
+    if let Some(model) = model.filter(|_| time != usual) {
+        let (time, usual) = (time.as_secs(), usual.as_secs());
+        tell!(
+            "{} is on this machine, so a run may take {time} seconds instead of {usual} (--timeout).",
+            inline(model)
+        );
     }
 }
 

@@ -326,7 +326,7 @@ fn run(prediction: Option<&PlanPrediction>) -> Run<'static> {
         executed: ExecutionStatus::Not,
         faults: [0; 3],
         turns: prediction.and_then(|prediction| prediction.turns).unwrap_or_default(),
-        usage: Usage { input_tokens: tokens.input, output_tokens: tokens.output },
+        usage: Usage::new(tokens.input, tokens.output),
     }
 }
 

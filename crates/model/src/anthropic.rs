@@ -3,8 +3,10 @@
 mod partial;
 mod reply;
 mod request;
+pub(crate) mod state;
 mod stream;
 
+use crate::connection::parameters::{Refused, Sent};
 use crate::connection::tools::RenderedTools;
 use crate::connection::{
     Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Protocol, Provider,
@@ -116,11 +118,19 @@ impl AnthropicModel {
         &self,
         request: &ChatRequest,
         settings: &Settings,
+        refused: &Refused,
         stream: bool,
     ) -> Result<Vec<u8>, serde_json::Error> {
         let tools = self.tools.get(&request.tools)?;
-        request::render(&self.model, request, settings, tools.as_deref(), stream)
+        request::render(&self.model, request, settings, refused, tools.as_deref(), stream)
     }
+}
+
+/// The settings with the limit that the protocol requires.
+fn limited(request: &ChatRequest) -> Settings {
+    let mut settings = request.settings.clone();
+    settings.output_tokens_max.get_or_insert(OUTPUT_TOKENS_DEFAULT);
+    settings
 }
 
 fn is_tool_name(name: &str) -> bool {
@@ -146,13 +156,20 @@ impl Model for AnthropicModel {
         self.connection.takes_temperature()
     }
 
+    fn changed_requests(&self) -> Vec<String> {
+        self.connection.changed_requests()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             self.check(request)?;
-            let render = |settings: &Settings| self.render(request, settings, false);
+            let settings = limited(request);
+            let render =
+                |settings: &Settings, refused: &Refused| self.render(request, settings, refused, false);
             let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
             let decoder = || BlockDecoder::new(request);
-            self.connection.ask(&self.endpoint, &request.settings, render, read, decoder).await
+            let sent = Sent { needs_limit: true, settings: &settings, ..Sent::of(request) };
+            self.connection.ask(&self.endpoint, sent, render, read, decoder).await
         })
     }
 
@@ -164,10 +181,13 @@ impl Model for AnthropicModel {
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         Box::pin(async move {
             self.check(request)?;
-            let render = |settings: &Settings| self.render(request, settings, true);
+            let settings = limited(request);
+            let render =
+                |settings: &Settings, refused: &Refused| self.render(request, settings, refused, true);
             let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
             let decoder = || BlockDecoder::new(request);
-            self.connection.stream(&self.endpoint, &request.settings, render, read, decoder, false).await
+            let sent = Sent { needs_limit: true, settings: &settings, ..Sent::of(request) };
+            self.connection.stream(&self.endpoint, sent, render, read, decoder, false).await
         })
     }
 }

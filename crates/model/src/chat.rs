@@ -9,6 +9,7 @@ pub use futures::stream::BoxStream;
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
 use thiserror::Error;
 
+use crate::TurnState;
 use crate::facts::ServerFacts;
 
 /// One item of a conversation.
@@ -30,6 +31,8 @@ pub enum Message {
         text: String,
         /// The tools it called.
         calls: Vec<ToolCall>,
+        /// What its server wants back with this turn.
+        state: TurnState,
     },
     /// What a tool answered.
     Tool {
@@ -38,6 +41,13 @@ pub enum Message {
         /// The answer.
         text: String,
     },
+}
+
+impl Message {
+    /// What a model said, without state of its server.
+    pub fn assistant(text: String, calls: Vec<ToolCall>) -> Self {
+        Self::Assistant { text, calls, state: TurnState::default() }
+    }
 }
 
 /// How to write. Every `None` leaves the choice to the provider.
@@ -97,6 +107,8 @@ pub struct ChatReply {
     pub usage: Usage,
     /// The id of this reply, if the server stores it ([`Capabilities::server_state`]).
     pub id: Option<ReplyId>,
+    /// What the server wants back with this turn ([`Message::Assistant`]).
+    pub state: TurnState,
 }
 
 /// A part of a reply that is still being written.
@@ -120,6 +132,8 @@ pub enum ChatDelta {
         /// The next piece of the text.
         fragment: String,
     },
+    /// What the server wants back with this turn. Comes at most once, just before the end.
+    State(TurnState),
     /// The reply is complete.
     End {
         /// Why the model stopped.
@@ -355,6 +369,13 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// How its requests differ from what they were asked to be, because the server refused fields or values of them: a
+    /// sentence each, without a full stop. A refused temperature is reported by
+    /// [`takes_temperature`](Self::takes_temperature) alone.
+    fn changed_requests(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether it accepts a temperature, as far as is known: `false` once it has refused one. Later requests are then
     /// sent without, so that its answers vary with the server's default.
     fn takes_temperature(&self) -> bool {
@@ -403,7 +424,8 @@ pub trait Model: Send + Sync {
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         Box::pin(async move {
             let CompletionReply { text, finish, usage, .. } = self.complete(request).await?;
-            let reply = ChatReply { text, calls: Vec::new(), finish, usage, id: None };
+            let reply =
+                ChatReply { text, calls: Vec::new(), finish, usage, id: None, state: TurnState::default() };
             let stream: BoxStream<'a, _> = Box::pin(futures::stream::iter(reply.into_deltas().map(Ok)));
             Ok(stream)
         })
@@ -413,7 +435,7 @@ pub trait Model: Send + Sync {
 impl ChatReply {
     /// The reply as the deltas of a stream that sends each part whole.
     pub fn into_deltas(self) -> impl Iterator<Item = ChatDelta> + Send {
-        let Self { text, calls, finish, usage, id } = self;
+        let Self { text, calls, finish, usage, id, state } = self;
         let words = (!text.is_empty()).then_some(ChatDelta::Text(text));
         let calls = calls.into_iter().enumerate().flat_map(|(index, call)| {
             let fragment = call.arguments.to_text();
@@ -422,7 +444,9 @@ impl ChatReply {
                 ChatDelta::CallArguments { index, fragment },
             ]
         });
-        words.into_iter().chain(calls).chain(std::iter::once(ChatDelta::End { finish, usage, id }))
+        let state = (!state.is_empty()).then_some(ChatDelta::State(state));
+        let end = ChatDelta::End { finish, usage, id };
+        words.into_iter().chain(calls).chain(state).chain(std::iter::once(end))
     }
 }
 
@@ -442,7 +466,7 @@ pub(crate) fn text_and_calls(deltas: &[ChatDelta]) -> (String, Vec<ToolCall>) {
                     arguments.push_str(fragment);
                 }
             }
-            ChatDelta::End { .. } => {}
+            ChatDelta::State(_) | ChatDelta::End { .. } => {}
         }
     }
     let calls = calls.into_values().map(|(id, name, arguments)| ToolCall {
@@ -451,6 +475,15 @@ pub(crate) fn text_and_calls(deltas: &[ChatDelta]) -> (String, Vec<ToolCall>) {
         arguments: Arguments::from_text(&arguments),
     });
     (text, calls.collect())
+}
+
+/// The state in the parts of a reply.
+pub(crate) fn state_of(deltas: &[ChatDelta]) -> TurnState {
+    let state = deltas.iter().rev().find_map(|delta| match delta {
+        ChatDelta::State(state) => Some(state.clone()),
+        _ => None,
+    });
+    state.unwrap_or_default()
 }
 
 /// Puts the results of one message's calls into the order of the calls, whichever came first: neither the request to

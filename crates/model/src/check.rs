@@ -58,7 +58,7 @@ pub enum Standing {
 
 /// The answer to one question about a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct CheckLine {
     /// What was asked about, in a word or two.
     pub about: &'static str,
     /// How it is.
@@ -79,7 +79,7 @@ pub struct ModelCheck {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerFacts>,
     /// The questions and their answers.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckLine>,
     /// Requests to the model.
     pub requests: u32,
     /// Whether the server could be reached.
@@ -88,7 +88,7 @@ pub struct ModelCheck {
 
 impl ModelCheck {
     /// The findings that would spoil results.
-    pub fn wrong(&self) -> impl Iterator<Item = &Finding> {
+    pub fn wrong(&self) -> impl Iterator<Item = &CheckLine> {
         self.findings.iter().filter(|finding| finding.standing == Standing::Wrong)
     }
 }
@@ -148,7 +148,7 @@ impl Checking<'_> {
         seen: impl Into<String>,
         mend: Option<String>,
     ) {
-        self.check.findings.push(Finding { about, standing, seen: seen.into(), mend });
+        self.check.findings.push(CheckLine { about, standing, seen: seen.into(), mend });
     }
 
     async fn ask(

@@ -27,7 +27,7 @@ use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm, is_loopback_host};
 use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
 use key::Key;
 use loading::{LOADING_MAX, Loading, LoadingNotice};
-use parameters::{Found, Parameter, Refused};
+use parameters::{Failed, Found, Parameter, Refused, Sent};
 use stream::{Answer, Decoder, Reading, understood};
 
 /// The default for the longest wait before another attempt, whatever the server asks for.
@@ -89,7 +89,9 @@ pub struct ConnectionConfig {
     /// A missing key is reported with the first request that needs it, instead of beforehand: for models of which
     /// most or all answers are already known.
     pub key_asked_late: bool,
-    /// How long one attempt may take, from the first byte sent to the last byte of the reply, streamed or not.
+    /// How long a server may be silent: one attempt at a whole reply, from the first byte sent to the last byte of the
+    /// reply; of a streamed one, up to its first event and between two of them, without marks that only keep the
+    /// connection open. A streamed reply may take as long as it flows.
     pub request_timeout: Duration,
     /// Attempts in all, the first included; at least 1.
     pub attempts_max: u32,
@@ -122,6 +124,12 @@ impl ConnectionConfig {
             loading_max: LOADING_MAX,
             loading_notice: None,
         }
+    }
+
+    /// Whether the server is on this machine, by its URL.
+    pub fn is_local(&self) -> bool {
+        let uri: Option<hyper::Uri> = self.base_url.parse().ok();
+        uri.as_ref().and_then(hyper::Uri::host).is_some_and(is_loopback_host)
     }
 
     /// As [`ConnectionConfig::new`], with base URL and key from the provider's environment variables. `variable`
@@ -233,31 +241,31 @@ impl Connection {
     pub(crate) async fn ask<T: Answer, D: Decoder>(
         &self,
         endpoint: &Endpoint,
-        settings: &Settings,
-        render: impl Fn(&Settings) -> Result<Vec<u8>, serde_json::Error>,
+        sent: Sent<'_>,
+        render: impl Fn(&Settings, &Refused) -> Result<Vec<u8>, serde_json::Error>,
         read: impl Fn(&[u8]) -> Result<T, ModelError>,
         decoder: impl Fn() -> D,
     ) -> Result<T, ModelError> {
         refuse_without_key(self.missing_key)?;
         let (render, read, decoder) = (&render, &read, &decoder);
-        let once = |refused: Refused| async move {
+        let once = |refused: Arc<Refused>| async move {
             // The time limit begins only after this wait: it is for the server, which does not cause the wait.
             self.wait_for_turn().await;
-            let body = rendered(render(&refused.removed_from(settings)))?;
+            let body = rendered(render(&refused.removed_from(sent.settings), &refused))?;
             // One limit for head and body together, so that a server that sends a byte now and then cannot exceed it.
             let exchange = async {
                 let response = endpoint.post(body, ReplyForm::Json).await?;
-                endpoint.read(response.into_body()).await
+                Ok::<_, Failed>(endpoint.read(response.into_body()).await?)
             };
             let Ok(bytes) = tokio::time::timeout(self.request_timeout, exchange).await else {
-                return Err(self.timed_out(endpoint));
+                return Err(self.timed_out(endpoint).into());
             };
             let mut reply = understood(endpoint, &bytes?, read, decoder)?;
             reply.clean(endpoint.key());
-            Ok(reply)
+            Ok::<_, Failed>(reply)
         };
         // Boxed, because each future around it would otherwise reserve room for it twice.
-        self.retrying(|| Box::pin(self.adapting(settings, once))).await
+        self.retrying(|| Box::pin(self.adapting(sent, once))).await
     }
 
     /// Asks for a reply as a stream, and retries until its first part arrives. A later failure is the stream's last
@@ -266,26 +274,27 @@ impl Connection {
     pub(crate) async fn stream<'a, T: Answer, D: Decoder + 'a>(
         &'a self,
         endpoint: &'a Endpoint,
-        settings: &Settings,
-        render: impl Fn(&Settings) -> Result<Vec<u8>, serde_json::Error>,
+        sent: Sent<'_>,
+        render: impl Fn(&Settings, &Refused) -> Result<Vec<u8>, serde_json::Error>,
         read: impl Fn(&[u8]) -> Result<T, ModelError>,
         decoder: impl Fn() -> D,
         may_think: bool,
     ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError> {
         refuse_without_key(self.missing_key)?;
         let (render, read, decoder) = (&render, &read, &decoder);
-        let once = |refused: Refused| async move {
+        let sent = Sent { is_streamed: true, ..sent };
+        let once = |refused: Arc<Refused>| async move {
             self.wait_for_turn().await;
-            let body = rendered(render(&refused.removed_from(settings)))?;
-            // The deadline holds for the whole stream, not only for its first event.
+            let body = rendered(render(&refused.removed_from(sent.settings), &refused))?;
+            // The first event has to come before it.
             let deadline = Instant::now() + self.request_timeout;
             let Ok(response) = timeout_at(deadline, endpoint.post(body, ReplyForm::Events)).await else {
-                return Err(self.timed_out(endpoint));
+                return Err(self.timed_out(endpoint).into());
             };
             let time = (deadline, self.request_timeout);
-            Reading::begin(endpoint, response?.into_body(), read, decoder, may_think, time).await
+            Ok(Reading::begin(endpoint, response?.into_body(), read, decoder, may_think, time).await?)
         };
-        let reading = self.retrying(|| self.adapting(settings, once)).await?;
+        let reading = self.retrying(|| self.adapting(sent, once)).await?;
         // The request that `retrying` began is over. As long as the stream is being read, a timeout is still not the
         // agent's fault.
         Ok(reading.into_stream(run_time::Request::begin(&self.name)))
@@ -299,6 +308,11 @@ impl Connection {
     /// Whether the server has not yet refused a temperature.
     pub(crate) fn takes_temperature(&self) -> bool {
         !self.refuses(Parameter::Temperature)
+    }
+
+    /// How requests differ from what was asked for, a sentence each.
+    pub(crate) fn changed_requests(&self) -> Vec<String> {
+        self.found.now().notes(&self.name)
     }
 
     /// Whether the server is known to refuse a setting.
@@ -319,23 +333,31 @@ impl Connection {
         ModelError::TimedOut { url: endpoint.url().to_owned(), limit: self.request_timeout }
     }
 
-    /// One attempt, which is several if the server turns out not to accept some of the settings.
+    /// One attempt, which is several if the server turns out not to accept some of the fields.
     ///
-    /// The newest models of several providers refuse any request with these settings, and for most only their answers
+    /// The newest models of several providers refuse any request with these fields, and for most only their answers
     /// show which models these are: a list of names would be out of date with the next model.
-    async fn adapting<T, F>(&self, settings: &Settings, once: impl Fn(Refused) -> F) -> Result<T, ModelError>
+    async fn adapting<T, F>(&self, sent: Sent<'_>, once: impl Fn(Arc<Refused>) -> F) -> Result<T, ModelError>
     where
-        F: Future<Output = Result<T, ModelError>>,
+        F: Future<Output = Result<T, Failed>>,
     {
-        // This ends: each repetition adds one of the few settings to those that are refused, and none is ever removed.
+        let mut refused = self.found.now();
+        let mut is_changed = false;
+        // This ends: each repetition adds one of the few fields to those that are refused, and none is ever removed.
         loop {
-            let refused = self.found.now();
-            match once(refused).await {
-                Err(error) => match refused.one_more(&error, settings) {
-                    Some(parameter) => self.found.add(parameter),
-                    None => return Err(error),
+            match once(Arc::clone(&refused)).await {
+                Err(failed) => match refused.further(&failed, &sent) {
+                    Some(more) => (refused, is_changed) = (Arc::new(more), true),
+                    None => return Err(failed.error),
                 },
-                result => return result,
+                Ok(reply) => {
+                    // Only the success shows that it was this field. Otherwise a refusal that names a field by chance
+                    // would change all later requests.
+                    if is_changed {
+                        self.found.add(&refused);
+                    }
+                    return Ok(reply);
+                }
             }
         }
     }

@@ -31,6 +31,7 @@ use crate::connection::ending::{self, Ending};
 use crate::connection::events::{Framing, events_in, is_done};
 use crate::connection::fault;
 use crate::connection::key::Key;
+use crate::connection::parameters::Failed;
 use crate::connection::thoughts::{Thinking, Thoughts};
 use crate::content::arguments_text;
 use crate::page::{PAGE_CHARACTERS_MAX, page_text};
@@ -211,11 +212,7 @@ impl Endpoint {
     /// # Errors
     /// [`ModelError::Unreachable`] without a connection, [`ModelError::Broken`] without an answer,
     /// [`ModelError::Status`] for an answer that is not 2xx, [`ModelError::Malformed`] for one that is packed.
-    pub(crate) async fn post(
-        &self,
-        body: Vec<u8>,
-        form: ReplyForm,
-    ) -> Result<Response<ReplyBody>, ModelError> {
+    pub(crate) async fn post(&self, body: Vec<u8>, form: ReplyForm) -> Result<Response<ReplyBody>, Failed> {
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.uri.clone();
@@ -247,20 +244,26 @@ impl Endpoint {
         if !head.status.is_success() {
             let retry_after = retry_after(&head.headers);
             // Redirects are not followed, so the message names their target.
-            let message = match header(&head.headers, LOCATION).filter(|_| head.status.is_redirection()) {
-                Some(place) => self.line(&format!("it redirects to {place}, which is not followed")),
-                None => self.error_message(body).await,
-            };
+            let (message, text) =
+                match header(&head.headers, LOCATION).filter(|_| head.status.is_redirection()) {
+                    Some(place) => {
+                        (self.line(&format!("it redirects to {place}, which is not followed")), String::new())
+                    }
+                    None => self.error_message(body).await,
+                };
             let (url, status) = (self.url.clone(), head.status.as_u16());
             let message = match status {
                 _ if is_missing(status, &message) => self.missing(&message),
                 401 => message + &self.key_hint(),
                 _ => message,
             };
-            return Err(ModelError::Status { url, status, message, retry_after });
+            let error = ModelError::Status { url, status, message, retry_after };
+            return Err(Failed { error, text: Some(text) });
         }
         if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(|name| *name != "identity") {
-            return Err(self.malformed(&format!("its encoding is {encoding}, which was not asked for")));
+            return Err(self
+                .malformed(&format!("its encoding is {encoding}, which was not asked for"))
+                .into());
         }
         Ok(Response::from_parts(head, body))
     }
@@ -294,7 +297,7 @@ impl Endpoint {
         let body = ReplyBody::new(body);
         if !head.status.is_success() {
             let (url, status) = (url.to_owned(), head.status.as_u16());
-            let mut message = self.error_message(body).await;
+            let (mut message, _) = self.error_message(body).await;
             if status == 401 {
                 message += &self.key_hint();
             }
@@ -486,8 +489,9 @@ impl Endpoint {
         line
     }
 
-    /// The message in an error reply: that of a known error shape, else the text itself, of a page what is on it.
-    async fn error_message(&self, mut body: ReplyBody) -> String {
+    /// The message in an error reply (that of a known error shape, else the text itself, of a page what is on it), and
+    /// the whole text, in which a refused field may be named elsewhere.
+    async fn error_message(&self, mut body: ReplyBody) -> (String, String) {
         let mut bytes = Vec::new();
         // A reply that breaks off is still worth showing as far as it was received.
         while let Some(Ok(frame)) = body.frame().await {
@@ -498,17 +502,15 @@ impl Endpoint {
                 break;
             }
         }
+        let text = String::from_utf8_lossy(&bytes);
         let line = match fault::message(&bytes) {
             Some(message) => self.line(&message),
-            None => {
-                let text = String::from_utf8_lossy(&bytes);
-                match page_text(&text) {
-                    Some(shown) => self.short_line(&shown, PAGE_CHARACTERS_MAX),
-                    None => self.line(&text),
-                }
-            }
+            None => match page_text(&text) {
+                Some(shown) => self.short_line(&shown, PAGE_CHARACTERS_MAX),
+                None => self.line(&text),
+            },
         };
-        if line.is_empty() { "no message".to_owned() } else { line }
+        (if line.is_empty() { "no message".to_owned() } else { line }, text.into_owned())
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Message, Model, ModelError, ReplyId,
+    CompletionRequest, Message, Model, ModelError, ReplyId, TurnState,
 };
 
 /// Most stored replies, by default.
@@ -54,10 +54,10 @@ impl KeptReplies {
         self.lock().entries.get(&number).map(|(messages, _)| messages.clone())
     }
 
-    /// Reply `number` itself: its text and calls.
-    pub(crate) fn reply(&self, number: u64) -> Option<(String, Vec<ToolCall>)> {
+    /// Reply `number` itself: its text, calls and state.
+    pub(crate) fn reply(&self, number: u64) -> Option<(String, Vec<ToolCall>, TurnState)> {
         match self.lock().entries.get(&number)?.0.last()? {
-            Message::Assistant { text, calls } => Some((text.clone(), calls.clone())),
+            Message::Assistant { text, calls, state } => Some((text.clone(), calls.clone(), state.clone())),
             _ => None,
         }
     }
@@ -160,6 +160,10 @@ impl Model for KeepsReplies {
         self.model.takes_temperature()
     }
 
+    fn changed_requests(&self) -> Vec<String> {
+        self.model.changed_requests()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             let whole = self.whole(request)?;
@@ -167,7 +171,8 @@ impl Model for KeepsReplies {
             let number = self.replies.next();
             reply.id = Some(id_of(number));
             let mut messages = whole.messages;
-            messages.push(Message::Assistant { text: reply.text.clone(), calls: reply.calls.clone() });
+            let (text, calls, state) = (reply.text.clone(), reply.calls.clone(), reply.state.clone());
+            messages.push(Message::Assistant { text, calls, state });
             self.replies.keep(number, messages);
             Ok(reply)
         })
@@ -192,7 +197,9 @@ fn message_bytes(message: &Message) -> usize {
     let content = match message {
         Message::System { text } | Message::User { text } => text.len(),
         Message::Tool { id, text } => id.as_str().len() + text.len(),
-        Message::Assistant { text, calls } => text.len() + calls.iter().map(call_bytes).sum::<usize>(),
+        Message::Assistant { text, calls, state } => {
+            text.len() + calls.iter().map(call_bytes).sum::<usize>() + state.bytes()
+        }
     };
     MESSAGE_BYTES + content
 }

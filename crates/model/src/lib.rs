@@ -22,6 +22,8 @@
 //!   server stores none (`kept.rs`).
 //! - **facts**: what a server says of itself and of a model, from pages that ask no model (`facts.rs`), and whether
 //!   both can be tested at all (`check.rs`).
+//! - **what comes with a reply**: its token counts (`counts.rs`), and state that its server wants back with the turn
+//!   (`turn_state.rs`).
 //! - **pages**: the text of an error page of HTML (`page.rs`).
 //! - **the time of a run**, without its waits for us or for a server (`run_time.rs`).
 //! - **the reverse**: any `Model` served on the loopback interface (`server.rs`), each run at a URL of its own if
@@ -33,12 +35,14 @@ mod chat;
 pub mod check;
 mod connection;
 mod content;
+mod counts;
 mod facts;
 mod http;
 mod json;
 mod kept;
 mod lenient;
 mod page;
+mod turn_state;
 
 pub mod anthropic;
 pub mod metering;
@@ -61,3 +65,4 @@ pub use connection::{ConnectionConfig, Protocol, Provider, RETRY_WAIT_MAX};
 pub use facts::{LISTED_MODELS_MAX, ServerFacts, Software};
 pub use kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeepsReplies};
 pub use page::{PAGE_CHARACTERS_MAX, page_text};
+pub use turn_state::{StatePart, TurnState};

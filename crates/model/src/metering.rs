@@ -163,7 +163,7 @@ impl Meter {
     fn ask(&self, size: RequestSize, price: Option<Price>) -> Answer<'_> {
         let mut state = self.lock();
         let usage = state.experience.usage_max(&size);
-        let wanted = amount(usage, price);
+        let wanted = amount_max(usage, price);
         let mut must_wait = false;
         // Two sums decide for each budget. If the request does not fit beside what is spent, it never will; if it does
         // not fit only because of what others have reserved, they may turn out to need less.
@@ -188,7 +188,15 @@ impl Meter {
         }
         state.reserved.tokens = state.reserved.tokens.saturating_add(wanted.tokens);
         state.reserved.cost = state.reserved.cost.plus(wanted.cost);
-        Answer::Granted(Reservation { meter: self, usage, price, size, lost: 0, is_settled: false })
+        Answer::Granted(Reservation {
+            meter: self,
+            usage,
+            price,
+            size,
+            lost: 0,
+            received: None,
+            is_settled: false,
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -209,8 +217,9 @@ fn tokens(usage: Usage) -> u64 {
     usage.input_tokens.saturating_add(usage.output_tokens)
 }
 
-fn amount(usage: Usage, price: Option<Price>) -> Amount {
-    Amount { tokens: tokens(usage), cost: price.map(|price| price.of(usage)).unwrap_or_default() }
+/// The most that so many tokens may cost.
+fn amount_max(usage: Usage, price: Option<Price>) -> Amount {
+    Amount { tokens: tokens(usage), cost: price.map(|price| price.most_of(usage)).unwrap_or_default() }
 }
 
 /// A reservation for a request. If it is dropped unsettled (the caller has given up), it is booked in full: the
@@ -222,6 +231,8 @@ struct Reservation<'m> {
     size: RequestSize,
     /// Failed attempts before the last one whose work the server may have done.
     lost: u64,
+    /// Bytes of the reply that have come, if it is a stream that has begun.
+    received: Option<u64>,
     is_settled: bool,
 }
 
@@ -248,21 +259,18 @@ impl Reservation<'_> {
         }
         // Each lost attempt is booked in full. Nothing was reserved for it, so this can exceed a budget.
         let lost = self.lost + attempts::take_lost();
-        let of_lost = Usage {
-            input_tokens: self.usage.input_tokens.saturating_mul(lost),
-            output_tokens: self.usage.output_tokens.saturating_mul(lost),
-        };
-        let reserved = amount(self.usage, self.price);
+        let of_lost = self.usage.times(lost);
+        let reserved = amount_max(self.usage, self.price);
         let mut state = self.meter.lock();
         state.reserved.tokens = state.reserved.tokens.saturating_sub(reserved.tokens);
         state.reserved.cost = state.reserved.cost.minus(reserved.cost);
         let Spent { usage: sum, cost, is_estimate } = &mut state.spent;
-        for usage in [usage, of_lost] {
-            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+        for (usage, is_counted) in [(usage, is_counted), (of_lost, false)] {
+            *sum = sum.plus(usage);
             // A request that took nothing must not make the sum unknown for lack of a price.
             if usage != Usage::default() {
-                *cost = cost.zip(self.price).map(|(cost, price)| cost.plus(price.of(usage)));
+                let of = |price: Price| if is_counted { price.of(usage) } else { price.most_of(usage) };
+                *cost = cost.zip(self.price).map(|(cost, price)| cost.plus(of(price)));
             }
         }
         *is_estimate |= !is_counted || lost > 0;
@@ -282,7 +290,13 @@ impl Reservation<'_> {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        self.settle(self.usage, false);
+        let mut usage = self.usage;
+        // The server of a stream that nobody reads any more stops soon. A token has at least a byte.
+        if let Some(received) = self.received {
+            usage.output_tokens =
+                usage.output_tokens.min(received.saturating_add(estimate::OUTPUT_TOKENS_FLOOR));
+        }
+        self.settle(usage, false);
     }
 }
 
@@ -324,6 +338,10 @@ impl Model for MeteredModel {
 
     fn server_facts(&self) -> BoxFuture<'_, Result<Option<ServerFacts>, ModelError>> {
         self.inner.server_facts()
+    }
+
+    fn changed_requests(&self) -> Vec<String> {
+        self.inner.changed_requests()
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
@@ -390,10 +408,15 @@ fn counted<'a>(
         Ok(stream) => {
             // The lost attempts are counted only until the stream is returned, and it is read after that.
             reservation.lost += attempts::take_lost();
+            reservation.received = Some(0);
             Ok(Box::pin(stream.inspect(move |delta| {
-                // A stream that breaks off after its beginning stays unsettled, so it is booked in full.
-                if let Ok(ChatDelta::End { usage, .. }) = delta {
-                    reservation.book(*usage);
+                // A stream that breaks off after its beginning, or is no longer read, stays unsettled.
+                match delta {
+                    Ok(ChatDelta::End { usage, .. }) => reservation.book(*usage),
+                    Ok(ChatDelta::Text(text) | ChatDelta::CallArguments { fragment: text, .. }) => {
+                        reservation.received = reservation.received.map(|sum| sum + text.len() as u64);
+                    }
+                    _ => {}
                 }
             })))
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::OnceCell;
 
-use crate::connection::parameters::Refused;
+use crate::connection::parameters::{Refused, Sent};
 use crate::connection::tools::RenderedTools;
 use crate::connection::{Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN};
 use crate::facts::{Pages, ServerFacts, root};
@@ -143,14 +143,14 @@ impl Model for OllamaModel {
                 return Err(self.unsupported(GO_ON_FROM_PARTIAL_TURN));
             }
             let context = self.context_for(request).await?;
-            let render = |settings: &Settings| {
+            let render = |settings: &Settings, _: &Refused| {
                 let tools = self.tools.get(&request.tools)?;
                 let rendering = Rendering { model: &self.model, think: self.think, context };
                 rendering.render(request, settings, tools.as_deref())
             };
             let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
             let decoder = || LineDecoder::new(request);
-            self.connection.ask(&self.endpoint, &request.settings, render, read, decoder).await
+            self.connection.ask(&self.endpoint, Sent::of(request), render, read, decoder).await
         })
     }
 }

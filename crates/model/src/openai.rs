@@ -3,17 +3,17 @@
 //! [`OpenAiModel`] uses chat completions, which nearly every server offers, and plain completions; [`ResponsesModel`]
 //! uses responses, where the server stores the conversation.
 
-mod chat;
+pub(crate) mod chat;
 mod completions;
 mod grammar;
 mod names;
-mod responses;
+pub(crate) mod responses;
 
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use crate::connection::parameters::Parameter;
+use crate::connection::parameters::{Parameter, Refused, Sent};
 use crate::connection::tools::RenderedTools;
 use crate::connection::{
     Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_ON_FROM_PARTIAL_TURN, Protocol, Provider,
@@ -165,14 +165,23 @@ impl OpenAiModel {
         &self,
         request: &ChatRequest,
         settings: &Settings,
+        refused: &Refused,
         stream: bool,
     ) -> Result<Vec<u8>, serde_json::Error> {
         let tools = self.tools.get(&request.tools)?;
-        // A refusal may have been found since the last request, by any run.
-        let is_new = self.new_limit || self.connection.refuses(Parameter::OldLimit);
+        let is_new = self.new_limit || refused.has(Parameter::OldLimit);
         let limit = if is_new { LimitField::MaxCompletionTokens } else { LimitField::MaxTokens };
         let grammar = GrammarFields::new(self.grammar_field(), settings);
-        chat::request::render(&self.model, request, settings, tools.as_deref(), limit, grammar, stream)
+        chat::request::render(
+            &self.model,
+            request,
+            settings,
+            refused,
+            tools.as_deref(),
+            limit,
+            grammar,
+            stream,
+        )
     }
 
     fn continues_turns(&self) -> bool {
@@ -189,16 +198,17 @@ impl OpenAiModel {
         let request = ChatRequest {
             messages: vec![
                 Message::User { text: "Hello".to_owned() },
-                Message::Assistant { text: "Good".to_owned(), calls: Vec::new() },
+                Message::assistant("Good".to_owned(), Vec::new()),
             ],
             previous: None,
             tools: Arc::from([]),
             settings: Settings { output_tokens_max: Some(1), ..Settings::default() },
         };
-        let render = |settings: &Settings| self.render_chat(&request, settings, false);
+        let render =
+            |settings: &Settings, refused: &Refused| self.render_chat(&request, settings, refused, false);
         let read = |bytes: &[u8]| chat::reply::read(&self.chat, bytes, &request);
         let decoder = || ChunkDecoder::new(&request);
-        match self.connection.ask(&self.chat, &request.settings, render, read, decoder).await {
+        match self.connection.ask(&self.chat, Sent::of(&request), render, read, decoder).await {
             // Even an empty reply shows that the request is understood.
             Ok(_) | Err(ModelError::Failed { .. }) => Ok(Extras { grammar, continues_turns: true }),
             Err(ModelError::Status { status: 400 | 404 | 405 | 422 | 500 | 501, .. })
@@ -214,10 +224,16 @@ impl OpenAiModel {
             settings: Settings { output_tokens_max: Some(1), ..Settings::default() },
             score_prompt: false,
         };
-        let render = |settings: &Settings| completions::render(&self.model, &request, settings, None, false);
+        let render = |settings: &Settings, refused: &Refused| {
+            completions::render(&self.model, &request, settings, refused, None, false)
+        };
         let read = |bytes: &[u8]| completions::read(&self.completions, bytes, &request, &self.name);
         let decoder = || PieceDecoder::new(&request);
-        match self.connection.ask(&self.completions, &request.settings, render, read, decoder).await {
+        match self
+            .connection
+            .ask(&self.completions, Sent::text(&request.settings), render, read, decoder)
+            .await
+        {
             Ok(_) => Ok(true),
             // Servers that offer the endpoint only for other models answer with one of these, or with an HTML page.
             Err(ModelError::Status { status: 400 | 403..=405 | 410 | 415 | 422 | 501, .. })
@@ -305,7 +321,8 @@ impl Model for OpenAiModel {
     fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
         Box::pin(async move {
             if let Some(grammar) = self.software.get().copied().and_then(GrammarField::of) {
-                // Concurrent callers share one request. If it fails, the cell stays empty and the next caller asks again.
+                // Concurrent callers share one request. If it fails, the cell stays empty and the next caller asks
+                // again.
                 self.extras.get_or_try_init(|| self.ask_for_extras(grammar)).await?;
                 return Ok(self.capabilities());
             }
@@ -336,13 +353,18 @@ impl Model for OpenAiModel {
         })
     }
 
+    fn changed_requests(&self) -> Vec<String> {
+        self.connection.changed_requests()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             self.check(request)?;
-            let render = |settings: &Settings| self.render_chat(request, settings, false);
+            let render =
+                |settings: &Settings, refused: &Refused| self.render_chat(request, settings, refused, false);
             let read = |bytes: &[u8]| chat::reply::read(&self.chat, bytes, request);
             let decoder = || ChunkDecoder::new(request);
-            self.connection.ask(&self.chat, &request.settings, render, read, decoder).await
+            self.connection.ask(&self.chat, Sent::of(request), render, read, decoder).await
         })
     }
 
@@ -354,12 +376,13 @@ impl Model for OpenAiModel {
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         Box::pin(async move {
             self.check(request)?;
-            let render = |settings: &Settings| self.render_chat(request, settings, true);
+            let render =
+                |settings: &Settings, refused: &Refused| self.render_chat(request, settings, refused, true);
             let read = |bytes: &[u8]| chat::reply::read(&self.chat, bytes, request);
             let decoder = || ChunkDecoder::new(request);
             // The template of a conversation may begin a thought, but not within a turn.
             let may_think = !request.is_partial_turn();
-            self.connection.stream(&self.chat, &request.settings, render, read, decoder, may_think).await
+            self.connection.stream(&self.chat, Sent::of(request), render, read, decoder, may_think).await
         })
     }
 
@@ -379,12 +402,12 @@ impl Model for OpenAiModel {
             if request.score_prompt && !self.capabilities.log_probabilities {
                 return Err(self.unsupported(completions::SCORE_PROMPT));
             }
-            let render = |settings: &Settings| {
-                completions::render(&self.model, request, settings, self.grammar_field(), false)
+            let render = |settings: &Settings, refused: &Refused| {
+                completions::render(&self.model, request, settings, refused, self.grammar_field(), false)
             };
             let read = |bytes: &[u8]| completions::read(&self.completions, bytes, request, &self.name);
             let decoder = || PieceDecoder::new(request);
-            self.connection.ask(&self.completions, &request.settings, render, read, decoder).await
+            self.connection.ask(&self.completions, Sent::text(&request.settings), render, read, decoder).await
         })
     }
 
@@ -396,12 +419,14 @@ impl Model for OpenAiModel {
             if !self.capabilities.completion {
                 return Err(self.unsupported("go on from a plain text"));
             }
-            let render = |settings: &Settings| {
-                completions::render(&self.model, request, settings, self.grammar_field(), true)
+            let render = |settings: &Settings, refused: &Refused| {
+                completions::render(&self.model, request, settings, refused, self.grammar_field(), true)
             };
             let read = |bytes: &[u8]| completions::read(&self.completions, bytes, request, &self.name);
             let decoder = || PieceDecoder::new(request);
-            self.connection.stream(&self.completions, &request.settings, render, read, decoder, false).await
+            self.connection
+                .stream(&self.completions, Sent::text(&request.settings), render, read, decoder, false)
+                .await
         })
     }
 }

@@ -89,16 +89,43 @@ pub struct Price {
     pub input: Money,
     /// For a token that it writes.
     pub output: Money,
+    /// For a token that it reads from the provider's cache; like any other if the price is unknown.
+    pub cached_input: Money,
+    /// For a token that it reads and writes to the provider's cache; like any other if the price is unknown.
+    pub cache_write: Money,
 }
 
 impl Price {
+    /// Prices for a token that is read and one that is written, whatever becomes of them in a cache.
+    pub const fn new(input: Money, output: Money) -> Self {
+        Self { input, output, cached_input: input, cache_write: input }
+    }
+
     /// What so many tokens cost.
     pub fn of(&self, usage: Usage) -> Money {
-        let part = |price: Money, tokens: u64| price.picodollars.saturating_mul(tokens);
-        Money::from_picodollars(
-            part(self.input, usage.input_tokens).saturating_add(part(self.output, usage.output_tokens)),
-        )
+        // The counts come from servers, so the parts may be more than the whole.
+        let cached = usage.cached_tokens.min(usage.input_tokens);
+        let written = usage.cache_write_tokens.min(usage.input_tokens - cached);
+        let parts = [
+            (self.input, usage.input_tokens - cached - written),
+            (self.cached_input, cached),
+            (self.cache_write, written),
+            (self.output, usage.output_tokens),
+        ];
+        sum(&parts)
     }
+
+    /// The most that so many tokens may cost, whatever becomes of them in a cache.
+    pub fn most_of(&self, usage: Usage) -> Money {
+        let input = self.input.max(self.cached_input).max(self.cache_write);
+        sum(&[(input, usage.input_tokens), (self.output, usage.output_tokens)])
+    }
+}
+
+/// What tokens of several prices cost together.
+fn sum(parts: &[(Money, u64)]) -> Money {
+    let cost = |(price, tokens): &(Money, u64)| price.picodollars.saturating_mul(*tokens);
+    Money::from_picodollars(parts.iter().map(cost).fold(0, u64::saturating_add))
 }
 
 /// Prices by model.
@@ -134,7 +161,7 @@ pub enum PricesError {
     Price {
         /// Of which model.
         model: String,
-        /// `input` or `output`.
+        /// `input`, `output`, `cached_input` or `cache_write`.
         field: &'static str,
         /// The price, as the file has it.
         price: String,
@@ -169,6 +196,10 @@ struct PriceEntry {
     model: String,
     input: f64,
     output: f64,
+    #[serde(default)]
+    cached_input: Option<f64>,
+    #[serde(default)]
+    cache_write: Option<f64>,
 }
 
 impl Prices {
@@ -204,10 +235,12 @@ impl Prices {
             return Err(PricesError::Count { count });
         }
         let mut models = HashMap::with_capacity(count);
-        for PriceEntry { model, input, output } in file.models {
+        for PriceEntry { model, input, output, cached_input, cache_write } in file.models {
             let price = Price {
                 input: token_price(&model, "input", input)?,
                 output: token_price(&model, "output", output)?,
+                cached_input: token_price(&model, "cached_input", cached_input.unwrap_or(input))?,
+                cache_write: token_price(&model, "cache_write", cache_write.unwrap_or(input))?,
             };
             if models.insert(model.clone(), price).is_some() {
                 return Err(PricesError::Twice { model });
@@ -331,15 +364,30 @@ mod tests {
             assert!(prices.find(model).is_some_and(|price| price.input < price.output), "{model}");
         }
         check_input(prices, "openai/gpt-4o-2024-05-13", Some(5.0));
+        let claude = prices.find("anthropic/claude-sonnet-4-5").expect("it is there");
+        assert!(claude.cached_input < claude.input && claude.input < claude.cache_write);
+        let gpt = prices.find("openai/gpt-5").expect("it is there");
+        assert!(gpt.cached_input < gpt.input && gpt.input == gpt.cache_write);
         assert_eq!(prices.find("sim/perfect"), None);
     }
 
     #[test]
     fn money_is_exact() {
-        let price =
-            Price { input: Money::from_picodollars(250_000), output: Money::from_picodollars(2_000_000) };
-        let cost = price.of(Usage { input_tokens: 1_000_001, output_tokens: 3 });
-        assert_eq!(cost.to_string(), "0.25000625 USD");
+        let money = Money::from_picodollars;
+        let price = Price {
+            input: money(250_000),
+            output: money(2_000_000),
+            cached_input: money(25_000),
+            cache_write: money(300_000),
+        };
+        let usage = Usage::new(1_000_001, 3);
+        assert_eq!(price.of(usage).to_string(), "0.25000625 USD");
+        let by_cache = Usage { cached_tokens: 900_000, cache_write_tokens: 100_000, ..usage };
+        assert_eq!(price.of(by_cache).to_string(), "0.05250625 USD");
+        assert_eq!(price.most_of(by_cache).to_string(), "0.3000063 USD");
+        // The parts are more than the whole.
+        let confused = Usage { cached_tokens: 2_000_000, cache_write_tokens: 5, ..usage };
+        assert_eq!(price.of(confused).to_string(), "0.025006025 USD");
         for (dollars, text) in
             [(0.0, "0.00 USD"), (0.5, "0.50 USD"), (12.0, "12.00 USD"), (0.000_012, "0.000012 USD")]
         {
@@ -350,7 +398,8 @@ mod tests {
         }
         let most = Money::from_picodollars(u64::MAX);
         assert_eq!(most.plus(most), most);
-        assert_eq!(Price { input: most, output: most }.of(Usage { input_tokens: 2, output_tokens: 2 }), most);
+        let price = Price::new(most, most);
+        assert_eq!((price.of(Usage::new(2, 2)), price.most_of(Usage::new(2, 2))), (most, most));
     }
 
     #[test]
@@ -378,6 +427,10 @@ mod tests {
                 "the input price of \"a\" is -1; it must be 0 to 10000",
             ),
             (&right(r#"{"model":"a","input":1,"output":1e9}"#), "the output price of \"a\" is 1000000000"),
+            (
+                &right(r#"{"model":"a","input":1,"output":2,"cache_write":-1}"#),
+                "the cache_write price of \"a\" is -1",
+            ),
             (
                 &right(r#"{"model":"a","input":1,"output":2},{"model":"a","input":1,"output":2}"#),
                 "it has two prices for \"a\"",

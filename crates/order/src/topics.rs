@@ -75,7 +75,7 @@ impl Conversation {
         let text = self.model.chat(&request).await?.text;
         // Only the conversation is cut: the whole reply is still read.
         let kept = text.chars().take(KEPT_CHARACTERS_MAX).collect();
-        self.messages.push(Message::Assistant { text: kept, calls: Vec::new() });
+        self.messages.push(Message::assistant(kept, Vec::new()));
         Ok(text)
     }
 }

@@ -263,7 +263,7 @@ fn mean_and_standard_error(values: &[f64]) -> (f64, f64) {
 
 fn stats<'a>(campaign: &ReportedCampaign<'a>) -> Stats<'a> {
     let report = campaign.report;
-    let usage = Usage { input_tokens: report.tokens.input, output_tokens: report.tokens.output };
+    let usage = Usage::new(report.tokens.input, report.tokens.output);
     Stats {
         started_at: campaign.created(),
         // The end time is not stored. Inspect treats an empty text as unknown.
@@ -273,7 +273,7 @@ fn stats<'a>(campaign: &ReportedCampaign<'a>) -> Stats<'a> {
 }
 
 fn model_usage(model: &str, usage: Usage, cost: Option<f64>) -> BTreeMap<&str, ModelUsage> {
-    let Usage { input_tokens, output_tokens } = usage;
+    let Usage { input_tokens, output_tokens, .. } = usage;
     let total_tokens = input_tokens.saturating_add(output_tokens);
     // The tokens of an external agent can be unknown; an entry of zeros would say that it used none.
     if total_tokens == 0 && cost.is_none() {

@@ -97,6 +97,10 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
     if let Some(models) = without_temperature(report) {
         let _ = writeln!(out, "Asked without a temperature, which it refused: {}.\n", escaped(&models));
     }
+    for change in &report.changed_requests {
+        let change = short_in_the_middle(&one_line(change), TEXT_CHARACTERS_MAX);
+        let _ = writeln!(out, "{}.\n", escape(&change));
+    }
     out
 }
 

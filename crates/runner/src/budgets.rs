@@ -30,6 +30,9 @@ pub struct Budgets {
     /// Models that refused a temperature.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     without_temperature: BTreeSet<String>,
+    /// How requests to its models were changed otherwise, a sentence each.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    changed_requests: BTreeSet<String>,
     /// Why the campaign was stopped: its set-up is broken.
     #[serde(skip_serializing_if = "Option::is_none")]
     broken_setup: Option<String>,
@@ -93,6 +96,7 @@ impl Budgets {
             minutes: self.minutes.or(before.minutes),
             prices: self.prices.or_else(|| before.prices.clone()),
             without_temperature: before.without_temperature.clone(),
+            changed_requests: before.changed_requests.clone(),
             // The set-up may have been mended, so a resumed campaign tries it again.
             broken_setup: None,
             isolation: before.isolation.clone(),
@@ -112,8 +116,8 @@ impl Budgets {
 
     /// For a complete campaign: it has no limits any more, and the findings are kept.
     pub(crate) fn of_complete(progress: &Progress) -> Result<Self, RunnerError> {
-        let Self { without_temperature, isolation, servers, .. } = Self::stored(progress)?;
-        Ok(Self { without_temperature, isolation, servers, ..Self::default() })
+        let Self { without_temperature, changed_requests, isolation, servers, .. } = Self::stored(progress)?;
+        Ok(Self { without_temperature, changed_requests, isolation, servers, ..Self::default() })
     }
 
     /// Records models that refused a temperature.
@@ -134,6 +138,16 @@ impl Budgets {
     /// What the servers of its models said of themselves, by model.
     pub(crate) fn servers(&self) -> &BTreeMap<String, ServerFacts> {
         &self.servers
+    }
+
+    /// Records how requests were changed because a server refused them.
+    pub(crate) fn note_changed_requests(&mut self, changes: impl IntoIterator<Item = String>) {
+        self.changed_requests.extend(changes);
+    }
+
+    /// How requests were changed because a server refused them, a sentence each.
+    pub(crate) fn changed_requests(&self) -> Vec<String> {
+        self.changed_requests.iter().cloned().collect()
     }
 
     /// Records the isolation of the agent's program in the runs from now on: only what held in all runs held.
@@ -261,7 +275,7 @@ impl Budgets {
 /// What a stored campaign has spent.
 pub(crate) fn spent(progress: &Progress) -> Spent {
     let StoredSpent { input_tokens, output_tokens, picodollars, is_estimate } = progress.spent;
-    let usage = Usage { input_tokens, output_tokens };
+    let usage = Usage::new(input_tokens, output_tokens);
     // A campaign that has used no tokens has cost nothing, whatever the price.
     let cost = picodollars.map(Money::from_picodollars).or((usage == Usage::default()).then(Money::default));
     Spent { usage, cost, is_estimate }

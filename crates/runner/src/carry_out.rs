@@ -260,6 +260,7 @@ where
     let mut found = budgets;
     let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
     found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
+    found.note_changed_requests(prepared.asked.iter().flat_map(|model| model.changed_requests()));
     found.note_broken_setup(supervision.setup.broken());
     let mut progress = prepared.progress(&found.to_json()?);
     // A campaign that was stopped after its last run is complete, unless it leads to more.
@@ -278,7 +279,7 @@ where
     if kept.is_err() {
         // The next resumption needs this if possible. The reason for a failure is reported anyway.
         let Progress { served_input_tokens, served_output_tokens, .. } = progress;
-        let served = Usage { input_tokens: served_input_tokens, output_tokens: served_output_tokens };
+        let served = Usage::new(served_input_tokens, served_output_tokens);
         let _ = prepared.store.keep_spending(&campaign.id, progress.spent, served);
     }
     let sealed = writer.end_seals().await;

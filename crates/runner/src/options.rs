@@ -277,6 +277,7 @@ impl StoredOptions {
         // Unreadable budgets of the campaign are reported when it resumes.
         let found = Budgets::stored(progress).unwrap_or_default();
         report.without_temperature = found.without_temperature();
+        report.changed_requests = found.changed_requests();
         report.isolation = found.isolation().cloned();
         report.servers = found.servers().clone();
         report.broken_setup = found.broken_setup().map(str::to_owned);

@@ -102,10 +102,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     };
     let spent = models.with_cost(budgets::spent(&row.progress), &prices);
     let meter = Arc::new(Meter::new(budgets.budget(), spent));
-    let served_before = Usage {
-        input_tokens: row.progress.served_input_tokens,
-        output_tokens: row.progress.served_output_tokens,
-    };
+    let served_before = Usage::new(row.progress.served_input_tokens, row.progress.served_output_tokens);
     let (mut agent, served) = request.wrapped(&models, &meter, &prices, file.as_ref(), served_before)?;
     // The environment may name another model by now; the campaign keeps its own.
     agent.simulated |= row.simulated;

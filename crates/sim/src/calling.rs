@@ -111,7 +111,9 @@ impl Calling {
 fn has_foreign_turns(request: &ChatRequest) -> bool {
     let has_calls = |it: &Message| matches!(it, Message::Assistant { calls, .. } if !calls.is_empty());
     let is_foreign = |it: &Message| match it {
-        Message::Assistant { text, calls } => calls.is_empty() && !text.trim().is_empty() && !is_own(text),
+        Message::Assistant { text, calls, .. } => {
+            calls.is_empty() && !text.trim().is_empty() && !is_own(text)
+        }
         _ => false,
     };
     !request.tools.is_empty()

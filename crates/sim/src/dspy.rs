@@ -94,7 +94,7 @@ fn conversation(system: &str, fields: &[(&str, String)], settings: &Settings) ->
         let result =
             result.split("\n\nRespond with the corresponding output fields").next().unwrap_or_default();
         let call = ToolCall { id: id.clone(), name: name.to_owned(), arguments };
-        messages.push(Message::Assistant { text: String::new(), calls: vec![call] });
+        messages.push(Message::assistant(String::new(), vec![call]));
         messages.push(Message::Tool { id, text: result.trim().to_owned() });
     }
     let tools: Vec<Tool> = system.lines().filter_map(tool).collect();

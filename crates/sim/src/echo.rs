@@ -3,7 +3,7 @@
 
 use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
-    ModelError, Settings,
+    ModelError, Settings, TurnState,
 };
 use planproof_trace::FinishReason;
 
@@ -110,7 +110,7 @@ impl EchoModel {
         let TextReply { text, finish } = ended(text, &request.settings);
         let read = request.messages.iter().map(text_bytes).sum();
         let usage = usage(read, text.len());
-        ChatReply { text, calls: Vec::new(), finish, usage, id: None }
+        ChatReply { text, calls: Vec::new(), finish, usage, id: None, state: TurnState::default() }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use planproof_model::shown_tools::shown_place;
 use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
-    ModelError, Settings,
+    ModelError, Settings, TurnState,
 };
 use planproof_plan::team::Role;
 use planproof_suite::{Gold, GoldCall, GoldSubTask};
@@ -236,34 +236,76 @@ impl GoldModel {
             let (text, calls) = self.as_member(&asked, request)?;
             let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
             let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
-            return Ok(ChatReply { text, calls, finish, usage: usage(read, written), id: None });
+            return Ok(ChatReply {
+                text,
+                calls,
+                finish,
+                usage: usage(read, written),
+                id: None,
+                state: TurnState::default(),
+            });
         }
         // A judge compares texts of the prompt, for which it needs no key.
         if let Some(text) = subtasks::judged(request) {
             let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
-            return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
+            return Ok(ChatReply {
+                text,
+                calls: Vec::new(),
+                finish,
+                usage,
+                id: None,
+                state: TurnState::default(),
+            });
         }
         if let Some(asked) = subtasks::Request::of(request) {
             let text = asked.reply(self.asked(request)?, self.bad_sub_tasks);
             let usage = usage(read, text.len());
             let finish = FinishReason::Stop;
-            return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
+            return Ok(ChatReply {
+                text,
+                calls: Vec::new(),
+                finish,
+                usage,
+                id: None,
+                state: TurnState::default(),
+            });
         }
         if let Some(asked) = two_stage::Request::of(request) {
             let text = asked.line(self.asked(request)?);
             let usage = usage(read, text.len());
             let finish = FinishReason::Stop;
-            return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
+            return Ok(ChatReply {
+                text,
+                calls: Vec::new(),
+                finish,
+                usage,
+                id: None,
+                state: TurnState::default(),
+            });
         }
         if request.tools.is_empty() {
             let TextReply { text, finish } = self.in_text(request)?;
             let usage = usage(read, text.len());
-            return Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None });
+            return Ok(ChatReply {
+                text,
+                calls: Vec::new(),
+                finish,
+                usage,
+                id: None,
+                state: TurnState::default(),
+            });
         }
         let (text, calls) = self.text_and_calls(&history::read(request))?;
         let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
         let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
-        Ok(ChatReply { text, calls, finish, usage: usage(read, written), id: None })
+        Ok(ChatReply {
+            text,
+            calls,
+            finish,
+            usage: usage(read, written),
+            id: None,
+            state: TurnState::default(),
+        })
     }
 
     /// What it does as a member of a team.
@@ -330,7 +372,7 @@ impl GoldModel {
         let of_framework = tools::OfFramework::among(&request.tools);
         let (mut made, mut number, mut is_foreign) = (0, 1, false);
         for message in &request.messages {
-            let Message::Assistant { text, calls } = message else { continue };
+            let Message::Assistant { text, calls, .. } = message else { continue };
             is_foreign |= calls.is_empty() && !text.trim().is_empty() && *text != handed.answer;
             made += calls.iter().filter(|call| !of_framework.has(&request.tools, &call.name)).count();
             number += calls.len();
@@ -551,7 +593,7 @@ mod tests {
             assert_eq!((text.as_str(), calls.len(), calls[0].name.as_str()), ("", 1, "mcp__add"));
             assert_eq!(calls[0].arguments.to_text(), format!("{{\"number\":{number}}}"));
             let id = calls[0].id.clone();
-            request.messages.push(Message::Assistant { text, calls });
+            request.messages.push(Message::assistant(text, calls));
             request.messages.push(Message::Tool { id, text: "?".to_owned() });
         }
         assert_eq!(model.text_and_calls(&request).unwrap(), ("3".to_owned(), Vec::new()));
@@ -569,7 +611,7 @@ mod tests {
             let error = model.reply(&request).unwrap_err().to_string();
             assert_eq!(error, "sim/gold cannot answer a question that is not in the key it was handed");
         }
-        let foreign = Message::Assistant { text: "add(1)".to_owned(), calls: Vec::new() };
+        let foreign = Message::assistant("add(1)".to_owned(), Vec::new());
         let request = ask(vec![user("What is 1 and 2?"), foreign], &["add"]);
         assert!(model.reply(&request).unwrap_err().to_string().contains("understand its turns"));
         let request = CompletionRequest {

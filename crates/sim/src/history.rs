@@ -25,7 +25,7 @@ const ERROR: &str = "Error:";
 /// The request with calls and results instead of the texts that represent them.
 pub(crate) fn read(request: &ChatRequest) -> Cow<'_, ChatRequest> {
     let is_to_be_read = |message: &Message| match message {
-        Message::Assistant { text, calls } => calls.is_empty() && is_calling(text),
+        Message::Assistant { text, calls, .. } => calls.is_empty() && is_calling(text),
         Message::Tool { text, .. } => blocks(text).is_some(),
         Message::System { .. } | Message::User { .. } => false,
     };
@@ -38,11 +38,11 @@ pub(crate) fn read(request: &ChatRequest) -> Cow<'_, ChatRequest> {
     let mut open: Vec<Written> = Vec::new();
     for message in &request.messages {
         match message {
-            Message::Assistant { text, calls } if calls.is_empty() && is_calling(text) => {
+            Message::Assistant { text, calls, .. } if calls.is_empty() && is_calling(text) => {
                 let (_, list) = text.split_once(CALLING).unwrap_or_default();
                 open = read_calls(list, &mut made);
                 let calls = as_written(open.iter().map(|it| (it.id.as_str(), it.call.clone())));
-                messages.push(Message::Assistant { text: String::new(), calls });
+                messages.push(Message::assistant(String::new(), calls));
             }
             // A user's text may begin like this without being a result, so calls must come before it.
             Message::User { text } if !open.is_empty() && is_result(text) => {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn assistant(text: &str) -> Message {
-        Message::Assistant { text: text.to_owned(), calls: Vec::new() }
+        Message::assistant(text.to_owned(), Vec::new())
     }
 
     #[test]

@@ -57,7 +57,7 @@ use std::sync::Arc;
 
 use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
-    ModelError, Settings,
+    ModelError, Settings, TurnState,
 };
 use planproof_trace::{FinishReason, Usage};
 
@@ -102,14 +102,28 @@ impl SimModel {
         if self.calling.kind == SimKind::Rambling {
             let read = request.messages.iter().map(text_bytes).sum();
             let TextReply { text, finish } = written::rambling(&request.settings);
-            return ChatReply { usage: usage(read, text.len()), text, calls: Vec::new(), finish, id: None };
+            return ChatReply {
+                usage: usage(read, text.len()),
+                text,
+                calls: Vec::new(),
+                finish,
+                id: None,
+                state: planproof_model::TurnState::default(),
+            };
         }
         // The prompts of agents that write sub-tasks have a mark of their own, so they are recognised first.
         if let Some(asked) = subtasks::Request::of(request) {
             let text = asked.understood(&self.calling, request);
             let read = request.messages.iter().map(text_bytes).sum();
             let (finish, usage) = (FinishReason::Stop, usage(read, text.len()));
-            return ChatReply { text, calls: Vec::new(), finish, usage, id: None };
+            return ChatReply {
+                text,
+                calls: Vec::new(),
+                finish,
+                usage,
+                id: None,
+                state: TurnState::default(),
+            };
         }
         if request.tools.is_empty()
             && let Some(TextReply { text, finish }) =
@@ -117,7 +131,14 @@ impl SimModel {
         {
             let read = request.messages.iter().map(text_bytes).sum();
             let usage = usage(read, text.len());
-            return ChatReply { text, calls: Vec::new(), finish, usage, id: None };
+            return ChatReply {
+                text,
+                calls: Vec::new(),
+                finish,
+                usage,
+                id: None,
+                state: TurnState::default(),
+            };
         }
         let characters = request.messages.iter().map(text_bytes).sum();
         let (text, calls) = match self.calling.kind {
@@ -129,7 +150,14 @@ impl SimModel {
         };
         let written = text.len() + calls.iter().map(|call| call.name.len()).sum::<usize>();
         let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
-        ChatReply { text, calls, finish, usage: usage(characters, written), id: None }
+        ChatReply {
+            text,
+            calls,
+            finish,
+            usage: usage(characters, written),
+            id: None,
+            state: TurnState::default(),
+        }
     }
 
     fn completion(&self, request: &CompletionRequest) -> CompletionReply {
@@ -172,7 +200,7 @@ fn text_bytes(message: &Message) -> usize {
 /// Tokens for so many bytes.
 fn usage(read: usize, written: usize) -> Usage {
     let tokens = |bytes: usize| bytes.div_ceil(TOKEN_BYTES) as u64;
-    Usage { input_tokens: tokens(read), output_tokens: tokens(written) }
+    Usage::new(tokens(read), tokens(written))
 }
 
 impl Model for SimModel {

@@ -31,7 +31,7 @@ pub(crate) fn read(request: &ChatRequest) -> ChatRequest {
     let is_tool = |name: &str| request.tools.iter().any(|tool| tool.name == name);
     let mut open = None;
     let messages = request.messages.iter().enumerate().map(|(number, message)| match message {
-        Message::Assistant { text, calls } if calls.is_empty() => {
+        Message::Assistant { text, calls, .. } if calls.is_empty() => {
             let id = CallId::new(format!("written_{number}"));
             let calls = text_calls(text, &is_tool).into_iter().map(|call| ToolCall {
                 id: id.clone(),
@@ -41,7 +41,7 @@ pub(crate) fn read(request: &ChatRequest) -> ChatRequest {
             let calls: Vec<ToolCall> = calls.take(1).collect();
             open = (!calls.is_empty()).then_some(id);
             let text = if calls.is_empty() { text.clone() } else { String::new() };
-            Message::Assistant { text, calls }
+            Message::assistant(text, calls)
         }
         Message::User { text } => match open.take() {
             // The first line says whose result follows.

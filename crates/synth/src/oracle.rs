@@ -219,7 +219,8 @@ pub struct OracleVerdict {
     /// Why the run ended, unless the agent ended it by an answer.
     pub cut_short: Option<String>,
     /// The agent's answer if it failed without a call of an action, because nothing else can be seen of such a run, or
-    /// the text in which it wrote a call; for a long one [`ANSWER_CHARACTERS_MAX`] characters from its beginning and end. `None` otherwise.
+    /// the text in which it wrote a call; for a long one [`ANSWER_CHARACTERS_MAX`] characters from its beginning and
+    /// end. `None` otherwise.
     pub answer: Option<String>,
     /// The conflict of the case, and the agent's report; `None` if there is neither.
     pub conflict: Option<ConflictVerdict>,

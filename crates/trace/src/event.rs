@@ -10,14 +10,46 @@ use crate::{Actor, CallId, ToolCall, ToolResult};
 pub struct Usage {
     /// Tokens read.
     pub input_tokens: u64,
-    /// Tokens written.
+    /// Tokens written, thoughts included.
     pub output_tokens: u64,
+    /// Of the tokens read, those that came from the provider's cache. Their price differs; traces do not hold them.
+    pub cached_tokens: u64,
+    /// Of the tokens read, those that the provider wrote to its cache; like the former.
+    pub cache_write_tokens: u64,
+}
+
+impl Usage {
+    /// So many tokens read and written, none of them by way of a cache.
+    pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self { input_tokens, output_tokens, cached_tokens: 0, cache_write_tokens: 0 }
+    }
+
+    /// The sum of both, or the largest number if that is less.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
+        }
+    }
+
+    /// The same for so many requests.
+    #[must_use]
+    pub fn times(self, count: u64) -> Self {
+        Self {
+            input_tokens: self.input_tokens.saturating_mul(count),
+            output_tokens: self.output_tokens.saturating_mul(count),
+            cached_tokens: self.cached_tokens.saturating_mul(count),
+            cache_write_tokens: self.cache_write_tokens.saturating_mul(count),
+        }
+    }
 }
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
+        *self = self.plus(other);
     }
 }
 

@@ -52,10 +52,13 @@ pub(super) fn agent(text: &str) -> Option<String> {
 
 /// Whether the text is the name of a model, with its provider.
 fn names_provider(text: &str) -> bool {
-    text.split_once('/').is_some_and(|(provider, model)| {
-        let is_known = ["sim", "replay"].contains(&provider) || Providers::shipped().find(provider).is_some();
-        is_known && !model.is_empty()
-    })
+    let is_at_url = Providers::shipped().at_url(text, |_| None).is_some_and(|found| found.is_ok());
+    is_at_url
+        || text.split_once('/').is_some_and(|(provider, model)| {
+            let is_known =
+                ["sim", "replay"].contains(&provider) || Providers::shipped().find(provider).is_some();
+            is_known && !model.is_empty()
+        })
 }
 
 /// The model with its provider, for a name without a provider whose family is known.
@@ -78,6 +81,7 @@ mod tests {
             ("claude-sonnet-4-5", "tools@anthropic/claude-sonnet-4-5"),
             ("openai/ft:x", "tools@openai/ft:x"),
             ("ollama/qwen3:4b", "tools@ollama/qwen3:4b"),
+            ("a=http://127.0.0.1:8000/v1/m", "tools@a=http://127.0.0.1:8000/v1/m"),
             ("sim/perfect", "tools@sim/perfect"),
             ("http://localhost:8000/run", "url:http://localhost:8000/run"),
             ("my_agent.py", "\"command:python my_agent.py\""),

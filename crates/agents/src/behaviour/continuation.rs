@@ -112,7 +112,7 @@ impl Request {
             Message::System { text: instructions },
             Message::User { text: question.get(question_mark..).unwrap_or(question).trim().to_owned() },
         ];
-        let turn = |text: &str| Message::Assistant { text: text.to_owned(), calls: Vec::new() };
+        let turn = |text: &str| Message::assistant(text.to_owned(), Vec::new());
         if let Some((before, remark, mark)) = interrupted {
             messages.push(turn(before.trim_end()));
             messages.push(Message::User { text: remark.to_owned() });
@@ -152,7 +152,7 @@ impl Plain<'_> {
         let mut messages =
             vec![Message::System { text: instructions }, Message::User { text: self.question.to_owned() }];
         if !self.answer.is_empty() {
-            messages.push(Message::Assistant { text: self.answer.to_owned(), calls: Vec::new() });
+            messages.push(Message::assistant(self.answer.to_owned(), Vec::new()));
             if way == Continuation::Chat {
                 messages.push(Message::User { text: go_on(self.answer, None) });
             }

@@ -32,6 +32,10 @@ impl Model for Conversing {
         self.0.takes_temperature()
     }
 
+    fn changed_requests(&self) -> Vec<String> {
+        self.0.changed_requests()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         self.0.chat(request)
     }

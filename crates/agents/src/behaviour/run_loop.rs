@@ -209,7 +209,7 @@ impl<'a> Session<'a> {
         let reply = feed.take(stream).await?;
         Ok(reply.unwrap_or_else(|text| {
             let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
-            let usage = Usage { input_tokens: tokens(request.bytes()), output_tokens: tokens(text.len()) };
+            let usage = Usage::new(tokens(request.bytes()), tokens(text.len()));
             Reply { text, calls: 0, finish: FinishReason::Cut, usage }
         }))
     }
@@ -348,7 +348,7 @@ impl Feed<'_> {
                 }
                 // The model was given no tools, so there is nothing to execute.
                 ChatDelta::CallStart { .. } => calls = calls.saturating_add(1),
-                ChatDelta::CallArguments { .. } => {}
+                ChatDelta::CallArguments { .. } | ChatDelta::State(_) => {}
                 ChatDelta::End { finish, usage, .. } => {
                     self.end();
                     let finish = finish_with(calls, finish);

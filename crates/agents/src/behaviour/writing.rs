@@ -61,7 +61,8 @@ struct Corrected {
 }
 
 impl Writing {
-    /// A text that begins with this question; `grammar` is for a server that takes one. The error is the end of a run that cannot succeed with any model.
+    /// A text that begins with this question; `grammar` is for a server that takes one. The error is the end of a run
+    /// that cannot succeed with any model.
     pub(super) fn new(
         automaton: &Arc<Automaton>,
         tools: &[Tool],

@@ -144,6 +144,6 @@ pub(super) fn noted(recorder: &Recorder, author: Author, state: &str, text: &str
 /// Adds a reply and its fault.
 pub(super) fn mend(messages: &mut Vec<Message>, reply: String, words: &str) {
     let text = if reply.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply };
-    messages.push(Message::Assistant { text, calls: Vec::new() });
+    messages.push(Message::assistant(text, Vec::new()));
     messages.push(Message::User { text: prompts::mend(words) });
 }

@@ -96,7 +96,7 @@ impl Steps {
         let of_group = self.all.iter().enumerate().filter(|(_, step)| step.group == group);
         for (place, step) in of_group {
             let Some(end) = &step.end else { continue };
-            messages.push(Message::Assistant { text: step.pair.to_json().to_string(), calls: Vec::new() });
+            messages.push(Message::assistant(step.pair.to_json().to_string(), Vec::new()));
             messages.push(Message::User { text: prompts::observation(place + 1, &step.pair, end) });
         }
         messages

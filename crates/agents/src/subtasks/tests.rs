@@ -6,7 +6,7 @@ mod stepping_in;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use planproof_model::{Capabilities, ChatReply, ChatRequest, Message, ModelError};
+use planproof_model::{Capabilities, ChatReply, ChatRequest, Message, ModelError, TurnState};
 use planproof_plan::subtasks::PlanOfRun;
 use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_tools::{Restoring, Toolbox};
@@ -78,7 +78,7 @@ impl Model for Scripted {
             *count += 1;
             let text = list[(*count - 1).min(list.len() - 1)].clone();
             let (finish, usage) = (FinishReason::Stop, Usage::default());
-            Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None })
+            Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None, state: TurnState::default() })
         })
     }
 }

@@ -39,7 +39,7 @@ impl TeamAgent {
             }
             note(&recorder, sections::FAULTS, &faults, "");
             let text = if reply.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply };
-            messages.push(Message::Assistant { text, calls: Vec::new() });
+            messages.push(Message::assistant(text, Vec::new()));
             messages.push(Message::User { text: prompts::mend_crew(&faults) });
         }
         Err(failed(Role::Manager, &format!("no executors after {GRAPH_TRIES_MAX} tries: {faults}")))

@@ -56,7 +56,7 @@ impl TeamAgent {
             let reply = ask(&*self.models.deliverer, messages, run, recorder).await?;
             let outcome = read_task(&outside_of_instructions(&reply, messages)).map(choose);
             let text = if reply.trim().is_empty() { EMPTY_REPLY.to_owned() } else { reply };
-            messages.push(Message::Assistant { text, calls: Vec::new() });
+            messages.push(Message::assistant(text, Vec::new()));
             let faults: Faults = match outcome {
                 Ok(choosing) => match choosing.await {
                     Ok(proof) => return Ok(proof),

@@ -7,7 +7,7 @@ mod stepping_in;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use planproof_model::{Capabilities, ChatReply, ChatRequest, ModelError};
+use planproof_model::{Capabilities, ChatReply, ChatRequest, ModelError, TurnState};
 use planproof_tools::Toolbox;
 use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_trace::{Actor, Event, FinishReason, LogicalClock, Tool, ToolCall, ToolResult, Usage};
@@ -80,7 +80,7 @@ impl Model for Scripted {
                 _ => {}
             }
             let (finish, usage) = (FinishReason::Stop, Usage::default());
-            Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None })
+            Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None, state: TurnState::default() })
         })
     }
 }

@@ -14,7 +14,7 @@ use futures::StreamExt as _;
 use planproof_agents::{BehaviourAgent, BehaviourOptions, RunLimits};
 use planproof_model::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Message, Model, ModelError, Settings,
+    CompletionRequest, Message, Model, ModelError, Settings, TurnState,
 };
 use planproof_spec::{Automaton, Compat, load, shipped};
 use planproof_tools::{MockTool, MockTools, SchemaCache};
@@ -70,8 +70,8 @@ impl Scripted {
         let mut script = self.script.lock().unwrap();
         let line = if script.len() > 1 { script.pop_front() } else { script.front().cloned() };
         let Line { text, finish } = line.expect("the script says something");
-        let usage = Usage { input_tokens: 100, output_tokens: 10 };
-        ChatReply { text, calls: Vec::new(), finish, usage, id: None }
+        let usage = Usage::new(100, 10);
+        ChatReply { text, calls: Vec::new(), finish, usage, id: None, state: TurnState::default() }
     }
 
     fn stream(&self, reply: &ChatReply) -> BoxStream<'_, Result<ChatDelta, ModelError>> {

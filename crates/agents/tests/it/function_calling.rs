@@ -9,7 +9,7 @@ use planproof_model::openai::{OPENAI, ResponsesModel};
 use planproof_model::server::{ServerConfig, serve};
 use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, ConnectionConfig, KeepsReplies, Message, Model,
-    ModelError, ReplyId,
+    ModelError, ReplyId, TurnState,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
 use planproof_trace::{
@@ -69,8 +69,9 @@ fn says(text: &str, calls: &[(&str, &str)], id: Option<&str>) -> Result<ChatRepl
         text: text.into(),
         calls: calls.iter().map(|(id, tool)| call(id, tool)).collect(),
         finish: if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
-        usage: Usage { input_tokens: 3, output_tokens: 2 },
+        usage: Usage::new(3, 2),
         id: id.map(|id| ReplyId(id.to_owned())),
+        state: TurnState::default(),
     })
 }
 
@@ -256,7 +257,7 @@ async fn any_model_can_be_made_to_keep_its_replies() {
 /// A reply that was cut after so many tokens.
 fn cut(text: &str, calls: &[(&str, &str)], output_tokens: u64) -> Result<ChatReply, ModelError> {
     let reply = says(text, calls, None)?;
-    Ok(ChatReply { finish: FinishReason::Length, usage: Usage { input_tokens: 3, output_tokens }, ..reply })
+    Ok(ChatReply { finish: FinishReason::Length, usage: Usage::new(3, output_tokens), ..reply })
 }
 
 async fn limited(script: impl IntoIterator<Item = Result<ChatReply, ModelError>>) -> EndReason {
@@ -300,7 +301,7 @@ async fn who_cut_a_reply_decides_what_it_means() {
 async fn a_cut_prompt_leaves_the_run_unscored() {
     let read = |input_tokens| {
         let reply = says("", &[("c", "wash")], None).unwrap();
-        Ok(ChatReply { usage: Usage { input_tokens, output_tokens: 2 }, ..reply })
+        Ok(ChatReply { usage: Usage::new(input_tokens, 2), ..reply })
     };
     for (prompts, before) in
         [([600, 590], "after 600 of a shorter one"), ([512, 512], "after 512 of a shorter one")]
@@ -327,7 +328,7 @@ async fn calls_as_text_are_made_only_on_request() {
     let is_made = |event: &Event| matches!(&event.kind, EventKind::Call(call) if call.name == "wash");
     assert_eq!(events.iter().filter(|event| is_made(event)).count(), 1);
     let asked = model.asked();
-    let said = Message::Assistant { text: WRITTEN.into(), calls: Vec::new() };
+    let said = Message::assistant(WRITTEN.into(), Vec::new());
     assert_eq!(asked[1].1[1..], [said, user("Result of wash:\nwash: done")]);
 
     // At a server that keeps the conversation, only the results are new.

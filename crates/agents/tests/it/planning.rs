@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use planproof_agents::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
 use planproof_agents::{PlanningAgent, RunLimits};
-use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
+use planproof_model::{
+    BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError, TurnState,
+};
 use planproof_tools::Toolbox;
 use planproof_trace::{
     Arguments, Catalogue, Demonstration, EndReason, Event, EventKind, FinishReason, Port, Signature, Tool,
@@ -38,8 +40,9 @@ impl Model for Scripted {
             text,
             calls: Vec::new(),
             finish: FinishReason::Stop,
-            usage: Usage { input_tokens: 3, output_tokens: 2 },
+            usage: Usage::new(3, 2),
             id: None,
+            state: TurnState::default(),
         };
         Box::pin(std::future::ready(Ok(reply)))
     }

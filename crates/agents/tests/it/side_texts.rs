@@ -158,7 +158,7 @@ async fn the_likelier_is_returned() {
         for (scored, values) in [of_summary, of_results].into_iter().zip(scores) {
             assert_eq!((scored.score, scored.tokens), (normalised(values, 0.3), values.len()));
         }
-        assert_eq!(found.usage, Usage { input_tokens: 9, output_tokens: 6 });
+        assert_eq!(found.usage, Usage::new(9, 6));
         let prompts: Vec<String> = model.asked()[1..].iter().map(|asked| asked.prompt.clone()).collect();
         assert_eq!(prompts, [summary, results[0]].map(|text| format!("{BEFORE} {text}")));
     }

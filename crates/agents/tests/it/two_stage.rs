@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use planproof_agents::{RunLimits, TwoStageAgent};
-use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
+use planproof_model::{
+    BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError, TurnState,
+};
 use planproof_tools::Toolbox;
 use planproof_trace::{
     Arguments, Author, EndReason, Event, EventKind, FinishReason, Tool, ToolCall, ToolResult, Usage,
@@ -46,9 +48,15 @@ impl Model for Scripted {
         self.asked.lock().unwrap().push(text.clone());
         let mut script = self.script.lock().unwrap();
         let text = if script.len() > 1 { script.pop_front() } else { script.front().cloned() };
-        let usage = Usage { input_tokens: 3, output_tokens: 2 };
-        let reply =
-            ChatReply { text: text.unwrap(), calls: Vec::new(), finish: FinishReason::Stop, usage, id: None };
+        let usage = Usage::new(3, 2);
+        let reply = ChatReply {
+            text: text.unwrap(),
+            calls: Vec::new(),
+            finish: FinishReason::Stop,
+            usage,
+            id: None,
+            state: TurnState::default(),
+        };
         Box::pin(std::future::ready(Ok(reply)))
     }
 }

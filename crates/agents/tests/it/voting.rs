@@ -50,7 +50,7 @@ impl Agent for Scripted {
             // Other tasks get a turn, as they do while a model is asked.
             tokio::task::yield_now().await;
             let finish = FinishReason::Stop;
-            let usage = Usage { input_tokens: 3, output_tokens: 2 };
+            let usage = Usage::new(3, 2);
             run.recorder.record(EventKind::Turn { text: "hm".into(), calls: 0, finish, usage });
             if let Some(tool) = run.toolbox.tools().first() {
                 let call =

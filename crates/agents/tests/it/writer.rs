@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
-    ModelError, ScoredToken, Settings,
+    ModelError, ScoredToken, Settings, TurnState,
 };
 use planproof_trace::{FinishReason, Usage};
 
 /// The usage of every request.
-pub(crate) const USAGE: Usage = Usage { input_tokens: 3, output_tokens: 2 };
+pub(crate) const USAGE: Usage = Usage::new(3, 2);
 
 /// One request: its form, its prompt, and its options.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,6 +104,7 @@ impl Model for Writer {
             finish: FinishReason::Length,
             usage: USAGE,
             id: None,
+            state: TurnState::default(),
         });
         Box::pin(std::future::ready(reply))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
 use planproof_bench::{AgentUnderTest, Campaign, Outcome, RunProgress, Work};
-use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
+use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError, TurnState};
 use planproof_store::{NewCampaign, Store, StoreLimits, Unit};
 use planproof_trace::{Event, EventKind, FinishReason, Usage, wire};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,14 @@ impl Model for Done {
 
     fn chat<'a>(&'a self, _: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         let (text, finish) = ("Done.".to_owned(), FinishReason::Stop);
-        let reply = ChatReply { text, calls: Vec::new(), finish, usage: Usage::default(), id: None };
+        let reply = ChatReply {
+            text,
+            calls: Vec::new(),
+            finish,
+            usage: Usage::default(),
+            id: None,
+            state: TurnState::default(),
+        };
         Box::pin(std::future::ready(Ok(reply)))
     }
 }

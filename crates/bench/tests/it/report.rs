@@ -16,7 +16,7 @@ fn run(ordinal: u32, scored: Option<Scored>) -> RunSummary {
         repeat: 0,
         scored,
         wall: Duration::from_millis(250),
-        usage: Usage { input_tokens: 3, output_tokens: 2 },
+        usage: Usage::new(3, 2),
         monitor: None,
         team: None,
         memory: None,

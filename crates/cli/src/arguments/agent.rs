@@ -51,8 +51,8 @@ pub(crate) struct AgentArguments {
     pub(crate) compose_executors: bool,
     /// Execute calls that the model writes as text.
     ///
-    /// For `tools@MODEL`, `tools-cot@MODEL` and `responses@MODEL`, where the model's server does not read calls from its
-    /// text. All common forms are read, as long as they name a tool of the case. The agent's name says so.
+    /// For `tools@MODEL`, `tools-cot@MODEL` and `responses@MODEL`, where the model's server does not read calls from
+    /// its text. All common forms are read, as long as they name a tool of the case. The agent's name says so.
     #[arg(long)]
     pub(crate) parse_text_calls: bool,
 }
@@ -159,10 +159,11 @@ pub(crate) struct ModelArguments {
     /// Maximum number of requests started per second, over all runs.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, NonZeroU32::MAX))]
     pub(crate) requests_per_second: Option<NonZeroU32>,
-    /// Time limit of one model request, in seconds.
+    /// Longest silence of the model's server during one request, in seconds.
     ///
-    /// The default is 600. In a run with a time limit, it must be below that limit, and the default is two thirds of
-    /// the limit, at most 600.
+    /// A streamed reply may take as long as it flows; a whole one has to arrive within this time. The default is 600.
+    /// In a run with a time limit, it must be below that limit, and the default is two thirds of the limit, at most
+    /// 1200.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) request_timeout: Option<f64>,
     /// Maximum number of attempts at a model request, including the first.
@@ -194,8 +195,14 @@ impl Think {
 /// Longest time of a model request where no run bounds it.
 const REQUEST_SECONDS: f64 = 600.0;
 
+/// The same where only a long run bounds it: a processor may write a few tokens a second.
+const REQUEST_IN_RUN_SECONDS: f64 = 1200.0;
+
 /// Longest time of a run where nothing is said.
 pub(crate) const TIMEOUT_SECONDS: f64 = 180.0;
+
+/// The same for a model on this machine.
+pub(crate) const LOCAL_TIMEOUT_SECONDS: f64 = 1800.0;
 
 /// The part of a run's time that one request may take where nothing is said.
 const REQUEST_SHARE: f64 = 2.0 / 3.0;
@@ -206,12 +213,13 @@ impl ModelArguments {
         seconds(self.request_timeout.unwrap_or(REQUEST_SECONDS))
     }
 
-    /// The longest time of a run that `--timeout` gives, or whose requests `--request-timeout` bounds.
-    pub(crate) fn run_time(&self, timeout: Option<f64>) -> Duration {
+    /// The longest time of a run that `--timeout` gives, or whose requests `--request-timeout` bounds. A model that is
+    /// `local` gets more by default.
+    pub(crate) fn run_time(&self, timeout: Option<f64>, local: bool) -> Duration {
+        let usual = if local { LOCAL_TIMEOUT_SECONDS } else { TIMEOUT_SECONDS };
         // A request has to be over before its run, so a long one makes the default of the run longer.
-        let request = self.request_timeout.filter(|request| *request >= TIMEOUT_SECONDS);
-        let default = request.map_or(TIMEOUT_SECONDS, |request| request / REQUEST_SHARE);
-        seconds(timeout.unwrap_or(default))
+        let request = self.request_timeout.filter(|request| *request >= usual);
+        seconds(timeout.unwrap_or(request.map_or(usual, |request| request / REQUEST_SHARE)))
     }
 
     /// The same for requests within runs of so long: a request is over before its run, so that a server which
@@ -226,7 +234,7 @@ impl ModelArguments {
                 )));
             }
             Some(request) => request,
-            None => REQUEST_SECONDS.min(most * REQUEST_SHARE),
+            None => REQUEST_IN_RUN_SECONDS.min(most * REQUEST_SHARE),
         };
         Ok(Self { request_timeout: Some(request), ..self.clone() })
     }
@@ -286,7 +294,7 @@ pub(crate) struct RunArguments {
     /// Time limit of the run, in seconds.
     ///
     /// Time spent waiting for rate limits and between attempts at a request does not count. By default 180, or 1.5
-    /// times `--request-timeout` if that is 180 or more.
+    /// times `--request-timeout` if that is 180 or more; for a model on this machine, 1800 instead of 180.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: Option<f64>,
     /// Maximum number of model turns (of tool calls, for external agents).
@@ -322,23 +330,28 @@ mod tests {
 
     #[test]
     fn a_request_is_over_before_its_run() {
-        for (timeout, request, expected) in [
-            (None, None, (180.0, 120.0)),
-            (Some(60.0), None, (60.0, 40.0)),
-            (Some(3600.0), None, (3600.0, 600.0)),
-            (None, Some(20.0), (180.0, 20.0)),
-            (None, Some(180.0), (270.0, 180.0)),
-            (None, Some(600.0), (900.0, 600.0)),
-            (Some(2.0), Some(1.5), (2.0, 1.5)),
+        for (timeout, request, local, expected) in [
+            (None, None, false, (180.0, 120.0)),
+            (Some(60.0), None, false, (60.0, 40.0)),
+            (Some(3600.0), None, false, (3600.0, 1200.0)),
+            (None, Some(20.0), false, (180.0, 20.0)),
+            (None, Some(180.0), false, (270.0, 180.0)),
+            (None, Some(600.0), false, (900.0, 600.0)),
+            (Some(2.0), Some(1.5), false, (2.0, 1.5)),
+            (None, None, true, (1800.0, 1200.0)),
+            (Some(180.0), None, true, (180.0, 120.0)),
+            (Some(7200.0), None, true, (7200.0, 1200.0)),
+            (None, Some(20.0), true, (1800.0, 20.0)),
+            (None, Some(2400.0), true, (3600.0, 2400.0)),
         ] {
             let arguments = of(request);
-            let run = arguments.run_time(timeout);
+            let run = arguments.run_time(timeout, local);
             let within = arguments.within(run).map_err(|failure| failure.describe());
             let found = (run.as_secs_f64(), within.unwrap().request_time().as_secs_f64());
-            assert_eq!(found, expected, "{timeout:?} {request:?}");
+            assert_eq!(found, expected, "{timeout:?} {request:?} {local}");
         }
         for request in [2.0, 3.0] {
-            assert!(of(Some(request)).within(of(Some(request)).run_time(Some(2.0))).is_err());
+            assert!(of(Some(request)).within(of(Some(request)).run_time(Some(2.0), false)).is_err());
         }
         assert_eq!(of(None).request_time(), Duration::from_secs(600));
     }

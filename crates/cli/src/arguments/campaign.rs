@@ -4,6 +4,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
@@ -145,7 +146,7 @@ pub(crate) struct CampaignArguments {
     /// Time limit of a run, in seconds.
     ///
     /// Time spent waiting for rate limits and between attempts at a request does not count. By default 180, or 1.5
-    /// times `--request-timeout` if that is 180 or more.
+    /// times `--request-timeout` if that is 180 or more; for a model on this machine, 1800 instead of 180.
     #[arg(long, value_name = "SECONDS", value_parser = above_zero(SECONDS_MAX, "seconds"))]
     pub(crate) timeout: Option<f64>,
     /// Maximum number of model turns of a run.
@@ -341,8 +342,8 @@ impl CampaignArguments {
     ///
     /// # Errors
     /// A request may take as long as a run.
-    pub(crate) fn asking(&self) -> Result<ModelArguments, Failure> {
-        let within = self.model.within(self.model.run_time(self.timeout))?;
+    pub(crate) fn asking(&self, wall: Duration) -> Result<ModelArguments, Failure> {
+        let within = self.model.within(wall)?;
         Ok(ModelArguments { think: self.think.map(Think::is_on), ..within })
     }
 

@@ -39,7 +39,7 @@ pub(super) use campaign_command::{CampaignCommand, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
 pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, of_simulation};
-pub(super) use prepare::{named_agent, new_campaign, prepare, resume_stored};
+pub(super) use prepare::{named_agent, new_campaign, prepare, resume_stored, run_time};
 pub(super) use prepared::Prepared;
 pub(super) use world::Outside;
 
@@ -336,6 +336,7 @@ pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str)
         .into_iter()
         .chain(broken)
         .chain(without_temperature(report))
+        .chain(report.changed_requests.iter().map(|change| render::text(&format!("{change}."))))
         .chain(ended(report, resumed))
         .collect()
 }

@@ -60,7 +60,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
             planproof_bench::GUARD_PREFIX
         )));
     }
-    let wall = arguments.model.run_time(arguments.timeout);
+    let wall = select::run_time(name.model(), &arguments.model, arguments.timeout);
     let asking = ModelArguments { think: arguments.think.map(Think::is_on), ..arguments.model.within(wall)? };
     let find_model = |name: &str, form| -> Result<Arc<dyn Model>, Failure> {
         let model = select::model(name, form, &asking, KeyNeeded::AtOnce)?;

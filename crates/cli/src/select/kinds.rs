@@ -123,7 +123,9 @@ fn sha256_of(file: &str) -> Option<String> {
 
 /// The language of an agent, if it is made from specifications.
 pub(super) fn language(name: &AgentSpec) -> Result<Option<Language>, Failure> {
-    let Some(options) = name.options() else { return Ok(None) };
+    let is_specified =
+        matches!(name.form(), AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), .. });
+    let Some(options) = name.options().filter(|_| is_specified) else { return Ok(None) };
     Ok(Some(match Kinds::read(name)? {
         // Samples call no tools. In a pair only the second agent can, and what it writes by a specification can be put
         // right.

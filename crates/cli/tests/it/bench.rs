@@ -151,7 +151,8 @@ fn a_budget_and_kills_lose_nothing() {
     let place = Place::new();
     place.write("data.jsonl", &data(60));
     let whole = place.run("bench gsm8k tools@sim/gold/0.5 --data data.jsonl -q --json").code(1).json();
-    let line = "bench gsm8k tools@sim/gold/0.5 --data data.jsonl --concurrency 1 --max-tokens 3000 -q --json";
+    let line = "bench gsm8k tools@sim/gold/0.5 --data data.jsonl --concurrency 1 --max-tokens 3000 \
+                --reply-tokens 100 -q --json";
     let part = place.run(line).json();
     let left = part["not_run"].as_u64().unwrap();
     assert!(left > 0 && left < 60, "{part}");
@@ -192,7 +193,10 @@ fn finished_predictions_are_scored_without_a_model() {
     assert_eq!((&report["passed"], &report["failed"]), (&json!(2), &json!(2)), "{report}");
     assert_eq!(
         report["classes"],
-        json!({"agent_failed": 0, "no_answer": 1, "timeout": 0, "wrong_answer": 1})
+        json!({
+            "agent_failed": 0, "no_answer": 1, "reply_limit": 0, "timeout": 0, "unparsed_call": 0,
+            "wrong_answer": 1,
+        })
     );
     assert_eq!(report["metrics"]["strict"]["value"], json!(0.25));
     assert_eq!(run.err, "1 case has no prediction and counts as failed: gsm8k-4\n");

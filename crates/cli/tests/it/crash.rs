@@ -260,7 +260,7 @@ fn a_killed_campaign_does_not_overspend() {
         Some((spent.input_tokens + spent.output_tokens) / TOKENS)
     };
     let mut line = format!(
-        "test tools@openai/m --cases 1 --actions 3 --iterations 1000000 --concurrency 1 -q --max-tokens {BUDGET}"
+        "test tools@openai/m --cases 1 --actions 3 --iterations 1000000 --concurrency 1 -q --reply-tokens {TOKENS} --max-tokens {BUDGET}"
     );
     for _ in 0..KILLS {
         let before = booked().unwrap_or_default();

@@ -69,7 +69,8 @@ fn classes_and_lift(place: &Place, agent: &str, options: &str) -> (Value, f64) {
 fn every_kind_of_agent_can_be_guarded_and_goes_on() {
     let place = Place::new();
     let none = json!({
-        "act_error": 0, "action_lost": 0, "distractor": 0, "order_error": 0, "parameter_error": 0, "repeated": 0, "timeout": 0,
+        "act_error": 0, "action_lost": 0, "distractor": 0, "order_error": 0, "parameter_error": 0, "repeated": 0, "reply_limit": 0, "timeout": 0,
+        "unparsed_call": 0,
     });
     let critique = concat!("spec:", env!("CARGO_MANIFEST_DIR"), "/../../examples/behaviours/critique.spec");
     for kind in ["tools", "responses", "react", "reflexion", "pass", critique] {

@@ -73,7 +73,7 @@ fn agents_and_models_that_are_none() {
         ("responses@openai/gpt-5-mini", "no API key: set OPENAI_API_KEY"),
         (
             "tools@sim/flawless",
-            "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
+            "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling, echo, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
         ),
         ("tools@openai/gpt-5-mini", "no API key: set OPENAI_API_KEY"),
         ("tools@openai/", "the model needs a name, as in openai/gpt-5-mini"),
@@ -103,7 +103,7 @@ fn agents_and_models_that_are_none() {
     assert_refused(
         &place,
         &["serve-model", "sim/flawless"],
-        "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
+        "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling, echo, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
     );
     assert_refused(
         &place,

@@ -94,10 +94,6 @@ fn each_fault_is_named_with_what_mends_it() {
             }),
             vec!["requires --jinja flag", "start llama-server with --jinja"],
         ),
-        (
-            llama_cpp(8192, true, |_| stand_in::say("Well.</think> No.")),
-            vec!["the mark </think>", "--reasoning-format"],
-        ),
     ] {
         let found = run(&place, &server, "models check llamacpp/any").code(1);
         for words in expected {

@@ -138,11 +138,15 @@ fn waiting_between_attempts_is_no_time_of_the_agent() {
 
 #[test]
 fn answers_that_are_none() {
-    for body in ["<html>", "{}", "{\"choices\":[]}"] {
+    for (body, why) in [
+        ("<html>", " sent an answer that is not understood: "),
+        ("{}", " sent an answer that is not understood: "),
+        ("{\"choices\":[]}", " gave no reply: `choices` is empty"),
+    ] {
         let place = Place::new();
         let server = StandIn::start(|_, _| answer("200 OK", "", body));
         let run = server.test(&place, "-q --attempts 1");
-        assert_unscored(&place, run, " sent an answer that is not understood: ");
+        assert_unscored(&place, run, why);
     }
 }
 
@@ -161,7 +165,6 @@ fn a_server_that_is_another_program_is_asked_once() {
         ("404 Not Found", "application/json", r#"{"detail":"Not Found"}"#, " answered 404: "),
         ("405 Method Not Allowed", "text/plain", "no", " answered 405: no"),
         ("302 Found", "text/html", "", " answered 302"),
-        ("200 OK", "text/plain", "", " sent an answer that is not understood: "),
         // The context is too small, in llama.cpp's words; and a template that knows no tools.
         (
             "400 Bad Request",

@@ -259,7 +259,7 @@ fn an_unknown_model_is_probed_once() {
     let report = strict.run(&place, line).code(0).json();
     assert_eq!(report["passed"], 3);
     let refused: Vec<String> = strict.refused();
-    let words = ["This is a chat model", "'stop'", "'temperature'"];
+    let words = ["This is a chat model", "'max_tokens'", "'stop'", "'temperature'"];
     assert_eq!(refused.len(), words.len(), "{refused:?}");
     for (refused, word) in refused.iter().zip(words) {
         assert!(refused.contains(word), "{refused} instead of {word}");

@@ -349,6 +349,7 @@ fn usage(tried: &mut Tried, place: &Place) {
         &["runs", "show", HOSTILE],
         &["report", HOSTILE],
         &["init", HOSTILE],
+        &["models", "check", HOSTILE],
         &["serve-model", HOSTILE],
         &["serve-media", "--port", HOSTILE],
         &[HOSTILE],

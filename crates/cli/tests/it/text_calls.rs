@@ -20,7 +20,7 @@ fn calls_as_text_are_a_class_or_calls() {
     let shown = place.run("runs show last").code(0).out.replace('\n', " ");
     assert!(shown.contains("Advice:") && shown.contains("--tool-call-parser"), "{shown}");
     let finding = place.run("runs show last --case 7-0").code(0).out;
-    assert!(finding.contains("a call was written as text: ```json"), "{finding}");
+    assert!(finding.contains("answered: ```json {\"name\": \"merger_cost_simulation\""), "{finding}");
 
     for kind in ["tools", "tools-cot"] {
         let found =
@@ -28,9 +28,6 @@ fn calls_as_text_are_a_class_or_calls() {
         assert_eq!(found["agent"], format!("{kind}:parse-text-calls=on@sim/text-calls"));
         assert_eq!((&found["passed"], found.get("advice")), (&json!(4), None), "{found}");
     }
-    // A question with a tool that is not needed.
-    let found = report(&place, "bench gsm8k tools@sim/text-calls --limit 2", 1);
-    assert_eq!(found["classes"]["unparsed_call"], 0, "{found}");
 }
 
 #[test]
@@ -47,7 +44,7 @@ fn a_rambling_model_reaches_the_limit_of_its_replies() {
     place.run("test tools@sim/rambling --cases 2 --reply-tokens 60 --record r.jsonl -q").code(1);
     let traces = place.run("runs export last --format traces").code(0).out;
     assert!(traces.contains(r#""reason":"limit_reached","limit":"reply_tokens","value":60"#), "{traces}");
-    let replayed = report(&place, "test --replay r.jsonl", 1);
+    let replayed = report(&place, "test --replay r.jsonl", 0);
     assert_eq!(replayed["classes"]["reply_limit"], 2, "{replayed}");
     let differs = place.run("test --replay r.jsonl --reply-tokens 70").code(2);
     assert!(differs.err.contains("reply-tokens"), "{differs:?}");

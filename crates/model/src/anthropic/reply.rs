@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::partial::Join;
+use super::state;
 use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
@@ -70,11 +71,15 @@ impl WireUsage {
     /// The counts here and in `earlier`. A stream reports its counts several times, each time as the sum so far, and
     /// some servers report a count only once.
     pub(super) fn over(self, earlier: Usage) -> Usage {
-        let input = [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
-        let input = input.into_iter().flatten().fold(0, u64::saturating_add);
+        let cached = self.cache_read_input_tokens.unwrap_or(0);
+        let written = self.cache_creation_input_tokens.unwrap_or(0);
+        let input = self.input_tokens.unwrap_or(0).saturating_add(cached).saturating_add(written);
+        let output = self.output_tokens.unwrap_or(0);
         Usage {
             input_tokens: input.max(earlier.input_tokens),
-            output_tokens: self.output_tokens.unwrap_or(0).max(earlier.output_tokens),
+            output_tokens: output.max(earlier.output_tokens),
+            cached_tokens: cached.max(earlier.cached_tokens),
+            cache_write_tokens: written.max(earlier.cache_write_tokens),
         }
     }
 }
@@ -118,5 +123,5 @@ pub(super) fn read(
     let text = Join::new(request).push(text);
     let usage = reply.usage.map(|usage| usage.over(Usage::default())).unwrap_or_default();
     let (text, finish) = endpoint.ended(text, reply.stop_reason, !calls.is_empty(), has_thoughts, usage)?;
-    Ok(ChatReply { text, calls, finish, usage, id: None })
+    Ok(ChatReply { text, calls, finish, usage, id: None, state: state::of_message(bytes) })
 }

@@ -2,12 +2,15 @@
 
 use planproof_trace::{Tool, ToolCall};
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::OUTPUT_TOKENS_DEFAULT;
 use super::partial::cut_off;
+use crate::connection::parameters::Refused;
 use crate::content::ArgumentsObject;
+use crate::turn_state::{Placed, StateForm, StatePart};
 use crate::{ChatRequest, Message, Settings};
 
 #[derive(Serialize)]
@@ -40,51 +43,89 @@ struct WireMessage<'a> {
     content: Vec<Block<'a>>,
 }
 
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
+/// A block, with the state that belongs to it.
+struct Block<'a> {
+    body: BlockBody<'a>,
+    state: Option<&'a StatePart>,
+    refused: &'a Refused,
+}
+
+enum BlockBody<'a> {
     Text {
         text: &'a str,
     },
-    ToolUse {
-        id: &'a str,
-        name: &'a str,
-        input: ArgumentsObject<'a>,
-    },
+    ToolUse(&'a ToolCall),
     ToolResult {
         tool_use_id: &'a str,
-        #[serde(skip_serializing_if = "str::is_empty")]
         content: &'a str,
     },
+    /// Nothing but state: a thought.
+    State,
+}
+
+impl Serialize for Block<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        match &self.body {
+            BlockBody::Text { text } => {
+                fields.serialize_entry("type", "text")?;
+                fields.serialize_entry("text", text)?;
+            }
+            BlockBody::ToolUse(ToolCall { id, name, arguments }) => {
+                fields.serialize_entry("type", "tool_use")?;
+                fields.serialize_entry("id", id.as_str())?;
+                fields.serialize_entry("name", name)?;
+                fields.serialize_entry("input", &ArgumentsObject(arguments))?;
+            }
+            BlockBody::ToolResult { tool_use_id, content } => {
+                fields.serialize_entry("type", "tool_result")?;
+                fields.serialize_entry("tool_use_id", tool_use_id)?;
+                if !content.is_empty() {
+                    fields.serialize_entry("content", content)?;
+                }
+            }
+            BlockBody::State => {}
+        }
+        for (name, value) in self.state.into_iter().flat_map(|state| state.sent(self.refused)) {
+            fields.serialize_entry(name, value)?;
+        }
+        fields.end()
+    }
 }
 
 impl<'a> Block<'a> {
     /// The blocks of a message other than system instructions. Empty texts are left out, because the protocol refuses
     /// them.
-    fn all_of(message: &'a Message) -> (Role, Vec<Self>) {
-        let words = |text: &'a str| (!text.is_empty()).then_some(Self::Text { text });
+    fn all_of(message: &'a Message, refused: &'a Refused) -> (Role, Vec<Self>) {
+        let block = |body| Self { body, state: None, refused };
         match message {
             // System instructions do not get here: `arrange` has put them elsewhere.
             Message::System { text } | Message::User { text } => {
-                (Role::User, words(text).into_iter().collect())
+                let words = (!text.is_empty()).then_some(block(BlockBody::Text { text }));
+                (Role::User, words.into_iter().collect())
             }
-            Message::Assistant { text, calls } => {
-                let calls = calls.iter().map(|ToolCall { id, name, arguments }| Self::ToolUse {
-                    id: id.as_str(),
-                    name,
-                    input: ArgumentsObject(arguments),
+            Message::Assistant { text, calls, state } => {
+                let placed = state.placed(StateForm::Messages, !text.is_empty(), calls.len());
+                let blocks = placed.into_iter().filter_map(|placed| {
+                    let (body, state) = match placed {
+                        Placed::Text(state) => (BlockBody::Text { text }, state),
+                        Placed::Call(call, state) => (BlockBody::ToolUse(&calls[call]), state),
+                        Placed::Item(item) => (BlockBody::State, Some(item)),
+                    };
+                    let is_sent = state.is_none_or(|state| state.is_sent(refused));
+                    is_sent.then_some(Self { body, state, refused })
                 });
-                (Role::Assistant, words(text).into_iter().chain(calls).collect())
+                (Role::Assistant, blocks.collect())
             }
             Message::Tool { id, text } => {
-                (Role::User, vec![Self::ToolResult { tool_use_id: id.as_str(), content: text }])
+                (Role::User, vec![block(BlockBody::ToolResult { tool_use_id: id.as_str(), content: text })])
             }
         }
     }
 }
 
 /// The messages with alternating roles, and separately the system instructions.
-fn arrange(request: &ChatRequest) -> (String, Vec<WireMessage<'_>>) {
+fn arrange<'a>(request: &'a ChatRequest, refused: &'a Refused) -> (String, Vec<WireMessage<'a>>) {
     let mut system = String::new();
     let mut arranged: Vec<WireMessage<'_>> = Vec::with_capacity(request.messages.len());
     for message in &request.messages {
@@ -95,7 +136,7 @@ fn arrange(request: &ChatRequest) -> (String, Vec<WireMessage<'_>>) {
             system.push_str(text);
             continue;
         }
-        let (role, blocks) = Block::all_of(message);
+        let (role, blocks) = Block::all_of(message, refused);
         match arranged.last_mut() {
             Some(last) if last.role == role => last.content.extend(blocks),
             // The protocol refuses a message without content. Without it, its neighbours have the same role and are
@@ -116,7 +157,7 @@ fn trim_partial_turn(request: &ChatRequest, arranged: &mut Vec<WireMessage<'_>>)
         return;
     };
     // The last block is the turn's text: an unfinished turn has no calls, and without text there is no surplus.
-    if let Some(Block::Text { text }) = content.last_mut() {
+    if let Some(Block { body: BlockBody::Text { text }, .. }) = content.last_mut() {
         *text = &text[..text.len() - surplus];
         if text.is_empty() {
             content.pop();
@@ -148,10 +189,11 @@ pub(super) fn render(
     model: &str,
     request: &ChatRequest,
     settings: &Settings,
+    refused: &Refused,
     tools: Option<&RawValue>,
     stream: bool,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let (system, messages) = arrange(request);
+    let (system, messages) = arrange(request, refused);
     serde_json::to_vec(&Body {
         model,
         max_tokens: settings.output_tokens_max.unwrap_or(OUTPUT_TOKENS_DEFAULT),
@@ -177,7 +219,7 @@ mod tests {
     fn rendered(messages: Vec<Message>) -> Value {
         let request =
             ChatRequest { messages, previous: None, tools: Arc::from([]), settings: Settings::default() };
-        let bytes = render("m", &request, &request.settings, None, false).unwrap();
+        let bytes = render("m", &request, &request.settings, &Refused::default(), None, false).unwrap();
         serde_json::from_slice(&bytes).unwrap()
     }
 
@@ -191,7 +233,7 @@ mod tests {
             name: "pay".into(),
             arguments: Arguments::from_text(arguments),
         });
-        Message::Assistant { text: text.into(), calls: calls.collect() }
+        Message::assistant(text.into(), calls.collect())
     }
 
     fn result(id: &str, text: &str) -> Message {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::partial::Join;
 use super::reply::{BlockKind, WireBlock, WireReply, WireUsage};
+use super::state::StreamedBlocks;
 use crate::connection::calls::BegunCalls;
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
@@ -53,6 +54,7 @@ pub(super) struct BlockDecoder<'a> {
     others: BTreeSet<u64>,
     stop: Option<Ending>,
     usage: Usage,
+    blocks: StreamedBlocks,
     has_begun: bool,
 }
 
@@ -66,6 +68,7 @@ impl<'a> BlockDecoder<'a> {
             others: BTreeSet::new(),
             stop: None,
             usage: Usage::default(),
+            blocks: StreamedBlocks::default(),
             has_begun: false,
         }
     }
@@ -117,6 +120,7 @@ impl<'a> BlockDecoder<'a> {
     fn end(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         self.end_block(out);
         self.calls.finish(out)?;
+        out.state = self.blocks.state();
         out.end(self.stop.take(), self.calls.len() > 0, self.usage, None)
     }
 
@@ -159,7 +163,9 @@ impl Decoder for BlockDecoder<'_> {
             self.usage = usage.over(self.usage);
         }
         // The name of an event repeats the kind that its data has. Either of them suffices.
-        match event.kind.as_deref().or(name).unwrap_or_default() {
+        let kind = event.kind.as_deref().or(name).unwrap_or_default();
+        self.blocks.add(kind, data);
+        match kind {
             "message_start" => {
                 self.has_begun = true;
                 if let Some(usage) = event.message.and_then(|message| message.usage) {

@@ -452,7 +452,7 @@ mod tests {
             let ids: Vec<_> = (0..2).map(|index| missing_id(&request, index)).collect();
             assert!(ids.iter().all(|id| seen.insert(id.clone())), "{ids:?} again");
             let calls = ids.into_iter().map(call).collect();
-            request.messages.push(Message::Assistant { text: String::new(), calls });
+            request.messages.push(Message::assistant(String::new(), calls));
         }
     }
 }

@@ -210,8 +210,8 @@ mod tests {
     fn an_empty_reply_is_an_answer_only_if_a_model_wrote_it() {
         let failed = || Some(Ending::Failed("x".to_owned()));
         let unknown = || Some(Ending::Unknown("x".to_owned()));
-        let some = Usage { input_tokens: 7, output_tokens: 1 };
-        let none = Usage { input_tokens: 7, output_tokens: 0 };
+        let some = Usage::new(7, 1);
+        let none = Usage::new(7, 0);
         for usage in [some, none] {
             // Words, and calls.
             assert_eq!(finish(unknown(), false, false, usage), Ok(FinishReason::Stop));

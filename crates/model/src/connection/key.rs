@@ -7,7 +7,7 @@ use planproof_trace::{Arguments, CallId};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
-use crate::{ChatReply, CompletionReply, ReplyId};
+use crate::{ChatReply, CompletionReply, ReplyId, TurnState};
 
 /// What stands in the key's place.
 const MARK: &str = "[key]";
@@ -61,6 +61,13 @@ impl Key {
             let mut text = id.as_str().to_owned();
             self.clean(&mut text);
             *id = CallId::new(text);
+        }
+    }
+
+    /// Removes the key from the state of a turn.
+    pub(crate) fn clean_state(&self, state: &mut TurnState) {
+        if let Some(key) = self.recognisable() {
+            state.map_texts(|text| text.contains(key).then(|| text.replace(key, MARK)));
         }
     }
 
@@ -125,6 +132,7 @@ impl Clean for ChatReply {
         if let Some(ReplyId(id)) = &mut self.id {
             key.clean(id);
         }
+        key.clean_state(&mut self.state);
     }
 }
 

@@ -15,9 +15,9 @@ use super::ending::{Ending, finish};
 use super::events::{Event, EventReader, Framing, events_in};
 use super::key::{Clean, CleanedPieces};
 use super::thoughts::Thoughts;
-use crate::chat::text_and_calls;
+use crate::chat::{state_of, text_and_calls};
 use crate::http::{Endpoint, ReplyBody};
-use crate::{BoxStream, ChatDelta, ChatReply, CompletionReply, ModelError, ReplyId, run_time};
+use crate::{BoxStream, ChatDelta, ChatReply, CompletionReply, ModelError, ReplyId, TurnState, run_time};
 
 /// A reply that can be told whole and in pieces.
 pub(crate) trait Answer: Clean + Sized + Send {
@@ -31,7 +31,7 @@ pub(crate) trait Answer: Clean + Sized + Send {
 impl Answer for ChatReply {
     fn of_deltas(deltas: &[ChatDelta], (finish, usage, id): (FinishReason, Usage, Option<ReplyId>)) -> Self {
         let (text, calls) = text_and_calls(deltas);
-        Self { text, calls, finish, usage, id }
+        Self { text, calls, finish, usage, id, state: state_of(deltas) }
     }
 
     fn into_deltas(self) -> VecDeque<ChatDelta> {
@@ -47,7 +47,9 @@ impl Answer for CompletionReply {
 
     fn into_deltas(self) -> VecDeque<ChatDelta> {
         let Self { text, finish, usage, prompt_tokens: _ } = self;
-        ChatReply { text, calls: Vec::new(), finish, usage, id: None }.into_deltas().collect()
+        ChatReply { text, calls: Vec::new(), finish, usage, id: None, state: TurnState::default() }
+            .into_deltas()
+            .collect()
     }
 }
 
@@ -75,6 +77,8 @@ pub(crate) struct Deltas<'a> {
     arguments: Vec<CleanedPieces>,
     /// The model has said, thought or called something.
     has_content: bool,
+    /// What the server wants back with the turn.
+    pub(crate) state: TurnState,
     ended: bool,
 }
 
@@ -88,6 +92,7 @@ impl<'a> Deltas<'a> {
             text: CleanedPieces::default(),
             arguments: Vec::new(),
             has_content: false,
+            state: TurnState::default(),
             ended: false,
         }
     }
@@ -168,6 +173,11 @@ impl<'a> Deltas<'a> {
             if !fragment.is_empty() {
                 self.ready.push_back(ChatDelta::CallArguments { index, fragment });
             }
+        }
+        let mut state = std::mem::take(&mut self.state);
+        if !state.is_empty() {
+            self.endpoint.key().clean_state(&mut state);
+            self.ready.push_back(ChatDelta::State(state));
         }
         let id = id.map(|ReplyId(mut id)| {
             self.endpoint.key().clean(&mut id);
@@ -257,8 +267,9 @@ pub(crate) struct Reading<'a, D> {
 }
 
 impl<'a, D: Decoder + 'a> Reading<'a, D> {
-    /// Reads `body` until `deadline`, which is `limit` after the beginning of the request. `read` reads a reply that is
-    /// one document. The text of a reply that `may_think` is kept as long as it may turn out to be a thought.
+    /// Reads `body`, whose first event comes before `deadline`, and each later one within `limit` of the one before.
+    /// `read` reads a reply that is one document. The text of a reply that `may_think` is kept as long as it may turn
+    /// out to be a thought.
     ///
     /// # Errors
     /// Those of reading, until something can be passed on.
@@ -328,6 +339,11 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
         // An event need not yield a delta: a ping, a thought, a piece that may be the beginning of the key.
         while self.deltas.ready.is_empty() && !self.deltas.ended {
             if let Some(Event { name, data }) = self.events.next() {
+                // What flows may take its time: a slow machine writes long replies, too. Marks that only keep the
+                // connection open say nothing of the model.
+                if !is_ping(name.as_deref(), &data) {
+                    self.deadline = Instant::now() + self.limit;
+                }
                 self.decoder.take(name.as_deref(), &data, &mut self.deltas)?;
                 continue;
             }
@@ -377,4 +393,13 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
         // Nothing is ready only if the reply has ended, and this ends the stream.
         self.deltas.ready.pop_front().map(Ok)
     }
+}
+
+/// Whether an event is only sent to keep the connection open.
+fn is_ping(name: Option<&str>, data: &str) -> bool {
+    let is_named = |name: &str| ["ping", "keepalive", "keep-alive", "heartbeat"].contains(&name);
+    name.is_some_and(is_named)
+        || matches!(data.trim(), "" | "{}" | "null")
+        // Servers leave out the event's name, and the type says the same.
+        || (data.len() < 64 && data.contains("\"ping\""))
 }

@@ -57,7 +57,7 @@ fn message_bytes(message: &Message) -> u64 {
     let content = match message {
         Message::System { text } | Message::User { text } => text.len() as u64,
         Message::Tool { id, text } => (id.as_str().len() + text.len()) as u64,
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, state } => {
             let calls = calls.iter().map(|call| {
                 let arguments = match &call.arguments {
                     Arguments::Object(object) => object_bytes(object),
@@ -65,7 +65,7 @@ fn message_bytes(message: &Message) -> u64 {
                 };
                 ITEM_BYTES + (call.id.as_str().len() + call.name.len()) as u64 + arguments
             });
-            text.len() as u64 + calls.sum::<u64>()
+            text.len() as u64 + calls.sum::<u64>() + state.bytes() as u64
         }
     };
     ITEM_BYTES + content
@@ -110,6 +110,8 @@ pub(super) struct Experience {
     input_tokens: u64,
     /// Most tokens of a reply.
     output_tokens: u64,
+    /// Most tokens of a reply beyond its limit: some servers limit the words and not the thoughts before them.
+    output_tokens_beyond: u64,
 }
 
 impl Experience {
@@ -125,8 +127,11 @@ impl Experience {
         // The conversation that the server inserts is taken to be as long as the longest request and the longest reply
         // so far.
         let before = if size.goes_on { self.input_tokens.saturating_add(self.output_tokens) } else { 0 };
-        let output = size.output_tokens_max.unwrap_or(self.output_tokens.max(OUTPUT_TOKENS_FLOOR));
-        Usage { input_tokens: own.saturating_add(before), output_tokens: output }
+        let output = match size.output_tokens_max {
+            Some(limit) => limit.saturating_add(self.output_tokens_beyond),
+            None => self.output_tokens.max(OUTPUT_TOKENS_FLOOR),
+        };
+        Usage::new(own.saturating_add(before), output)
     }
 
     /// Takes note of what a request took.
@@ -143,6 +148,8 @@ impl Experience {
         }
         self.input_tokens = self.input_tokens.max(usage.input_tokens);
         self.output_tokens = self.output_tokens.max(usage.output_tokens);
+        let beyond = size.output_tokens_max.map_or(0, |limit| usage.output_tokens.saturating_sub(limit));
+        self.output_tokens_beyond = self.output_tokens_beyond.max(beyond);
     }
 }
 
@@ -158,20 +165,23 @@ mod tests {
     fn estimates_learn_from_what_was_taken() {
         let mut experience = Experience::default();
         let usage = |experience: &Experience, size| {
-            let Usage { input_tokens, output_tokens } = experience.usage_max(&size);
+            let Usage { input_tokens, output_tokens, .. } = experience.usage_max(&size);
             (input_tokens, output_tokens)
         };
         assert_eq!(usage(&experience, size(4000, None, false)), (4000, OUTPUT_TOKENS_FLOOR));
         assert_eq!(usage(&experience, size(4000, Some(7), false)), (4000, 7));
-        experience.learn(&size(4000, None, false), Usage { input_tokens: 1000, output_tokens: 3000 });
-        experience.learn(&size(4000, None, false), Usage { input_tokens: 800, output_tokens: 10 });
+        experience.learn(&size(4000, None, false), Usage::new(1000, 3000));
+        experience.learn(&size(4000, None, false), Usage::new(800, 10));
         assert_eq!(usage(&experience, size(2000, None, false)), (625, 3000));
         // Bytes beyond the largest request so far may take a token each.
         assert_eq!(usage(&experience, size(8000, None, false)), (1250 + 4000, 3000));
         // The conversation stored by the server is assumed to be as large as the largest so far.
         assert_eq!(usage(&experience, size(80, None, true)), (25 + 4000, 3000));
-        experience.learn(&size(80, None, true), Usage { input_tokens: 5000, output_tokens: 1 });
+        experience.learn(&size(80, None, true), Usage::new(5000, 1));
         assert_eq!(usage(&experience, size(2000, None, false)), (625, 3000));
+        // Who exceeded a limit once may do so again.
+        experience.learn(&size(4000, Some(100), false), Usage::new(800, 1100));
+        assert_eq!(usage(&experience, size(2000, Some(7), false)).1, 1007);
         // A failed request teaches nothing.
         let mut fresh = Experience::default();
         fresh.learn(&size(4000, None, false), Usage::default());

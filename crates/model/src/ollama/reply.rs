@@ -8,7 +8,7 @@ use crate::connection::calls::{BegunCalls, NAMELESS, missing_id};
 use crate::connection::ending::Ending;
 use crate::connection::stream::{Decoder, Deltas};
 use crate::http::Endpoint;
-use crate::{ChatReply, ChatRequest, ModelError, lenient};
+use crate::{ChatReply, ChatRequest, ModelError, TurnState, lenient};
 
 #[derive(Deserialize)]
 struct Reply {
@@ -77,10 +77,7 @@ pub(super) fn read(
         let arguments = arguments_of(arguments.unwrap_or(Value::Null));
         calls.push(ToolCall { id, name, arguments });
     }
-    let usage = Usage {
-        input_tokens: reply.prompt_eval_count.unwrap_or(0),
-        output_tokens: reply.eval_count.unwrap_or(0),
-    };
+    let usage = Usage::new(reply.prompt_eval_count.unwrap_or(0), reply.eval_count.unwrap_or(0));
     let has_calls = !calls.is_empty();
     // It has no word of its own for calls.
     let ending = match reply.done_reason.as_deref().and_then(Ending::of) {
@@ -90,7 +87,7 @@ pub(super) fn read(
     let has_thoughts = message.thinking.is_some_and(|thinking| !thinking.is_empty());
     let text = message.content.unwrap_or_default();
     let (text, finish) = endpoint.ended(text, ending, has_calls, has_thoughts, usage)?;
-    Ok(ChatReply { text, calls, finish, usage, id: None })
+    Ok(ChatReply { text, calls, finish, usage, id: None, state: TurnState::default() })
 }
 
 /// Reads the lines of a reply to `request` that comes in pieces, of which the last one says that it is done.
@@ -129,10 +126,7 @@ impl Decoder for LineDecoder<'_> {
             return Ok(());
         }
         self.calls.finish(out)?;
-        let usage = Usage {
-            input_tokens: part.prompt_eval_count.unwrap_or(0),
-            output_tokens: part.eval_count.unwrap_or(0),
-        };
+        let usage = Usage::new(part.prompt_eval_count.unwrap_or(0), part.eval_count.unwrap_or(0));
         let ending = part.done_reason.as_deref().and_then(Ending::of);
         out.end(ending, self.calls.len() > 0, usage, None)
     }

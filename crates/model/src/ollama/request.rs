@@ -176,10 +176,7 @@ mod tests {
             messages: vec![
                 Message::System { text: "s".into() },
                 Message::User { text: "u".into() },
-                Message::Assistant {
-                    text: String::new(),
-                    calls: vec![call("a", "{\"x\": 1}"), call("b", "{oops")],
-                },
+                Message::assistant(String::new(), vec![call("a", "{\"x\": 1}"), call("b", "{oops")]),
                 Message::Tool { id: CallId::new("a"), text: "done".into() },
             ],
             tools: Arc::from([]),

@@ -2,4 +2,5 @@
 
 pub(super) mod reply;
 pub(super) mod request;
+pub(crate) mod state;
 pub(super) mod stream;

@@ -3,14 +3,16 @@
 use planproof_trace::{FinishReason, Usage};
 use serde::{Deserialize, Serialize};
 
-use super::chat::reply::{WireUsage, choice_ending};
+use super::chat::reply::choice_ending;
 use super::chat::request::Streaming;
 use super::grammar::{GrammarField, GrammarFields};
 use super::wire_seed;
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
 use crate::connection::fault::{Fault, fault_event};
+use crate::connection::parameters::Refused;
 use crate::connection::stream::{Decoder, Deltas};
+use crate::counts::Counts;
 use crate::http::Endpoint;
 use crate::{CompletionReply, CompletionRequest, ModelError, ScoredToken, Settings, lenient};
 
@@ -50,6 +52,7 @@ pub(super) fn render(
     model: &str,
     request: &CompletionRequest,
     settings: &Settings,
+    refused: &Refused,
     grammar: Option<GrammarField>,
     stream: bool,
 ) -> Result<Vec<u8>, serde_json::Error> {
@@ -62,7 +65,7 @@ pub(super) fn render(
         stop: &settings.stop,
         grammar: GrammarFields::new(grammar, settings),
         scoring: (request.score_prompt && !stream).then_some(Scoring { echo: true, logprobs: 1 }),
-        stream: Streaming::wanted(stream),
+        stream: Streaming::wanted(stream, refused),
     })
 }
 
@@ -71,7 +74,7 @@ pub(super) fn render(
 struct Reply {
     choices: Option<Vec<Choice>>,
     #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<WireUsage>,
+    usage: Option<Counts>,
     #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
 }
@@ -156,7 +159,7 @@ enum ScoreFault {
 fn scored(
     scores: LogProbabilities,
     prompt: &str,
-    usage: Option<WireUsage>,
+    usage: Option<Counts>,
 ) -> Result<Vec<ScoredToken>, ScoreFault> {
     let (Some(tokens), Some(values)) = (scores.tokens, scores.token_logprobs) else {
         return Err(ScoreFault::LeftOut);

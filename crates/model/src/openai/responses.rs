@@ -2,8 +2,10 @@
 
 mod reply;
 mod request;
+pub(crate) mod state;
 mod stream;
 
+use crate::connection::parameters::{Refused, Sent};
 use crate::connection::tools::RenderedTools;
 use crate::connection::{Connection, ConnectionConfig, GO_ON_FROM_PARTIAL_TURN};
 use crate::http::Endpoint;
@@ -56,10 +58,11 @@ impl ResponsesModel {
         &self,
         request: &ChatRequest,
         settings: &Settings,
+        refused: &Refused,
         stream: bool,
     ) -> Result<Vec<u8>, serde_json::Error> {
         let tools = self.tools.get(&request.tools)?;
-        request::render(&self.model, request, settings, tools.as_deref(), stream)
+        request::render(&self.model, request, settings, refused, tools.as_deref(), stream)
     }
 }
 
@@ -91,13 +94,18 @@ impl Model for ResponsesModel {
         self.connection.takes_temperature()
     }
 
+    fn changed_requests(&self) -> Vec<String> {
+        self.connection.changed_requests()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             self.check(request)?;
-            let render = |settings: &Settings| self.render(request, settings, false);
+            let render =
+                |settings: &Settings, refused: &Refused| self.render(request, settings, refused, false);
             let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
             let decoder = || EventDecoder::new(request);
-            let result = self.connection.ask(&self.endpoint, &request.settings, render, read, decoder).await;
+            let result = self.connection.ask(&self.endpoint, Sent::of(request), render, read, decoder).await;
             result.map_err(|error| say_forgotten(error, request.previous.as_ref()))
         })
     }
@@ -110,12 +118,13 @@ impl Model for ResponsesModel {
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         Box::pin(async move {
             self.check(request)?;
-            let render = |settings: &Settings| self.render(request, settings, true);
+            let render =
+                |settings: &Settings, refused: &Refused| self.render(request, settings, refused, true);
             let read = |bytes: &[u8]| reply::read(&self.endpoint, bytes, request);
             let decoder = || EventDecoder::new(request);
             let connection = &self.connection;
             let result =
-                connection.stream(&self.endpoint, &request.settings, render, read, decoder, false).await;
+                connection.stream(&self.endpoint, Sent::of(request), render, read, decoder, false).await;
             result.map_err(|error| say_forgotten(error, request.previous.as_ref()))
         })
     }

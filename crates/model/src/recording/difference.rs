@@ -93,7 +93,7 @@ impl Parts {
         match message {
             Message::System { text } => Self::text("system", text),
             Message::User { text } => Self::text("user", text),
-            Message::Assistant { text, calls } => {
+            Message::Assistant { text, calls, .. } => {
                 let calls: Vec<String> = calls
                     .iter()
                     .map(|call| format!("{} {} {}", call.name, call.arguments.to_text(), call.id))

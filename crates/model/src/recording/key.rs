@@ -103,7 +103,7 @@ pub(super) fn longer(conversation: Key, message: &Message) -> Key {
             hasher.number(1);
             hasher.text(text);
         }
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } => {
             hasher.number(2);
             hasher.text(text);
             for call in calls {

@@ -114,7 +114,7 @@ impl MayDiffer {
         }
         match &mut message {
             Message::System { text } | Message::User { text } => self.replace(text),
-            Message::Assistant { text, calls } => {
+            Message::Assistant { text, calls, .. } => {
                 self.replace(text);
                 calls.iter_mut().for_each(|call| self.replace_call(call));
             }

@@ -3,8 +3,10 @@
 use futures::stream;
 use planproof_trace::{FinishReason, ToolCall, Usage};
 
-use crate::chat::text_and_calls;
-use crate::{BoxStream, ChatDelta, ChatReply, CompletionReply, Message, ModelError, ReplyId, run_time};
+use crate::chat::{state_of, text_and_calls};
+use crate::{
+    BoxStream, ChatDelta, ChatReply, CompletionReply, Message, ModelError, ReplyId, TurnState, run_time,
+};
 
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,12 +93,15 @@ impl Outcome {
 
     /// The addition of a complete reply to the conversation.
     pub(super) fn turn(&self) -> Option<Message> {
-        let (text, calls) = match self {
-            Self::Chat(reply) => (reply.text.clone(), reply.calls.clone()),
-            Self::Stream(reply) if self.is_complete() => reply.text_and_calls(),
+        let (text, calls, state) = match self {
+            Self::Chat(reply) => (reply.text.clone(), reply.calls.clone(), reply.state.clone()),
+            Self::Stream(reply) if self.is_complete() => {
+                let (text, calls) = reply.text_and_calls();
+                (text, calls, state_of(&reply.deltas))
+            }
             _ => return None,
         };
-        Some(Message::Assistant { text, calls })
+        Some(Message::Assistant { text, calls, state })
     }
 
     /// What a complete reply adds to a plain text.
@@ -113,14 +118,19 @@ impl Outcome {
     pub(super) async fn into_chat(self, model: &str) -> Result<ChatReply, ModelError> {
         match self {
             Self::Chat(reply) => Ok(reply),
-            Self::Completion(CompletionReply { text, finish, usage, .. }) => {
-                Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None })
-            }
+            Self::Completion(CompletionReply { text, finish, usage, .. }) => Ok(ChatReply {
+                text,
+                calls: Vec::new(),
+                finish,
+                usage,
+                id: None,
+                state: TurnState::default(),
+            }),
             Self::Stream(reply) => {
                 let (text, calls) = reply.text_and_calls();
                 match reply.end {
                     StreamEnd::Complete { finish, usage, id } => {
-                        Ok(ChatReply { text, calls, finish, usage, id })
+                        Ok(ChatReply { text, calls, finish, usage, id, state: state_of(&reply.deltas) })
                     }
                     StreamEnd::Broken { message } => Err(recorded(&message)),
                     StreamEnd::LeftOff => Err(left_off()),

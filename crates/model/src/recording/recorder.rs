@@ -169,6 +169,10 @@ impl Model for RecordingModel {
         self.inner.server_facts()
     }
 
+    fn changed_requests(&self) -> Vec<String> {
+        self.inner.changed_requests()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             let sent = self.file.chat(self.name(), request);

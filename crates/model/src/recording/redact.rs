@@ -7,7 +7,8 @@ use std::sync::Arc;
 use planproof_trace::{Arguments, CallId, Secrets, Tool, ToolCall};
 
 use super::outcome::{Outcome, StreamEnd, StreamedReply};
-use crate::{ChatDelta, Message, Settings};
+use crate::chat::state_of;
+use crate::{ChatDelta, Message, Settings, TurnState};
 
 /// The messages without any secret.
 pub(super) fn messages<'a>(messages: &'a [Message], secrets: &Secrets) -> Cow<'a, [Message]> {
@@ -19,9 +20,10 @@ pub(super) fn messages<'a>(messages: &'a [Message], secrets: &Secrets) -> Cow<'a
     for message in &mut messages {
         match message {
             Message::System { text } | Message::User { text } => redact(text, secrets),
-            Message::Assistant { text, calls } => {
+            Message::Assistant { text, calls, state } => {
                 redact(text, secrets);
                 calls.iter_mut().for_each(|call| redact_call(call, secrets));
+                redact_state(state, secrets);
             }
             Message::Tool { id, text } => {
                 redact_id(id, secrets);
@@ -75,6 +77,7 @@ pub(super) fn outcome<'a>(outcome: &'a Outcome, secrets: &Secrets) -> Cow<'a, Ou
         Outcome::Chat(reply) => {
             redact(&mut reply.text, secrets);
             reply.calls.iter_mut().for_each(|call| redact_call(call, secrets));
+            redact_state(&mut reply.state, secrets);
         }
         Outcome::Completion(reply) => {
             redact(&mut reply.text, secrets);
@@ -96,6 +99,7 @@ fn redact_stream(reply: &mut StreamedReply, secrets: &Secrets) {
     let (mut text, mut calls) = reply.text_and_calls();
     if is_found(&text, secrets) || calls.iter().any(|call| call_has_secret(call, secrets)) {
         redact(&mut text, secrets);
+        let state = state_of(&reply.deltas);
         let mut deltas = vec![ChatDelta::Text(text)];
         for (index, call) in calls.iter_mut().enumerate() {
             redact_call(call, secrets);
@@ -103,7 +107,13 @@ fn redact_stream(reply: &mut StreamedReply, secrets: &Secrets) {
             deltas.push(ChatDelta::CallStart { index, id: call.id.clone(), name: call.name.clone() });
             deltas.push(ChatDelta::CallArguments { index, fragment });
         }
+        deltas.extend((!state.is_empty()).then_some(ChatDelta::State(state)));
         reply.deltas = deltas;
+    }
+    for delta in &mut reply.deltas {
+        if let ChatDelta::State(state) = delta {
+            redact_state(state, secrets);
+        }
     }
     if let StreamEnd::Broken { message } = &mut reply.end {
         redact(message, secrets);
@@ -114,8 +124,10 @@ fn message_has_secret(message: &Message, secrets: &Secrets) -> bool {
     !secrets.is_empty()
         && match message {
             Message::System { text } | Message::User { text } => is_found(text, secrets),
-            Message::Assistant { text, calls } => {
-                is_found(text, secrets) || calls.iter().any(|call| call_has_secret(call, secrets))
+            Message::Assistant { text, calls, state } => {
+                is_found(text, secrets)
+                    || calls.iter().any(|call| call_has_secret(call, secrets))
+                    || state.texts().any(|text| is_found(text, secrets))
             }
             Message::Tool { id, text } => is_found(id.as_str(), secrets) || is_found(text, secrets),
         }
@@ -133,6 +145,13 @@ fn redact(text: &mut String, secrets: &Secrets) {
     if let Cow::Owned(redacted) = secrets.redact(text) {
         *text = redacted;
     }
+}
+
+fn redact_state(state: &mut TurnState, secrets: &Secrets) {
+    state.map_texts(|text| match secrets.redact(text) {
+        Cow::Owned(redacted) => Some(redacted),
+        Cow::Borrowed(_) => None,
+    });
 }
 
 fn redact_call(call: &mut ToolCall, secrets: &Secrets) {

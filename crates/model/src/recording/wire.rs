@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::outcome::{Outcome, StreamEnd, StreamedReply};
-use crate::{Capabilities, ChatDelta, ChatReply, CompletionReply, Message, ReplyId, ScoredToken, Settings};
+use crate::chat::state_of;
+use crate::{
+    Capabilities, ChatDelta, ChatReply, CompletionReply, Message, ReplyId, ScoredToken, Settings, TurnState,
+};
 
 /// The part of a line that identifies its type.
 #[derive(Deserialize)]
@@ -159,6 +162,8 @@ pub(super) struct WireMessage<'a> {
     text: Cow<'a, str>,
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<WireCall<'a>>,
+    #[serde(default, skip_serializing_if = "TurnState::is_empty")]
+    state: TurnState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,6 +211,8 @@ pub(super) struct WireReply<'a> {
     /// Pairs of text and log-probability.
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     prompt_tokens: Vec<(Cow<'a, str>, Option<f64>)>,
+    #[serde(default, skip_serializing_if = "TurnState::is_empty")]
+    state: TurnState,
 }
 
 /// A reply that came in pieces. It has a `finish` if it was complete, an `error` if it broke off, and neither if the
@@ -225,6 +232,8 @@ pub(super) struct WireStream<'a> {
     id: Option<Cow<'a, str>>,
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     error: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "TurnState::is_empty")]
+    state: TurnState,
 }
 
 /// A text is a string, because it is by far the most frequent kind.
@@ -354,27 +363,32 @@ impl<'a> SetupLine<'a> {
 
 impl<'a> WireMessage<'a> {
     pub(super) fn new(message: &'a Message) -> Self {
+        let mut state = TurnState::default();
         let (role, id, text, calls) = match message {
             Message::System { text } => (Role::System, None, text, &[][..]),
             Message::User { text } => (Role::User, None, text, &[][..]),
-            Message::Assistant { text, calls } => (Role::Assistant, None, text, &calls[..]),
+            Message::Assistant { text, calls, state: kept } => {
+                state = kept.clone();
+                (Role::Assistant, None, text, &calls[..])
+            }
             Message::Tool { id, text } => (Role::Tool, Some(id.as_str().into()), text, &[][..]),
         };
-        Self { role, id, text: text.as_str().into(), calls: calls.iter().map(WireCall::new).collect() }
+        let calls = calls.iter().map(WireCall::new).collect();
+        Self { role, id, text: text.as_str().into(), calls, state }
     }
 
     pub(super) fn into_message(self) -> Result<Message, String> {
         if self.id.is_some() != (self.role == Role::Tool) {
             return Err("a message has an `id` if its role is `tool`".to_owned());
         }
-        if !self.calls.is_empty() && self.role != Role::Assistant {
-            return Err("a message has `calls` only if its role is `assistant`".to_owned());
+        if !(self.calls.is_empty() && self.state.is_empty()) && self.role != Role::Assistant {
+            return Err("a message has `calls` and `state` only if its role is `assistant`".to_owned());
         }
         let text = self.text.into_owned();
         Ok(match self.role {
             Role::System => Message::System { text },
             Role::User => Message::User { text },
-            Role::Assistant => Message::Assistant { text, calls: into_calls(self.calls)? },
+            Role::Assistant => Message::Assistant { text, calls: into_calls(self.calls)?, state: self.state },
             Role::Tool => Message::Tool { id: CallId::new(self.id.unwrap_or_default()), text },
         })
     }
@@ -417,6 +431,7 @@ impl<'a> WireReply<'a> {
             output_tokens: reply.usage.output_tokens,
             id: reply.id.as_ref().map(|id| id.0.as_str().into()),
             prompt_tokens: Vec::new(),
+            state: reply.state.clone(),
         }
     }
 
@@ -430,6 +445,7 @@ impl<'a> WireReply<'a> {
             output_tokens: reply.usage.output_tokens,
             id: None,
             prompt_tokens: reply.prompt_tokens.iter().map(token).collect(),
+            state: TurnState::default(),
         }
     }
 
@@ -441,8 +457,9 @@ impl<'a> WireReply<'a> {
             text: self.text.into_owned(),
             calls: into_calls(self.calls)?,
             finish: self.finish.into(),
-            usage: Usage { input_tokens: self.input_tokens, output_tokens: self.output_tokens },
+            usage: Usage::new(self.input_tokens, self.output_tokens),
             id: self.id.map(|id| ReplyId(id.into_owned())),
+            state: self.state,
         })
     }
 
@@ -457,7 +474,7 @@ impl<'a> WireReply<'a> {
         Ok(CompletionReply {
             text: self.text.into_owned(),
             finish: self.finish.into(),
-            usage: Usage { input_tokens: self.input_tokens, output_tokens: self.output_tokens },
+            usage: Usage::new(self.input_tokens, self.output_tokens),
             prompt_tokens: self.prompt_tokens.into_iter().map(token).collect(),
         })
     }
@@ -472,6 +489,7 @@ impl<'a> WireStream<'a> {
             output_tokens: None,
             id: None,
             error: None,
+            state: state_of(&reply.deltas),
         };
         match &reply.end {
             StreamEnd::Complete { finish, usage, id } => {
@@ -493,7 +511,7 @@ impl<'a> WireStream<'a> {
                 else {
                     return Err("a stream with a `finish` has `input_tokens` and `output_tokens`".to_owned());
                 };
-                let usage = Usage { input_tokens, output_tokens };
+                let usage = Usage::new(input_tokens, output_tokens);
                 let id = self.id.map(|id| ReplyId(id.into_owned()));
                 StreamEnd::Complete { finish: finish.into(), usage, id }
             }
@@ -501,7 +519,11 @@ impl<'a> WireStream<'a> {
             (None, None) => StreamEnd::LeftOff,
             (Some(_), Some(_)) => return Err("a stream has either a `finish` or an `error`".to_owned()),
         };
-        Ok(StreamedReply { deltas: self.deltas.into_iter().map(WireDelta::into_delta).collect(), end })
+        let state = Some(self.state).filter(|state| !state.is_empty()).map(ChatDelta::State);
+        Ok(StreamedReply {
+            deltas: self.deltas.into_iter().map(WireDelta::into_delta).chain(state).collect(),
+            end,
+        })
     }
 }
 
@@ -516,7 +538,8 @@ impl<'a> WireDelta<'a> {
             ChatDelta::CallArguments { index, fragment } => {
                 Self::Arguments { arguments: *index, text: fragment.as_str().into() }
             }
-            ChatDelta::End { .. } => return None,
+            // The state is a field of its own, because this kind of value cannot hold JSON as it came.
+            ChatDelta::State(_) | ChatDelta::End { .. } => return None,
         })
     }
 

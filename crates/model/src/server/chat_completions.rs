@@ -1,6 +1,7 @@
 //! `POST …/chat/completions`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -17,7 +18,9 @@ use super::target::Protocol;
 use super::{Shared, json};
 use crate::chat::order_results;
 use crate::content::{Content, arguments_text};
-use crate::{ChatDelta, ChatReply, ChatRequest, Message};
+use crate::openai::chat::state;
+use crate::turn_state::{PartOf, StateFields, StateForm, StatePart};
+use crate::{ChatDelta, ChatReply, ChatRequest, Message, TurnState};
 
 #[derive(Deserialize)]
 struct WireRequest<'a> {
@@ -51,6 +54,10 @@ struct WireMessage<'a> {
     #[serde(borrow)]
     tool_calls: Option<Vec<WireCall<'a>>>,
     tool_call_id: Option<String>,
+    name: Option<String>,
+    /// The only call of a message, in the form of the oldest clients.
+    #[serde(borrow)]
+    function_call: Option<WireFunction<'a>>,
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -61,6 +68,11 @@ enum Role {
     User,
     Assistant,
     Tool,
+    /// The result of a call, in the form of the oldest clients.
+    Function,
+    /// Roles that later versions of the protocol may add.
+    #[serde(other)]
+    Other,
 }
 
 #[derive(Deserialize)]
@@ -81,21 +93,24 @@ fn message(place: usize, message: WireMessage<'_>) -> Result<Message, ApiError> 
     let text = message.content.map(|content| content.into_text("\n")).unwrap_or_default();
     Ok(match message.role {
         // `developer` is the newer name of the role `system`.
-        Role::System | Role::Developer => Message::System { text },
+        Role::System | Role::Developer | Role::Other => Message::System { text },
         Role::User => Message::User { text },
         Role::Assistant => {
-            let calls = message.tool_calls.into_iter().flatten().map(|call| {
-                let arguments = match call.function.arguments {
+            // The oldest form has no ids: a result names the function.
+            let only = message.function_call.map(|function| (function.name.clone(), function));
+            let calls = message.tool_calls.into_iter().flatten().map(|call| (call.id, call.function));
+            let calls = calls.chain(only).map(|(id, function)| {
+                let arguments = match function.arguments {
                     None => Arguments::none(),
                     Some(raw) => Arguments::from_text(
                         &arguments_text(raw).map_err(|error| ApiError::not_understood(&error))?,
                     ),
                 };
-                Ok(ToolCall { id: CallId::new(call.id), name: call.function.name, arguments })
+                Ok(ToolCall { id: CallId::new(id), name: function.name, arguments })
             });
-            Message::Assistant { text, calls: calls.collect::<Result<_, ApiError>>()? }
+            Message::assistant(text, calls.collect::<Result<_, ApiError>>()?)
         }
-        Role::Tool => match message.tool_call_id {
+        Role::Tool | Role::Function => match message.tool_call_id.or(message.name) {
             Some(id) => Message::Tool { id: CallId::new(id), text },
             None => {
                 let param = format!("messages[{place}].tool_call_id");
@@ -116,6 +131,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     let limit = wire.max_completion_tokens.or(wire.max_tokens);
     let messages = wire.messages.into_iter().enumerate().map(|(place, wire)| message(place, wire));
     let mut messages = messages.collect::<Result<Vec<_>, _>>()?;
+    state::add_to_messages(&mut messages, body);
     order_results(&mut messages);
     let request = ChatRequest {
         tools: Arc::clone(&shared.openai_tools.get(wire.tools, forbids_tools(wire.tool_choice))?.tools),
@@ -162,6 +178,14 @@ pub(super) struct WireUsage {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_tokens_details: Option<InputDetails>,
+}
+
+#[derive(Serialize)]
+struct InputDetails {
+    cached_tokens: u64,
+    cache_write_tokens: u64,
 }
 
 impl From<Usage> for WireUsage {
@@ -170,6 +194,12 @@ impl From<Usage> for WireUsage {
             prompt_tokens: usage.input_tokens,
             completion_tokens: usage.output_tokens,
             total_tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+            prompt_tokens_details: (usage.cached_tokens > 0 || usage.cache_write_tokens > 0).then_some(
+                InputDetails {
+                    cached_tokens: usage.cached_tokens,
+                    cache_write_tokens: usage.cache_write_tokens,
+                },
+            ),
         }
     }
 }
@@ -189,6 +219,8 @@ struct FunctionBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     arguments: Cow<'a, str>,
+    #[serde(flatten)]
+    state: StateFields<'a>,
 }
 
 #[derive(Serialize)]
@@ -200,6 +232,8 @@ struct CallBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     r#type: Option<&'static str>,
     function: FunctionBody<'a>,
+    #[serde(flatten)]
+    state: StateFields<'a>,
 }
 
 impl Envelope {
@@ -218,12 +252,21 @@ impl Envelope {
             refusal: Option<()>,
             #[serde(skip_serializing_if = "Vec::is_empty")]
             tool_calls: Vec<CallBody<'a>>,
+            #[serde(flatten)]
+            state: StateFields<'a>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            planproof_state: Option<String>,
         }
-        let tool_calls = reply.calls.iter().map(|call| CallBody {
+        let tool_calls = reply.calls.iter().enumerate().map(|(index, call)| CallBody {
             index: None,
             id: Some(call.id.as_str()),
             r#type: Some("function"),
-            function: FunctionBody { name: Some(&call.name), arguments: call.arguments.to_text().into() },
+            function: FunctionBody {
+                name: Some(&call.name),
+                arguments: call.arguments.to_text().into(),
+                state: fields(&reply.state, PartOf::Function, Some(index)),
+            },
+            state: fields(&reply.state, PartOf::Call, Some(index)),
         });
         let message = MessageBody {
             role: "assistant",
@@ -231,6 +274,8 @@ impl Envelope {
             content: (!reply.text.is_empty() || reply.calls.is_empty()).then_some(reply.text.as_str()),
             refusal: None,
             tool_calls: tool_calls.collect(),
+            state: fields(&reply.state, PartOf::Turn, None),
+            planproof_state: reply.state.sealed(is_given),
         };
         let choice = Choice { index: 0, message, logprobs: None, finish_reason: finish_word(reply.finish) };
         let completion = Completion {
@@ -275,6 +320,20 @@ struct Delta<'a> {
     content: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_calls: Option<[CallBody<'a>; 1]>,
+    #[serde(flatten)]
+    state: StateFields<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planproof_state: Option<String>,
+}
+
+/// Whether a client gets state as a field of this protocol. Parts of the content are not given as such, because most
+/// clients read it as a text.
+fn is_given(part: &StatePart) -> bool {
+    part.form() == StateForm::Chat && part.of() != PartOf::Item
+}
+
+fn fields(state: &TurnState, of: PartOf, call: Option<usize>) -> StateFields<'_> {
+    StateFields(state.part(StateForm::Chat, of, call))
 }
 
 /// Sends a reply in chunks: the role, the parts, an empty one with the finish reason, the usage if requested.
@@ -287,16 +346,23 @@ impl Narrator for ChunkNarrator {
     type Request = ChatRequest;
 
     fn begin(&mut self, out: &mut Events) {
-        let delta = Delta { role: Some("assistant"), content: Some(""), tool_calls: None };
+        let delta = Delta { role: Some("assistant"), content: Some(""), ..Delta::default() };
         self.envelope.delta(delta, None, out);
     }
 
     fn tell(&mut self, delta: ChatDelta, out: &mut Events) {
+        let no_state = StateFields::default();
         let call = |index, id: Option<_>, name, arguments| {
             let kind = id.is_some().then_some("function");
-            let function = FunctionBody { name, arguments };
+            let function = FunctionBody { name, arguments, state: no_state };
             Delta {
-                tool_calls: Some([CallBody { index: Some(index), id, r#type: kind, function }]),
+                tool_calls: Some([CallBody {
+                    index: Some(index),
+                    id,
+                    r#type: kind,
+                    function,
+                    state: no_state,
+                }]),
                 ..Delta::default()
             }
         };
@@ -309,6 +375,27 @@ impl Narrator for ChunkNarrator {
             }
             ChatDelta::CallArguments { index, fragment } => {
                 self.envelope.delta(call(*index, None, None, fragment.into()), None, out);
+            }
+            ChatDelta::State(state) => {
+                let (of_turn, planproof_state) = (fields(state, PartOf::Turn, None), state.sealed(is_given));
+                if of_turn.0.is_some() || planproof_state.is_some() {
+                    self.envelope.delta(
+                        Delta { state: of_turn, planproof_state, ..Delta::default() },
+                        None,
+                        out,
+                    );
+                }
+                let calls: BTreeSet<usize> = state.parts().iter().filter_map(StatePart::call).collect();
+                for index in calls.into_iter().filter(|_| state.parts().iter().any(is_given)) {
+                    let function = FunctionBody {
+                        name: None,
+                        arguments: "".into(),
+                        state: fields(state, PartOf::Function, Some(index)),
+                    };
+                    let state = fields(state, PartOf::Call, Some(index));
+                    let call = CallBody { index: Some(index), id: None, r#type: None, function, state };
+                    self.envelope.delta(Delta { tool_calls: Some([call]), ..Delta::default() }, None, out);
+                }
             }
             ChatDelta::End { .. } => {}
         }

@@ -23,6 +23,8 @@ pub(super) struct ApiError {
     param: Option<String>,
     code: Option<&'static str>,
     retry_after: Option<Duration>,
+    /// The request is well-formed, but not of a form that this server knows.
+    is_foreign_form: bool,
 }
 
 /// The wire format of the error, in a reply or in a stream.
@@ -90,18 +92,29 @@ fn gemini_status(status: StatusCode) -> &'static str {
 impl ApiError {
     fn new(status: StatusCode, message: impl Into<String>, code: Option<&'static str>) -> Self {
         let kind = if status.is_server_error() { "server_error" } else { "invalid_request_error" };
-        Self { status, message: message.into(), kind, param: None, code, retry_after: None }
+        Self {
+            status,
+            message: message.into(),
+            kind,
+            param: None,
+            code,
+            retry_after: None,
+            is_foreign_form: false,
+        }
     }
 
     /// An invalid request. `param` names the field.
     pub(super) fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
         let param = Some(param.into());
-        Self { param, ..Self::new(StatusCode::BAD_REQUEST, message, None) }
+        Self { param, is_foreign_form: true, ..Self::new(StatusCode::BAD_REQUEST, message, None) }
     }
 
     /// A body that is not JSON, or has the wrong shape.
     pub(super) fn not_understood(error: &serde_json::Error) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, format!("the request body is not understood: {error}"), None)
+        let message = format!("the request body is not understood: {error}");
+        // Whoever sends no JSON at all speaks no version of any protocol.
+        let is_foreign_form = error.is_data();
+        Self { is_foreign_form, ..Self::new(StatusCode::BAD_REQUEST, message, None) }
     }
 
     /// An unknown `previous_response_id`.
@@ -120,6 +133,11 @@ impl ApiError {
     /// Whether the key was missing or wrong.
     pub(super) fn is_wrong_key(&self) -> bool {
         self.status == StatusCode::UNAUTHORIZED
+    }
+
+    /// Whether the request may be right by a protocol, or a version of one, that this server does not know.
+    pub(super) fn is_foreign_form(&self) -> bool {
+        self.is_foreign_form
     }
 
     /// A URL of no open run.
@@ -169,7 +187,7 @@ impl ApiError {
 
     /// The error in the words of a protocol.
     pub(super) fn body(&self, protocol: Protocol) -> ErrorBody<'_> {
-        let Self { status, message, kind, param, code, retry_after: _ } = self;
+        let Self { status, message, kind, param, code, retry_after: _, is_foreign_form: _ } = self;
         match protocol {
             Protocol::OpenAi => {
                 let (param, code) = (param.as_deref(), *code);

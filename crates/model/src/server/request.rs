@@ -1,6 +1,5 @@
 //! The common parts of requests: lists of tools, and settings. Tools in the formats of OpenAI's protocols.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use super::error::ApiError;
 use crate::metering::chat_bytes;
-use crate::{ChatRequest, Message, Settings};
+use crate::{ChatRequest, Message, Settings, lenient};
 
 /// Most bytes of remembered tool lists.
 const SEEN_BYTES_MAX: usize = 16 << 20;
@@ -99,6 +98,18 @@ impl OfferedTools {
     /// The two parts of the name of a tool that has a namespace.
     pub(super) fn namespaced(&self, name: &str) -> Option<&Namespaced> {
         self.namespaced.get(name)
+    }
+
+    /// These and more tools; of two that have the same name, the first.
+    pub(super) fn with(self: Arc<Self>, more: &Self) -> Arc<Self> {
+        if more.tools.is_empty() {
+            return self;
+        }
+        let is_new = |tool: &&Tool| !self.tools.iter().any(|known| known.name == tool.name);
+        let tools = self.tools.iter().chain(more.tools.iter().filter(is_new)).cloned().collect();
+        let mut namespaced = more.namespaced.clone();
+        namespaced.extend(self.namespaced.clone());
+        Arc::new(Self { tools, namespaced })
     }
 }
 
@@ -189,17 +200,27 @@ pub(super) fn invalid_tool(place: usize, message: &str) -> ApiError {
     ApiError::invalid(format!("tools[{place}]"), format!("tools[{place}]: {message}"))
 }
 
+/// What a tool is.
 #[derive(Deserialize)]
-struct WireTool<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
+struct ToolKind {
+    #[serde(rename = "type", default, deserialize_with = "lenient::name")]
+    kind: Option<String>,
+}
+
+/// Functions under a common name.
+#[derive(Deserialize)]
+struct Namespace<'a> {
+    name: String,
+    #[serde(borrow)]
+    tools: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct WireTool {
     function: Option<Function>,
     name: Option<String>,
     description: Option<String>,
     parameters: Option<Map<String, Value>>,
-    /// Those of a namespace.
-    #[serde(borrow)]
-    tools: Option<Vec<WireTool<'a>>>,
 }
 
 #[derive(Deserialize)]
@@ -214,20 +235,17 @@ struct Function {
 pub(super) fn read_tools(text: &str) -> Result<OfferedTools, ApiError> {
     let mut tools = Vec::new();
     let mut namespaced = HashMap::new();
-    for (place, wire) in elements::<WireTool<'_>>(text)?.into_iter().enumerate() {
-        if is_left_out(&wire.kind) {
+    for (place, raw) in elements::<&RawValue>(text)?.into_iter().enumerate() {
+        if let Some(tool) = function(place, raw)? {
+            tools.push(tool);
             continue;
         }
-        if wire.kind != "namespace" {
-            tools.push(function(place, wire)?);
-            continue;
-        }
-        let (Some(namespace), Some(members)) = (wire.name, wire.tools) else {
-            return Err(invalid_tool(place, "a namespace needs `name` and `tools`"));
-        };
-        for member in members.into_iter().filter(|member| !is_left_out(&member.kind)) {
-            let mut tool = function(place, member)?;
-            let parts = Namespaced { namespace: namespace.clone(), name: tool.name };
+        // All other kinds are left out, except for the functions of a namespace: tools of the provider's, which coding
+        // agents add to every request, and those whose input is not JSON.
+        let Ok(namespace) = serde_json::from_str::<Namespace<'_>>(raw.get()) else { continue };
+        for member in namespace.tools {
+            let Some(mut tool) = function(place, member)? else { continue };
+            let parts = Namespaced { namespace: namespace.name.clone(), name: tool.name };
             tool.name = parts.joined();
             namespaced.insert(tool.name.clone(), parts);
             tools.push(tool);
@@ -236,21 +254,17 @@ pub(super) fn read_tools(text: &str) -> Result<OfferedTools, ApiError> {
     Ok(OfferedTools { tools: tools.into(), namespaced })
 }
 
-/// Whether a tool is one of those that coding agents add to every request: OpenAI's own, and those whose input is not
-/// JSON. The model is not offered them.
-fn is_left_out(kind: &str) -> bool {
-    let is_search = kind.starts_with("web_search");
-    is_search || ["custom", "image_generation", "local_shell", "tool_search"].contains(&kind)
-}
-
-fn function(place: usize, wire: WireTool<'_>) -> Result<Tool, ApiError> {
-    if wire.kind != "function" {
-        let message = format!("type `{}` is not supported: only `function` is", wire.kind);
-        return Err(invalid_tool(place, &message));
+/// Reads a function; `None` for a tool of another kind.
+fn function(place: usize, raw: &RawValue) -> Result<Option<Tool>, ApiError> {
+    let not_understood = |error: serde_json::Error| invalid_tool(place, &format!("{error} of the tool"));
+    let ToolKind { kind } = serde_json::from_str(raw.get()).map_err(not_understood)?;
+    if kind.is_some_and(|kind| kind != "function") {
+        return Ok(None);
     }
+    let wire: WireTool = serde_json::from_str(raw.get()).map_err(not_understood)?;
     match (wire.function, wire.name) {
-        (Some(function), _) => Ok(tool(function.name, function.description, function.parameters)),
-        (None, Some(name)) => Ok(tool(name, wire.description, wire.parameters)),
+        (Some(function), _) => Ok(Some(tool(function.name, function.description, function.parameters))),
+        (None, Some(name)) => Ok(Some(tool(name, wire.description, wire.parameters))),
         (None, None) => Err(invalid_tool(place, "a function needs a name")),
     }
 }
@@ -283,6 +297,8 @@ mod tests {
         let offered = get(
             &SeenTools::read_by(read_tools),
             r#"[{"type":"web_search","external_web_access":true},{"type":"custom","name":"apply_patch","format":{}},
+                {"type":"mcp","server_url":"x"},{"type":"not_known_yet","tools":7,"name":"a"},{"type":"namespace","name":"a"},
+                {"type":"namespace","name":"a","tools":[{"type":"namespace"}]},
                 {"type":"namespace","name":"mcp__p","description":"d","tools":[
                     {"type":"function","name":"pay","description":"p"},{"type":"custom","name":"raw"}]},
                 {"type":"namespace","name":"q__","tools":[{"type":"function","name":"pay"}]},
@@ -303,10 +319,7 @@ mod tests {
         for (json, words) in [
             (r#"{}"#, "sequence"),
             (r#"[{"type":"function"}]"#, "tools[0]: a function needs a name"),
-            (r#"[{"type":"function","name":"a"},{"type":"mcp"}]"#, "tools[1]: type `mcp`"),
             (r#"[{"type":"function","name":"a","parameters":[]}]"#, "line 1 column"),
-            (r#"[{"type":"namespace","name":"a"}]"#, "tools[0]: a namespace needs"),
-            (r#"[{"type":"namespace","name":"a","tools":[{"type":"namespace"}]}]"#, "type `namespace`"),
         ] {
             let error = get(&seen, json).unwrap_err();
             assert!(error.to_string().contains(words), "{json}: {error}");

@@ -61,7 +61,7 @@ impl ReplyContext {
         if self.has_instructions {
             messages.remove(0);
         }
-        messages.push(Message::Assistant { text: reply.text, calls: reply.calls });
+        messages.push(Message::Assistant { text: reply.text, calls: reply.calls, state: reply.state });
         shared.responses.keep(self.number, messages);
     }
 }
@@ -81,9 +81,15 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     // The instructions come first, and `keep` removes them from there.
     messages.extend(wire.instructions.map(|text| Message::System { text }));
     messages.extend(earlier);
-    wire.input.append_to(&mut messages, &shared.responses)?;
+    let more_tools = wire.input.tools();
+    wire.input.append_to(&mut messages, &shared.responses, body)?;
     order_results(&mut messages);
-    let offered = shared.openai_tools.get(wire.tools, forbids_tools(wire.tool_choice))?;
+    let are_forbidden = forbids_tools(wire.tool_choice);
+    let mut offered = shared.openai_tools.get(wire.tools, are_forbidden)?;
+    // Newer clients offer tools in the conversation, too.
+    for tools in more_tools {
+        offered = offered.with(&*shared.openai_tools.get(Some(tools), are_forbidden)?);
+    }
     let request = ChatRequest {
         messages,
         tools: Arc::clone(&offered.tools),

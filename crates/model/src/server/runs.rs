@@ -18,7 +18,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::error::ApiError;
 use super::target::Protocol;
 use super::{ServerConfig, Shared, route};
-use crate::chat::text_and_calls;
+use crate::chat::{state_of, text_and_calls};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
     CompletionRequest, Model, ModelError,
@@ -173,6 +173,15 @@ async fn answer(State(runs): State<Arc<OpenRuns>>, request: Request) -> Response
         if error.is_wrong_key() {
             ledger.lock().failure = Some(WRONG_KEY.to_owned());
         }
+        // Clients and their protocols are newer than this server, and what it does not know is no fault of the agent.
+        // Like other failures, it counts unless a later request is answered.
+        if error.is_foreign_form() {
+            let path = head.uri.path().split_once('/').map_or("", |(_, path)| path);
+            let path = path.split_once('/').map_or(path, |(_, path)| path);
+            ledger.lock().failure = Some(format!(
+                "the server that planproof serves the model with did not understand a request to /{path}: {error}"
+            ));
+        }
         error.into_response(protocol)
     })
 }
@@ -283,6 +292,10 @@ impl Model for RunModel {
         self.inner.takes_temperature()
     }
 
+    fn changed_requests(&self) -> Vec<String> {
+        self.inner.changed_requests()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             let going_on = self.ledger.begin()?;
@@ -303,9 +316,9 @@ impl Model for RunModel {
             let (watch, mut deltas) = (&self.watch, Vec::new());
             let stream: BoxStream<'a, _> = Box::pin(stream.inspect(move |delta| match delta {
                 Ok(ChatDelta::End { finish, usage, id }) => {
-                    let (text, calls) = text_and_calls(&deltas);
+                    let ((text, calls), state) = (text_and_calls(&deltas), state_of(&deltas));
                     let (finish, usage, id) = (*finish, *usage, id.clone());
-                    watch.replied(request, &ChatReply { text, calls, finish, usage, id });
+                    watch.replied(request, &ChatReply { text, calls, finish, usage, id, state });
                 }
                 Ok(delta) => deltas.push(delta.clone()),
                 Err(_) => {}

@@ -26,7 +26,7 @@ async fn a_request_carries_the_key_and_the_conversation() {
     request.tools = [Tool::without_arguments("pay", "Pays.")].into();
     let reply = model.chat(&request).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.finish), ("hi", FinishReason::Stop));
-    assert_eq!(reply.usage, Usage { input_tokens: 11, output_tokens: 7 });
+    assert_eq!(reply.usage, Usage::new(11, 7));
     assert_eq!(model.chat(&request).await.unwrap(), reply);
     let sent = server.requests();
     assert_eq!(sent[0], sent[1]);

@@ -34,11 +34,7 @@ fn expected() -> Vec<ChatDelta> {
         // It has no arguments, which shows only at the end.
         start(1, "b", "ask"),
         arguments(1, "{}"),
-        ChatDelta::End {
-            finish: FinishReason::ToolCalls,
-            usage: Usage { input_tokens: 3, output_tokens: 4 },
-            id: None,
-        },
+        ChatDelta::End { finish: FinishReason::ToolCalls, usage: Usage::new(3, 4), id: None },
     ]
 }
 

@@ -7,7 +7,7 @@ mod responses;
 
 use std::sync::Arc;
 
-use planproof_model::{ChatReply, ChatRequest, Message, ModelError, Settings};
+use planproof_model::{ChatReply, ChatRequest, Message, ModelError, Settings, TurnState};
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn user(text: &str) -> Message {
 }
 
 fn assistant(text: &str, calls: Vec<ToolCall>) -> Message {
-    Message::Assistant { text: text.into(), calls }
+    Message::assistant(text.into(), calls)
 }
 
 fn answer(id: &str, text: &str) -> Message {
@@ -45,9 +45,15 @@ fn weather_schema() -> Value {
     json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
 }
 
+/// The reply without what only its server understands.
+pub(crate) fn plain(reply: ChatReply) -> ChatReply {
+    let usage = Usage::new(reply.usage.input_tokens, reply.usage.output_tokens);
+    ChatReply { usage, state: TurnState::default(), ..reply }
+}
+
 fn says(text: &str, calls: Vec<ToolCall>, finish: FinishReason, usage: (u64, u64)) -> ChatReply {
-    let usage = Usage { input_tokens: usage.0, output_tokens: usage.1 };
-    ChatReply { text: text.into(), calls, finish, usage, id: None }
+    let usage = Usage::new(usage.0, usage.1);
+    ChatReply { text: text.into(), calls, finish, usage, id: None, state: TurnState::default() }
 }
 
 /// A successful answer.

@@ -16,3 +16,4 @@ mod server_completions;
 mod server_stream;
 mod stand_in;
 mod stream_shapes;
+mod turn_state;

@@ -7,7 +7,7 @@ use planproof_model::metering::{Budget, Meter, MeteredModel, OUTPUT_TOKENS_FLOOR
 use planproof_model::prices::{Money, Price};
 use planproof_model::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Message, Model, ModelError, Settings,
+    CompletionRequest, Message, Model, ModelError, Settings, TurnState,
 };
 use planproof_trace::{FinishReason, Usage};
 use proptest::prelude::*;
@@ -47,11 +47,18 @@ impl Paid {
             _ => {}
         }
         // Four characters a token, as most English takes.
-        let usage = Usage { input_tokens: text.len() as u64 / 4, output_tokens };
+        let usage = Usage::new(text.len() as u64 / 4, output_tokens);
         self.input_tokens.fetch_add(usage.input_tokens, Ordering::SeqCst);
         self.output_tokens.fetch_add(usage.output_tokens, Ordering::SeqCst);
         let usage = if text.contains("uncounted") { Usage::default() } else { usage };
-        Ok(ChatReply { text: "done".into(), calls: Vec::new(), finish: FinishReason::Stop, usage, id: None })
+        Ok(ChatReply {
+            text: "done".into(),
+            calls: Vec::new(),
+            finish: FinishReason::Stop,
+            usage,
+            id: None,
+            state: TurnState::default(),
+        })
     }
 }
 
@@ -83,7 +90,7 @@ impl Model for Paid {
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
         Box::pin(async move {
-            let usage = Usage { input_tokens: request.prompt.len() as u64 / 4, output_tokens: 1 };
+            let usage = Usage::new(request.prompt.len() as u64 / 4, 1);
             let (text, finish) = ("x".to_owned(), FinishReason::Stop);
             Ok(CompletionReply { text, finish, usage, prompt_tokens: Vec::new() })
         })
@@ -101,7 +108,7 @@ fn request(text: impl Into<String>) -> ChatRequest {
 
 /// A dollar for a thousand tokens read, two for a thousand written.
 const PRICE: Price =
-    Price { input: Money::from_picodollars(1_000_000_000), output: Money::from_picodollars(2_000_000_000) };
+    Price::new(Money::from_picodollars(1_000_000_000), Money::from_picodollars(2_000_000_000));
 
 fn metered(budget: Budget) -> (Arc<Paid>, Arc<Meter>, MeteredModel) {
     let (paid, meter) = (Arc::new(Paid::default()), Arc::new(Meter::new(budget, Spent::default())));
@@ -177,7 +184,7 @@ proptest! {
             prop_assert_ne!(is_complete, is_refused, "each run knows whether it was refused something");
         }
         let (input_tokens, output_tokens) = paid.tokens();
-        let usage = Usage { input_tokens, output_tokens };
+        let usage = Usage::new(input_tokens, output_tokens);
         let spent = meter.spent();
         prop_assert_eq!(spent, Spent { usage, cost: Some(PRICE.of(usage)), is_estimate: false });
         prop_assert!(cost_max.is_none_or(|most| PRICE.of(usage) <= most));
@@ -186,7 +193,7 @@ proptest! {
         prop_assert_eq!(meter.is_used_up(), is_used_up);
         prop_assert!(!meter.has_refused_elsewhere());
         // Nothing is refused while there is room for any request at all.
-        let most = Usage { input_tokens: largest, output_tokens: OUTPUT_TOKENS_FLOOR };
+        let most = Usage::new(largest, OUTPUT_TOKENS_FLOOR);
         if is_used_up {
             prop_assert!(cost_max.is_none_or(|max| PRICE.of(usage).plus(PRICE.of(most)) > max));
             prop_assert!(tokens_max.is_none_or(|max| input_tokens + output_tokens + largest + OUTPUT_TOKENS_FLOOR > max));
@@ -302,11 +309,7 @@ async fn attempts_that_were_lost_are_booked_beside_the_last_one() {
 
 #[tokio::test]
 async fn a_meter_goes_on_from_what_was_spent_before() {
-    let before = Spent {
-        usage: Usage { input_tokens: 100, output_tokens: 10 },
-        cost: Some(dollars(0.12)),
-        is_estimate: false,
-    };
+    let before = Spent { usage: Usage::new(100, 10), cost: Some(dollars(0.12)), is_estimate: false };
     let budget = Budget { cost_max: Some(dollars(0.13)), tokens_max: Some(220) };
     let meter = Arc::new(Meter::new(budget, before));
     assert!((meter.used() - 12.0 / 13.0).abs() < 1e-9);
@@ -317,7 +320,7 @@ async fn a_meter_goes_on_from_what_was_spent_before() {
     let free = MeteredModel::new(Arc::new(Paid::default()), None, Arc::clone(&meter));
     assert!(free.chat(&small).await.is_ok());
     let spent = meter.spent();
-    assert_eq!((spent.usage, spent.cost), (Usage { input_tokens: 100, output_tokens: 11 }, None));
+    assert_eq!((spent.usage, spent.cost), (Usage::new(100, 11), None));
 }
 
 #[tokio::test]
@@ -328,7 +331,7 @@ async fn plain_texts_are_counted_too() {
     assert!(model.complete(&request).await.is_ok());
     let streamed = model.complete_stream(&request).await.expect("a stream");
     assert_eq!(streamed.count().await, 2);
-    assert_eq!(meter.spent().usage, Usage { input_tokens: 100, output_tokens: 2 });
+    assert_eq!(meter.spent().usage, Usage::new(100, 2));
     assert!(model.complete(&request).await.is_ok(), "the estimate has learned");
     assert!(model.complete(&CompletionRequest { prompt: "x".repeat(2000), ..request }).await.is_err());
 }

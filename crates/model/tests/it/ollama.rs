@@ -201,10 +201,7 @@ async fn a_conversation_with_calls_goes_there_and_back() {
     let tools = Arc::from([Tool::without_arguments("note_number", "Notes.")]);
     let mut request = ChatRequest { tools, ..question("Note 7 and blue.") };
     let reply = model.chat(&request).await.expect("a reply");
-    assert_eq!(
-        (reply.finish, reply.usage),
-        (FinishReason::ToolCalls, Usage { input_tokens: 20, output_tokens: 9 })
-    );
+    assert_eq!((reply.finish, reply.usage), (FinishReason::ToolCalls, Usage::new(20, 9)));
     let names: Vec<&str> = reply.calls.iter().map(|call| call.name.as_str()).collect();
     assert_eq!(names, ["note_number", "note_word"]);
     assert_ne!(reply.calls[0].id, reply.calls[1].id);
@@ -216,7 +213,7 @@ async fn a_conversation_with_calls_goes_there_and_back() {
     });
     let answers: Vec<Message> =
         calls.iter().map(|call| Message::Tool { id: call.id.clone(), text: "done".into() }).collect();
-    request.messages.push(Message::Assistant { text: reply.text, calls });
+    request.messages.push(Message::assistant(reply.text, calls));
     request.messages.extend(answers);
     model.chat(&request).await.expect("a reply");
     let sent = server.chats().pop().expect("a request");

@@ -7,7 +7,7 @@ use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::{
     BoxStream, ChatDelta, ChatReply, CompletionReply, CompletionRequest, ConnectionConfig, Model, ModelError,
-    Provider, Settings,
+    Provider, Settings, TurnState,
 };
 use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
 use serde_json::{Value, json};
@@ -44,12 +44,13 @@ impl Said {
             finish: if self.calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
             usage: USAGE,
             id: None,
+            state: TurnState::default(),
         }
     }
 }
 
 /// What the server counts.
-pub(crate) const USAGE: Usage = Usage { input_tokens: 11, output_tokens: 7 };
+pub(crate) const USAGE: Usage = Usage::new(11, 7);
 
 /// An event of a stream: its name, where the protocol gives it one, and its data.
 pub(crate) type Event = (Option<&'static str>, Value);
@@ -87,7 +88,7 @@ impl Protocol {
             return model.chat(&question()).await;
         }
         let CompletionReply { text, finish, usage, .. } = model.complete(&prompt()).await?;
-        Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None })
+        Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None, state: TurnState::default() })
     }
 
     /// Asks for a stream, and adds up what comes.
@@ -113,6 +114,7 @@ pub(crate) async fn added_up(
 ) -> Result<ChatReply, ModelError> {
     let mut text = String::new();
     let mut calls: Vec<(CallId, String, String)> = Vec::new();
+    let mut state = TurnState::default();
     let mut result = None;
     while let Some(delta) = deltas.next().await {
         assert!(result.is_none(), "{delta:?} comes after the end");
@@ -123,6 +125,7 @@ pub(crate) async fn added_up(
                 calls.push((id, name, String::new()));
             }
             Ok(ChatDelta::CallArguments { index, fragment }) => calls[index].2.push_str(&fragment),
+            Ok(ChatDelta::State(kept)) => state = kept,
             Ok(ChatDelta::End { finish, usage, id }) => result = Some(Ok((finish, usage, id))),
             Err(error) => result = Some(Err(error)),
         }
@@ -130,7 +133,7 @@ pub(crate) async fn added_up(
     let (finish, usage, id) = result.expect("a stream ends with its end or an error")?;
     let call =
         |(id, name, text): (_, _, String)| ToolCall { id, name, arguments: Arguments::from_text(&text) };
-    Ok(ChatReply { text, calls: calls.into_iter().map(call).collect(), finish, usage, id })
+    Ok(ChatReply { text, calls: calls.into_iter().map(call).collect(), finish, usage, id, state })
 }
 
 /// A text in two pieces, so that streams have more than one.

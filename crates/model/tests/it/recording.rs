@@ -16,10 +16,10 @@ use planproof_model::{ChatRequest, Message, Settings};
 use planproof_trace::Secrets;
 
 /// A folder that is deleted with this value.
-struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("recording-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -27,7 +27,7 @@ impl Folder {
         Self(path)
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -42,7 +42,7 @@ fn origin() -> Origin {
     Origin { version: "0.0.0".into(), command: "planproof test tools@sim/x".into() }
 }
 
-fn create(path: &Path) -> RecordingFile {
+pub(crate) fn create(path: &Path) -> RecordingFile {
     RecordingFile::create(path, false, &origin(), Secrets::default()).expect("a new recording")
 }
 
@@ -50,7 +50,7 @@ fn open(path: &Path) -> Result<RecordingFile, RecordingError> {
     RecordingFile::open(path, &origin(), Secrets::default())
 }
 
-fn replay(path: &Path) -> ReplayModel {
+pub(crate) fn replay(path: &Path) -> ReplayModel {
     let recording = Arc::new(Recording::read(path).expect("a recording"));
     ReplayModel::new(recording, Secrets::default()).expect("of one model")
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planproof_model::anthropic::{ANTHROPIC, AnthropicModel};
 use planproof_model::openai::{OPENAI, OpenAiConfig, OpenAiModel, ResponsesModel};
-use planproof_model::{ChatReply, ChatRequest, ConnectionConfig, Message, Model, Settings};
+use planproof_model::{ChatReply, ChatRequest, ConnectionConfig, Message, Model, Settings, TurnState};
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -67,7 +67,7 @@ async fn a_conversation_with_parallel_calls_survives_the_journey() {
             (&asked.messages, &asked.settings, &asked.tools),
             (&request.messages, &settings, &request.tools)
         );
-        request.messages.push(Message::Assistant { text: reply.text, calls: reply.calls.clone() });
+        request.messages.push(Message::assistant(reply.text, reply.calls.clone()));
         request
             .messages
             .extend(reply.calls.into_iter().map(|call| Message::Tool { id: call.id, text: "ok".into() }));
@@ -107,7 +107,7 @@ async fn a_conversation_survives_the_journey_in_anthropics_protocol() {
                 (&request.messages, &request.settings, &request.tools)
             );
         }
-        request.messages.push(Message::Assistant { text: said.text, calls: said.calls.clone() });
+        request.messages.push(Message::assistant(said.text, said.calls.clone()));
         let answers = said.calls.into_iter().map(|call| Message::Tool { id: call.id, text: "ok".into() });
         request.messages.extend(answers);
     }
@@ -168,8 +168,9 @@ fn any_reply() -> impl Strategy<Value = ChatReply> {
                 text,
                 calls,
                 finish,
-                usage: Usage { input_tokens: u64::from(tokens), output_tokens: 1 },
+                usage: Usage::new(u64::from(tokens), 1),
                 id: None,
+                state: TurnState::default(),
             }
         },
     )
@@ -202,7 +203,7 @@ async fn a_kept_conversation_is_the_one_that_was_had() {
         let reply = model.chat(&request).await.unwrap();
         let asked = scripted.asked().pop().unwrap();
         assert_eq!((&asked.messages, &asked.settings), (&whole, &request.settings));
-        whole.push(Message::Assistant { text: reply.text, calls: reply.calls });
+        whole.push(Message::assistant(reply.text, reply.calls));
         whole.extend(next.clone());
         request.messages = next;
         request.previous = reply.id;

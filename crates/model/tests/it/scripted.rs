@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures::stream;
 use planproof_model::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Message, Model, ModelError,
+    TurnState,
 };
 use planproof_trace::{Arguments, CallId, FinishReason, ToolCall, Usage};
 
@@ -105,6 +106,7 @@ fn in_pieces(reply: ChatReply) -> Vec<Result<ChatDelta, ModelError>> {
             break;
         }
     }
+    deltas.extend((!reply.state.is_empty()).then_some(ChatDelta::State(reply.state)));
     deltas.push(ChatDelta::End { finish: reply.finish, usage: reply.usage, id: reply.id });
     deltas.into_iter().map(Ok).collect()
 }
@@ -123,8 +125,9 @@ pub(crate) fn says(text: &str, calls: &[(&str, &str, &str)]) -> ChatReply {
         text: text.to_owned(),
         finish: if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
         calls,
-        usage: Usage { input_tokens: 5, output_tokens: 2 },
+        usage: Usage::new(5, 2),
         id: None,
+        state: TurnState::default(),
     }
 }
 

@@ -203,6 +203,7 @@ async fn messages_reach_the_model_whole() {
              "cache_control": {"type": "ephemeral"}},
             {"type": "custom", "name": "ask", "input_schema": {"type": "object"}, "defer_loading": false},
             {"type": "web_search_20250305", "name": "web_search", "max_uses": 8},
+            {"type": "bash_20250124", "name": "bash"}, {"type": "not_known_yet", "input_schema": 7},
         ],
         "messages": [
             {"role": "user", "content": [
@@ -225,9 +226,12 @@ async fn messages_reach_the_model_whole() {
     let address = start(model.clone(), |_| {}).await;
     assert_eq!(post(address, MESSAGES, &body).await.status, 200);
     let asked = model.asked().remove(0);
+    let Message::Assistant { state, .. } = &asked.messages[2] else { panic!("{asked:?}") };
+    assert!(!state.is_empty(), "its thought is kept");
     let assistant = Message::Assistant {
         text: "On it.".into(),
         calls: vec![call("c1", "pay", "{\"a\":1}"), call("c2", "ask", "{}")],
+        state: state.clone(),
     };
     assert_eq!(
         asked.messages,
@@ -238,7 +242,7 @@ async fn messages_reach_the_model_whole() {
             result("c1", "o\nne"),
             result("c2", "two"),
             user("and"),
-            Message::Assistant { text: "Done.".into(), calls: Vec::new() },
+            Message::assistant("Done.".into(), Vec::new()),
             user("thanks"),
         ]
     );
@@ -307,7 +311,7 @@ async fn contents_reach_the_model_whole() {
         [
             system("You are good."),
             user("<session_context>\nx\n</session_context>\n\ngo"),
-            Message::Assistant { text: "On it.".into(), calls },
+            Message::assistant("On it.".into(), calls),
             result("call_1", "first"),
             result("call_2", "{\"more\":1,\"output\":\"second\"}"),
             result("x9", "asked"),
@@ -390,7 +394,7 @@ async fn a_namespace_is_taken_apart_and_put_together() {
     let names: Vec<&str> = asked[0].tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["ask", "mcp__p__pay"]);
     let calls = vec![call("c1", "mcp__p__pay", "{}"), call("c2", "ask", "{}")];
-    assert_eq!(asked[1].messages[1], Message::Assistant { text: String::new(), calls });
+    assert_eq!(asked[1].messages[1], Message::assistant(String::new(), calls));
     // A plain answer names it in the same way.
     let plain = start(scripted(vec![says("", &[("c1", "mcp__p__pay", "{}")])]), |_| {}).await;
     let body = json!({"tools": tools, "input": "go"});
@@ -452,10 +456,10 @@ async fn each_protocol_is_refused_in_its_own_words() {
         (
             MESSAGES,
             claude,
-            r#"{"messages":[],"tools":[{"name":"a","type":"bash_20250124"}]}"#,
+            r#"{"messages":[],"tools":[{"input_schema":{}}]}"#,
             400,
             "invalid_request_error",
-            "tools[0]: type `bash_20250124`",
+            "tools[0]: a tool needs a name",
         ),
         ("/v1/embed", "x-api-key: k\r\n", "{}", 404, "not_found_error", "nothing at POST /v1/embed"),
         (MESSAGES, "x-api-key: k\r\norigin: http://evil.com\r\n", "{}", 403, "permission_error", "Origin"),

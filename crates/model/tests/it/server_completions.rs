@@ -43,7 +43,7 @@ impl Model for Parrot {
             text: character.to_string(),
             log_probability: log_probability(place),
         });
-        let usage = Usage { input_tokens: prompt.chars().count() as u64, output_tokens: 5 };
+        let usage = Usage::new(prompt.chars().count() as u64, 5);
         let reply = CompletionReply {
             text: format!(" {:?} {:?}", settings.output_tokens_max, settings.stop),
             finish: FinishReason::Stop,

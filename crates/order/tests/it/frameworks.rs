@@ -116,12 +116,12 @@ async fn run_behind(kind: SimKind, case: &PlanningCase, style: Style) -> Vec<Eve
         }
         if style == Style::Text {
             let text = format!("Calling tools:\n[{}]", listed.join(", "));
-            messages.push(Message::Assistant { text, calls: Vec::new() });
+            messages.push(Message::assistant(text, Vec::new()));
             // As they came.
             let lines: Vec<&str> = results.iter().rev().map(|(_, text)| text.as_str()).collect();
             messages.push(Message::User { text: format!("Observation:\n{}", lines.join("\n")) });
         } else {
-            messages.push(Message::Assistant { text: String::new(), calls: reply.calls });
+            messages.push(Message::assistant(String::new(), reply.calls));
             messages.extend(results.into_iter().map(|(id, text)| Message::Tool { id, text }));
         }
     }
@@ -162,7 +162,7 @@ async fn a_strange_history_is_said_not_to_be_understood() {
     let request = ChatRequest {
         messages: vec![
             Message::User { text: case.query.clone() },
-            Message::Assistant { text: "[[ ## next_tool_name ## ]] a_tool".into(), calls: Vec::new() },
+            Message::assistant("[[ ## next_tool_name ## ]] a_tool".into(), Vec::new()),
             Message::User { text: "[[ ## observation_0 ## ]] done".into() },
         ],
         tools: Arc::clone(tools.tools()),

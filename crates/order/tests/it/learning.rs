@@ -128,8 +128,11 @@ fn parts(line: &Value, field: &str) -> (String, String, String) {
         .iter()
         .map(|it| (it["role"].as_str().expect("a role"), it["content"].as_str().expect("text")))
         .collect();
-    let so_far = shown.get(2).map_or("", |message| message.1);
-    (format!("{shown:?}"), format!("{}\n\n{}\n{so_far}", shown[0].1, shown[1].1), text(&target["content"]))
+    // A turn can be interrupted by what is wrong with it. The question has no mark in a conversation.
+    let turns = shown.iter().filter(|message| message.0 == "assistant").map(|message| message.1);
+    let so_far = turns.collect::<Vec<_>>().join("\n");
+    let whole = format!("{}\n\n[Question] {}\n{so_far}", shown[0].1, shown[1].1);
+    (format!("{shown:?}"), whole, text(&target["content"]))
 }
 
 /// Reads a text as a run by a monitor of its own, which writes nothing for the model. The calls, and whether

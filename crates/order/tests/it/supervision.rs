@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use planproof_bench::{Campaign, CampaignEnd, Outcome, Supervision, Unit, Work};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
-use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
+use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError, TurnState};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{NewCampaign, Store, StoreLimits, Writer};
 use planproof_synth::file::write_case;
@@ -142,7 +142,14 @@ impl Model for Slow {
         Box::pin(async move {
             tokio::time::sleep(self.takes).await;
             let (text, finish) = (self.says.to_owned(), FinishReason::Stop);
-            Ok(ChatReply { text, calls: Vec::new(), finish, usage: Usage::default(), id: None })
+            Ok(ChatReply {
+                text,
+                calls: Vec::new(),
+                finish,
+                usage: Usage::default(),
+                id: None,
+                state: TurnState::default(),
+            })
         })
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
+use planproof_model::{
+    BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError, TurnState,
+};
 use planproof_order::OrderRun as _;
 use planproof_order::topics::{
     Generated, OwnTools, ROUNDS_MAX, TopicsWanted, generate_topics, name_tools, prove_topics,
@@ -52,6 +54,7 @@ impl<F: Fn(&str, usize) -> Result<String, ModelError> + Send + Sync> Model for S
             finish: FinishReason::Stop,
             usage: Usage::default(),
             id: None,
+            state: TurnState::default(),
         };
         Box::pin(std::future::ready(text.map(reply)))
     }

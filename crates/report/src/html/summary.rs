@@ -126,6 +126,9 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     " rejected it, so the same campaign may give different results next time."
                 }
             }
+            @for change in &report.changed_requests {
+                p.banner role="note" { (Foreign::short(change, REASON_CHARACTERS_MAX)) "." }
+            }
             div.figures {
                 div.figure.lead {
                     p.name { "Passed" }

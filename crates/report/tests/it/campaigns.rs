@@ -257,7 +257,7 @@ pub(crate) fn right_plan(case: &PlanningCase) -> Vec<&str> {
 pub(crate) fn run(case: &PlanningCase, tools: &[&str], end: EndReason) -> Vec<Event> {
     let mut kinds = vec![EventKind::Query { text: case.query.clone() }];
     for (place, tool) in tools.iter().enumerate() {
-        let usage = Usage { input_tokens: 100, output_tokens: 10 };
+        let usage = Usage::new(100, 10);
         kinds.push(EventKind::Turn { text: String::new(), calls: 1, finish: FinishReason::ToolCalls, usage });
         kinds.extend([call(place, tool), result(place, &case.mock_answer(tool))]);
     }

@@ -457,7 +457,7 @@ pub(crate) fn hostile(text: &str) -> TestCampaign {
         case.paragraph += text;
         case.query = format!("{text}{}{text}", case.paragraph);
     }
-    let usage = Usage { input_tokens: u64::MAX / 16, output_tokens: 1 };
+    let usage = Usage::new(u64::MAX / 16, 1);
     let run_of = |place: usize, case: &PlanningCase| {
         let mut tools = right_plan(case);
         tools.reverse();

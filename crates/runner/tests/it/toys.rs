@@ -7,7 +7,7 @@ use std::sync::Arc;
 use planproof_agents::{AgentSpec, FunctionCallingAgent};
 use planproof_bench::AgentUnderTest;
 use planproof_model::recording::Origin;
-use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
+use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError, TurnState};
 use planproof_runner::{
     Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, ProgramOptions, RunnerError, StoredOptions, Token,
     World,
@@ -116,9 +116,16 @@ impl Model for Done {
     }
 
     fn chat<'a>(&'a self, _: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        let usage = Usage { input_tokens: 5, output_tokens: 1 };
+        let usage = Usage::new(5, 1);
         let (text, finish) = ("Done.".to_owned(), FinishReason::Stop);
-        Box::pin(std::future::ready(Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None })))
+        Box::pin(std::future::ready(Ok(ChatReply {
+            text,
+            calls: Vec::new(),
+            finish,
+            usage,
+            id: None,
+            state: TurnState::default(),
+        })))
     }
 }
 

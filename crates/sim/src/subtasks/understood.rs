@@ -55,7 +55,7 @@ impl Request<'_> {
                     }
                     pairs.extend(calls.iter().map(|call| pair(call, &talk.tools).to_json()));
                     let results = calls.iter().map(|call| result(call, PLANNED_RESULT)).collect::<Vec<_>>();
-                    talk.messages.push(Message::Assistant { text, calls });
+                    talk.messages.push(Message::assistant(text, calls));
                     talk.messages.extend(results);
                 }
                 Json::from(pairs).to_string()
@@ -198,7 +198,7 @@ fn carried_out(messages: &[Message]) -> Vec<Message> {
         let given = observed.split_once('\n').map_or("", |(_, rest)| rest);
         let given = given.rsplit_once("\n\n").map_or(given, |(given, _)| given);
         let answer = result(&call, given);
-        turns.push(Message::Assistant { text: String::new(), calls: vec![call] });
+        turns.push(Message::assistant(String::new(), vec![call]));
         turns.push(answer);
     }
     turns

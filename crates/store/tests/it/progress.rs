@@ -50,7 +50,7 @@ fn spending_is_noted_beside_the_rest() {
     create(&store, "a", 1, 1);
     let writer = store.writer().expect("starts");
     writer.set_progress("a", &progress(60)).wait().expect("commits");
-    let served = |tokens| Usage { input_tokens: tokens + 1, output_tokens: tokens + 2 };
+    let served = |tokens| Usage::new(tokens + 1, tokens + 2);
     for tokens in 61..=200 {
         writer.note_spending("a", progress(tokens).spent, served(tokens));
         writer.note_spending("nobody", progress(tokens).spent, served(tokens));

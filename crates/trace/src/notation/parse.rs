@@ -143,7 +143,7 @@ impl<'t> Parser<'t> {
 
     fn tokens(&mut self) -> Result<Usage, NotationError> {
         let (input_tokens, output_tokens) = self.pair("`/` and the tokens written")?;
-        Ok(Usage { input_tokens, output_tokens })
+        Ok(Usage::new(input_tokens, output_tokens))
     }
 
     /// Two numbers with a `/` between them.

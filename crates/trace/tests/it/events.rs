@@ -80,7 +80,7 @@ fn kind() -> impl Strategy<Value = EventKind> {
             text,
             calls,
             finish,
-            usage: Usage { input_tokens, output_tokens },
+            usage: Usage::new(input_tokens, output_tokens),
         },
     );
     prop_oneof![

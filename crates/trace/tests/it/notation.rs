@@ -53,7 +53,7 @@ fn ok(id: &str, text: &str) -> EventKind {
 }
 
 fn turn(text: &str, calls: u32, finish: FinishReason, tokens: (u64, u64)) -> EventKind {
-    let usage = Usage { input_tokens: tokens.0, output_tokens: tokens.1 };
+    let usage = Usage::new(tokens.0, tokens.1);
     EventKind::Turn { text: text.into(), calls, finish, usage }
 }
 

@@ -38,7 +38,7 @@ impl Model for Timed {
                 Role::Deliverer => "done".to_owned(),
             };
             let (finish, usage) = (FinishReason::Stop, Usage::default());
-            Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None })
+            Ok(ChatReply { text, calls: Vec::new(), finish, usage, id: None, state: TurnState::default() })
         })
     }
 }

@@ -74,7 +74,14 @@ impl Adversary {
             *chance.pick(&[FinishReason::Stop, FinishReason::Stop, FinishReason::Stop, FinishReason::Length]);
         // A server that cuts a reply before its first word has failed, which this model does not.
         let finish = if text.is_empty() { FinishReason::Stop } else { finish };
-        ChatReply { text, calls: Vec::new(), finish, usage: Usage::default(), id: None }
+        ChatReply {
+            text,
+            calls: Vec::new(),
+            finish,
+            usage: Usage::default(),
+            id: None,
+            state: TurnState::default(),
+        }
     }
 
     /// The state after the text.

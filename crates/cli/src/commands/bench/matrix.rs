@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
     CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, new_campaign, resume_stored,
-    stop_on_signal,
+    run_time, stop_on_signal,
 };
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
@@ -154,9 +154,9 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     }
     // Before the campaigns are created: a file that cannot be written is a mistake in the request.
     let files = files(request)?;
-    let asking = campaign.asking()?;
-    let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
+    let asking = campaign.asking(run_time(campaign, first))?;
+    let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let mut of_suite = OrderOptions::default();
     of_suite.media = command.media().map(planproof_runner::absolute).transpose()?;
     of_suite.pages = command.pages().map(crate::pages::absolute).transpose()?;

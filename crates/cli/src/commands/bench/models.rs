@@ -26,6 +26,7 @@ use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArg
 use crate::config;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress;
+use crate::providers;
 use crate::select;
 use crate::stored::Stored;
 use crate::terminal;
@@ -91,8 +92,8 @@ fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
 fn agent(name: &str) -> Result<AgentSpec, Failure> {
     // The names of programs and services hold slashes as well, but begin with a word and a colon. Behind its provider,
     // a model has colons of its own, as in `openai/llama3:8b`.
-    let is_model =
-        !name.contains('@') && name.split_once('/').is_some_and(|(provider, _)| !provider.contains(':'));
+    let has_provider = || name.split_once('/').is_some_and(|(provider, _)| !provider.contains(':'));
+    let is_model = !name.contains('@') && (providers::find(name)?.is_some() || has_provider());
     let spec = select::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;
     match parts(&spec).model {
         Some(_) => Ok(spec),
@@ -257,7 +258,7 @@ impl Models<'_> {
         let campaign = self.find(&stand_in, &label)?;
         let campaign = campaign.ok_or_else(|| Failure::outside("the simulated campaign is gone"))?;
         let tokens = self.report(&campaign.id)?.tokens;
-        let usage = Usage { input_tokens: tokens.input, output_tokens: tokens.output };
+        let usage = Usage::new(tokens.input, tokens.output);
         let model = parts.model.unwrap_or_default();
         let price = self.prices.find(&model);
         Ok(Row {

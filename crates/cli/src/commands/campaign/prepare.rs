@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::time::Duration;
 
 use planproof_agents::AgentSpec;
 use planproof_isolation::Isolate;
@@ -98,11 +99,11 @@ pub(in crate::commands) fn new_campaign(
     let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
     let seed = if seed_is_secret { drawn() } else { global.seed };
     RequestedCampaign {
-        agent,
         repeats: command.repeats(),
         seed,
         seed_is_secret,
-        timeout: arguments.model.run_time(arguments.timeout),
+        timeout: run_time(arguments, &agent),
+        agent,
         iterations: arguments.iterations,
         reply_tokens: arguments.reply_tokens,
         concurrency: arguments.concurrency,
@@ -123,6 +124,16 @@ pub(in crate::commands) fn new_campaign(
         is_checked: !arguments.no_check,
         think: arguments.think.map(Think::is_on),
     }
+}
+
+/// The longest time of a run of this agent.
+pub(in crate::commands) fn run_time(arguments: &CampaignArguments, agent: &AgentSpec) -> Duration {
+    select::run_time(asked_model(arguments, agent), &arguments.model, arguments.timeout)
+}
+
+/// The model that runs of this agent ask.
+fn asked_model<'a>(arguments: &'a CampaignArguments, agent: &'a AgentSpec) -> Option<&'a str> {
+    agent.model().or(arguments.serve_model.as_deref())
 }
 
 /// How a program is started, with the files of the command line hidden from it.
@@ -156,7 +167,7 @@ fn begin(
     agent: AgentSpec,
     command: CampaignCommand<'_>,
 ) -> Result<Prepared, Failure> {
-    let asking = arguments.asking()?;
+    let asking = arguments.asking(run_time(arguments, &agent))?;
     let bank = select::topic_bank(command.topics())?;
     let order = OrderOptions {
         dissect: command.dissect(),
@@ -172,6 +183,9 @@ fn begin(
     let new = new_campaign(arguments, global, agent, &command, &order);
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
     let run = planproof_runner::begin(&world, &new, || command.cases(new.seed, &bank))?;
+    if !global.quiet {
+        select::tell_run_time(asked_model(arguments, &new.agent), &arguments.model, arguments.timeout);
+    }
     Ok(Prepared::new(run, order))
 }
 

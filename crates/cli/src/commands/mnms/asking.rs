@@ -46,7 +46,7 @@ impl Conversation {
         let text = self.model.chat(&request).await?.text;
         // The whole answer is read, but each further round would send it again.
         let kept = text.chars().take(KEPT_CHARACTERS_MAX).collect();
-        self.messages.push(Message::Assistant { text: kept, calls: Vec::new() });
+        self.messages.push(Message::assistant(kept, Vec::new()));
         Ok(text)
     }
 

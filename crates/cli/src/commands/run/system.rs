@@ -36,6 +36,10 @@ impl Model for Instructed {
         self.model.takes_temperature()
     }
 
+    fn changed_requests(&self) -> Vec<String> {
+        self.model.changed_requests()
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             // A conversation that the server has kept holds the instructions already.

@@ -4,10 +4,12 @@ use planproof_trace::{Arguments, CallId, ToolCall, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::state;
 use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
 use crate::content::Content;
+use crate::counts::Counts;
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, lenient};
 
@@ -16,7 +18,7 @@ struct Reply<'a> {
     #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
     #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<WireUsage>,
+    usage: Option<Counts>,
     #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
 }
@@ -81,24 +83,6 @@ pub(super) struct ReplyFunction<'a> {
     pub(super) arguments: Option<&'a RawValue>,
 }
 
-/// Token counts; a missing or invalid count is zero.
-#[derive(Deserialize, Clone, Copy)]
-pub(in crate::openai) struct WireUsage {
-    #[serde(default, deserialize_with = "lenient::count")]
-    pub(in crate::openai) prompt_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    completion_tokens: Option<u64>,
-}
-
-impl From<WireUsage> for Usage {
-    fn from(usage: WireUsage) -> Self {
-        Self {
-            input_tokens: usage.prompt_tokens.unwrap_or(0),
-            output_tokens: usage.completion_tokens.unwrap_or(0),
-        }
-    }
-}
-
 /// Reads a whole reply to `request`.
 pub(in crate::openai) fn read(
     endpoint: &Endpoint,
@@ -147,5 +131,5 @@ pub(in crate::openai) fn read(
     let usage = reply.usage.map(Usage::from).unwrap_or_default();
     let has_thoughts = message.reasoning_content || message.reasoning;
     let (text, finish) = endpoint.ended(text, ending, !calls.is_empty(), has_thoughts, usage)?;
-    Ok(ChatReply { text, calls, finish, usage, id: None })
+    Ok(ChatReply { text, calls, finish, usage, id: None, state: state::of_reply(bytes) })
 }

@@ -6,10 +6,12 @@ use serde::ser::Serializer;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::connection::parameters::{Parameter, Refused};
 use crate::json::write_text;
 use crate::openai::grammar::GrammarFields;
 use crate::openai::wire_seed;
-use crate::{ChatRequest, Message, Settings};
+use crate::turn_state::{PartOf, StateForm, StatePart};
+use crate::{ChatRequest, Message, Settings, TurnState};
 
 /// The name of the token limit. OpenAI's reasoning models refuse the old name; several other servers do not know the
 /// new one.
@@ -64,8 +66,9 @@ struct StreamOptions {
 
 impl Streaming {
     /// The fields for a reply that is to be streamed, or not.
-    pub(in crate::openai) fn wanted(stream: bool) -> Self {
-        Self { stream, stream_options: stream.then_some(StreamOptions { include_usage: true }) }
+    pub(in crate::openai) fn wanted(stream: bool, refused: &Refused) -> Self {
+        let has_options = stream && !refused.has(Parameter::StreamOptions);
+        Self { stream, stream_options: has_options.then_some(StreamOptions { include_usage: true }) }
     }
 }
 
@@ -74,7 +77,7 @@ pub(in crate::openai) struct ArgumentsText<'a>(pub(in crate::openai) &'a Argumen
 
 /// Writes a message. Hand-written, because a conversation is written anew with every turn: with serde this took a
 /// third of all the work of a run.
-fn write_message(out: &mut Vec<u8>, message: &Message) -> Result<(), serde_json::Error> {
+fn write_message(out: &mut Vec<u8>, message: &Message, refused: &Refused) -> Result<(), serde_json::Error> {
     match message {
         Message::System { text } => {
             out.extend_from_slice(b"{\"role\":\"system\",\"content\":");
@@ -84,21 +87,25 @@ fn write_message(out: &mut Vec<u8>, message: &Message) -> Result<(), serde_json:
             out.extend_from_slice(b"{\"role\":\"user\",\"content\":");
             write_text(out, text);
         }
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, state } => {
             out.extend_from_slice(b"{\"role\":\"assistant\",\"content\":");
-            // By the protocol, a message of calls alone has no content.
-            if text.is_empty() && !calls.is_empty() {
+            let mut items = kept(state, PartOf::Item, None, refused).peekable();
+            if items.peek().is_some() {
+                write_parts(out, text, items);
+            } else if text.is_empty() && !calls.is_empty() {
+                // By the protocol, a message of calls alone has no content.
                 out.extend_from_slice(b"null");
             } else {
                 write_text(out, text);
             }
             for (index, call) in calls.iter().enumerate() {
                 out.extend_from_slice(if index == 0 { b",\"tool_calls\":[" } else { b"," });
-                write_call(out, call)?;
+                write_call(out, index, call, state, refused)?;
             }
             if !calls.is_empty() {
                 out.push(b']');
             }
+            kept(state, PartOf::Turn, None, refused).for_each(|part| write_fields(out, part, refused));
         }
         Message::Tool { id, text } => {
             out.extend_from_slice(b"{\"role\":\"tool\",\"tool_call_id\":");
@@ -111,7 +118,13 @@ fn write_message(out: &mut Vec<u8>, message: &Message) -> Result<(), serde_json:
     Ok(())
 }
 
-fn write_call(out: &mut Vec<u8>, call: &ToolCall) -> Result<(), serde_json::Error> {
+fn write_call(
+    out: &mut Vec<u8>,
+    index: usize,
+    call: &ToolCall,
+    state: &TurnState,
+    refused: &Refused,
+) -> Result<(), serde_json::Error> {
     out.extend_from_slice(b"{\"id\":");
     write_text(out, call.id.as_str());
     out.extend_from_slice(b",\"type\":\"function\",\"function\":{\"name\":");
@@ -122,8 +135,49 @@ fn write_call(out: &mut Vec<u8>, call: &ToolCall) -> Result<(), serde_json::Erro
         Arguments::Object(object) => write_text(out, &serde_json::to_string(object)?),
         Arguments::Malformed(text) => write_text(out, text),
     }
-    out.extend_from_slice(b"}}");
+    kept(state, PartOf::Function, Some(index), refused).for_each(|part| write_fields(out, part, refused));
+    out.push(b'}');
+    kept(state, PartOf::Call, Some(index), refused).for_each(|part| write_fields(out, part, refused));
+    out.push(b'}');
     Ok(())
+}
+
+/// The state of this protocol that belongs to a part of the turn, except for items of a refused kind.
+fn kept<'a>(
+    state: &'a TurnState,
+    of: PartOf,
+    call: Option<usize>,
+    refused: &'a Refused,
+) -> impl Iterator<Item = &'a StatePart> {
+    let is_it = move |part: &&StatePart| part.of() == of && part.call() == call;
+    state.of_form(StateForm::Chat).filter(is_it).filter(|part| part.is_sent(refused))
+}
+
+/// Writes the fields of a part behind others.
+fn write_fields(out: &mut Vec<u8>, part: &StatePart, refused: &Refused) {
+    for (name, value) in part.sent(refused) {
+        out.push(b',');
+        write_text(out, name);
+        out.push(b':');
+        out.extend_from_slice(value.text().as_bytes());
+    }
+}
+
+/// Writes content that has parts other than text, such as thoughts, which come before the text.
+fn write_parts<'a>(out: &mut Vec<u8>, text: &str, items: impl Iterator<Item = &'a StatePart>) {
+    out.push(b'[');
+    for item in items {
+        item.write(out);
+        out.push(b',');
+    }
+    if text.is_empty() {
+        out.pop();
+    } else {
+        out.extend_from_slice(b"{\"type\":\"text\",\"text\":");
+        write_text(out, text);
+        out.push(b'}');
+    }
+    out.push(b']');
 }
 
 impl Serialize for ArgumentsText<'_> {
@@ -162,11 +216,13 @@ pub(in crate::openai) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, s
     serde_json::value::to_raw_value(&wire.collect::<Vec<_>>())
 }
 
-/// Writes a request's body. `settings` replace those of the request.
+/// Writes a request's body. `settings` replace those of the request; of the state of earlier turns, what is refused is
+/// left out.
 pub(in crate::openai) fn render(
     model: &str,
     request: &ChatRequest,
     settings: &Settings,
+    refused: &Refused,
     tools: Option<&RawValue>,
     limit: LimitField,
     grammar: GrammarFields<'_>,
@@ -183,7 +239,7 @@ pub(in crate::openai) fn render(
         stop: &settings.stop,
         grammar,
         partial: request.is_partial_turn().then_some(partial),
-        stream: Streaming::wanted(stream),
+        stream: Streaming::wanted(stream, refused),
     };
     let mut bytes = Vec::with_capacity(size_hint(request, tools));
     bytes.extend_from_slice(b"{\"model\":");
@@ -193,7 +249,7 @@ pub(in crate::openai) fn render(
         if index > 0 {
             bytes.push(b',');
         }
-        write_message(&mut bytes, message)?;
+        write_message(&mut bytes, message, refused)?;
     }
     bytes.push(b']');
     let end = bytes.len();
@@ -210,7 +266,7 @@ pub(in crate::openai) fn size_hint(request: &ChatRequest, tools: Option<&RawValu
         .iter()
         .map(|message| match message {
             Message::System { text } | Message::User { text } | Message::Tool { text, .. } => text.len() + 96,
-            Message::Assistant { text, calls } => text.len() + 64 + calls.len() * 192,
+            Message::Assistant { text, calls, state } => text.len() + 64 + calls.len() * 192 + state.bytes(),
         })
         .sum();
     tools.map_or(0, |tools| tools.get().len()) + texts + texts / 16 + 192
@@ -234,12 +290,9 @@ mod tests {
             messages: vec![
                 Message::System { text: "s".into() },
                 Message::User { text: "\"u\"\n".into() },
-                Message::Assistant {
-                    text: String::new(),
-                    calls: vec![call("a", "{\"x\": 1}"), call("b", "{oops")],
-                },
+                Message::assistant(String::new(), vec![call("a", "{\"x\": 1}"), call("b", "{oops")]),
                 Message::Tool { id: CallId::new("a"), text: "done".into() },
-                Message::Assistant { text: "Then".into(), calls: vec![] },
+                Message::assistant("Then".into(), vec![]),
             ],
             tools: Arc::from([Tool::without_arguments("pay", "Pays.")]),
             settings: Settings {
@@ -255,6 +308,7 @@ mod tests {
             "m",
             &request,
             &request.settings,
+            &Refused::default(),
             Some(&tools),
             LimitField::MaxTokens,
             GrammarFields::default(),
@@ -284,6 +338,7 @@ mod tests {
             "m",
             &plain,
             &plain.settings,
+            &Refused::default(),
             None,
             LimitField::MaxCompletionTokens,
             GrammarFields::default(),

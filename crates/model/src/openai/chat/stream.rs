@@ -5,13 +5,15 @@ use std::borrow::Cow;
 use planproof_trace::Usage;
 use serde::Deserialize;
 
-use super::reply::{ReplyFunction, WireUsage, choice_ending};
+use super::reply::{ReplyFunction, choice_ending};
+use super::state::{self, ChatState};
 use crate::connection::calls::{BegunCalls, CallPiece};
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
 use crate::connection::fault::{Fault, fault_event};
 use crate::connection::stream::{Decoder, Deltas};
 use crate::content::Content;
+use crate::counts::Counts;
 use crate::{ChatRequest, ModelError, lenient};
 
 #[derive(Deserialize)]
@@ -19,7 +21,7 @@ struct Chunk<'a> {
     #[serde(borrow)]
     choices: Option<Vec<ChunkChoice<'a>>>,
     #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<WireUsage>,
+    usage: Option<Counts>,
     #[serde(default, deserialize_with = "Fault::of_field")]
     error: Option<Fault>,
 }
@@ -69,14 +71,15 @@ pub(in crate::openai) struct ChunkDecoder<'a> {
     calls: BegunCalls,
     ending: Option<Ending>,
     usage: Usage,
+    state: ChatState,
     /// Some of the reply has arrived, at least its beginning.
     has_begun: bool,
 }
 
 impl<'a> ChunkDecoder<'a> {
     pub(in crate::openai) fn new(request: &'a ChatRequest) -> Self {
-        let (calls, usage) = (BegunCalls::default(), Usage::default());
-        Self { request, calls, ending: None, usage, has_begun: false }
+        let (calls, usage, state) = (BegunCalls::default(), Usage::default(), ChatState::default());
+        Self { request, calls, ending: None, usage, state, has_begun: false }
     }
 
     fn take_delta(&mut self, delta: Delta<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
@@ -107,6 +110,7 @@ impl<'a> ChunkDecoder<'a> {
 
     fn end(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         self.calls.finish(out)?;
+        out.state = std::mem::take(&mut self.state).into_state();
         out.end(self.ending.take(), self.calls.len() > 0, self.usage, None)
     }
 }
@@ -132,6 +136,7 @@ impl Decoder for ChunkDecoder<'_> {
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
         }
+        state::add_chunk(&mut self.state, data);
         for choice in chunk.choices.into_iter().flatten() {
             // Only the first choice counts, as in a whole reply.
             if choice.index.unwrap_or(0) != 0 {

@@ -4,10 +4,12 @@ use planproof_trace::{Arguments, CallId, ToolCall, Usage};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::state;
 use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
 use crate::content::Content;
+use crate::counts::Counts;
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, ReplyId, lenient};
 
@@ -23,7 +25,7 @@ pub(super) struct WireResponse<'a> {
     #[serde(borrow)]
     pub(super) output: Option<Vec<WireItem<'a>>>,
     #[serde(default, deserialize_with = "lenient::object")]
-    usage: Option<WireUsage>,
+    usage: Option<Counts>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -52,14 +54,6 @@ impl Status {
 struct Incomplete {
     #[serde(default, deserialize_with = "Ending::read")]
     reason: Option<Ending>,
-}
-
-#[derive(Deserialize)]
-struct WireUsage {
-    #[serde(default, deserialize_with = "lenient::count")]
-    input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "lenient::count")]
-    output_tokens: Option<u64>,
 }
 
 /// One item of the output, with the fields of all kinds; each kind uses its own.
@@ -125,10 +119,7 @@ impl WireResponse<'_> {
                 return Err(endpoint.malformed("the response's status is not that of one that has ended"));
             }
         };
-        let usage = self.usage.take().map(|usage| Usage {
-            input_tokens: usage.input_tokens.unwrap_or(0),
-            output_tokens: usage.output_tokens.unwrap_or(0),
-        });
+        let usage = self.usage.take().map(Usage::from);
         let id = self.id.take().filter(|id| !id.is_empty()).map(ReplyId);
         Ok(End { ending, usage: usage.unwrap_or_default(), id })
     }
@@ -171,5 +162,5 @@ pub(super) fn read(
         }
     }
     let (text, finish) = endpoint.ended(text, end.ending, !calls.is_empty(), has_thoughts, end.usage)?;
-    Ok(ChatReply { text, calls, finish, usage: end.usage, id: end.id })
+    Ok(ChatReply { text, calls, finish, usage: end.usage, id: end.id, state: state::of_response(bytes) })
 }

@@ -1,12 +1,14 @@
 //! A request for a response, written straight from the conversation.
 
-use planproof_trace::Tool;
+use planproof_trace::{Tool, ToolCall};
 use serde::Serialize;
-use serde::ser::{SerializeSeq, Serializer};
+use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::connection::parameters::Refused;
 use crate::openai::chat::request::{ArgumentsText, size_hint};
+use crate::turn_state::{Placed, StateForm, StatePart};
 use crate::{ChatRequest, Message, ReplyId, Settings};
 
 #[derive(Serialize)]
@@ -30,14 +32,56 @@ struct Body<'a> {
 ///
 /// System instructions are items too, instead of the field `instructions`, because that field is forgotten with the
 /// next request: a stored reply stands for all the items before it.
-struct Input<'a>(&'a [Message]);
+struct Input<'a>(&'a [Message], &'a Refused);
 
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Item<'a> {
-    Message { role: Role, content: &'a str },
-    FunctionCall { call_id: &'a str, name: &'a str, arguments: ArgumentsText<'a> },
-    FunctionCallOutput { call_id: &'a str, output: &'a str },
+/// An item, with the state that belongs to it.
+struct Item<'a> {
+    body: ItemBody<'a>,
+    state: Option<&'a StatePart>,
+    refused: &'a Refused,
+}
+
+enum ItemBody<'a> {
+    Message {
+        role: Role,
+        content: &'a str,
+    },
+    FunctionCall(&'a ToolCall),
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: &'a str,
+    },
+    /// Nothing but state: a thought.
+    State,
+}
+
+impl Serialize for Item<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        match &self.body {
+            ItemBody::Message { role, content } => {
+                fields.serialize_entry("type", "message")?;
+                fields.serialize_entry("role", role)?;
+                fields.serialize_entry("content", content)?;
+            }
+            ItemBody::FunctionCall(ToolCall { id, name, arguments }) => {
+                fields.serialize_entry("type", "function_call")?;
+                fields.serialize_entry("call_id", id.as_str())?;
+                fields.serialize_entry("name", name)?;
+                fields.serialize_entry("arguments", &ArgumentsText(arguments))?;
+            }
+            ItemBody::FunctionCallOutput { call_id, output } => {
+                fields.serialize_entry("type", "function_call_output")?;
+                fields.serialize_entry("call_id", call_id)?;
+                fields.serialize_entry("output", output)?;
+            }
+            ItemBody::State => {}
+        }
+        for (name, value) in self.state.into_iter().flat_map(|state| state.sent(self.refused)) {
+            fields.serialize_entry(name, value)?;
+        }
+        fields.end()
+    }
 }
 
 #[derive(Serialize)]
@@ -50,32 +94,35 @@ enum Role {
 
 impl Serialize for Input<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(messages, refused) = *self;
+        let item = |body| Item { body, state: None, refused };
         let mut items = serializer.serialize_seq(None)?;
-        for message in self.0 {
+        for message in messages {
             match message {
                 Message::System { text } => {
-                    items.serialize_element(&Item::Message { role: Role::System, content: text })?;
+                    items
+                        .serialize_element(&item(ItemBody::Message { role: Role::System, content: text }))?;
                 }
                 Message::User { text } => {
-                    items.serialize_element(&Item::Message { role: Role::User, content: text })?;
+                    items.serialize_element(&item(ItemBody::Message { role: Role::User, content: text }))?;
                 }
-                Message::Assistant { text, calls } => {
-                    if !text.is_empty() {
-                        items.serialize_element(&Item::Message { role: Role::Assistant, content: text })?;
-                    }
-                    for call in calls {
-                        items.serialize_element(&Item::FunctionCall {
-                            call_id: call.id.as_str(),
-                            name: &call.name,
-                            arguments: ArgumentsText(&call.arguments),
-                        })?;
+                Message::Assistant { text, calls, state } => {
+                    for placed in state.placed(StateForm::Responses, !text.is_empty(), calls.len()) {
+                        let (body, state) = match placed {
+                            Placed::Text(state) => {
+                                (ItemBody::Message { role: Role::Assistant, content: text }, state)
+                            }
+                            Placed::Call(call, state) => (ItemBody::FunctionCall(&calls[call]), state),
+                            Placed::Item(item) => (ItemBody::State, Some(item)),
+                        };
+                        if state.is_none_or(|state| state.is_sent(refused)) {
+                            items.serialize_element(&Item { body, state, refused })?;
+                        }
                     }
                 }
                 Message::Tool { id, text } => {
-                    items.serialize_element(&Item::FunctionCallOutput {
-                        call_id: id.as_str(),
-                        output: text,
-                    })?;
+                    let body = ItemBody::FunctionCallOutput { call_id: id.as_str(), output: text };
+                    items.serialize_element(&item(body))?;
                 }
             }
         }
@@ -108,13 +155,14 @@ pub(super) fn render(
     model: &str,
     request: &ChatRequest,
     settings: &Settings,
+    refused: &Refused,
     tools: Option<&RawValue>,
     stream: bool,
 ) -> Result<Vec<u8>, serde_json::Error> {
     let body = Body {
         model,
         previous_response_id: request.previous.as_ref().map(|ReplyId(id)| id.as_str()),
-        input: Input(&request.messages),
+        input: Input(&request.messages, refused),
         tools,
         temperature: settings.temperature,
         max_output_tokens: settings.output_tokens_max,

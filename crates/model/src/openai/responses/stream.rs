@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::reply::{ItemKind, WireItem, WireResponse};
+use super::state::StreamedItems;
 use crate::connection::calls::BegunCalls;
 use crate::connection::events::is_done;
 use crate::connection::fault::Fault;
@@ -54,12 +55,14 @@ pub(super) struct EventDecoder<'a> {
     has_lost: bool,
     /// The text items of which something has been passed on.
     passed_on: BTreeSet<u64>,
+    /// The items as they came.
+    streamed: StreamedItems,
 }
 
 impl<'a> EventDecoder<'a> {
     pub(super) fn new(request: &'a ChatRequest) -> Self {
         let (calls, items, passed_on) = (BegunCalls::default(), BTreeMap::new(), BTreeSet::new());
-        Self { request, calls, items, has_lost: false, passed_on }
+        Self { request, calls, items, has_lost: false, passed_on, streamed: StreamedItems::default() }
     }
 
     fn text(&mut self, place: Option<u64>, text: String, out: &mut Deltas<'_>) {
@@ -150,6 +153,7 @@ impl<'a> EventDecoder<'a> {
             return Err(out.endpoint.malformed("arguments of a call that never began"));
         }
         self.calls.finish(out)?;
+        out.state = self.streamed.state();
         out.end(end.ending, self.calls.len() > 0, end.usage, end.id)
     }
 }
@@ -167,6 +171,7 @@ impl Decoder for EventDecoder<'_> {
             Some(Text::Other(_)) | None => String::new(),
         };
         let kind = event.kind.as_deref().or(name).unwrap_or_default();
+        self.streamed.add(kind, data);
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => self.text(place, delta, out),
             "response.function_call_arguments.delta" => {

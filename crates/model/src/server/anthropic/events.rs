@@ -14,7 +14,7 @@ use crate::server::Shared;
 use crate::server::error::ApiError;
 use crate::server::sse::{Events, Narrator};
 use crate::server::target::Protocol;
-use crate::{ChatDelta, ChatRequest};
+use crate::{ChatDelta, ChatRequest, TurnState};
 
 /// Sends one message.
 pub(super) struct BlockNarrator {
@@ -22,11 +22,13 @@ pub(super) struct BlockNarrator {
     has_text: bool,
     /// The pieces of calls so far.
     calls: Vec<ChatDelta>,
+    /// What the model's server wants back with the reply.
+    state: TurnState,
 }
 
 impl BlockNarrator {
     pub(super) fn new(envelope: Envelope) -> Self {
-        Self { envelope, has_text: false, calls: Vec::new() }
+        Self { envelope, has_text: false, calls: Vec::new(), state: TurnState::default() }
     }
 }
 
@@ -84,6 +86,7 @@ impl Narrator for BlockNarrator {
                 }
                 more_of_block(0, &json!({"type": "text_delta", "text": text}), out);
             }
+            ChatDelta::State(state) => self.state = state,
             call => self.calls.push(call),
         }
     }
@@ -92,8 +95,15 @@ impl Narrator for BlockNarrator {
         if self.has_text {
             end_block(0, out);
         }
+        let mut begun = usize::from(self.has_text);
+        // It comes after the text, so it holds the order of the whole turn.
+        if let Some(data) = self.state.sealed(|_| false) {
+            begin_block(begun, &json!({"type": "redacted_thinking", "data": data}), out);
+            end_block(begun, out);
+            begun += 1;
+        }
         let (_, calls) = text_and_calls(&self.calls);
-        for (index, call) in (usize::from(self.has_text)..).zip(&calls) {
+        for (index, call) in (begun..).zip(&calls) {
             whole_call(index, call, out);
         }
         #[derive(Serialize)]

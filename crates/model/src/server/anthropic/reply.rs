@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::ChatReply;
 use crate::content::ArgumentsObject;
+use crate::turn_state::{Placed, StateFields, StateForm};
 
 /// The fields that all objects of one answer share.
 pub(super) struct Envelope {
@@ -19,7 +20,7 @@ pub(super) struct MessageBody<'a> {
     r#type: &'static str,
     role: &'static str,
     model: &'a str,
-    content: Vec<Block<'a>>,
+    content: Vec<AnyBlock<'a>>,
     stop_reason: Option<&'static str>,
     stop_sequence: Option<()>,
     usage: WireUsage,
@@ -28,8 +29,31 @@ pub(super) struct MessageBody<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Block<'a> {
-    Text { text: &'a str },
-    ToolUse { id: &'a str, name: &'a str, input: ArgumentsObject<'a> },
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: ArgumentsObject<'a>,
+    },
+    /// State that the client returns unread.
+    RedactedThinking {
+        data: String,
+    },
+}
+
+/// A block, or one that the model's server sent, as it came.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AnyBlock<'a> {
+    Ours {
+        #[serde(flatten)]
+        block: Block<'a>,
+        #[serde(flatten)]
+        state: StateFields<'a>,
+    },
+    Foreign(StateFields<'a>),
 }
 
 /// Tokens taken.
@@ -43,8 +67,13 @@ pub(super) struct WireUsage {
 
 impl From<Usage> for WireUsage {
     fn from(usage: Usage) -> Self {
-        let Usage { input_tokens, output_tokens } = usage;
-        Self { input_tokens, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens }
+        let Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens } = usage;
+        Self {
+            input_tokens: input_tokens.saturating_sub(cached_tokens).saturating_sub(cache_write_tokens),
+            cache_creation_input_tokens: cache_write_tokens,
+            cache_read_input_tokens: cached_tokens,
+            output_tokens,
+        }
     }
 }
 
@@ -62,14 +91,20 @@ pub(super) fn stop_reason(finish: FinishReason, has_calls: bool) -> &'static str
 impl Envelope {
     /// A whole message. Text comes before calls; without text, there is no block for it.
     pub(super) fn message<'a>(&'a self, reply: &'a ChatReply) -> MessageBody<'a> {
-        let words = (!reply.text.is_empty()).then_some(Block::Text { text: &reply.text });
-        let calls = reply.calls.iter().map(|ToolCall { id, name, arguments }| Block::ToolUse {
-            id: id.as_str(),
-            name,
-            input: ArgumentsObject(arguments),
+        let sealed = reply.state.sealed(|part| part.form() == StateForm::Messages);
+        let ours = |block, state| AnyBlock::Ours { block, state: StateFields(state) };
+        let sealed = sealed.map(|data| ours(Block::RedactedThinking { data }, None));
+        let placed = reply.state.placed(StateForm::Messages, !reply.text.is_empty(), reply.calls.len());
+        let blocks = placed.into_iter().map(|placed| match placed {
+            Placed::Text(state) => ours(Block::Text { text: &reply.text }, state),
+            Placed::Call(call, state) => {
+                let ToolCall { id, name, arguments } = &reply.calls[call];
+                ours(Block::ToolUse { id: id.as_str(), name, input: ArgumentsObject(arguments) }, state)
+            }
+            Placed::Item(part) => AnyBlock::Foreign(StateFields(Some(part))),
         });
         MessageBody {
-            content: words.into_iter().chain(calls).collect(),
+            content: sealed.into_iter().chain(blocks).collect(),
             stop_reason: Some(stop_reason(reply.finish, !reply.calls.is_empty())),
             usage: reply.usage.into(),
             ..self.begun()

@@ -8,12 +8,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::anthropic::state;
 use crate::chat::order_results;
 use crate::content::Content;
 use crate::server::Shared;
 use crate::server::error::ApiError;
 use crate::server::request::{OfferedTools, append_user, elements, invalid_tool, tool};
-use crate::{ChatRequest, Message, Settings};
+use crate::{ChatRequest, Message, Settings, TurnState, lenient};
 
 #[derive(Deserialize)]
 struct WireRequest<'a> {
@@ -102,12 +103,14 @@ pub(super) fn read(shared: &Shared, body: &[u8]) -> Result<MessagesRequest, ApiE
 fn append(message: &WireMessage<'_>, place: usize, messages: &mut Vec<Message>) -> Result<(), ApiError> {
     let path = format!("messages[{place}].content");
     let text = message.content.get();
+    let mut has_state = false;
     let blocks = if text.starts_with('"') {
         let text = serde_json::from_str(text).map_err(|error| not_understood(&path, &error))?;
         vec![Said::Text(text)]
     } else {
         let blocks: Vec<Block<'_>> =
             serde_json::from_str(text).map_err(|error| not_understood(&path, &error))?;
+        has_state = true;
         let said = blocks.into_iter().enumerate().map(|(at, block)| said(block, &format!("{path}[{at}]")));
         said.filter_map(Result::transpose).collect::<Result<_, _>>()?
     };
@@ -124,9 +127,28 @@ fn append(message: &WireMessage<'_>, place: usize, messages: &mut Vec<Message>) 
         Role::System => messages.push(Message::System { text: texts.join("\n\n") }),
         Role::User => append_user(messages, results, &texts),
         // The assistant's texts are pieces of one text, whereas a user's are paragraphs.
-        Role::Assistant => messages.push(Message::Assistant { text: texts.concat(), calls }),
+        Role::Assistant => {
+            let state = if has_state { state_of(message.content) } else { TurnState::default() };
+            messages.push(Message::Assistant { text: texts.concat(), calls, state });
+        }
     }
     Ok(())
+}
+
+/// The state that these blocks hold, in ours or in their own.
+fn state_of(content: &RawValue) -> TurnState {
+    #[derive(Deserialize)]
+    struct Redacted<'a> {
+        #[serde(borrow)]
+        data: Option<Cow<'a, str>>,
+    }
+    let blocks: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
+    let sealed = blocks.iter().filter_map(|block| {
+        let Redacted { data } = serde_json::from_str(block.get()).ok()?;
+        TurnState::unsealed(&data?)
+    });
+    let sealed: Vec<_> = sealed.flatten().collect();
+    if sealed.is_empty() { state::of_blocks(blocks) } else { TurnState::new(sealed) }
 }
 
 /// What a block holds for us.
@@ -171,32 +193,26 @@ fn not_understood(path: &str, error: &serde_json::Error) -> ApiError {
 /// Reads a list of tools.
 pub(in crate::server) fn read_tools(text: &str) -> Result<OfferedTools, ApiError> {
     #[derive(Deserialize)]
-    struct WireTool<'a> {
-        #[serde(rename = "type", borrow)]
-        kind: Option<Cow<'a, str>>,
+    struct WireTool {
         name: Option<String>,
         description: Option<String>,
         input_schema: Option<Map<String, Value>>,
     }
+    #[derive(Deserialize)]
+    struct Kind {
+        #[serde(rename = "type", default, deserialize_with = "lenient::name")]
+        kind: Option<String>,
+    }
     let mut tools = Vec::new();
-    for (place, wire) in elements::<WireTool<'_>>(text)?.into_iter().enumerate() {
-        match wire.kind.as_deref() {
-            None | Some("custom") => {}
-            // These run at the provider, which is absent here; agents add them to every request. The model is not
-            // offered them.
-            Some(kind)
-                if ["web_search", "web_fetch", "code_execution", "tool_search"]
-                    .iter()
-                    .any(|hosted| kind.starts_with(hosted)) =>
-            {
-                continue;
-            }
-            Some(kind) => {
-                let message =
-                    format!("type `{kind}` is not supported: only tools with an `input_schema` are");
-                return Err(invalid_tool(place, &message));
-            }
+    for (place, raw) in elements::<&RawValue>(text)?.into_iter().enumerate() {
+        let not_understood = |error: serde_json::Error| invalid_tool(place, &format!("{error} of the tool"));
+        let Kind { kind } = serde_json::from_str(raw.get()).map_err(not_understood)?;
+        // Tools of other kinds run at the provider, or have a form of their own; agents add them to every request. The
+        // model is not offered them.
+        if kind.is_some_and(|kind| kind != "custom") {
+            continue;
         }
+        let wire: WireTool = serde_json::from_str(raw.get()).map_err(not_understood)?;
         let name = wire.name.ok_or_else(|| invalid_tool(place, "a tool needs a name"))?;
         tools.push(tool(name, wire.description, wire.input_schema));
     }

@@ -88,7 +88,7 @@ impl Envelope {
     ) -> ContentBody<'a> {
         let content = ModelContent { parts, role: "model" };
         let finish_reason = end.map(|(finish, _)| finish_reason(finish));
-        let usage_metadata = end.map(|(_, Usage { input_tokens, output_tokens })| WireUsage {
+        let usage_metadata = end.map(|(_, Usage { input_tokens, output_tokens, .. })| WireUsage {
             prompt_token_count: input_tokens,
             candidates_token_count: output_tokens,
             total_token_count: input_tokens.saturating_add(output_tokens),

@@ -177,7 +177,7 @@ impl Conversation {
             }
         }
         if is_model {
-            self.messages.push(Message::Assistant { text: texts.concat(), calls });
+            self.messages.push(Message::assistant(texts.concat(), calls));
         } else {
             append_user(&mut self.messages, results, &texts);
         }

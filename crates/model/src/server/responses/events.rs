@@ -11,7 +11,7 @@ use super::output::{Item, ItemBody, Outcome, ResponseBody, TextPart};
 use crate::server::Shared;
 use crate::server::error::ApiError;
 use crate::server::sse::{Events, Narrator};
-use crate::{ChatDelta, ChatReply, ChatRequest};
+use crate::{ChatDelta, ChatReply, ChatRequest, TurnState};
 
 /// Tells one response.
 pub(super) struct EventNarrator {
@@ -21,6 +21,8 @@ pub(super) struct EventNarrator {
     /// Where the calls are among the items, by their place among the calls.
     calls: Vec<usize>,
     texts: usize,
+    /// What the model's server wants back with the reply.
+    state: TurnState,
     /// The items before this one have been sent completely.
     live: usize,
 }
@@ -28,7 +30,15 @@ pub(super) struct EventNarrator {
 impl EventNarrator {
     pub(super) fn new(context: ReplyContext) -> Self {
         let teller = Teller { sequence_number: 0 };
-        Self { context, teller, items: Vec::new(), calls: Vec::new(), texts: 0, live: 0 }
+        Self {
+            context,
+            teller,
+            items: Vec::new(),
+            calls: Vec::new(),
+            texts: 0,
+            state: TurnState::default(),
+            live: 0,
+        }
     }
 
     fn tell_response(&mut self, event: &str, outcome: Outcome<'_>, out: &mut Events) {
@@ -48,6 +58,7 @@ impl EventNarrator {
         match &mut item.body {
             ItemBody::Text { text } => text.push_str(more),
             ItemBody::Call { arguments, .. } => arguments.push_str(more),
+            ItemBody::Sealed(_) => {}
         }
         if place == self.live {
             self.teller.grow(place, item, more, out);
@@ -71,6 +82,7 @@ impl EventNarrator {
             let whole = match &item.body {
                 ItemBody::Text { text } => text,
                 ItemBody::Call { arguments, .. } => arguments,
+                ItemBody::Sealed(_) => "",
             };
             if !whole.is_empty() {
                 self.teller.grow(self.live, item, whole, out);
@@ -81,7 +93,8 @@ impl EventNarrator {
 
     /// The reply that the items tell.
     fn reply(&self, finish: FinishReason, usage: Usage) -> ChatReply {
-        let mut reply = ChatReply { text: String::new(), calls: Vec::new(), finish, usage, id: None };
+        let state = self.state.clone();
+        let mut reply = ChatReply { text: String::new(), calls: Vec::new(), finish, usage, id: None, state };
         for item in &self.items {
             match &item.body {
                 ItemBody::Text { text } => reply.text.push_str(text),
@@ -90,6 +103,7 @@ impl EventNarrator {
                     name: name.clone(),
                     arguments: Arguments::from_text(arguments),
                 }),
+                ItemBody::Sealed(_) => {}
             }
         }
         reply
@@ -138,6 +152,7 @@ impl Narrator for EventNarrator {
                     self.grow(place, &fragment, out);
                 }
             }
+            ChatDelta::State(state) => self.state = state,
             ChatDelta::End { .. } => {}
         }
     }
@@ -152,6 +167,10 @@ impl Narrator for EventNarrator {
     ) {
         if self.items.is_empty() {
             self.begin_item(Item::text(self.context.number, 0), out);
+        }
+        // It comes last, so it holds the order of the whole turn.
+        if let Some(sealed) = self.state.sealed(|_| false) {
+            self.begin_item(Item::sealed(self.context.number, sealed), out);
         }
         self.end_all(out);
         let outcome = Outcome::Ended(finish, usage);
@@ -229,6 +248,8 @@ impl Teller {
         let (kind, logprobs) = match item.body {
             ItemBody::Text { .. } => ("response.output_text.delta", Some([])),
             ItemBody::Call { .. } => ("response.function_call_arguments.delta", None),
+            // It is sent whole.
+            ItemBody::Sealed(_) => return,
         };
         self.tell(Event { r#type: kind, delta: Some(more), logprobs, ..of(place, item) }, out);
     }
@@ -261,6 +282,7 @@ impl Teller {
                 };
                 self.tell(done, out);
             }
+            ItemBody::Sealed(_) => {}
         }
         let done = Event {
             r#type: "response.output_item.done",

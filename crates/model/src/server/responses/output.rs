@@ -26,6 +26,8 @@ pub(super) enum ItemName {
     Text { response: u64, place: usize },
     /// One of its calls, counted from 0.
     Call { response: u64, place: usize },
+    /// What the model's server wants back with it.
+    State { response: u64, place: usize },
 }
 
 impl ItemName {
@@ -33,6 +35,7 @@ impl ItemName {
         match self {
             Self::Text { response, place } => format!("msg_{response}_{place}"),
             Self::Call { response, place } => format!("fc_{response}_{place}"),
+            Self::State { response, place } => format!("rs_{response}_{place}"),
         }
     }
 }
@@ -45,6 +48,7 @@ pub(super) fn item_name(id: &str) -> Option<ItemName> {
     match kind {
         "msg" => Some(ItemName::Text { response, place }),
         "fc" => Some(ItemName::Call { response, place }),
+        "rs" => Some(ItemName::State { response, place }),
         _ => None,
     }
 }
@@ -76,6 +80,8 @@ pub(super) enum ItemBody {
         namespaced: Option<Namespaced>,
         arguments: String,
     },
+    /// State that is given to the client as encrypted reasoning, which it returns unread.
+    Sealed(String),
 }
 
 impl Item {
@@ -101,6 +107,7 @@ impl Item {
 
     /// The items of a whole reply. One without text and calls still has a message.
     pub(super) fn all_of(response: u64, reply: &ChatReply, offered: &OfferedTools) -> Vec<Self> {
+        let sealed = reply.state.sealed(|_| false).map(|text| Self::sealed(response, text));
         let words = (!reply.text.is_empty() || reply.calls.is_empty()).then(|| {
             let body = ItemBody::Text { text: reply.text.clone() };
             Self { complete: true, body, ..Self::text(response, 0) }
@@ -114,7 +121,13 @@ impl Item {
             };
             Self { id: ItemName::Call { response, place }.to_id(), complete: true, body }
         });
-        words.into_iter().chain(calls).collect()
+        sealed.into_iter().chain(words).chain(calls).collect()
+    }
+
+    /// State for the client to return.
+    pub(super) fn sealed(response: u64, text: String) -> Self {
+        let id = ItemName::State { response, place: 0 }.to_id();
+        Self { id, complete: true, body: ItemBody::Sealed(text) }
     }
 }
 
@@ -139,6 +152,11 @@ impl Serialize for Item {
         fields.serialize_field("id", &self.id)?;
         let status = if self.complete { "completed" } else { "in_progress" };
         match &self.body {
+            ItemBody::Sealed(text) => {
+                fields.serialize_field("type", "reasoning")?;
+                fields.serialize_field("summary", &[(); 0])?;
+                fields.serialize_field("encrypted_content", text)?;
+            }
             ItemBody::Text { text } => {
                 fields.serialize_field("type", "message")?;
                 fields.serialize_field("status", status)?;
@@ -281,7 +299,7 @@ impl Envelope {
             top_p: None,
             usage: usage.map(|usage| WireUsage {
                 input_tokens: usage.input_tokens,
-                input_tokens_details: InputDetails { cached_tokens: 0 },
+                input_tokens_details: InputDetails { cached_tokens: usage.cached_tokens },
                 output_tokens: usage.output_tokens,
                 output_tokens_details: OutputDetails { reasoning_tokens: 0 },
                 total_tokens: usage.input_tokens.saturating_add(usage.output_tokens),

@@ -7,7 +7,7 @@ use planproof_trace::{CallId, FinishReason, Tool, Usage};
 use serde_json::{Value, json};
 
 use super::{
-    answer, assert_unsupported, assistant, bodies, call, conversation, ok, says, user, weather,
+    answer, assert_unsupported, assistant, bodies, call, conversation, ok, plain, says, user, weather,
     weather_schema,
 };
 use crate::stand_in::{KEY, StandIn, chunked, reply, taken_apart};
@@ -57,7 +57,8 @@ async fn a_conversation_is_sent_as_blocks() {
     request.settings.stop = vec!["END".into()];
     let reply = model.chat(&request).await.unwrap();
     let calls = vec![call("toolu_01", "get_weather", "{\"city\":\"Rome\"}")];
-    assert_eq!(reply, says("I'll look.", calls, FinishReason::ToolCalls, (21 + 188_086 + 4, 393)));
+    assert_eq!((reply.usage.cached_tokens, reply.usage.cache_write_tokens), (4, 188_086));
+    assert_eq!(plain(reply), says("I'll look.", calls, FinishReason::ToolCalls, (21 + 188_086 + 4, 393)));
     let (head, body) = taken_apart(&server.requests()[0]);
     let head = head.to_lowercase();
     assert!(head.starts_with("post /v1/messages http/1.1\r\n"), "{head}");
@@ -265,6 +266,16 @@ async fn a_stream_of_blocks_is_read() {
     let model = model(&server);
     let request = conversation(vec![user("go"), assistant("Well: ", vec![])]);
     let deltas: Vec<_> = model.chat_stream(&request).await.unwrap().map(Result::unwrap).collect().await;
+    let kept = json!([
+        {"form": "messages", "of": "item",
+            "fields": [["signature", "x"], ["thinking", "hm"], ["type", "thinking"]]},
+        {"form": "messages", "of": "text"},
+        {"form": "messages", "of": "call", "call": 0},
+        {"form": "messages", "of": "call", "call": 1},
+        {"form": "messages", "of": "call", "call": 2},
+    ]);
+    let state = ChatDelta::State(serde_json::from_str(&kept.to_string()).unwrap());
+    let usage = Usage { cached_tokens: 3, ..Usage::new(475, 89) };
     let begins =
         |index, id, name: &str| ChatDelta::CallStart { index, id: CallId::new(id), name: name.into() };
     let arguments = |index, fragment: &str| ChatDelta::CallArguments { index, fragment: fragment.into() };
@@ -280,11 +291,8 @@ async fn a_stream_of_blocks_is_read() {
             arguments(2, "{\"x\":1}"),
             // Without pieces it has no arguments, which is sure only at the end.
             arguments(1, "{}"),
-            ChatDelta::End {
-                finish: FinishReason::ToolCalls,
-                usage: Usage { input_tokens: 475, output_tokens: 89 },
-                id: None,
-            },
+            state,
+            ChatDelta::End { finish: FinishReason::ToolCalls, usage, id: None },
         ]
     );
     assert_eq!(bodies(&server)[0]["stream"], true);

@@ -38,7 +38,7 @@ async fn a_text_is_gone_on_from() {
     request.settings.stop = vec!["END".into()];
     let reply = server.model().complete(&request).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.finish), (" there", FinishReason::Length));
-    assert_eq!(reply.usage, Usage { input_tokens: 2, output_tokens: 1 });
+    assert_eq!(reply.usage, Usage::new(2, 1));
     assert!(reply.prompt_tokens.is_empty());
     let (head, body) = taken_apart(&server.requests()[0]);
     assert!(head.starts_with("POST /v1/completions HTTP/1.1\r\n"), "{head}");
@@ -92,7 +92,7 @@ async fn nothing_is_written_where_nothing_is_wanted() {
     let logprobs = json!({"tokens": ["a", "b"], "token_logprobs": [null, -1.0], "text_offset": [0, 1]});
     let server = StandIn::start(vec![ok(&completed("ab", &logprobs, Some((2, 0))))]).await;
     assert_eq!(server.model().complete(&prompt("ab", true, Some(0))).await.unwrap(), {
-        let usage = Usage { input_tokens: 2, output_tokens: 0 };
+        let usage = Usage::new(2, 0);
         planproof_model::CompletionReply { usage, ..reply }
     });
 }

@@ -7,7 +7,7 @@ use planproof_trace::{CallId, FinishReason, Usage};
 use serde_json::{Value, json};
 
 use super::{
-    answer, assert_unsupported, assistant, bodies, call, conversation, ok, says, user, weather,
+    answer, assert_unsupported, assistant, bodies, call, conversation, ok, plain, says, user, weather,
     weather_schema,
 };
 use crate::stand_in::{StandIn, chunked, reply, taken_apart};
@@ -72,7 +72,7 @@ async fn a_conversation_is_sent_once_and_then_gone_on_from() {
         (36, 87),
     );
     assert_eq!(
-        (reply.id.clone(), reply),
+        (reply.id.clone(), plain(reply)),
         (Some(ReplyId("resp_67ca".into())), {
             planproof_model::ChatReply { id: Some(ReplyId("resp_67ca".into())), ..expected }
         })
@@ -225,11 +225,8 @@ async fn items_are_reported_once_however_often_the_server_sends_them() {
     };
     let completed =
         |output: &Value| json!({"type": "response.completed", "response": response("completed", output)});
-    let end = |finish| ChatDelta::End {
-        finish,
-        usage: Usage { input_tokens: 36, output_tokens: 87 },
-        id: Some(ReplyId("resp_67ca".into())),
-    };
+    let usage = Usage { cached_tokens: 8, ..Usage::new(36, 87) };
+    let end = |finish| ChatDelta::End { finish, usage, id: Some(ReplyId("resp_67ca".into())) };
     let expected = vec![
         Ok(ChatDelta::Text("On it.".into())),
         Ok(ChatDelta::CallStart { index: 0, id: CallId::new("call_1"), name: "pay".into() }),

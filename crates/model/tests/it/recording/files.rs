@@ -21,7 +21,7 @@ const OLD: &str = include_str!("../../../testdata/recording/v1/every_line.jsonl"
 fn asked(number: u64) -> ChatRequest {
     let mut messages = vec![user("Hi.")];
     for turn in 0..number {
-        messages.push(Message::Assistant { text: format!("reply {turn}"), calls: Vec::new() });
+        messages.push(Message::assistant(format!("reply {turn}"), Vec::new()));
         messages.push(user(format!("question {turn}")));
     }
     request(7, messages)
@@ -283,7 +283,7 @@ async fn an_old_file_is_read() {
     let kept = ChatRequest { previous: reply.id, messages: vec![user("And now?")], ..request.clone() };
     let error = model.chat(&kept).await.expect_err("a recorded error").to_string();
     assert_eq!(error, "http://127.0.0.1:1 answered 500: later");
-    request.messages.push(Message::Assistant { text: reply.text, calls: reply.calls });
+    request.messages.push(Message::assistant(reply.text, reply.calls));
     for (id, text) in [("c1", "Done."), ("c2", "No.")] {
         request.messages.push(Message::Tool { id: CallId::new(id), text: text.into() });
     }

@@ -20,7 +20,7 @@ fn with_tools(seed: u64, messages: Vec<Message>) -> ChatRequest {
 
 fn assistant(text: &str, name: &str) -> Message {
     let call = ToolCall { id: CallId::new("c1"), name: name.into(), arguments: Arguments::none() };
-    Message::Assistant { text: text.into(), calls: vec![call] }
+    Message::assistant(text.into(), vec![call])
 }
 
 fn tool(text: &str) -> Message {

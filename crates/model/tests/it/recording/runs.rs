@@ -10,7 +10,7 @@ use futures::{StreamExt, stream};
 use planproof_model::recording::{Recording, RecordingModel};
 use planproof_model::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Message, Model, ModelError, ReplyId, ScoredToken, Settings,
+    CompletionRequest, Message, Model, ModelError, ReplyId, ScoredToken, Settings, TurnState,
 };
 use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
 use proptest::prelude::*;
@@ -212,7 +212,7 @@ async fn drive(model: &dyn Model, run: &Run) -> Vec<Seen> {
             if turn.renames_calls {
                 calls.iter_mut().for_each(|call| call.id = CallId::new(format!("my-{}", call.id)));
             }
-            request.messages.push(Message::Assistant { text: reply.text, calls });
+            request.messages.push(Message::assistant(reply.text, calls));
         }
         request
             .messages
@@ -251,11 +251,12 @@ fn whole(seen: &Seen) -> Option<ChatReply> {
         Seen::Chat(reply) => reply.clone().ok(),
         Seen::Completion(reply) => {
             let CompletionReply { text, finish, usage, .. } = reply.clone().ok()?;
-            Some(ChatReply { text, calls: Vec::new(), finish, usage, id: None })
+            Some(ChatReply { text, calls: Vec::new(), finish, usage, id: None, state: TurnState::default() })
         }
         Seen::Stream(deltas) => {
             let mut text = String::new();
             let mut calls: Vec<ToolCall> = Vec::new();
+            let mut state = TurnState::default();
             for delta in deltas {
                 match delta.clone().ok()? {
                     ChatDelta::Text(piece) => text += &piece,
@@ -265,8 +266,9 @@ fn whole(seen: &Seen) -> Option<ChatReply> {
                     ChatDelta::CallArguments { index, fragment } => {
                         calls[index].arguments = Arguments::from_text(&fragment);
                     }
+                    ChatDelta::State(kept) => state = kept,
                     ChatDelta::End { finish, usage, id } => {
-                        return Some(ChatReply { text, calls, finish, usage, id });
+                        return Some(ChatReply { text, calls, finish, usage, id, state });
                     }
                 }
             }
@@ -314,8 +316,8 @@ fn reply() -> impl Strategy<Value = ChatReply> {
             name,
             arguments,
         });
-        let usage = Usage { input_tokens: input.into(), output_tokens: output.into() };
-        ChatReply { text, calls: calls.collect(), finish, usage, id: None }
+        let usage = Usage::new(input.into(), output.into());
+        ChatReply { text, calls: calls.collect(), finish, usage, id: None, state: TurnState::default() }
     })
 }
 

@@ -182,7 +182,7 @@ async fn many_may_ask_at_once() {
                 let mut messages = vec![user(format!("Query {seed}"))];
                 for turn in 0..10 {
                     let reply = model.chat(&request(seed, messages.clone())).await.expect("a reply");
-                    messages.push(Message::Assistant { text: reply.text, calls: Vec::new() });
+                    messages.push(Message::assistant(reply.text, Vec::new()));
                     messages.push(user(format!("turn {turn}")));
                 }
             })
@@ -213,7 +213,7 @@ async fn keys_are_not_written() {
     while futures::StreamExt::next(&mut streamed).await.is_some() {}
     drop(streamed);
     let call = planproof_trace::CallId::new("c");
-    asked.messages.push(Message::Assistant { text: secret.text.clone(), calls: secret.calls.clone() });
+    asked.messages.push(Message::assistant(secret.text.clone(), secret.calls.clone()));
     asked.messages.push(Message::Tool { id: call, text: KEY.into() });
     model.chat(&asked).await.expect("a reply");
     let json = format!("{{\"type\":\"campaign\",\"agent\":\"{KEY}\"}}");

@@ -35,7 +35,7 @@ async fn calls_with_tools(case: &PlanningCase, kind: SimKind) -> Vec<ToolCall> {
         let reply = model.chat(&request).await.expect("a simulation always answers");
         let Some(call) = reply.calls.first().cloned() else { return made };
         let text = mocks.answer(&call).text;
-        request.messages.push(Message::Assistant { text: String::new(), calls: reply.calls });
+        request.messages.push(Message::assistant(String::new(), reply.calls));
         request.messages.push(Message::Tool { id: call.id.clone(), text });
         made.push(call);
     }

@@ -80,7 +80,7 @@ pub(crate) async fn continuation(
     // A message of its own needs no mark, unless the instructions speak of it.
     let is_marked = instructions.contains("<the question, given to you");
     let question = question.split_once(' ').filter(|_| !is_marked).map_or(question, |(_, question)| question);
-    let assistant = || Message::Assistant { text: rest.to_owned(), calls: Vec::new() };
+    let assistant = || Message::assistant(rest.to_owned(), Vec::new());
     let mut messages =
         vec![Message::System { text: instructions.to_owned() }, Message::User { text: question.to_owned() }];
     match way {

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use planproof_model::metering::OUTPUT_TOKENS_FLOOR;
-use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError};
+use planproof_model::{
+    BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError, TurnState,
+};
 use planproof_trace::{Arguments, CallId, Draw, FinishReason, ToolCall, Usage};
 use tokio::time::Instant;
 
@@ -163,7 +165,7 @@ impl Server {
             Some(Fault::LongReply) => 1500 + u64::from(draw.below(2500)),
             _ => 5 + u64::from(draw.below(500)),
         };
-        let usage = Usage { input_tokens: 10 + 5 * request.messages.len() as u64, output_tokens };
+        let usage = Usage::new(10 + 5 * request.messages.len() as u64, output_tokens);
         let status = |status, message: &str, retry_after| {
             Err(ModelError::Status { url: URL.to_owned(), status, message: message.to_owned(), retry_after })
         };
@@ -215,7 +217,7 @@ impl Server {
             counted.output_tokens = counted.output_tokens.saturating_sub(1);
         }
         let finish = if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
-        Ok(ChatReply { text, calls, finish, usage: counted, id: None })
+        Ok(ChatReply { text, calls, finish, usage: counted, id: None, state: TurnState::default() })
     }
 }
 

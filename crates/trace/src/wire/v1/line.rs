@@ -508,7 +508,7 @@ pub(super) fn read_event(
         }
         Type::Turn => {
             let line: TurnLine<'_> = serde_json::from_str(line)?;
-            let usage = Usage { input_tokens: line.input_tokens, output_tokens: line.output_tokens };
+            let usage = Usage::new(line.input_tokens, line.output_tokens);
             let (text, finish) = (line.text.into_owned(), line.finish.into());
             (line.at, line.actor, EventKind::Turn { text, calls: line.calls, finish, usage })
         }
