@@ -106,6 +106,7 @@ pub struct AgentSpec {
 
 /// What kind of agent a name is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "a campaign has one, and none stands in a list")]
 pub enum AgentForm {
     /// A program, started for each run by this command.
     Command(String),

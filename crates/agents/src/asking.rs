@@ -146,7 +146,7 @@ impl<'a> Conversation<'a> {
                 let dropped = if is_question { before.written } else { 0 };
                 let has_stopped = || {
                     // What the server has stored is not part of the request, and cannot be measured.
-                    let sizes = request.previous.is_none().then(|| (before.messages, now.messages));
+                    let sizes = request.previous.is_none().then_some((before.messages, now.messages));
                     let sizes = sizes.map(|(before, now)| (bytes(request, before), bytes(request, now)));
                     tokens <= before.prompt_tokens
                         || sizes.is_some_and(|sizes| tokens * 5 / 4 < grown(before.prompt_tokens, sizes))

@@ -60,7 +60,7 @@ pub use chat::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
     CompletionRequest, Message, Model, ModelError, ReplyId, ScoredToken, Settings,
 };
-pub use connection::loading::{LOADING_MAX, LoadingNotice};
+pub use connection::loading::{LOADING_MAX, LoadingNotice, NoticeOfLoading};
 pub use connection::{ConnectionConfig, Protocol, Provider, RETRY_WAIT_MAX};
 pub use facts::{LISTED_MODELS_MAX, ServerFacts, Software};
 pub use kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeepsReplies};

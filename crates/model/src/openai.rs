@@ -25,7 +25,7 @@ use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
     CompletionRequest, Message, Model, ModelError, Settings,
 };
-use chat::request::LimitField;
+use chat::request::{Form, LimitField};
 use chat::stream::ChunkDecoder;
 use completions::PieceDecoder;
 use grammar::{GrammarField, GrammarFields};
@@ -172,16 +172,8 @@ impl OpenAiModel {
         let is_new = self.new_limit || refused.has(Parameter::OldLimit);
         let limit = if is_new { LimitField::MaxCompletionTokens } else { LimitField::MaxTokens };
         let grammar = GrammarFields::new(self.grammar_field(), settings);
-        chat::request::render(
-            &self.model,
-            request,
-            settings,
-            refused,
-            tools.as_deref(),
-            limit,
-            grammar,
-            stream,
-        )
+        let form = Form { tools: tools.as_deref(), limit, grammar, stream };
+        chat::request::render(&self.model, request, settings, refused, form)
     }
 
     fn continues_turns(&self) -> bool {

@@ -16,7 +16,10 @@ pub(crate) const LOADING_WAIT: Duration = Duration::from_secs(1);
 
 /// Gets the first error of a server that is loading its model, and the longest time that it is waited for.
 #[derive(Clone)]
-pub struct LoadingNotice(pub Arc<dyn Fn(&ModelError, Duration) + Send + Sync>);
+pub struct LoadingNotice(pub Arc<NoticeOfLoading>);
+
+/// Takes the error and the time.
+pub type NoticeOfLoading = dyn Fn(&ModelError, Duration) + Send + Sync;
 
 impl fmt::Debug for LoadingNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,8 +15,9 @@ use crate::{ChatRequest, Message, Settings, TurnState};
 
 /// The name of the token limit. OpenAI's reasoning models refuse the old name; several other servers do not know the
 /// new one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::openai) enum LimitField {
+    #[default]
     MaxTokens,
     MaxCompletionTokens,
 }
@@ -216,6 +217,18 @@ pub(in crate::openai) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, s
     serde_json::value::to_raw_value(&wire.collect::<Vec<_>>())
 }
 
+/// What depends on the server and on the way of asking.
+#[derive(Default)]
+pub(in crate::openai) struct Form<'a> {
+    /// The `tools` field.
+    pub(in crate::openai) tools: Option<&'a RawValue>,
+    /// The limit has its new name.
+    pub(in crate::openai) limit: LimitField,
+    pub(in crate::openai) grammar: GrammarFields<'a>,
+    /// The reply is to be streamed.
+    pub(in crate::openai) stream: bool,
+}
+
 /// Writes a request's body. `settings` replace those of the request; of the state of earlier turns, what is refused is
 /// left out.
 pub(in crate::openai) fn render(
@@ -223,11 +236,9 @@ pub(in crate::openai) fn render(
     request: &ChatRequest,
     settings: &Settings,
     refused: &Refused,
-    tools: Option<&RawValue>,
-    limit: LimitField,
-    grammar: GrammarFields<'_>,
-    stream: bool,
+    form: Form<'_>,
 ) -> Result<Vec<u8>, serde_json::Error> {
+    let Form { tools, limit, grammar, stream } = form;
     let limit_if = |field| settings.output_tokens_max.filter(|_| limit == field);
     let partial = PartialTurn { continue_final_message: true, add_generation_prompt: false };
     let rest = Rest {
@@ -309,10 +320,7 @@ mod tests {
             &request,
             &request.settings,
             &Refused::default(),
-            Some(&tools),
-            LimitField::MaxTokens,
-            GrammarFields::default(),
-            true,
+            Form { tools: Some(&tools), stream: true, ..Form::default() },
         )
         .unwrap();
         assert_eq!(
@@ -339,10 +347,7 @@ mod tests {
             &plain,
             &plain.settings,
             &Refused::default(),
-            None,
-            LimitField::MaxCompletionTokens,
-            GrammarFields::default(),
-            false,
+            Form { limit: LimitField::MaxCompletionTokens, ..Form::default() },
         )
         .unwrap();
         assert_eq!(bytes, br#"{"model":"m","messages":[],"stream":false}"#);
