@@ -317,13 +317,13 @@ pub fn judge(
         Some(time) => time::judge(case, time, &calls, ended, options),
     };
     if let (EndReason::Answered { text }, false) = (end, verdict.passed) {
-        let unparsed = unparsed_calls(events, &|name| case.tool(name).is_some());
+        // With everything done, calls in a text explain nothing: an agent may well report what it has called.
+        let lacks_calls = verdict.class.is_some_and(is_omission);
+        let unparsed =
+            lacks_calls.then(|| unparsed_calls(events, &|name| case.tool(name).is_some())).flatten();
         if unparsed.is_some() {
             verdict.flags.insert(Flag::Class(OrderClass::UnparsedCall));
-            // With everything done, calls in a text explain nothing.
-            if verdict.class.is_some_and(is_omission) {
-                verdict.class = Some(OrderClass::UnparsedCall);
-            }
+            verdict.class = Some(OrderClass::UnparsedCall);
         }
         // Where there are calls, they show what went wrong.
         let shown = unparsed.or(verdict.calls.is_empty().then_some(text));

@@ -64,7 +64,7 @@ fn classes_come_in_their_order() {
         ),
         (
             format!("call egg_collection {{}} | ok \"d\" | call feed_mixing {{}} | ok \"d\" | call barn_inspection {{}} | ok \"d\" | {WRITTEN}"),
-            "order_error [unparsed_call order_error] violated [c1] undetermined []",
+            "order_error [order_error] violated [c1] undetermined []",
         ),
         (right("failed \"exit status 3\""), "act_error [act_error agent_failed] violated [] undetermined []"),
         (
