@@ -140,7 +140,8 @@ fn walk(
     factory: &ParserFactory,
     chance: &mut Chance,
 ) -> (u64, u64) {
-    let options = MonitorOptions { primes: false, ..MonitorOptions::default() };
+    // Our corrections take more than a grammar allows: markup around prompts, and labels that can be mended.
+    let options = MonitorOptions { primes: false, correction: Compat::Original, ..MonitorOptions::default() };
     let mut monitor = Monitor::new(Arc::clone(automaton), options);
     monitor.question("q");
     let mut matcher = matcher(factory, &monitor);

@@ -1,7 +1,6 @@
 //! What models put around marks, as in `**[Thought]:** ...`: it belongs neither to the mark nor to any content.
 
 use super::{Author, Monitor, content};
-use crate::Compat;
 
 /// Characters of markup that may stand before a mark on its line.
 const BEFORE: [char; 6] = ['*', '_', '#', '>', '`', '-'];
@@ -13,7 +12,7 @@ impl Monitor {
     /// Passes a colon and the end of emphasis right behind the last mark. False if the text may still go on with
     /// them.
     pub(super) fn pass_decoration(&mut self, is_whole: bool) -> bool {
-        let ours = self.shared.options.compat == Compat::Ours;
+        let ours = !self.shared.options.corrects_as_published();
         let Some(part) = self.sections.last_mut().filter(|part| part.author == Author::Model) else {
             return true;
         };
@@ -58,7 +57,7 @@ impl Monitor {
         let Some(part) = self.sections.last().filter(|part| part.author == Author::Model) else {
             return mark;
         };
-        if self.shared.options.compat == Compat::Original {
+        if self.shared.options.corrects_as_published() {
             return mark;
         }
         let from = part.content.start;
@@ -71,11 +70,9 @@ impl Monitor {
     /// The byte after markup that begins at a byte where a mark has to come.
     pub(super) fn after_decoration(&self, start: usize) -> usize {
         let rest = &self.text[start..];
-        match self.shared.options.compat {
-            Compat::Original => start,
-            Compat::Ours => {
-                start + rest.len() - rest.trim_start_matches(|c| BEFORE.contains(&c) || c == ' ').len()
-            }
+        match self.shared.options.corrects_as_published() {
+            true => start,
+            false => start + rest.len() - rest.trim_start_matches(|c| BEFORE.contains(&c) || c == ' ').len(),
         }
     }
 }
