@@ -8,7 +8,7 @@
 
 use serde::de::DeserializeOwned;
 
-/// What stands in the place of what is no character.
+/// What replaces bytes that are not a character.
 const REPLACEMENT: &str = "\u{fffd}";
 
 /// U+FFFD as an escape, which has the length of the escapes that it replaces.

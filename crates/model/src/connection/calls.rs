@@ -312,7 +312,7 @@ impl BegunCalls {
         if index >= CALLS_MAX {
             return Err(out.endpoint.malformed(&format!("more than {CALLS_MAX} tool calls in one reply")));
         }
-        // What comes now can no longer be in the place of `{}`.
+        // What comes now can no longer replace `{}`.
         for earlier in 0..index {
             let call = &self.calls[earlier];
             if call.is_placeholder() && !call.name.is_empty() {

@@ -50,7 +50,8 @@ pub struct MonitorOptions {
     /// Which details of the published implementation to follow.
     pub compat: Compat,
     /// Whose corrections are made: those of the published implementation, which writes a prompt and asks again, or
-    /// ours, which first pass markup around prompts and look for a label that was wrong. [`Compat::Original`] above implies the former.
+    /// ours, which first pass markup around prompts and look for a label that was wrong. [`Compat::Original`] above
+    /// implies the former.
     pub correction: Compat,
     /// How the model chooses what it writes.
     pub decoding: Decoding,
