@@ -110,6 +110,8 @@ pub struct Monitor {
     hint: Range<usize>,
     /// Violations since a state was last entered.
     violations_here: u32,
+    /// The model stopped behind sections whose labels may be wrong, and has not gone on yet.
+    has_stopped: bool,
     /// How often the content of the current section violated a rule.
     faults_here: u32,
     /// What stands between the last mark and its content has been looked at.
@@ -186,6 +188,7 @@ impl Monitor {
             progress: Progress::default(),
             hint: 0..0,
             violations_here: 0,
+            has_stopped: false,
             faults_here: 0,
             has_passed_decoration: false,
             sealed: 0,
@@ -240,6 +243,7 @@ impl Monitor {
                 self.cut(at);
                 self.write_prompt(state);
             } else {
+                self.has_stopped |= self.violations_here == 0 && self.next_or_mended().is_some();
                 self.violate(at, Violation::Ended);
             }
         }
@@ -279,7 +283,7 @@ impl Monitor {
         self.decoder = Decoder::default();
         // Worded before the correction, which can change what may come next.
         let instruction = violation.instruction(self);
-        let (begin, entered) = (self.text.len(), self.sections.len());
+        let (begin, entered, mended) = (self.text.len(), self.sections.len(), self.mended_bytes);
         if self.counts.corrections >= self.shared.options.corrections_max {
             self.end(MonitorOutcome::Failed(RunFailure::Corrections {
                 max: self.counts.corrections,
@@ -290,6 +294,8 @@ impl Monitor {
             self.mend(&violation);
         }
         let step = self.step();
+        // Labels before it may have been mended.
+        let begin = begin.saturating_add_signed(self.mended_bytes - mended);
         let appended = self.text.get(begin..).unwrap_or_default().to_owned();
         let instruction = match self.sections.get(entered) {
             // Nothing is left to choose.
@@ -303,10 +309,20 @@ impl Monitor {
         }
     }
 
-    /// Says that the sections written so far are known outside, so that their states must not change any more. To be
-    /// called before each output of the model.
+    /// Says that the [final sections](Self::final_sections) are known outside, so that their states must not change any
+    /// more. To be called before each output of the model.
     pub fn seal(&mut self) {
-        self.sealed = self.sections.len() - usize::from(self.is_content_open());
+        self.sealed = self.final_sections();
+    }
+
+    /// How many sections, from the first on, are complete and keep their states. Where the model has stopped too early,
+    /// what it writes next may show that the labels of its last sections were wrong.
+    pub fn final_sections(&self) -> usize {
+        match self.mode {
+            Mode::Ended => self.sections.len(),
+            _ if self.has_stopped => self.first_of_words(),
+            _ => self.sections.len() - usize::from(self.is_content_open()),
+        }
     }
 
     /// The request to the environment, after [`NextStep::Environment`].
@@ -718,6 +734,7 @@ impl Monitor {
     /// Enters a state whose prompt ends at byte `end` of the text.
     fn enter(&mut self, state: StateId, end: usize) {
         self.violations_here = 0;
+        self.has_stopped = false;
         if self.automaton().state(state).is_environment {
             // The environment writes the content, so what the model has written of it is discarded.
             self.cut(end);

@@ -244,11 +244,11 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Records the sections that have been completed.
+    /// Records the sections that have been completed and keep their states.
     fn record_sections(&mut self) {
-        for section in
-            self.writing.monitor.sections().skip(self.recorded).take_while(|section| section.is_complete)
-        {
+        let last = self.writing.monitor.final_sections();
+        let sections = self.writing.monitor.sections().take(last).skip(self.recorded);
+        for section in sections.take_while(|section| section.is_complete) {
             let state = self.writing.monitor.automaton().state(section.state).name.value.clone();
             let (author, text) = (section.author, section.content.to_owned());
             let note = match author {

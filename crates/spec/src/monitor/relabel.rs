@@ -1,6 +1,7 @@
 //! Labels that turn out to have been wrong: a `[Final Thought]` that is followed by `[Action]` was a `[Thought]`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{Author, Mode, Monitor, Part, content};
 use crate::prompts::{Found, Match};
@@ -49,7 +50,34 @@ impl Monitor {
         }
         self.scanned = at;
         self.mode = Mode::Open;
+        self.has_stopped = false;
         true
+    }
+
+    /// For a model that has stopped and then not gone on with anything possible: takes its last sections for such ones
+    /// that the run can end after the next, and writes the prompt of that one. False if that is not possible, or if the
+    /// model has called nothing yet: then it is led to its first call.
+    pub(super) fn mend_to_end(&mut self) -> bool {
+        if !self.has_stopped || self.calls.is_empty() {
+            return false;
+        }
+        let first = self.first_of_words();
+        let automaton = Arc::clone(&self.shared.automaton);
+        for state in automaton.states() {
+            if !self.is_words(state) {
+                continue;
+            }
+            let is_last = |position, _: Option<&StateId>| {
+                automaton.after(position, state).is_some_and(|after| automaton.is_accepting(after))
+            };
+            if let Some(states) = self.other_states(first, is_last)
+                && self.rename(first, &states).is_some()
+            {
+                self.write_prompt(state);
+                return true;
+            }
+        }
+        false
     }
 
     /// The states with which a model can go on that has stopped too early: those that may come next, and those that may
@@ -76,7 +104,7 @@ impl Monitor {
     }
 
     /// The first of the last sections whose states may change.
-    fn first_of_words(&self) -> usize {
+    pub(super) fn first_of_words(&self) -> usize {
         let is_free = |part: &&Part| part.author == Author::Model && self.is_words(part.state);
         let window = self.sections[self.sealed.min(self.sections.len())..].iter().rev();
         self.sections.len() - window.take_while(is_free).take(SECTIONS_MAX).count()
@@ -158,7 +186,8 @@ impl Monitor {
             part.before = position;
             position = self.automaton().after(position, *id)?;
             if part.state != *id {
-                part.written_as.get_or_insert(part.state);
+                let written = *part.written_as.get_or_insert(part.state);
+                part.written_as = (written != *id).then_some(written);
                 part.state = *id;
             }
         }

@@ -155,10 +155,7 @@ impl Violation {
     /// What to tell the model.
     pub(super) fn instruction(&self, monitor: &Monitor) -> String {
         let automaton = monitor.automaton();
-        let choices = match self {
-            Self::Ended if monitor.violations_here == 0 => monitor.next_or_mended(),
-            _ => None,
-        };
+        let choices = if monitor.has_stopped { monitor.next_or_mended() } else { None };
         let next = choices.as_deref().unwrap_or(automaton.valid(monitor.position())).iter();
         let next = one_of(next.map(|state| automaton.state(*state).prompt.value.as_str()));
         match self {

@@ -28,14 +28,16 @@ impl Monitor {
         }
         self.mode = Mode::Closed(at);
         self.violations_here += 1;
+        // A model that stopped, and then wrote nothing of what it could choose, has shown twice that it calls no more.
+        if self.violations_here > 1 && self.mend_to_end() {
+            self.counts.escalations += 1;
+            return;
+        }
         let valid = self.automaton().valid(self.position);
         let prefix = self.common_prefix(valid);
         let is_stray = matches!(violation, Violation::NoState { .. } | Violation::Ended);
         let (steps, ways) = self.ways_to(violation);
-        let ended = match violation {
-            Violation::Ended if self.violations_here == 1 => self.next_or_mended(),
-            _ => None,
-        };
+        let ended = if self.has_stopped && self.violations_here == 1 { self.next_or_mended() } else { None };
         let ended = ended.map(|states| self.common_prefix(&states)).filter(|prefix| !prefix.is_empty());
         match (valid, &ways[..]) {
             // From each position an end can be reached, so one without successors is an end.

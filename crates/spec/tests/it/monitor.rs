@@ -62,6 +62,8 @@ fn run(monitor: &mut Monitor, outputs: &[&str]) -> String {
         match monitor.step() {
             NextStep::Continue => {
                 let Some(output) = outputs.next() else { break };
+                // As agents do, whose traces already have what is final.
+                monitor.seal();
                 let step = monitor.push(output.trim_end_matches('~').as_bytes());
                 if step == NextStep::Continue && !output.ends_with('~') {
                     monitor.end_of_output();
@@ -315,6 +317,53 @@ fn the_longest_common_prefix_comes_first_and_then_a_whole_prompt() {
         ],
         "[Question] q\n[Thought] t",
     );
+}
+
+#[test]
+fn a_model_that_stops_after_a_thought_may_have_meant_its_last_one() {
+    let stop = "the output ended before the run may end; append \"\\n[\"; Go on with [Action], [Final Thought] or [Answer].";
+    let begun = || react(MonitorOptions::default());
+    // It chooses, and its thought is what the choice makes of it.
+    check(
+        begun(),
+        &["[Thought] All done.", "Answer] a"],
+        &[stop, "finished: \"a\""],
+        "[Question] q\n[Final Thought] All done.\n[Answer] a",
+    );
+    check(
+        begun(),
+        &["[Thought] All done.", "Final Thought] Really.\n[Answer] a"],
+        &[stop, "finished: \"a\""],
+        "[Question] q\n[Final Thought] All done.\n Really.\n[Answer] a",
+    );
+    check(
+        begun(),
+        &["[Thought] Next.", "Action] Search\n[Action Input] x\n[Observation]"],
+        &[stop, "run-call runs [\"Search x\"]"],
+        "[Question] q\n[Thought] Next.\n[Action] Search\n[Action Input] x\n[Observation] <1>\n",
+    );
+    // It chooses nothing of it. After a call that means that it calls no more.
+    let call = "[Thought] t\n[Action] Search\n[Action Input] x\n[Observation]";
+    for (output, tried) in [
+        ("Observation] x", "[Observation] may not come next"),
+        ("", "\"[\" stands where a prompt had to come"),
+        ("?", "\"[?\" stands where a prompt had to come"),
+    ] {
+        let mended = format!("{tried}; append \"\\n[Answer]\"; Go on with [Answer].");
+        check(
+            begun(),
+            &[call, "[Thought] All done.", output, " a"],
+            &["run-call runs [\"Search x\"]", stop, &mended, "finished: \"a\""],
+            &format!("[Question] q\n{call} <1>\n[Final Thought] All done.\n[Answer] a"),
+        );
+        let forced = format!("{tried}; append \"\\n[Action]\"; Go on with [Action].");
+        check(
+            begun(),
+            &["[Thought] All done.", output],
+            &[stop, &forced],
+            "[Question] q\n[Thought] All done.\n[Action]",
+        );
+    }
 }
 
 #[test]

@@ -172,6 +172,24 @@ async fn content_that_is_rejected_is_asked_for_in_another_way() {
     assert!(model.settings().iter().all(|it| it.grammar.is_none() && it.temperature == Some(0.0)));
 }
 
+/// The trace has the thought only when its label is certain.
+#[tokio::test]
+async fn who_stops_after_a_thought_may_mean_it_as_the_last_one() {
+    let call = "[Thought] t\n[Action] wash\n[Action Input] {}\n[Observation]";
+    for way in [WHOLE, Capabilities { completion: false, partial_turn: true, ..WHOLE }] {
+        let script = [stop(call), stop("[Thought] All done."), stop("Answer] a")];
+        let events = run(&Scripted::new(way, 1, script), spec_of("react")).await;
+        assert!(
+            events.contains(
+                "section Final-Tht model \"All done.\" note=\"written as [Thought], where it could not come\"\n"
+            ),
+            "{events}"
+        );
+        assert!(!events.contains("section Tht model \"All done.\""), "{events}");
+        assert!(events.ends_with("answer \"a\"\n"), "{events}");
+    }
+}
+
 #[tokio::test]
 async fn who_names_no_tool_has_failed() {
     let model = Scripted::new(WHOLE, 1, [stop("[Thought] t\n[Action] fly"), stop(" fly\n[Action Input] {}")]);
