@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use planproof_agents::REPLY_TOKENS;
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
 
@@ -127,6 +128,11 @@ pub(crate) struct ModelsArguments {
     /// The estimate is based on the prices, and on the tokens that a simulated model uses.
     #[arg(long, conflicts_with = "max_cost")]
     pub(crate) estimate: bool,
+    /// Maximum number of tokens of one reply of a model.
+    ///
+    /// Sent with every request. Small models ramble: 512 is plenty for them.
+    #[arg(long, default_value_t = REPLY_TOKENS, value_name = "N", value_parser = whole(1, u32::MAX))]
+    pub(crate) reply_tokens: u32,
     /// Folder for the recordings, one per row.
     #[arg(long, value_name = "FOLDER", default_value = "recordings")]
     pub(crate) recordings: PathBuf,

@@ -3,13 +3,13 @@
 //! Each row is a campaign as `planproof test` begins one, found again in the run store by its label and its agent, so
 //! that what is finished is not paid twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_agents::AgentSpec;
+use planproof_agents::{AgentSpec, REPLY_TOKENS};
 use planproof_bench::Report;
 use planproof_model::prices::{Money, Prices};
 use planproof_runner::{StoreOptions, is_complete, parts};
@@ -129,6 +129,19 @@ struct Row {
     tokens: [u64; 2],
     #[serde(skip_serializing_if = "Option::is_none")]
     recording: Option<String>,
+    /// What the monitor corrected, if the agent is made from a specification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    corrections: Option<u64>,
+    /// The agent's time in seconds, summed over runs that may have been concurrent.
+    seconds: f64,
+    /// Failed runs by class.
+    classes: BTreeMap<&'static str, u64>,
+    /// What the model's server said of itself, a line for each model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    servers: Vec<String>,
+    /// The version of planproof's prompts with which the campaign was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompts: Option<String>,
     /// Why there are no figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_run: Option<String>,
@@ -149,10 +162,19 @@ impl Models<'_> {
         // other way round.
         let what = if is_estimate { "estimate of models" } else { "models" };
         format!(
-            "{what}: {}, {cases} cases, {least}..{most} actions, seed {}",
+            "{what}: {}, {cases} cases, {least}..{most} actions, seed {}{}",
             form.as_str(),
-            self.global.seed
+            self.global.seed,
+            self.replies()
         )
+    }
+
+    /// The limit of replies, unless it is the usual one.
+    fn replies(&self) -> String {
+        match self.arguments.reply_tokens {
+            REPLY_TOKENS => String::new(),
+            tokens => format!(", replies of at most {tokens} tokens"),
+        }
     }
 
     /// The newest campaign of that agent and label.
@@ -280,11 +302,13 @@ impl Models<'_> {
         label: &str,
         recording: Option<&Path>,
     ) -> Vec<OsString> {
-        let ModelsArguments { cases, actions: (least, most), prices, .. } = self.arguments;
-        let [cases, seed] = [*cases, self.global.seed].map(|number| number.to_string());
+        let ModelsArguments { cases, actions: (least, most), prices, reply_tokens, .. } = self.arguments;
+        let numbers = [*cases, self.global.seed, u64::from(*reply_tokens)];
+        let [cases, seed, reply_tokens] = numbers.map(|number| number.to_string());
         let actions = format!("{least}..{most}");
         let mut words =
             vec![agent, "--cases", &cases, "--actions", &actions, "--seed", &seed, "--label", label];
+        words.extend(["--reply-tokens", &reply_tokens]);
         words.extend(form.options());
         let mut line: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         // Paths as they are, because they need not be UTF-8.
@@ -352,7 +376,12 @@ impl Models<'_> {
             cost: report.cost,
             cost_is_estimate: report.cost_is_estimate,
             tokens: [report.tokens.input, report.tokens.output],
-            not_run: unscored.filter(|_| report.scored() == 0),
+            corrections: report.monitor.as_ref().map(|monitor| monitor.corrections),
+            seconds: report.agent_seconds,
+            servers: planproof_report::servers(&report).collect(),
+            classes: report.classes,
+            prompts: report.prompts,
+            not_run: unscored.filter(|_| report.passed + report.failed == 0),
             ..Row::default()
         })
     }
@@ -369,8 +398,10 @@ impl Models<'_> {
     fn table(&self, rows: &[Row]) -> String {
         let ModelsArguments { cases, actions: (least, most), estimate, .. } = self.arguments;
         let mut out = format!(
-            "{cases} cases of {least} to {most} actions, seed {}, planproof {}.\n",
+            "{cases} cases of {} actions, seed {}{}, planproof {}.\n",
+            if least == most { least.to_string() } else { format!("{least} to {most}") },
             self.global.seed,
+            self.replies(),
             env!("CARGO_PKG_VERSION")
         );
         if *estimate {
@@ -385,8 +416,8 @@ impl Models<'_> {
             if rows.iter().any(|row| row.simulated) {
                 out += "SIMULATION: models named `sim/` are simulated, and their rows say nothing about any real model.\n";
             }
-            out +=
-                "\n| Agent | Form | Date | Passed (95 %) | Cost | Recording |\n|---|---|---|---|---:|---|\n";
+            out += "\n| Agent | Form | Date | Passed (95 %) | Failures | Corrections | Tokens written | Seconds a run | Cost | Recording |\n\
+                 |---|---|---|---|---|---:|---:|---:|---:|---|\n";
         }
         for row in rows {
             let agent = cell(&row.agent);
@@ -397,10 +428,23 @@ impl Models<'_> {
                     writeln!(out, "| `{agent}` | {} | {read} | {written} | {cost} |", row.form)
                 }
                 (false, Some(why)) => {
-                    writeln!(out, "| `{agent}` | {} | not run | {} | not run | none |", row.form, cell(why))
+                    writeln!(
+                        out,
+                        "| `{agent}` | {} | not run | {} | - | - | - | - | not run | none |",
+                        row.form,
+                        cell(why)
+                    )
                 }
                 (false, None) => writeln!(out, "| `{agent}` | {} |{}", row.form, figures(row)),
             };
+        }
+        // Rows of one server and of one version of the prompts share a line.
+        let lines: BTreeSet<String> = rows.iter().flat_map(about).collect();
+        if !lines.is_empty() {
+            out.push('\n');
+            for line in &lines {
+                let _ = writeln!(out, "- {}", cell(line));
+            }
         }
         out
     }
@@ -431,13 +475,28 @@ fn figures(row: &Row) -> String {
     };
     let about = if row.cost_is_estimate { "at most " } else { "" };
     let cost = row.cost.map_or("-".to_owned(), |cost| format!("{about}{}", dollars(cost)));
+    let classes = row.classes.iter().filter(|(_, runs)| **runs > 0);
+    let classes: Vec<String> = classes.map(|(class, runs)| format!("{class} {runs}")).collect();
     format!(
-        " {} | {} of {}{rate}{unfinished} | {cost} | {} |",
+        " {} | {} of {}{rate}{unfinished} | {} | {} | {} | {:.1} | {cost} | {} |",
         row.date.as_deref().unwrap_or("-"),
         row.passed,
         row.scored,
+        if classes.is_empty() { "none".to_owned() } else { classes.join(", ") },
+        row.corrections.map_or("-".to_owned(), |corrections| corrections.to_string()),
+        row.tokens[1],
+        row.seconds / row.scored.max(1) as f64,
         row.recording.as_deref().map_or("none".to_owned(), |it| format!("`{}`", cell(it)))
     )
+}
+
+/// What a reader has to know beside the figures of a row.
+fn about(row: &Row) -> impl Iterator<Item = String> {
+    let prompts = row.prompts.iter().filter(|_| row.scored > 0);
+    row.servers
+        .iter()
+        .cloned()
+        .chain(prompts.map(|version| format!("planproof's prompts: version {version}")))
 }
 
 fn dollars(cost: f64) -> String {

@@ -2,6 +2,7 @@
 
 use indicatif::ProgressBar;
 use planproof_bench::{Campaign, CampaignEnd, Outcome, RunProgress, Unit};
+use planproof_model::ServerFacts;
 use planproof_model::check::ModelCheck;
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord};
 use planproof_runner::{Begun, Complete, Halted, Watch};
@@ -176,8 +177,10 @@ impl Watch for Watcher<'_> {
     }
 
     fn checked(&mut self, check: &ModelCheck) {
-        if let Some(facts) = &check.server {
-            progress::say(self.global, &inline(&format!("{}: {}", check.model, facts.summary())));
+        // A server that says nothing of itself has no line.
+        let summary = check.server.as_ref().map(ServerFacts::summary).filter(|summary| !summary.is_empty());
+        if let Some(summary) = summary {
+            progress::say(self.global, &inline(&format!("{}: {summary}", check.model)));
         }
         for finding in check.wrong() {
             let mend = finding.mend.as_ref().map(|mend| format!("; {mend}")).unwrap_or_default();
