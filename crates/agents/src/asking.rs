@@ -106,6 +106,7 @@ impl<'a> Conversation<'a> {
         // Recorded first: the trace has to show what even a useless reply cost.
         recorder.record(EventKind::Turn {
             text: reply.text.clone(),
+            reasoning: reply.state.reasoning(),
             calls: u32::try_from(calls).unwrap_or(u32::MAX),
             finish: reply.finish,
             usage: reply.usage,

@@ -36,6 +36,7 @@ pub(crate) async fn ask(
         };
         recorder.record(EventKind::Turn {
             text: reply.text.clone(),
+            reasoning: reply.state.reasoning(),
             calls: 0,
             finish: reply.finish,
             usage: reply.usage,

@@ -322,7 +322,15 @@ impl Checking<'_> {
             );
         } else if is_call_as_text(&reply.text) {
             let seen = format!("the call came back as text: {}", words(&reply.text));
-            let mend = format!("{}; or run with --parse-text-calls", self.tool_option());
+            let mend = match self.software {
+                // Without the option it would have refused the tools.
+                Some(Software::LlamaCpp) => {
+                    "run with --parse-text-calls, because llama-server does not read the form in \
+                     which this model writes its calls; older servers have to be started with --jinja"
+                        .to_owned()
+                }
+                _ => format!("{}; or run with --parse-text-calls", self.tool_option()),
+            };
             self.add(about, Standing::Wrong, seen, Some(mend));
         } else if self.check.server.as_ref().is_some_and(|facts| facts.template_has_tools == Some(false)) {
             let seen = "the model's chat template has no place for tools, and it called none";

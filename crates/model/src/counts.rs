@@ -103,7 +103,12 @@ impl From<Counts> for Usage {
         let output = of_total.max(beside);
         // Only the sum, and perhaps one of the two.
         let input = input.unwrap_or_else(|| counts.total_tokens.unwrap_or(0).saturating_sub(output));
-        Self { cached_tokens: cached, cache_write_tokens: written, ..Self::new(input, output) }
+        Self {
+            cached_tokens: cached,
+            cache_write_tokens: written,
+            reasoning_tokens: reasoning.min(output),
+            ..Self::new(input, output)
+        }
     }
 }
 

@@ -396,7 +396,7 @@ impl Endpoint {
         }
     }
 
-    /// The text of a whole reply without thoughts, and why it ended.
+    /// The text of a whole reply without thoughts, the thoughts that were in it, and why it ended.
     ///
     /// # Errors
     /// [`ModelError::Failed`] for a reason that is a failure of the provider, and for a reply of nothing at all.
@@ -407,11 +407,12 @@ impl Endpoint {
         has_calls: bool,
         has_thoughts: bool,
         usage: Usage,
-    ) -> Result<(String, FinishReason), ModelError> {
+    ) -> Result<(String, String, FinishReason), ModelError> {
         let is_empty = text.is_empty() && !has_calls && !has_thoughts;
         let finish = ending::finish(ending, has_calls, is_empty, usage).map_err(|what| self.failed(&what))?;
         let is_cut_short = finish == FinishReason::Length;
-        Ok((Thoughts::removed_from(&self.thinking, text, is_cut_short), finish))
+        let (text, thoughts) = Thoughts::removed_from(&self.thinking, text, is_cut_short);
+        Ok((text, thoughts, finish))
     }
 
     /// The error for an answer that is no reply.

@@ -19,6 +19,12 @@ use crate::json::write_text;
 /// The beginning of state that is given to the clients of another protocol.
 const SEAL: &str = "planproof-state:";
 
+/// The fields of a message in which servers give thoughts.
+const TURN_THOUGHTS: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "reasoning_details"];
+
+/// The same for blocks and items of thoughts.
+const ITEM_THOUGHTS: [&str; 5] = ["thinking", "text", "content", "summary", "reasoning"];
+
 /// The state of one turn; mostly there is none. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TurnState(Option<Arc<[StatePart]>>);
@@ -62,6 +68,9 @@ pub(crate) enum PartOf {
     Function,
     /// An item or block of another kind, with all its fields.
     Item,
+    /// The turn's thoughts as far as they stood in its text, or the protocol does not take them back. They are for
+    /// traces and recordings, and are sent to nobody.
+    Thoughts,
 }
 
 /// What stands at a place of a turn, with the state that belongs to it.
@@ -160,6 +169,24 @@ impl StatePart {
         kind.strip_prefix('"')?.strip_suffix('"')
     }
 
+    /// Thoughts in words: those of the first field that has any, because servers give the same under several names.
+    fn thoughts(&self) -> Vec<String> {
+        let is_thought = |kind: &str| kind.contains("thinking") || kind.contains("reasoning");
+        let names = match self.of {
+            PartOf::Turn => &TURN_THOUGHTS[..],
+            PartOf::Item if self.kind().is_some_and(is_thought) => &ITEM_THOUGHTS[..],
+            PartOf::Thoughts => &["text"],
+            _ => &[],
+        };
+        let texts = |name: &&str| {
+            let (_, value) = self.fields().find(|(field, _)| field == name)?;
+            let mut texts = Vec::new();
+            add_texts(&serde_json::from_str(value.text()).ok()?, &mut texts);
+            Some(texts).filter(|texts| texts.iter().any(|text| !text.trim().is_empty()))
+        };
+        names.iter().find_map(texts).unwrap_or_default()
+    }
+
     /// Writes the fields as an object.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.push(b'{');
@@ -199,6 +226,23 @@ impl TurnState {
     pub(crate) fn new(parts: Vec<StatePart>) -> Self {
         let says_something = parts.iter().any(|part| !part.fields.is_empty());
         Self(says_something.then(|| parts.into()))
+    }
+
+    /// The state with thoughts that are sent to nobody; empty ones change nothing.
+    #[must_use]
+    pub(crate) fn with_thoughts(mut self, thoughts: &str) -> Self {
+        if !thoughts.is_empty() {
+            let text = Map::from_iter([("text".to_owned(), Value::from(thoughts))]);
+            self.extend([StatePart::of_values(StateForm::Chat, PartOf::Thoughts, None, text)]);
+        }
+        self
+    }
+
+    /// The thoughts of the turn in words, as far as the server gives them; mostly empty.
+    pub fn reasoning(&self) -> String {
+        let texts: Vec<String> = self.parts().iter().flat_map(StatePart::thoughts).collect();
+        let texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
+        texts.collect::<Vec<_>>().join("\n")
     }
 
     /// Whether there is none.
@@ -266,7 +310,8 @@ impl TurnState {
     /// The parts that a client is not given as fields of its protocol, as a text that it returns unread; `None` if
     /// there are none.
     pub(crate) fn sealed(&self, is_given: impl Fn(&StatePart) -> bool) -> Option<String> {
-        let rest: Vec<_> = self.parts().iter().filter(|part| !is_given(part)).collect();
+        let is_kept = |part: &&StatePart| part.of != PartOf::Thoughts && !is_given(part);
+        let rest: Vec<_> = self.parts().iter().filter(is_kept).collect();
         // All keys are strings, and the values are JSON already.
         let json = rest.iter().any(|part| !part.fields.is_empty()).then(|| serde_json::to_string(&rest))?;
         Some(format!("{SEAL}{}", json.unwrap_or_default()))
@@ -304,6 +349,21 @@ impl TurnState {
             });
         }
         *self = Self::new(parts);
+    }
+}
+
+/// Adds the words in a value: a text, or those of each block of a list.
+fn add_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        // The reader of JSON limits how deep this can go.
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, texts)),
+        Value::Object(fields) => {
+            if let Some(value) = ITEM_THOUGHTS.iter().find_map(|name| fields.get(*name)) {
+                add_texts(value, texts);
+            }
+        }
+        _ => {}
     }
 }
 

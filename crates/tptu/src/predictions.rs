@@ -103,7 +103,7 @@ fn verdict(case: &dyn Case, line: Line) -> Result<Verdict, CaseError> {
     recorder.record(EventKind::Query { text: case.prompt().to_owned() });
     for text in line.turns {
         let (finish, usage) = (FinishReason::Stop, Usage::default());
-        recorder.record(EventKind::Turn { text, calls: 0, finish, usage });
+        recorder.record(EventKind::Turn { text, reasoning: String::new(), calls: 0, finish, usage });
     }
     for (number, call) in line.calls.into_iter().enumerate() {
         let id = CallId::new(format!("call-{}", number + 1));

@@ -16,12 +16,14 @@ pub struct Usage {
     pub cached_tokens: u64,
     /// Of the tokens read, those that the provider wrote to its cache; like the former.
     pub cache_write_tokens: u64,
+    /// Of the tokens written, those of thoughts, as far as the provider counts them apart.
+    pub reasoning_tokens: u64,
 }
 
 impl Usage {
     /// So many tokens read and written, none of them by way of a cache.
     pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
-        Self { input_tokens, output_tokens, cached_tokens: 0, cache_write_tokens: 0 }
+        Self { input_tokens, output_tokens, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
     }
 
     /// The sum of both, or the largest number if that is less.
@@ -32,6 +34,7 @@ impl Usage {
             output_tokens: self.output_tokens.saturating_add(other.output_tokens),
             cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
             cache_write_tokens: self.cache_write_tokens.saturating_add(other.cache_write_tokens),
+            reasoning_tokens: self.reasoning_tokens.saturating_add(other.reasoning_tokens),
         }
     }
 
@@ -43,6 +46,7 @@ impl Usage {
             output_tokens: self.output_tokens.saturating_mul(count),
             cached_tokens: self.cached_tokens.saturating_mul(count),
             cache_write_tokens: self.cache_write_tokens.saturating_mul(count),
+            reasoning_tokens: self.reasoning_tokens.saturating_mul(count),
         }
     }
 }
@@ -224,6 +228,8 @@ pub enum EventKind {
     Turn {
         /// Its text beside its tool calls; may be empty.
         text: String,
+        /// Its thoughts, which are no part of the text; mostly empty.
+        reasoning: String,
         /// Number of tool calls in the answer; they follow as [`EventKind::Call`].
         calls: u32,
         /// Why it stopped writing.

@@ -15,8 +15,8 @@
 //! | event | meaning |
 //! |---|---|
 //! | `query "TEXT"` | the agent was given this query |
-//! | `turn N call(s) "TEXT" finish=WORD tokens=IN/OUT` | a model answered, with N tool calls |
-//! | `say "TEXT" finish=WORD tokens=IN/OUT` | a model answered in words only: a turn of no calls |
+//! | `turn N call(s) "TEXT" finish=WORD tokens=IN/OUT/OF_THOUGHTS reasoning="TEXT"` | a model answered, with N tool calls |
+//! | `say "TEXT" finish=WORD tokens=IN/OUT/OF_THOUGHTS reasoning="TEXT"` | a model answered in words only: a turn of no calls |
 //! | `batch #ID #ID ...` | a model wrote these calls in one reply, in this order |
 //! | `call NAME {JSON} #ID` | a tool call began |
 //! | `call NAME malformed "TEXT" #ID` | the same, with arguments that are no JSON object |

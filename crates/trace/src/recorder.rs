@@ -268,7 +268,13 @@ mod tests {
             let finish = FinishReason::ToolCalls;
             [
                 EventKind::Query { text: text() },
-                EventKind::Turn { text: text(), calls: 1, finish, usage: Usage::default() },
+                EventKind::Turn {
+                    text: text(),
+                    reasoning: String::new(),
+                    calls: 1,
+                    finish,
+                    usage: Usage::default(),
+                },
                 EventKind::Call(ToolCall { id: id(), name: text(), arguments }),
                 EventKind::Result(ToolResult::error(id(), text())),
                 EventKind::Spec { name: text(), continuation: Continuation::Chat },

@@ -227,8 +227,8 @@ async fn answer_of(
         .collect();
     let reply = solve(agent.side_model.as_ref(), run.query, &planned, run.seed);
     let reply = reply.await.map_err(|error| EndReason::Unscored { reason: outside(error) })?;
-    let (text, usage) = (reply.text.clone(), reply.usage);
-    run.recorder.record(EventKind::Turn { text, calls: 0, finish: reply.finish, usage });
+    let (text, reasoning, usage) = (reply.text.clone(), reply.reasoning, reply.usage);
+    run.recorder.record(EventKind::Turn { text, reasoning, calls: 0, finish: reply.finish, usage });
     let (note, execution) = plan.end();
     Ok(Written { text: reply.text, note, has_asked: true, execution: Some(execution) })
 }
@@ -241,7 +241,13 @@ fn outside(error: ModelError) -> String {
 
 /// A turn beside the text of the agent.
 fn record_turn(run: RunContext<'_>, text: String, usage: Usage) {
-    run.recorder.record(EventKind::Turn { text, calls: 0, finish: FinishReason::Stop, usage });
+    run.recorder.record(EventKind::Turn {
+        text,
+        reasoning: String::new(),
+        calls: 0,
+        finish: FinishReason::Stop,
+        usage,
+    });
 }
 
 /// The purpose of each call: the latest content before it that is no part of a call. Empty if there is none since the

@@ -14,6 +14,8 @@ pub const CHAT_TOKENS_MIN: u32 = 4096;
 pub struct Reply {
     /// Its words, up to the first text that was to end them.
     pub text: String,
+    /// Its thoughts, which are no part of the words; mostly empty.
+    pub reasoning: String,
     /// Why it stopped.
     pub finish: FinishReason,
     /// Tokens of the request.
@@ -35,7 +37,7 @@ pub async fn ask(model: &dyn Model, prompt: &str, settings: &Settings) -> Result
         let request =
             CompletionRequest { prompt: prompt.to_owned(), settings: settings.clone(), score_prompt: false };
         let reply = model.complete(&request).await?;
-        Reply { text: reply.text, finish: reply.finish, usage: reply.usage }
+        Reply { text: reply.text, reasoning: String::new(), finish: reply.finish, usage: reply.usage }
     } else {
         let stop = settings.stop.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
         let output_tokens_max = settings.output_tokens_max.map(|most| most.max(CHAT_TOKENS_MIN));
@@ -46,7 +48,8 @@ pub async fn ask(model: &dyn Model, prompt: &str, settings: &Settings) -> Result
             settings: Settings { stop, output_tokens_max, ..settings.clone() },
         };
         let reply = model.chat(&request).await?;
-        Reply { text: reply.text, finish: reply.finish, usage: reply.usage }
+        let reasoning = reply.state.reasoning();
+        Reply { text: reply.text, reasoning, finish: reply.finish, usage: reply.usage }
     };
     if let Some(end) = end_of(&reply.text, &settings.stop) {
         reply.text.truncate(end);

@@ -44,6 +44,7 @@ pub(super) struct Session<'a> {
 /// A reply as it came.
 struct Reply {
     text: String,
+    reasoning: String,
     /// Calls of tools by the provider's interface, although none were offered there.
     calls: u32,
     finish: FinishReason,
@@ -140,7 +141,7 @@ impl<'a> Session<'a> {
         let reply = reply.map_err(|error| EndReason::Unscored { reason: error.to_string() })?;
         self.output_tokens += reply.usage.output_tokens;
         self.output_bytes += reply.text.len() as u64;
-        let Reply { text, calls, finish, usage } = reply;
+        let Reply { text, reasoning, calls, finish, usage } = reply;
         let (is_blank, bytes) = (text.trim().is_empty(), text.len());
         // A text that was cut is continued. Where there is none, the next reply would be cut like this one.
         let cut = allowed.filter(|_| finish == FinishReason::Length).map(|allowed| {
@@ -149,7 +150,7 @@ impl<'a> Session<'a> {
             (by, allowed)
         });
         // Recorded before the filter is checked: the trace has to show what even a withheld reply cost.
-        self.run.recorder.record(EventKind::Turn { text, calls, finish, usage });
+        self.run.recorder.record(EventKind::Turn { text, reasoning, calls, finish, usage });
         if finish == FinishReason::ContentFilter {
             return Err(filtered());
         }
@@ -187,13 +188,15 @@ impl<'a> Session<'a> {
             let reply = match request {
                 Request::Completion(request) => {
                     let reply = model.complete(request).await?;
-                    Reply { text: reply.text, calls: 0, finish: reply.finish, usage: reply.usage }
+                    let reasoning = String::new();
+                    Reply { text: reply.text, reasoning, calls: 0, finish: reply.finish, usage: reply.usage }
                 }
                 Request::Chat(request) => {
                     let reply = model.chat(request).await?;
                     let calls = u32::try_from(reply.calls.len()).unwrap_or(u32::MAX);
                     let finish = finish_with(calls, reply.finish);
-                    Reply { text: reply.text, calls, finish, usage: reply.usage }
+                    let reasoning = reply.state.reasoning();
+                    Reply { text: reply.text, reasoning, calls, finish, usage: reply.usage }
                 }
             };
             feed.push(&reply.text);
@@ -210,7 +213,7 @@ impl<'a> Session<'a> {
         Ok(reply.unwrap_or_else(|text| {
             let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
             let usage = Usage::new(tokens(request.bytes()), tokens(text.len()));
-            Reply { text, calls: 0, finish: FinishReason::Cut, usage }
+            Reply { text, reasoning: String::new(), calls: 0, finish: FinishReason::Cut, usage }
         }))
     }
 
@@ -335,7 +338,7 @@ impl Feed<'_> {
         mut self,
         mut stream: BoxStream<'_, Result<ChatDelta, ModelError>>,
     ) -> Result<Result<Reply, String>, ModelError> {
-        let (mut text, mut calls) = (String::new(), 0_u32);
+        let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), 0_u32);
         while let Some(delta) = stream.next().await {
             match delta? {
                 ChatDelta::Text(piece) => {
@@ -348,17 +351,18 @@ impl Feed<'_> {
                 }
                 // The model was given no tools, so there is nothing to execute.
                 ChatDelta::CallStart { .. } => calls = calls.saturating_add(1),
-                ChatDelta::CallArguments { .. } | ChatDelta::State(_) => {}
+                ChatDelta::CallArguments { .. } => {}
+                ChatDelta::State(state) => reasoning = state.reasoning(),
                 ChatDelta::End { finish, usage, .. } => {
                     self.end();
                     let finish = finish_with(calls, finish);
-                    return Ok(Ok(Reply { text, calls, finish, usage }));
+                    return Ok(Ok(Reply { text, reasoning, calls, finish, usage }));
                 }
             }
         }
         // A stream without an end: what was received is everything.
         self.end();
         let finish = finish_with(calls, FinishReason::Stop);
-        Ok(Ok(Reply { text, calls, finish, usage: Usage::default() }))
+        Ok(Ok(Reply { text, reasoning, calls, finish, usage: Usage::default() }))
     }
 }

@@ -51,7 +51,13 @@ impl Agent for Scripted {
             tokio::task::yield_now().await;
             let finish = FinishReason::Stop;
             let usage = Usage::new(3, 2);
-            run.recorder.record(EventKind::Turn { text: "hm".into(), calls: 0, finish, usage });
+            run.recorder.record(EventKind::Turn {
+                text: "hm".into(),
+                reasoning: String::new(),
+                calls: 0,
+                finish,
+                usage,
+            });
             if let Some(tool) = run.toolbox.tools().first() {
                 let call =
                     ToolCall { id: CallId::new("c1"), name: tool.name.clone(), arguments: Arguments::none() };

@@ -80,6 +80,8 @@ impl WireUsage {
             output_tokens: output.max(earlier.output_tokens),
             cached_tokens: cached.max(earlier.cached_tokens),
             cache_write_tokens: written.max(earlier.cache_write_tokens),
+            // The protocol does not count thoughts apart.
+            reasoning_tokens: 0,
         }
     }
 }
@@ -122,6 +124,8 @@ pub(super) fn read(
     }
     let text = Join::new(request).push(text);
     let usage = reply.usage.map(|usage| usage.over(Usage::default())).unwrap_or_default();
-    let (text, finish) = endpoint.ended(text, reply.stop_reason, !calls.is_empty(), has_thoughts, usage)?;
-    Ok(ChatReply { text, calls, finish, usage, id: None, state: state::of_message(bytes) })
+    let (text, thoughts, finish) =
+        endpoint.ended(text, reply.stop_reason, !calls.is_empty(), has_thoughts, usage)?;
+    let state = state::of_message(bytes).with_thoughts(&thoughts);
+    Ok(ChatReply { text, calls, finish, usage, id: None, state })
 }

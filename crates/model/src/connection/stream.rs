@@ -174,7 +174,7 @@ impl<'a> Deltas<'a> {
                 self.ready.push_back(ChatDelta::CallArguments { index, fragment });
             }
         }
-        let mut state = std::mem::take(&mut self.state);
+        let mut state = std::mem::take(&mut self.state).with_thoughts(&self.thoughts.take_removed());
         if !state.is_empty() {
             self.endpoint.key().clean_state(&mut state);
             self.ready.push_back(ChatDelta::State(state));

@@ -57,6 +57,8 @@ pub(crate) struct Thoughts<'a> {
     held: String,
     /// Up to where the held text has been searched.
     searched: usize,
+    /// The thoughts that were taken out.
+    removed: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +75,14 @@ impl<'a> Thoughts<'a> {
     /// For the text of a reply. `keeps` allows to keep the text of a model that may think without an opening mark.
     pub(crate) fn new(thinking: &'a Thinking, keeps: bool) -> Self {
         let keeps = keeps && thinking.may_be_unopened();
-        Self { thinking, state: State::Before, keeps, held: String::new(), searched: 0 }
+        Self {
+            thinking,
+            state: State::Before,
+            keeps,
+            held: String::new(),
+            searched: 0,
+            removed: String::new(),
+        }
     }
 
     /// The thoughts of this reply come apart from its text.
@@ -141,9 +150,8 @@ impl<'a> Thoughts<'a> {
     /// Looks for the end of thoughts in the held text, and removes what comes before it.
     fn close(&mut self) -> bool {
         match marks::first_closing(&self.held, self.searched) {
-            Ok((_, end)) => {
-                self.held.drain(..end);
-                self.state = State::After;
+            Ok((place, end)) => {
+                self.remove(place, end);
                 self.searched = 0;
                 true
             }
@@ -152,6 +160,28 @@ impl<'a> Thoughts<'a> {
                 false
             }
         }
+    }
+
+    /// Takes out the held thoughts up to byte `place`, and the mark behind them up to `end`.
+    fn remove(&mut self, place: usize, end: usize) {
+        self.note(&self.held[..place].to_owned());
+        self.held.drain(..end);
+        self.state = State::After;
+    }
+
+    /// Keeps thoughts that are taken out.
+    fn note(&mut self, thoughts: &str) {
+        // Behind the message of a channel comes the frame of the next one.
+        let thoughts = thoughts.split(marks::MESSAGE_END).next().unwrap_or_default().trim();
+        if !self.removed.is_empty() && !thoughts.is_empty() {
+            self.removed.push('\n');
+        }
+        self.removed.push_str(thoughts);
+    }
+
+    /// The thoughts that were taken out so far, without the white space around them.
+    pub(crate) fn take_removed(&mut self) -> String {
+        std::mem::take(&mut self.removed)
     }
 
     /// More of a text that has begun.
@@ -166,11 +196,10 @@ impl<'a> Thoughts<'a> {
                 self.keeps = false;
                 std::mem::take(&mut self.held)
             }
-            Ok((_, end)) => {
+            Ok((place, end)) => {
                 self.thinking.note_unopened();
                 self.keeps = false;
-                self.held.drain(..end);
-                self.state = State::After;
+                self.remove(place, end);
                 self.push(String::new())
             }
             Err(searched) => {
@@ -188,22 +217,26 @@ impl<'a> Thoughts<'a> {
             self.thinking.note_plain();
         } else if self.keeps && self.thinking.is_unopened() {
             // The end of the thoughts was still to come. What is not known of the model may be a thought or not.
+            self.note(&held);
             return String::new();
         }
         match state {
-            State::Inside => String::new(),
+            State::Inside => {
+                self.note(&held);
+                String::new()
+            }
             State::After => held.trim_start().to_owned(),
             State::Before | State::Text => held,
         }
     }
 
-    /// A whole text without thoughts.
-    pub(crate) fn removed_from(thinking: &Thinking, text: String, is_cut_short: bool) -> String {
+    /// A whole text without thoughts, and the thoughts.
+    pub(crate) fn removed_from(thinking: &Thinking, text: String, is_cut_short: bool) -> (String, String) {
         // A whole text is kept in any case, whatever is known of the model.
         let mut thoughts = Thoughts { keeps: true, ..Thoughts::new(thinking, true) };
         let mut rest = thoughts.push(text);
         rest.push_str(&thoughts.finish(is_cut_short));
-        rest
+        (rest, thoughts.take_removed())
     }
 }
 
@@ -221,7 +254,7 @@ mod tests {
     use super::*;
 
     /// The text in pieces of so many characters, to a model of which so much is known.
-    fn streamed(text: &str, size: usize, thinking: &Thinking) -> String {
+    fn streamed(text: &str, size: usize, thinking: &Thinking) -> (String, String) {
         let mut thoughts = Thoughts::new(thinking, true);
         let characters: Vec<char> = text.chars().collect();
         let mut found = String::new();
@@ -229,44 +262,48 @@ mod tests {
             found.push_str(&thoughts.push(piece.iter().collect()));
         }
         found.push_str(&thoughts.finish(false));
-        found
+        (found, thoughts.take_removed())
     }
 
     #[test]
     fn thoughts_are_taken_off_however_the_pieces_fall() {
-        for (text, expected) in [
-            ("<think>I see.</think>Paris", "Paris"),
-            ("\n<think>\né</think>\n\nParis <think>", "Paris <think>"),
-            ("<think></think><think>again</think> x", "x"),
-            ("<think>cut of", ""),
-            ("<think>cut of</thin", ""),
-            (" \n Paris", " \n Paris"),
-            ("<thin", "<thin"),
-            ("<thing>", "<thing>"),
-            ("a <think>b</think> c", "a <think>b</think> c"),
-            ("", ""),
-            ("<thinking>a < b, [x]</thinking>\nParis", "Paris"),
-            ("[THINK]I see.[/THINK]Paris", "Paris"),
-            ("[Thought] I see.", "[Thought] I see."),
-            ("<|START_THINKING|>I see.<|END_THINKING|> Paris", "Paris"),
+        for (text, expected, thoughts) in [
+            ("<think>I see.</think>Paris", "Paris", "I see."),
+            ("\n<think>\né</think>\n\nParis <think>", "Paris <think>", "é"),
+            ("<think></think><think>again</think> x", "x", "again"),
+            ("<think>one</think>\n<think>two</think> x", "x", "one\ntwo"),
+            ("<think>cut of", "", "cut of"),
+            ("<think>cut of</thin", "", "cut of</thin"),
+            (" \n Paris", " \n Paris", ""),
+            ("<thin", "<thin", ""),
+            ("<thing>", "<thing>", ""),
+            ("a <think>b</think> c", "a <think>b</think> c", ""),
+            ("", "", ""),
+            ("<thinking>a < b, [x]</thinking>\nParis", "Paris", "a < b, [x]"),
+            ("[THINK]I see.[/THINK]Paris", "Paris", "I see."),
+            ("[Thought] I see.", "[Thought] I see.", ""),
+            ("<|START_THINKING|>I see.<|END_THINKING|> Paris", "Paris", "I see."),
             (
                 "<|channel|>analysis<|message|>I see.<|end|><|start|>assistant<|channel|>final<|message|>Paris",
                 "Paris",
+                "I see.",
             ),
             (
                 "<|channel|>analysis<|message|>I see.<|end|><|start|>assistant<|channel|>commentary to=f <|message|>{}",
                 "<|channel|>commentary to=f <|message|>{}",
+                "I see.",
             ),
             // Only the end.
-            ("I see.\n</think>\n\nParis", "Paris"),
-            ("</think>\n\nParis", "Paris"),
-            ("I see </b>.</thinking>Paris", "Paris"),
-            ("I see.[/THINK] Paris", "Paris"),
-            ("I see.<|end|><|start|>assistant<|channel|>final<|message|>Paris", "Paris"),
-            ("I see.</think>It ends with </think>.", "It ends with </think>."),
-            ("I see.</think>", ""),
+            ("I see.\n</think>\n\nParis", "Paris", "I see."),
+            ("</think>\n\nParis", "Paris", ""),
+            ("I see </b>.</thinking>Paris", "Paris", "I see </b>."),
+            ("I see.[/THINK] Paris", "Paris", "I see."),
+            ("I see.<|end|><|start|>assistant<|channel|>final<|message|>Paris", "Paris", "I see."),
+            ("I see.</think>It ends with </think>.", "It ends with </think>.", "I see."),
+            ("I see.</think>", "", "I see."),
         ] {
             let thinking = Thinking::default();
+            let expected = (expected.to_owned(), thoughts.to_owned());
             assert_eq!(Thoughts::removed_from(&thinking, text.to_owned(), false), expected, "{text:?}");
             for size in 1..4 {
                 assert_eq!(streamed(text, size, &Thinking::default()), expected, "{text:?} by {size}");
@@ -299,13 +336,14 @@ mod tests {
         assert_eq!(flows(&thinking, true), kept);
         // A model that has thought so once is expected to do it again.
         let thinking = Thinking::default();
-        assert_eq!(Thoughts::removed_from(&thinking, "I see.</think>Paris".to_owned(), false), "Paris");
+        let (rest, _) = Thoughts::removed_from(&thinking, "I see.</think>Paris".to_owned(), false);
+        assert_eq!(rest, "Paris");
         for _ in 0..2 {
             assert_eq!(flows(&thinking, true), kept);
         }
         assert_eq!(
             Thoughts::removed_from(&thinking, "I see".to_owned(), true),
-            "",
+            (String::new(), "I see".to_owned()),
             "the end was still to come"
         );
         // Thoughts that are apart are none of the text.

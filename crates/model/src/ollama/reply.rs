@@ -84,21 +84,23 @@ pub(super) fn read(
         Some(Ending::Stop) if has_calls => Some(Ending::Calls),
         ending => ending,
     };
-    let has_thoughts = message.thinking.is_some_and(|thinking| !thinking.is_empty());
+    let thinking = message.thinking.unwrap_or_default();
     let text = message.content.unwrap_or_default();
-    let (text, finish) = endpoint.ended(text, ending, has_calls, has_thoughts, usage)?;
-    Ok(ChatReply { text, calls, finish, usage, id: None, state: TurnState::default() })
+    let (text, thoughts, finish) = endpoint.ended(text, ending, has_calls, !thinking.is_empty(), usage)?;
+    let state = TurnState::default().with_thoughts(&thinking).with_thoughts(&thoughts);
+    Ok(ChatReply { text, calls, finish, usage, id: None, state })
 }
 
 /// Reads the lines of a reply to `request` that comes in pieces, of which the last one says that it is done.
 pub(super) struct LineDecoder<'a> {
     request: &'a ChatRequest,
     calls: BegunCalls,
+    thinking: String,
 }
 
 impl<'a> LineDecoder<'a> {
     pub(super) fn new(request: &'a ChatRequest) -> Self {
-        Self { request, calls: BegunCalls::default() }
+        Self { request, calls: BegunCalls::default(), thinking: String::new() }
     }
 }
 
@@ -109,7 +111,8 @@ impl Decoder for LineDecoder<'_> {
             return Err(out.endpoint.failed(&error));
         }
         if let Some(message) = part.message {
-            if message.thinking.is_some_and(|thinking| !thinking.is_empty()) {
+            if let Some(thinking) = message.thinking.filter(|thinking| !thinking.is_empty()) {
+                self.thinking.push_str(&thinking);
                 out.thought();
             }
             out.text(message.content.unwrap_or_default());
@@ -128,6 +131,7 @@ impl Decoder for LineDecoder<'_> {
         self.calls.finish(out)?;
         let usage = Usage::new(part.prompt_eval_count.unwrap_or(0), part.eval_count.unwrap_or(0));
         let ending = part.done_reason.as_deref().and_then(Ending::of);
+        out.state = std::mem::take(&mut out.state).with_thoughts(&self.thinking);
         out.end(ending, self.calls.len() > 0, usage, None)
     }
 

@@ -141,7 +141,10 @@ pub(super) fn read(
     // The single token that had to be requested is dropped, so the reply always ends at its limit.
     let (text, finish) = match wants_nothing(request) {
         true => (String::new(), FinishReason::Length),
-        false => endpoint.ended(text, ending, false, false, usage)?,
+        false => {
+            let (text, _, finish) = endpoint.ended(text, ending, false, false, usage)?;
+            (text, finish)
+        }
     };
     Ok(CompletionReply { text, finish, usage, prompt_tokens })
 }

@@ -206,6 +206,8 @@ pub(super) struct WireReply<'a> {
     finish: WireFinish,
     input_tokens: u64,
     output_tokens: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    reasoning_tokens: u64,
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     id: Option<Cow<'a, str>>,
     /// Pairs of text and log-probability.
@@ -228,6 +230,8 @@ pub(super) struct WireStream<'a> {
     input_tokens: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    reasoning_tokens: u64,
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     id: Option<Cow<'a, str>>,
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
@@ -417,6 +421,15 @@ impl<'a> WireCall<'a> {
     }
 }
 
+fn usage(input_tokens: u64, output_tokens: u64, reasoning_tokens: u64) -> Usage {
+    Usage { reasoning_tokens, ..Usage::new(input_tokens, output_tokens) }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 fn into_calls(calls: Vec<WireCall<'_>>) -> Result<Vec<ToolCall>, String> {
     calls.into_iter().map(WireCall::into_call).collect()
 }
@@ -429,6 +442,7 @@ impl<'a> WireReply<'a> {
             finish: reply.finish.into(),
             input_tokens: reply.usage.input_tokens,
             output_tokens: reply.usage.output_tokens,
+            reasoning_tokens: reply.usage.reasoning_tokens,
             id: reply.id.as_ref().map(|id| id.0.as_str().into()),
             prompt_tokens: Vec::new(),
             state: reply.state.clone(),
@@ -443,6 +457,7 @@ impl<'a> WireReply<'a> {
             finish: reply.finish.into(),
             input_tokens: reply.usage.input_tokens,
             output_tokens: reply.usage.output_tokens,
+            reasoning_tokens: reply.usage.reasoning_tokens,
             id: None,
             prompt_tokens: reply.prompt_tokens.iter().map(token).collect(),
             state: TurnState::default(),
@@ -457,7 +472,7 @@ impl<'a> WireReply<'a> {
             text: self.text.into_owned(),
             calls: into_calls(self.calls)?,
             finish: self.finish.into(),
-            usage: Usage::new(self.input_tokens, self.output_tokens),
+            usage: usage(self.input_tokens, self.output_tokens, self.reasoning_tokens),
             id: self.id.map(|id| ReplyId(id.into_owned())),
             state: self.state,
         })
@@ -474,7 +489,7 @@ impl<'a> WireReply<'a> {
         Ok(CompletionReply {
             text: self.text.into_owned(),
             finish: self.finish.into(),
-            usage: Usage::new(self.input_tokens, self.output_tokens),
+            usage: usage(self.input_tokens, self.output_tokens, self.reasoning_tokens),
             prompt_tokens: self.prompt_tokens.into_iter().map(token).collect(),
         })
     }
@@ -487,6 +502,7 @@ impl<'a> WireStream<'a> {
             finish: None,
             input_tokens: None,
             output_tokens: None,
+            reasoning_tokens: 0,
             id: None,
             error: None,
             state: state_of(&reply.deltas),
@@ -496,6 +512,7 @@ impl<'a> WireStream<'a> {
                 stream.finish = Some((*finish).into());
                 stream.input_tokens = Some(usage.input_tokens);
                 stream.output_tokens = Some(usage.output_tokens);
+                stream.reasoning_tokens = usage.reasoning_tokens;
                 stream.id = id.as_ref().map(|id| id.0.as_str().into());
             }
             StreamEnd::Broken { message } => stream.error = Some(message.as_str().into()),
@@ -511,7 +528,7 @@ impl<'a> WireStream<'a> {
                 else {
                     return Err("a stream with a `finish` has `input_tokens` and `output_tokens`".to_owned());
                 };
-                let usage = Usage::new(input_tokens, output_tokens);
+                let usage = usage(input_tokens, output_tokens, self.reasoning_tokens);
                 let id = self.id.map(|id| ReplyId(id.into_owned()));
                 StreamEnd::Complete { finish: finish.into(), usage, id }
             }

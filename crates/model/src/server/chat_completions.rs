@@ -180,6 +180,13 @@ pub(super) struct WireUsage {
     total_tokens: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_tokens_details: Option<InputDetails>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_tokens_details: Option<OutputDetails>,
+}
+
+#[derive(Serialize)]
+struct OutputDetails {
+    reasoning_tokens: u64,
 }
 
 #[derive(Serialize)]
@@ -200,6 +207,8 @@ impl From<Usage> for WireUsage {
                     cache_write_tokens: usage.cache_write_tokens,
                 },
             ),
+            completion_tokens_details: (usage.reasoning_tokens > 0)
+                .then_some(OutputDetails { reasoning_tokens: usage.reasoning_tokens }),
         }
     }
 }

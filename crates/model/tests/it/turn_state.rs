@@ -50,7 +50,8 @@ fn chat() -> Exchange {
 }
 
 fn responses() -> Exchange {
-    let thought = json!({"type": "reasoning", "id": "rs_0", "summary": [], "encrypted_content": "gAAA"});
+    let thought = json!({"type": "reasoning", "id": "rs_0", "encrypted_content": "gAAA",
+        "summary": [{"type": "summary_text", "text": "Pay first."}]});
     let content = json!([{"type": "output_text", "text": "On it.", "annotations": []}]);
     let words = json!({"type": "message", "id": "msg_0", "role": "assistant", "phase": "commentary", "content": content});
     let call = json!({"type": "function_call", "id": "fc_0", "call_id": "a", "name": "pay", "arguments": "{\"x\":1}"});
@@ -68,7 +69,7 @@ fn responses() -> Exchange {
 }
 
 fn messages() -> Exchange {
-    let thought = json!({"type": "thinking", "thinking": "", "signature": "EqQB"});
+    let thought = json!({"type": "thinking", "thinking": "Pay first.", "signature": "EqQB"});
     let hidden = json!({"type": "redacted_thinking", "data": "Emwx"});
     let words = json!({"type": "text", "text": "On it."});
     let call = json!({"type": "tool_use", "id": "a", "name": "pay", "input": {"x": 1}, "caller": {"type": "direct"}});
@@ -82,6 +83,8 @@ fn messages() -> Exchange {
         pieces: vec![
             json!({"type": "message_start", "message": {"role": "assistant", "content": []}}),
             begin(0, &json!({"type": "thinking", "thinking": "", "signature": ""})),
+            delta(0, json!({"type": "thinking_delta", "thinking": "Pay "})),
+            delta(0, json!({"type": "thinking_delta", "thinking": "first."})),
             delta(0, json!({"type": "signature_delta", "signature": "Eq"})),
             delta(0, json!({"type": "signature_delta", "signature": "QB"})),
             begin(1, &hidden),
@@ -150,6 +153,7 @@ async fn state_is_sent_back_as_it_came() {
             let model = (exchange.protocol.connect)(&server.connection(exchange.protocol.provider));
             let said = ask(&*model, &question(), streamed).await.unwrap();
             assert_eq!(said.text, "On it.");
+            assert_eq!(said.state.reasoning(), "Pay first.");
             // A server of another protocol does not get it, and every recording has it.
             let folder = Folder::new();
             let path = folder.file("r.jsonl");
@@ -172,6 +176,40 @@ async fn state_is_sent_back_as_it_came() {
                 assert!(!["EjQ=", "gAAA", "EqQB", "phase"].iter().any(|text| sent.contains(text)), "{sent}");
             }
         }
+    }
+}
+
+/// Thoughts in the text are no part of it. They are kept, and the server does not get them back.
+#[tokio::test]
+async fn thoughts_in_the_text_are_known_and_not_sent() {
+    let text = "<think>\nPay first.\n</think>\n\nOn it.";
+    let usage = json!({"prompt_tokens": 9, "completion_tokens": 7, "completion_tokens_details": {"reasoning_tokens": 5}});
+    let message = json!({"role": "assistant", "content": text});
+    let whole =
+        json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage});
+    let piece =
+        |text: &str| json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]});
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage});
+    let (head, tail) = text.split_at(11);
+    for streamed in [false, true] {
+        let answer = match streamed {
+            true => stream(&[piece(head), piece(tail), end.clone()]),
+            false => reply("200 OK", "", &whole.to_string()),
+        };
+        let server = StandIn::start(vec![answer]).await;
+        let model = (CHAT.connect)(&server.connection(CHAT.provider));
+        let folder = Folder::new();
+        let path = folder.file("r.jsonl");
+        let recorder = RecordingModel::new(model, create(&path));
+        let said = ask(&recorder, &question(), streamed).await.unwrap();
+        assert_eq!((said.text.as_str(), said.usage.reasoning_tokens), ("On it.", 5));
+        assert_eq!(said.state.reasoning(), "Pay first.");
+        ask(&recorder, &next(said.clone()), false).await.ok();
+        drop(recorder);
+        let replayed = ask(&replay(&path), &question(), streamed).await.unwrap();
+        assert_eq!((replayed.state, replayed.usage), (said.state, said.usage));
+        let sent = server.requests().last().unwrap().clone();
+        assert!(sent.contains("On it.") && !sent.contains("Pay first"), "{sent}");
     }
 }
 

@@ -258,7 +258,13 @@ pub(crate) fn run(case: &PlanningCase, tools: &[&str], end: EndReason) -> Vec<Ev
     let mut kinds = vec![EventKind::Query { text: case.query.clone() }];
     for (place, tool) in tools.iter().enumerate() {
         let usage = Usage::new(100, 10);
-        kinds.push(EventKind::Turn { text: String::new(), calls: 1, finish: FinishReason::ToolCalls, usage });
+        kinds.push(EventKind::Turn {
+            text: String::new(),
+            reasoning: String::new(),
+            calls: 1,
+            finish: FinishReason::ToolCalls,
+            usage,
+        });
         kinds.extend([call(place, tool), result(place, &case.mock_answer(tool))]);
     }
     kinds.push(EventKind::End(end));
@@ -289,6 +295,7 @@ pub(crate) fn acted_by_samples(case: &PlanningCase, events: Vec<Event>) -> Vec<E
     let actor = |name: &str| Some(Actor::new(name).expect("a name"));
     let said = EventKind::Turn {
         text: "No idea.".into(),
+        reasoning: String::new(),
         calls: 0,
         finish: FinishReason::Stop,
         usage: Usage::default(),

@@ -477,7 +477,7 @@ pub(crate) fn hostile(text: &str) -> TestCampaign {
         let finish = FinishReason::Length;
         let more = [
             EventKind::Query { text: text.to_owned() },
-            EventKind::Turn { text: text.to_owned(), calls: 2, finish, usage },
+            EventKind::Turn { text: text.to_owned(), reasoning: String::new(), calls: 2, finish, usage },
             EventKind::Call(call.clone()),
             EventKind::Call(ToolCall { id: CallId::new("late"), ..call }),
             EventKind::Result(ToolResult::error(id(), text).with_attachments(pictures(text, 1))),

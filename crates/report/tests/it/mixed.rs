@@ -85,7 +85,7 @@ fn right_plan(case: &PlanningCase) -> Vec<usize> {
 
 fn turn(text: &str, calls: u32) -> EventKind {
     let finish = if calls > 0 { FinishReason::ToolCalls } else { FinishReason::Stop };
-    EventKind::Turn { text: text.into(), calls, finish, usage: Usage::new(100, 7) }
+    EventKind::Turn { text: text.into(), reasoning: String::new(), calls, finish, usage: Usage::new(100, 7) }
 }
 
 fn call(case: &PlanningCase, action: usize) -> (EventKind, EventKind) {

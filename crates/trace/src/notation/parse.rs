@@ -138,12 +138,14 @@ impl<'t> Parser<'t> {
             default_finish(calls)
         };
         let usage = if self.eat_option("tokens=") { self.tokens()? } else { Usage::default() };
-        Ok(EventKind::Turn { text, calls, finish, usage })
+        let reasoning = if self.eat_option("reasoning=") { self.string()? } else { String::new() };
+        Ok(EventKind::Turn { text, reasoning, calls, finish, usage })
     }
 
     fn tokens(&mut self) -> Result<Usage, NotationError> {
         let (input_tokens, output_tokens) = self.pair("`/` and the tokens written")?;
-        Ok(Usage::new(input_tokens, output_tokens))
+        let reasoning_tokens = if self.eat(b'/') { self.number()? } else { 0 };
+        Ok(Usage { reasoning_tokens, ..Usage::new(input_tokens, output_tokens) })
     }
 
     /// Two numbers with a `/` between them.

@@ -34,7 +34,12 @@ pub fn print(events: &[Event]) -> String {
 fn print_kind(out: &mut String, kind: &EventKind, defaults: &Defaults) {
     match kind {
         EventKind::Query { text } => push(out, format_args!("query {}", quoted(text))),
-        EventKind::Turn { text, calls, finish, usage } => print_turn(out, text, *calls, *finish, *usage),
+        EventKind::Turn { text, reasoning, calls, finish, usage } => {
+            print_turn(out, text, *calls, *finish, *usage);
+            if !reasoning.is_empty() {
+                push(out, format_args!(" reasoning={}", quoted(reasoning)));
+            }
+        }
         EventKind::Batch { calls } => {
             out.push_str("batch");
             calls.iter().for_each(|id| print_id(out, id));
@@ -109,6 +114,9 @@ fn print_turn(out: &mut String, text: &str, calls: u32, finish: FinishReason, us
     }
     if usage != Usage::default() {
         push(out, format_args!(" tokens={}/{}", usage.input_tokens, usage.output_tokens));
+        if usage.reasoning_tokens > 0 {
+            push(out, format_args!("/{}", usage.reasoning_tokens));
+        }
     }
 }
 

@@ -75,14 +75,15 @@ fn kind() -> impl Strategy<Value = EventKind> {
         FinishReason::ContentFilter,
         FinishReason::Cut,
     ]);
-    let turn = (text(), prop_oneof![0u32..4, any::<u32>()], finish, tokens(), tokens()).prop_map(
-        |(text, calls, finish, input_tokens, output_tokens)| EventKind::Turn {
+    let thoughts = prop_oneof![3 => Just(String::new()), 1 => text()];
+    let turn = (text(), thoughts, prop_oneof![0u32..4, any::<u32>()], finish, [tokens(), tokens(), tokens()])
+        .prop_map(|(text, reasoning, calls, finish, [read, written, reasoning_tokens])| EventKind::Turn {
             text,
+            reasoning,
             calls,
             finish,
-            usage: Usage::new(input_tokens, output_tokens),
-        },
-    );
+            usage: Usage { reasoning_tokens, ..Usage::new(read, written) },
+        });
     prop_oneof![
         1 => text().prop_map(|text| EventKind::Query { text }),
         2 => turn,

@@ -54,7 +54,7 @@ fn ok(id: &str, text: &str) -> EventKind {
 
 fn turn(text: &str, calls: u32, finish: FinishReason, tokens: (u64, u64)) -> EventKind {
     let usage = Usage::new(tokens.0, tokens.1);
-    EventKind::Turn { text: text.into(), calls, finish, usage }
+    EventKind::Turn { text: text.into(), reasoning: String::new(), calls, finish, usage }
 }
 
 #[track_caller]

@@ -125,7 +125,7 @@ impl Transcript {
                 self.query.get_or_insert_with(|| text.clone());
                 line("task", "1", &cut(text, WORDS_SHOWN), "")
             }
-            EventKind::Turn { text, calls, finish, usage } => {
+            EventKind::Turn { text, reasoning, calls, finish, usage } => {
                 // Agents within the agent may work at the same time, so each has a count of its own.
                 let number = self.turns.entry(event.actor.clone()).or_default();
                 *number += 1;
@@ -137,7 +137,11 @@ impl Transcript {
                 };
                 let broken_off = (*finish == FinishReason::Cut).then(|| "broken off".to_owned());
                 let notes: Vec<String> = calls.into_iter().chain(broken_off).chain(tokens(*usage)).collect();
-                line(&format!("turn {number}"), "1;36", &cut(text, WORDS_SHOWN), &notes.join(", "))
+                let thought = match reasoning.is_empty() {
+                    true => String::new(),
+                    false => line("thought", "2", &cut(reasoning, WORDS_SHOWN), ""),
+                };
+                thought + &line(&format!("turn {number}"), "1;36", &cut(text, WORDS_SHOWN), &notes.join(", "))
             }
             EventKind::Call(call) => {
                 self.begun.push(event.at);
@@ -342,6 +346,7 @@ mod tests {
             EventKind::Query { text: evil.into() },
             EventKind::Turn {
                 text: evil.into(),
+                reasoning: evil.into(),
                 calls: 1,
                 finish: planproof_trace::FinishReason::Stop,
                 usage: Usage::default(),

@@ -24,8 +24,11 @@ const CHANNEL: (&str, &str) = ("<|channel|>", "<|message|>");
 const THOUGHTS_CHANNEL: &str = "analysis";
 const ANSWERS_CHANNEL: &str = "final";
 
+/// The end of a message in a channel.
+pub(super) const MESSAGE_END: &str = "<|end|>";
+
 /// What a message of a channel begins with, behind the end of another one.
-pub(super) const MESSAGE: [&str; 2] = ["<|end|>", "<|start|>assistant"];
+pub(super) const MESSAGE: [&str; 2] = [MESSAGE_END, "<|start|>assistant"];
 
 /// What is at the beginning of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -130,6 +130,7 @@ pub(in crate::openai) fn read(
     }
     let usage = reply.usage.map(Usage::from).unwrap_or_default();
     let has_thoughts = message.reasoning_content || message.reasoning;
-    let (text, finish) = endpoint.ended(text, ending, !calls.is_empty(), has_thoughts, usage)?;
-    Ok(ChatReply { text, calls, finish, usage, id: None, state: state::of_reply(bytes) })
+    let (text, thoughts, finish) = endpoint.ended(text, ending, !calls.is_empty(), has_thoughts, usage)?;
+    let state = state::of_reply(bytes).with_thoughts(&thoughts);
+    Ok(ChatReply { text, calls, finish, usage, id: None, state })
 }

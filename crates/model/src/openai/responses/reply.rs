@@ -161,6 +161,8 @@ pub(super) fn read(
             Some(ItemKind::Other) | None => {}
         }
     }
-    let (text, finish) = endpoint.ended(text, end.ending, !calls.is_empty(), has_thoughts, end.usage)?;
-    Ok(ChatReply { text, calls, finish, usage: end.usage, id: end.id, state: state::of_response(bytes) })
+    let (text, thoughts, finish) =
+        endpoint.ended(text, end.ending, !calls.is_empty(), has_thoughts, end.usage)?;
+    let state = state::of_response(bytes).with_thoughts(&thoughts);
+    Ok(ChatReply { text, calls, finish, usage: end.usage, id: end.id, state })
 }

@@ -67,7 +67,9 @@ pub(super) struct WireUsage {
 
 impl From<Usage> for WireUsage {
     fn from(usage: Usage) -> Self {
-        let Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens } = usage;
+        // The protocol does not count thoughts apart.
+        let Usage { input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens: _ } =
+            usage;
         Self {
             input_tokens: input_tokens.saturating_sub(cached_tokens).saturating_sub(cache_write_tokens),
             cache_creation_input_tokens: cache_write_tokens,

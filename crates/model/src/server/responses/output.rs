@@ -301,7 +301,7 @@ impl Envelope {
                 input_tokens: usage.input_tokens,
                 input_tokens_details: InputDetails { cached_tokens: usage.cached_tokens },
                 output_tokens: usage.output_tokens,
-                output_tokens_details: OutputDetails { reasoning_tokens: 0 },
+                output_tokens_details: OutputDetails { reasoning_tokens: usage.reasoning_tokens },
                 total_tokens: usage.input_tokens.saturating_add(usage.output_tokens),
             }),
         }

@@ -225,7 +225,7 @@ async fn items_are_reported_once_however_often_the_server_sends_them() {
     };
     let completed =
         |output: &Value| json!({"type": "response.completed", "response": response("completed", output)});
-    let usage = Usage { cached_tokens: 8, ..Usage::new(36, 87) };
+    let usage = Usage { cached_tokens: 8, reasoning_tokens: 64, ..Usage::new(36, 87) };
     let end = |finish| ChatDelta::End { finish, usage, id: Some(ReplyId("resp_67ca".into())) };
     let expected = vec![
         Ok(ChatDelta::Text("On it.".into())),

@@ -556,7 +556,7 @@ impl Life {
             let trace = read_trace(&(lines.join("\n") + "\n")).map_err(words)?;
             let events = trace.events.into_iter().map(|event| match event.kind {
                 EventKind::Turn { text, calls, finish, .. } => {
-                    EventKind::Turn { text, calls, finish, usage: Usage::default() }
+                    EventKind::Turn { text, reasoning: String::new(), calls, finish, usage: Usage::default() }
                 }
                 kind => kind,
             });

@@ -143,10 +143,14 @@ struct TurnLine<'a> {
     r#type: Type,
     #[serde(borrow)]
     text: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "str::is_empty")]
+    reasoning: Cow<'a, str>,
     calls: u32,
     finish: Finish,
     input_tokens: u64,
     output_tokens: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    reasoning_tokens: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -218,6 +222,11 @@ enum Picture {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize, Deserialize)]
@@ -377,16 +386,18 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::Query { text } => {
             write(&QueryLine { at, actor, r#type: Type::Query, text: text.into() }, out);
         }
-        EventKind::Turn { text, calls, finish, usage } => {
+        EventKind::Turn { text, reasoning, calls, finish, usage } => {
             let line = TurnLine {
                 at,
                 actor,
                 r#type: Type::Turn,
                 text: text.into(),
+                reasoning: reasoning.into(),
                 calls: *calls,
                 finish: (*finish).into(),
                 input_tokens: usage.input_tokens,
                 output_tokens: usage.output_tokens,
+                reasoning_tokens: usage.reasoning_tokens,
             };
             write(&line, out);
         }
@@ -508,9 +519,18 @@ pub(super) fn read_event(
         }
         Type::Turn => {
             let line: TurnLine<'_> = serde_json::from_str(line)?;
-            let usage = Usage::new(line.input_tokens, line.output_tokens);
-            let (text, finish) = (line.text.into_owned(), line.finish.into());
-            (line.at, line.actor, EventKind::Turn { text, calls: line.calls, finish, usage })
+            let usage = Usage {
+                reasoning_tokens: line.reasoning_tokens,
+                ..Usage::new(line.input_tokens, line.output_tokens)
+            };
+            let kind = EventKind::Turn {
+                text: line.text.into_owned(),
+                reasoning: line.reasoning.into_owned(),
+                calls: line.calls,
+                finish: line.finish.into(),
+                usage,
+            };
+            (line.at, line.actor, kind)
         }
         Type::Batch => {
             let line: BatchLine<'_> = serde_json::from_str(line)?;
