@@ -258,8 +258,9 @@ impl<'a> Session<'a> {
                 Author::Environment => std::mem::take(&mut self.note),
                 Author::Model => {
                     let automaton = self.writing.monitor.automaton();
-                    let written_as = section.written_as.map(|state| {
-                        format!("written as {}, where it could not come", automaton.state(state).prompt.value)
+                    let prompt = |state| &automaton.state(state).prompt.value;
+                    let written_as = section.written_as.map(|written| {
+                        format!("written as {}, taken as {}", prompt(written), prompt(section.state))
                     });
                     let notes = self.writing.remedy.take().into_iter().chain(written_as);
                     notes.collect::<Vec<_>>().join("; ")

@@ -181,7 +181,7 @@ async fn who_stops_after_a_thought_may_mean_it_as_the_last_one() {
         let events = run(&Scripted::new(way, 1, script), spec_of("react")).await;
         assert!(
             events.contains(
-                "section Final-Tht model \"All done.\" note=\"written as [Thought], where it could not come\"\n"
+                "section Final-Tht model \"All done.\" note=\"written as [Thought], taken as [Final Thought]\"\n"
             ),
             "{events}"
         );
