@@ -90,6 +90,10 @@ pub struct ServerFacts {
     /// Most tokens of a conversation with its replies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<u64>,
+    /// How many replies it writes at once, each from a context of its own. More requests wait, and a conversation
+    /// whose context was given away has to be read again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u64>,
     /// SHA-256 of the chat template, in hexadecimal digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
@@ -102,7 +106,7 @@ pub struct ServerFacts {
 }
 
 impl ServerFacts {
-    /// The server in a few words, as in `llama.cpp b6123, Q4_K_M, context 8192`.
+    /// The server in a few words, as in `llama.cpp b6123, Q4_K_M, context 8192, 4 slots`.
     pub fn summary(&self) -> String {
         let mut words = match (self.software, &self.version) {
             (Some(software), Some(version)) => vec![format!("{} {version}", software.as_str())],
@@ -111,6 +115,8 @@ impl ServerFacts {
         };
         words.extend(self.quantisation.clone());
         words.extend(self.context.map(|context| format!("context {context}")));
+        words
+            .extend(self.slots.map(|slots| format!("{slots} {}", if slots == 1 { "slot" } else { "slots" })));
         words.extend(
             self.template.as_deref().map(|digest| format!("template {}", &digest[..12.min(digest.len())])),
         );
@@ -179,6 +185,7 @@ impl Pages<'_> {
                 if let Some(props) = self.page_once_loaded(&format!("{root}/props")).await? {
                     facts.version = text(&props["build_info"]);
                     facts.context = props["default_generation_settings"]["n_ctx"].as_u64();
+                    facts.slots = props["total_slots"].as_u64().filter(|slots| *slots > 0);
                     facts.take_template(&props["chat_template"]);
                     if let Some(takes_tools) = props["chat_template_caps"]["supports_tools"].as_bool() {
                         facts.template_has_tools = Some(takes_tools);

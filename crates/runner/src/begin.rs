@@ -255,6 +255,7 @@ impl RequestedCampaign {
         let mut options = StoredOptions {
             suite: self.suite.clone(),
             seed_is_secret: self.seed_is_secret,
+            concurrency_is_default: self.concurrency.is_none(),
             reply_tokens: Some(self.reply_tokens),
             serve_model: self.serve_model.clone(),
             think: self.think,

@@ -1,5 +1,6 @@
 //! Running a prepared campaign.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use planproof_agents::ServedModel;
@@ -201,6 +202,12 @@ where
     if !next(&outcomes).is_empty() {
         for check in check_models(prepared, stop).await {
             watch.checked(&check);
+            // Conversations that take turns in a slot are read again from their beginning each time.
+            let slots =
+                check.server.as_ref().and_then(|facts| NonZeroUsize::new(facts.slots?.try_into().ok()?));
+            if let Some(slots) = slots.filter(|_| prepared.options.concurrency_is_default) {
+                campaign.concurrency = campaign.concurrency.min(slots);
+            }
             if let Some(facts) = check.server {
                 budgets.note_server(&check.model, facts);
             }

@@ -32,6 +32,9 @@ pub struct StoredOptions {
     pub seed_is_secret: bool,
     /// Most runs at once.
     pub concurrency: usize,
+    /// The user has not chosen this number, so a server that can do less lowers it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub concurrency_is_default: bool,
     /// Longest time of a run, in milliseconds.
     pub timeout_ms: u64,
     /// Most model turns of a run.
@@ -190,6 +193,7 @@ impl StoredOptions {
             seed,
             seed_is_secret: false,
             concurrency: concurrency.get(),
+            concurrency_is_default: false,
             timeout_ms: milliseconds(wall),
             iterations,
             reply_tokens: None,

@@ -140,7 +140,7 @@ pub(crate) struct CampaignArguments {
     pub(crate) agent_options: AgentArguments,
     /// Maximum number of concurrent runs.
     ///
-    /// By default 64 for our own agents and 4 for external ones.
+    /// By default 64 for our own agents, or as many as a server of llama.cpp has slots, and 4 for external ones.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroUsize::MIN, CONCURRENCY_MAX))]
     pub(crate) concurrency: Option<NonZeroUsize>,
     /// Time limit of a run, in seconds.

@@ -51,7 +51,7 @@ fn each_model_has_a_row_and_a_recording_and_is_run_once() {
         "{table}"
     );
     let lines: Vec<&str> = table.lines().filter(|line| line.starts_with('|')).collect();
-    assert!(lines.iter().all(|line| line.matches('|').count() == 7), "{table}");
+    assert!(lines.iter().all(|line| line.matches('|').count() == 11), "{table}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_row_that_cannot_be_run_says_why() {
     command.env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL");
     let run = Run::of(command, "").code(3);
     assert!(
-        run.out.contains("| `tools@openai/gpt-5-mini` | basic | not run | no API key: set OPENAI_API_KEY | not run | none |"),
+        run.out.contains("| `tools@openai/gpt-5-mini` | basic | not run | no API key: set OPENAI_API_KEY | - | - | - | - | not run | none |"),
         "{}",
         run.out
     );

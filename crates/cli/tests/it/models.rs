@@ -1,12 +1,21 @@
 //! Checks of models and their servers: `planproof models check`, and the one before a campaign.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::stand_in::{self, StandIn};
 use crate::support::{Place, Run};
 
-/// A server like llama.cpp's, with a context of that many tokens. `says` answers requests to the model.
-fn llama_cpp(context: u64, has_tools: bool, says: fn(&Value) -> String) -> StandIn {
+/// A server like llama.cpp's, with two slots, each with a context of that many tokens. `says` answers requests to the
+/// model.
+fn llama_cpp(
+    context: u64,
+    has_tools: bool,
+    says: impl Fn(&Value) -> String + Send + Sync + 'static,
+) -> StandIn {
     StandIn::start_with_heads(move |_, head, body| {
         let path = head.split(' ').nth(1).unwrap_or_default();
         let page = |page: Value| stand_in::answer("200 OK", "", &page.to_string());
@@ -18,6 +27,7 @@ fn llama_cpp(context: u64, has_tools: bool, says: fn(&Value) -> String) -> Stand
                 "chat_template": "{{ messages }}",
                 "chat_template_caps": {"supports_tools": has_tools},
                 "default_generation_settings": {"n_ctx": context},
+                "total_slots": 2,
             })),
             "/v1/chat/completions" => says(body),
             _ => stand_in::answer("404 Not Found", "", "{}"),
@@ -81,7 +91,7 @@ fn each_fault_is_named_with_what_mends_it() {
         (llama_cpp(512, true, calls), vec!["512 tokens", "start llama-server with -c "]),
         (
             llama_cpp(8192, true, writes),
-            vec!["the call came back as text", "--jinja; or run with --parse-text-calls"],
+            vec!["the call came back as text", "run with --parse-text-calls", "--jinja"],
         ),
         (
             llama_cpp(8192, false, |_| stand_in::say("Hello.")),
@@ -109,6 +119,26 @@ fn each_fault_is_named_with_what_mends_it() {
     command.env("VLLM_BASE_URL", "http://127.0.0.1:1/v1");
     let found = Run::of(command, "").code(3);
     assert!(found.out.contains("`vllm serve MODEL") && found.out.contains("VLLM_BASE_URL"), "{found:?}");
+}
+
+#[test]
+fn as_many_runs_at_once_as_the_server_has_slots() {
+    let most_at_once = |options: &str| {
+        let (now, seen) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+        let most = Arc::clone(&seen);
+        let server = llama_cpp(8192, true, move |body| {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            std::thread::sleep(Duration::from_millis(50));
+            now.fetch_sub(1, Ordering::SeqCst);
+            calls(body)
+        });
+        let line = format!("test tools@llamacpp/any --cases 6 --actions 3 -q --json {options}");
+        let report = run(&Place::new(), &server, &line).json();
+        assert_eq!(report["servers"]["llamacpp/any"]["slots"], 2);
+        seen.load(Ordering::SeqCst)
+    };
+    assert!(most_at_once("") <= 2);
+    assert!(most_at_once("--concurrency 6") > 2);
 }
 
 #[test]
