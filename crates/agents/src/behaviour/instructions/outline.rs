@@ -1,7 +1,7 @@
 //! The order of the sections as an outline in words:
 //!
 //! ```text
-//! [Thought] <what is still to do and what has to come next>
+//! [Thought] <what you know, what is missing and what to do next>
 //! [Action] <the name of one of the tools, and nothing else>
 //! Repeat the last 2 sections, from [Thought] to [Action], as often as needed. Then write:
 //! [Answer] <the answer and nothing else>
