@@ -2,7 +2,8 @@
 //!
 //! Each needs a virtual environment that `examples/make_venvs.sh` makes. Where it is missing the test is
 //! *ignored*, which the usual harness cannot say at run time; with `PLANPROOF_CI` set it fails. Agents that need Node
-//! are beside them (`python/coding_agents.rs`), and agents that cheat (`python/isolation.rs`), which need namespaces.
+//! are beside them (`python/coding_agents.rs`), agents that cheat (`python/isolation.rs`), which need namespaces, and a
+//! real model (`python/real_model.rs`), which needs a server.
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
@@ -16,6 +17,8 @@ mod isolation;
 mod model_clients;
 #[path = "python/package.rs"]
 mod package;
+#[path = "python/real_model.rs"]
+mod real_model;
 mod support;
 #[path = "../../report/tests/support/venvs.rs"]
 mod venvs;
@@ -114,7 +117,8 @@ fn main() -> ExitCode {
             the_clients_of_anthropic_and_google_talk_to_a_served_model,
         ),
     ];
-    run_tests(tests, coding_agents::trials().chain(isolation::trials()))
+    let others = coding_agents::trials().chain(isolation::trials()).chain([real_model::trial()]);
+    run_tests(tests, others)
 }
 
 /// Runs a program of `ci/` to its end.

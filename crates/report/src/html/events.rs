@@ -81,6 +81,8 @@ fn list(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Trace) -> Markup
 enum Row<'a> {
     /// The agent was given something other than the case's query.
     Query(&'a str),
+    /// What a model thought before it wrote a turn.
+    Thought(&'a str),
     /// A turn of a model that consists of more than a single call.
     Turn { at: u64, number: usize, text: &'a str, calls: u32, finish: FinishReason },
     /// A call with its answer if that came next, and the number of identical calls immediately after it.
@@ -138,7 +140,10 @@ fn rows<'a>(prompt: &str, events: &'a [Event], notes: &'a [EventNote]) -> Vec<(O
         match &event.kind {
             EventKind::Query { text } if text == prompt => {}
             EventKind::Query { text } => rows.push((actor, Row::Query(text))),
-            EventKind::Turn { text, calls, finish, .. } => {
+            EventKind::Turn { text, reasoning, calls, finish, .. } => {
+                if !reasoning.is_empty() {
+                    rows.push((actor, Row::Thought(reasoning)));
+                }
                 // Turns without a row of their own count as well.
                 let number = turns.entry(actor).or_default();
                 *number += 1;
@@ -221,6 +226,7 @@ fn show(actor: Option<&Actor>, row: &Row<'_>, is_dated: bool, room: &Room) -> Ma
     html! {
         @match row {
             Row::Query(text) => li { (by) span.what { "query" } " " (said(text)) },
+            Row::Thought(text) => li { (by) span.what { "thought" } " " (said(text)) },
             Row::Turn { at, number, text, calls, finish } => li {
                 @if is_dated { (time(*at)) }
                 (by)
