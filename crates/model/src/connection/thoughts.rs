@@ -164,8 +164,10 @@ impl<'a> Thoughts<'a> {
 
     /// Takes out the held thoughts up to byte `place`, and the mark behind them up to `end`.
     fn remove(&mut self, place: usize, end: usize) {
-        self.note(&self.held[..place].to_owned());
-        self.held.drain(..end);
+        let rest = self.held.split_off(end);
+        let mut thoughts = std::mem::replace(&mut self.held, rest);
+        thoughts.truncate(place);
+        self.note(&thoughts);
         self.state = State::After;
     }
 
