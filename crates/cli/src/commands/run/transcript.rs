@@ -136,12 +136,11 @@ impl Transcript {
                     calls => Some(format!("{calls} calls")),
                 };
                 let broken_off = (*finish == FinishReason::Cut).then(|| "broken off".to_owned());
-                let notes: Vec<String> = calls.into_iter().chain(broken_off).chain(tokens(*usage)).collect();
-                let thought = match reasoning.is_empty() {
-                    true => String::new(),
-                    false => line("thought", "2", &cut(reasoning, WORDS_SHOWN), ""),
-                };
-                thought + &line(&format!("turn {number}"), "1;36", &cut(text, WORDS_SHOWN), &notes.join(", "))
+                let thought =
+                    (!reasoning.is_empty()).then(|| format!("thought: {}", cut(reasoning, CALL_SHOWN)));
+                let notes = thought.into_iter().chain(calls).chain(broken_off).chain(tokens(*usage));
+                let notes: Vec<String> = notes.collect();
+                line(&format!("turn {number}"), "1;36", &cut(text, WORDS_SHOWN), &notes.join(", "))
             }
             EventKind::Call(call) => {
                 self.begun.push(event.at);
