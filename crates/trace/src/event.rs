@@ -228,7 +228,7 @@ pub enum EventKind {
     Turn {
         /// Its text beside its tool calls; may be empty.
         text: String,
-        /// Its thoughts, which are no part of the text; mostly empty.
+        /// Its thoughts, apart from its text; mostly empty.
         reasoning: String,
         /// Number of tool calls in the answer; they follow as [`EventKind::Call`].
         calls: u32,

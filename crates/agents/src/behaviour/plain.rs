@@ -14,7 +14,7 @@ pub const CHAT_TOKENS_MIN: u32 = 4096;
 pub struct Reply {
     /// Its words, up to the first text that was to end them.
     pub text: String,
-    /// Its thoughts, which are no part of the words; mostly empty.
+    /// Its thoughts, apart from its words; mostly empty.
     pub reasoning: String,
     /// Why it stopped.
     pub finish: FinishReason,

@@ -179,7 +179,7 @@ async fn state_is_sent_back_as_it_came() {
     }
 }
 
-/// Thoughts in the text are no part of it. They are kept, and the server does not get them back.
+/// Thoughts are taken out of the text and kept, and the server does not get them back.
 #[tokio::test]
 async fn thoughts_in_the_text_are_known_and_not_sent() {
     let text = "<think>\nPay first.\n</think>\n\nOn it.";

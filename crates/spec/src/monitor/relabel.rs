@@ -54,8 +54,8 @@ impl Monitor {
         true
     }
 
-    /// For a model that has stopped and then not gone on with anything possible: takes its last sections for such ones
-    /// that the run can end after the next, and writes the prompt of that one. False if that is not possible, or if the
+    /// For a model that has stopped and written nothing possible since: takes its last sections for such ones that the
+    /// run can end after the next, and writes the prompt of that one. False if that is not possible, or if the
     /// model has called nothing yet: then it is led to its first call.
     pub(super) fn mend_to_end(&mut self) -> bool {
         if !self.has_stopped || self.calls.is_empty() {
