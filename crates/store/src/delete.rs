@@ -48,6 +48,8 @@ impl Store {
     /// [`StoreError::UnknownCampaign`], and write errors; nothing is deleted then.
     pub fn delete_campaigns(&self, campaigns: &[&str]) -> Result<Deleted, StoreError> {
         self.must_be_writable()?;
+        // The time grows with the number of runs.
+        self.place.patience.begin_unlimited();
         let delete = || {
             let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let mut deleted = Deleted::default();
@@ -82,6 +84,7 @@ impl Store {
     pub fn compact(&self) -> Result<(), StoreError> {
         self.must_be_writable()?;
         let compact = || {
+            self.place.patience.begin_unlimited();
             self.connection.execute_batch("VACUUM")?;
             // Written data stays in the log until it is moved into the file.
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
+use crate::patience::{Patience, WORK_MAX};
 use crate::{RunId, StoreLimits};
 
 /// Why an operation of the store failed. It can be cloned because a failed [`Writer`](crate::Writer) repeats its
@@ -25,6 +26,19 @@ pub enum StoreError {
     NotAStore {
         /// The file.
         path: PathBuf,
+    },
+    /// The file has the mark of a run store, but not its tables: something was added, removed or exchanged. Nothing of
+    /// it was read.
+    #[error(
+        "the run store {} was altered: {what}; planproof reads only stores with its own tables, because others can make \
+         a query do anything. Undo the change, or use a copy from a source that you trust",
+        path.display()
+    )]
+    Altered {
+        /// The file.
+        path: PathBuf,
+        /// What is different.
+        what: String,
     },
     /// A newer planproof wrote the file.
     #[error(
@@ -214,11 +228,13 @@ pub enum StoreError {
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
     pub(crate) limits: StoreLimits,
+    /// For the connection that is opened with it.
+    pub(crate) patience: Patience,
 }
 
 impl Place {
     pub(crate) fn new(path: &Path, limits: StoreLimits) -> Self {
-        Self { path: path.to_owned(), limits }
+        Self { path: path.to_owned(), limits, patience: Patience::new() }
     }
 
     // By value, because `map_err` passes it by value.
@@ -229,6 +245,10 @@ impl Place {
             Some(ErrorCode::NotADatabase) => StoreError::NotAStore { path },
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, what: error.to_string() },
             Some(ErrorCode::DatabaseBusy) => StoreError::Busy { path, waited_ms: self.limits.busy_ms },
+            Some(ErrorCode::OperationInterrupted) => {
+                let what = format!("a query took longer than {} s", WORK_MAX.as_secs());
+                StoreError::Damaged { path, what }
+            }
             Some(ErrorCode::DiskFull) => StoreError::Full { path, limit: self.limits.pages_max },
             Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
             Some(ErrorCode::CannotOpen) => {

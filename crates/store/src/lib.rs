@@ -30,6 +30,8 @@
 //!   `schema/4.sql` derived campaigns (`derived.rs`), `schema/5.sql` matrices (`matrix.rs`), `schema/6.sql` lessons
 //!   (`lesson.rs`), `schema/7.sql` digests (`digest.rs`) and the chain that seals a campaign (`seal.rs`), and
 //!   `schema/8.sql` labels (`delete.rs`, which also deletes campaigns).
+//! - `schema.rs` opens files, `schema/tables.rs` refuses those whose tables are not ours, and `patience.rs` ends
+//!   queries that run away.
 //! - `held.rs`: which process runs a campaign.
 //!
 //! A store of an older version can be read unchanged, and is migrated when it is opened for writing.
@@ -41,6 +43,7 @@ mod error;
 mod held;
 mod lesson;
 mod matrix;
+mod patience;
 mod progress;
 mod read;
 mod receipt;

@@ -93,10 +93,7 @@ impl Store {
         // ambiguous.
         let sql = "SELECT count(*) FROM campaign
                    WHERE matrix IS NULL AND parent IS NULL AND substr(id, 1, length(?1)) = ?1";
-        let others: i64 = self
-            .connection
-            .query_row(sql, [name], |row| row.get(0))
-            .map_err(|error| self.place.error(error))?;
+        let others: i64 = self.select(sql, &[&name], |row| row.get(0))?.pop().unwrap_or_default();
         Ok(if found.len() == 1 && others == 0 { found.pop() } else { None })
     }
 

@@ -18,6 +18,9 @@ const TRACES_PER_PAGE: u32 = 16;
 /// Summaries fetched at a time; each takes some ten bytes.
 const SUMMARIES_PER_PAGE: u32 = 4096;
 
+/// Maximum number of units of a campaign. Planproof itself makes fewer; a store that claims more is damaged or forged.
+const UNITS_MAX: u64 = 1_000_000;
+
 /// Maximum number of ids listed when a prefix matches several campaigns.
 const MATCHES_MAX: u32 = 5;
 
@@ -545,22 +548,38 @@ impl Store {
     ) -> Result<Vec<CampaignRow>, StoreError> {
         let progress = if self.version < PROGRESS_VERSION { NO_PROGRESS } else { PROGRESS };
         let label = if self.version < LABEL_VERSION { "NULL" } else { "label" };
-        self.select(
+        let found = self.select(
             &format!("{CAMPAIGN} {progress}, {label} FROM campaign {clause}"),
             parameters,
             campaign_row,
-        )
+        )?;
+        found.iter().try_for_each(|row| self.must_be_possible(&row.id, row.cases, row.repeats))?;
+        Ok(found)
     }
 
     /// Key, cases and repeats of a campaign.
     pub(crate) fn find(&self, campaign: &str) -> Result<(i64, u32, u32), StoreError> {
-        self.connection
+        self.place.patience.begin();
+        let (key, cases, repeats) = self
+            .connection
             .prepare_cached("SELECT key, cases, repeats FROM campaign WHERE id = ?1")
             .and_then(|mut statement| {
                 statement.query_row([campaign], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
             })
             .map_err(|error| self.place.error(error))?
-            .ok_or_else(|| StoreError::UnknownCampaign { name: campaign.to_owned() })
+            .ok_or_else(|| StoreError::UnknownCampaign { name: campaign.to_owned() })?;
+        self.must_be_possible(campaign, cases, repeats)?;
+        Ok((key, cases, repeats))
+    }
+
+    /// Refuses numbers of cases and repeats that nobody can have run. Callers walk through all units.
+    fn must_be_possible(&self, campaign: &str, cases: u32, repeats: u32) -> Result<(), StoreError> {
+        let units = u64::from(cases) * u64::from(repeats);
+        if units <= UNITS_MAX {
+            return Ok(());
+        }
+        let what = format!("campaign {campaign:?} claims to have {units} runs; {UNITS_MAX} are possible");
+        Err(self.place.damaged(&what))
     }
 
     pub(crate) fn select<T>(
@@ -569,6 +588,7 @@ impl Store {
         parameters: &[&dyn ToSql],
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
+        self.place.patience.begin();
         self.connection
             .prepare_cached(sql)
             .and_then(|mut statement| statement.query_map(parameters, read)?.collect())

@@ -1,11 +1,14 @@
 //! The tables, and whether a file has them.
 
+mod tables;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 
@@ -21,6 +24,10 @@ const CHECKPOINT_PAGES: i64 = 4096;
 /// Page cache of the writing thread, in KiB: runs that are written at the same time touch different pages. Other
 /// pages come from the operating system's cache.
 const CACHE_KIB: i64 = 8 * 1024;
+
+/// Maximum size of a text in the store: an event has at most [`StoreLimits::event_bytes_max`](crate::StoreLimits), and
+/// events that were written together share a row. SQLite allocates no more for a file that claims to hold more.
+const VALUE_BYTES_MAX: i32 = 256 << 20;
 
 const RETRY_AFTER: Duration = Duration::from_millis(5);
 
@@ -137,6 +144,8 @@ fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, 
         // Statements are cached. Without this, SQLite recompiles a statement that has a limit or uses a partial
         // index whenever a value is bound to it, in case it finds a better plan for that value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
+        place.patience.watch(&connection)?;
         Ok(connection)
     };
     open().map_err(|error| place.error(error))
@@ -163,7 +172,14 @@ fn set_up(connection: &mut Connection, place: &Place) -> Result<(), StoreError> 
     if let Some(pages) = place.limits.pages_max {
         connection.pragma_update(None, "max_page_count", pages).map_err(error)?;
     }
-    if version == Some(version_supported()) { Ok(()) } else { migrate(connection, place) }
+    if version == Some(version_supported()) {
+        return Ok(());
+    }
+    // A step may fill new columns from the rows that are there.
+    place.patience.begin_unlimited();
+    let migrated = migrate(connection, place);
+    place.patience.begin();
+    migrated
 }
 
 fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
@@ -182,6 +198,7 @@ fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError>
 
 /// The schema version of a run store, or `None` for an empty file; any other file is an error.
 fn version(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreError> {
+    let supported = version_supported();
     let read = || {
         // In one transaction, so that a file that another program is setting up is seen either before or after.
         let transaction = connection.unchecked_transaction()?;
@@ -191,18 +208,22 @@ fn version(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreE
             number("SELECT count(*) FROM sqlite_schema")?,
             number("PRAGMA user_version")?,
         );
+        let is_known = numbers.0 == APPLICATION_ID && (1..=supported).contains(&numbers.2);
+        let difference = if is_known { tables::difference(&transaction, numbers.2)? } else { None };
         transaction.commit()?;
-        Ok(numbers)
+        Ok((numbers, difference))
     };
-    let (application_id, objects, found) = read().map_err(|error| place.error(error))?;
-    let supported = version_supported();
+    let ((application_id, objects, found), difference) = read().map_err(|error| place.error(error))?;
     match application_id {
         // No program has set an id, so the file may belong to any of them unless it is empty.
         0 if objects == 0 && found == 0 => Ok(None),
         APPLICATION_ID if found > supported => {
             Err(StoreError::Newer { path: place.path.clone(), found, supported })
         }
-        APPLICATION_ID if found >= 1 && objects > 0 => Ok(Some(found)),
+        APPLICATION_ID if found >= 1 && objects > 0 => match difference {
+            Some(what) => Err(StoreError::Altered { path: place.path.clone(), what }),
+            None => Ok(Some(found)),
+        },
         APPLICATION_ID => Err(place.damaged("the tables are missing")),
         _ => Err(StoreError::NotAStore { path: place.path.clone() }),
     }

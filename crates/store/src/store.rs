@@ -161,6 +161,8 @@ impl Store {
 
     pub(crate) fn must_be_writable(&self) -> Result<(), StoreError> {
         let path = || self.place.path.clone();
+        // Whoever asks this is about to write.
+        self.place.patience.begin();
         if self.is_writable { Ok(()) } else { Err(StoreError::ReadOnly { path: path() }) }
     }
 

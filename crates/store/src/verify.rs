@@ -142,6 +142,7 @@ impl Store {
             "SELECT campaign, ordinal, repeat, state, passed, class, wall_ms, verdict, {columns}, header
              FROM run WHERE id = ?1"
         );
+        self.place.patience.begin();
         let read = || {
             let mut statement = self.connection.prepare_cached(&sql)?;
             let found = statement.query_row([run.0], |row| self.checked(of, run, unit, row)).optional()?;
@@ -337,6 +338,7 @@ impl Store {
     }
 
     fn read_seals(&self, campaign: i64, signatures: Signatures) -> rusqlite::Result<Option<Seals>> {
+        self.place.patience.begin();
         let mut walk = Walk::new(signatures);
         walk_chain(&self.connection, campaign, &mut walk)?;
         let Walk { chain, fingerprints, mut faults, is_ended, ends, .. } = walk;

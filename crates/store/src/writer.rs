@@ -318,6 +318,7 @@ impl Shared {
 impl Writer {
     pub(crate) fn spawn(place: &Place, created: CaseDigests) -> Result<Self, StoreError> {
         // A connection of its own: that of the `Store` stays on the thread that opened it, for reading and creating.
+        let place = &Place::new(&place.path, place.limits);
         let connection = schema::open(place)?;
         schema::enlarge_cache(&connection, place)?;
         let shared = Arc::new(Shared {

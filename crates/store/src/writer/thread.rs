@@ -186,6 +186,7 @@ fn write_transaction(
     batch: &mut Batch,
     committed: &mut Vec<Committed>,
 ) -> Result<(), StoreError> {
+    shared.place.patience.begin();
     let started = Instant::now();
     statements.begin.execute([]).map_err(|error| fail(shared, error))?;
     loop {

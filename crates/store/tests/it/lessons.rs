@@ -1,7 +1,6 @@
 use planproof_store::{Finish, NewLesson, Store, StoreError, StoreLimits, WhichLessons};
-use rusqlite::Connection;
 
-use crate::support::{Directory, PASSED, check_integrity, create, start};
+use crate::support::{Directory, PASSED, check_integrity, create, start, store_of_version};
 
 fn lesson(tool: Option<&str>, text: &str) -> NewLesson {
     let (kept_as, tool) = ("toys@model".to_owned(), tool.map(str::to_owned));
@@ -102,12 +101,7 @@ fn a_replaced_run_teaches_nothing() {
 fn a_store_of_before_has_no_lessons() {
     let directory = Directory::new();
     let path = directory.file("store.db");
-    drop(Store::open(&path, StoreLimits::default()).expect("opens"));
-    let sql = "DROP TABLE lesson; DROP TABLE link; DROP TABLE seal; DROP INDEX run_summary; ALTER TABLE run DROP COLUMN parts;
-               ALTER TABLE run DROP COLUMN digest; ALTER TABLE campaign DROP COLUMN digests_from;
-               CREATE INDEX run_summary ON run (campaign, ordinal, repeat, passed, class, wall_ms, summary)
-               WHERE state = 'finished'; ALTER TABLE campaign DROP COLUMN label; PRAGMA user_version = 5;";
-    Connection::open(&path).expect("opens").execute_batch(sql).expect("writes");
+    drop(store_of_version(&path, 5));
     let old = Store::open_read_only(&path).expect("an old store");
     let found = (old.lessons(&ALL, 9), old.count_lessons(&ALL), old.newest_lesson());
     assert!(matches!(&found, (Ok(rows), Ok(0), Ok(0)) if rows.is_empty()), "{found:?}");

@@ -5,6 +5,7 @@ mod damage;
 mod delete;
 mod derived;
 mod files;
+mod forged;
 mod lessons;
 mod matrix;
 mod migration;

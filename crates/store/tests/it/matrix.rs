@@ -1,7 +1,6 @@
 use planproof_store::{Matrix, NewCase, Store, StoreError};
-use rusqlite::Connection;
 
-use crate::support::{Directory, campaign, check_integrity, create};
+use crate::support::{Directory, campaign, check_integrity, create, store_of_version};
 
 fn matrix(id: &str) -> Matrix {
     Matrix { id: id.to_owned(), created_ms: 5, command_line: "line".to_owned(), budgets: "{}".to_owned() }
@@ -69,10 +68,10 @@ fn a_matrix_is_there_as_a_whole_or_not_at_all() {
 fn a_store_of_before_has_no_matrix() {
     let directory = Directory::new();
     let path = directory.file("store.db");
-    create(&directory.store(), "a", 1, 1);
-    let down = "DROP INDEX campaign_matrix; ALTER TABLE campaign DROP COLUMN matrix; DROP TABLE matrix;
-                ALTER TABLE campaign DROP COLUMN label; PRAGMA user_version = 4;";
-    Connection::open(&path).expect("opens").execute_batch(down).expect("is the version before");
+    let insert =
+        "INSERT INTO campaign (id, created_ms, command_line, agent, simulated, options, cases, repeats)
+                  VALUES ('a', 5, 'x', 'x', 0, '{}', 0, 1)";
+    store_of_version(&path, 4).execute_batch(insert).expect("inserts");
     let store = Store::open_read_only(&path).expect("opens");
     assert_eq!((store.matrix("last").expect("reads"), store.matrix_of("a").expect("reads")), (None, None));
     assert_eq!(ids(&store, "a"), Vec::<String>::new());

@@ -2,19 +2,14 @@ use std::fs;
 use std::path::Path;
 
 use planproof_store::{Progress, RunState, Store, StoreLimits};
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
+use rusqlite::params;
 
-use crate::support::{Directory, check_integrity, events, lines, run, stored_lines};
-
-/// The first published step, as in the source: it never changes.
-const STEP_1: &str = include_str!("../../src/schema/1.sql");
+use crate::support::{Directory, check_integrity, events, lines, run, store_of_version, stored_lines};
 
 /// A store as written by the first version, with a finished run and an interrupted one.
 fn old_store(path: &Path) {
-    let connection = Connection::open(path).expect("opens");
-    connection.pragma_update(None, "journal_mode", "wal").expect("sets");
-    connection.execute_batch(STEP_1).expect("creates");
-    connection.pragma_update(None, "user_version", 1).expect("sets");
+    let connection = store_of_version(path, 1);
     connection
         .execute(
             "INSERT INTO campaign VALUES (1, 'old', 5, 'planproof test x', 'x', NULL, 0, '{\"seed\":7}', 3, 1)",

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use planproof_store::{Finish, NewCampaign, RunId, RunStart, Store, StoreError, StoreLimits, Writer};
 use planproof_trace::{CallId, EndReason, Event, EventKind, Header, ToolResult};
+use rusqlite::Connection;
 
 /// A directory that is deleted with this value.
 pub(crate) struct Directory(PathBuf);
@@ -131,4 +132,25 @@ pub(crate) fn check_integrity(path: &Path) {
         let answer: String = connection.query_row(sql, [], |row| row.get(0)).expect("answers");
         assert_eq!(answer, "ok", "{sql}");
     }
+}
+
+/// The published steps of the schema, as in the source: they never change.
+const STEPS: [&str; 8] = [
+    include_str!("../../src/schema/1.sql"),
+    include_str!("../../src/schema/2.sql"),
+    include_str!("../../src/schema/3.sql"),
+    include_str!("../../src/schema/4.sql"),
+    include_str!("../../src/schema/5.sql"),
+    include_str!("../../src/schema/6.sql"),
+    include_str!("../../src/schema/7.sql"),
+    include_str!("../../src/schema/8.sql"),
+];
+
+/// An empty store as an earlier version makes it.
+pub(crate) fn store_of_version(path: &Path, version: usize) -> Connection {
+    let connection = Connection::open(path).expect("opens");
+    connection.pragma_update(None, "journal_mode", "wal").expect("sets");
+    STEPS[..version].iter().for_each(|step| connection.execute_batch(step).expect("creates"));
+    connection.pragma_update(None, "user_version", version as i64).expect("sets");
+    connection
 }
