@@ -93,7 +93,7 @@ libc() {
 
 get() {
     if command -v curl >/dev/null; then
-        curl -fsSL --retry 3 --proto '=https,http,file' -o "$2" "$1"
+        curl -fsSL --retry 3 --proto '=https,http,file' --proto-redir '=https' -o "$2" "$1"
     elif command -v wget >/dev/null; then
         wget -q -O "$2" "$1"
     else

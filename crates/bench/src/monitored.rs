@@ -76,9 +76,13 @@ impl MonitorUse {
 /// The same as it is stored with a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct MonitorText {
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     corrections: u64,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     escalations: u64,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     discarded_tokens: u64,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     repeated_tokens: u64,
     continuations: Vec<String>,
     judged_by: BTreeSet<String>,

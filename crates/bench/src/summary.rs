@@ -58,7 +58,9 @@ struct RunText {
     /// Each with its name, its value and its weight. Absent if the suite has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     scores: Vec<(String, f64, f64)>,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     input_tokens: u64,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     output_tokens: u64,
     /// Null if the agent is not made from a specification. Summaries without it are from before it was counted, and
     /// so are not read.

@@ -73,7 +73,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let source: Box<dyn std::io::Read> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin())
     } else {
-        Box::new(fs::File::open(path).map_err(fail)?)
+        Box::new(planproof_files::open(path).map_err(fail)?)
     };
     let mut bytes = Vec::new();
     // One byte more than the limit shows that there is more, also for a pipe, which has no length.

@@ -239,7 +239,7 @@ fn read(folder: &Path, is_quiet: bool) -> Result<(String, TripDatabase), Failure
 /// The flights: those of a large table in an index that is made the first time, those of a small one in memory.
 fn flights(path: &Path, hash: &mut Context, is_quiet: bool) -> Result<Flights, Failure> {
     let fail = |error: std::io::Error| cannot_read(path, &error);
-    let mut file = File::open(path).map_err(fail)?;
+    let mut file = planproof_files::open(path).map_err(fail)?;
     let bytes = file.metadata().map_err(fail)?.len();
     hash.update(&bytes.to_le_bytes());
     let mut head = Vec::new();

@@ -150,7 +150,7 @@ pub fn open_with(
     // The index is named after the path, so all spellings of the path share one index.
     let path = fs::canonicalize(source).map_err(FlightsError::source(source))?;
     let names = Names::of(&path, cache);
-    let file = File::open(&path).map_err(FlightsError::source(source))?;
+    let file = planproof_files::open(&path).map_err(FlightsError::source(source))?;
     // Of the open file and not of its path, which may name another file by now.
     let fingerprint = Fingerprint::of(&file).map_err(FlightsError::source(source))?;
     // First without the lock: in the usual case, nothing is written and nobody waits.

@@ -212,7 +212,7 @@ impl MediaFolder {
         let shown = quoted(name);
         let cannot =
             |why: &dyn std::fmt::Display| ToolFailure::world(format!("{shown} cannot be read: {why}"));
-        let file = File::open(&path).map_err(|error| cannot(&error))?;
+        let file = planproof_files::open(&path).map_err(|error| cannot(&error))?;
         let mut bytes = Vec::new();
         // One byte more than allowed is enough to see that a file is too large.
         file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error))?;

@@ -90,6 +90,7 @@ pub struct PlanDetail {
     /// list of calls.
     pub steps: Vec<String>,
     /// The number of its steps.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub steps_total: u64,
     /// The program, if the plan is one that is more than a list of calls.
     pub program: Option<String>,
@@ -100,6 +101,7 @@ pub struct PlanDetail {
     /// The result of executing the plan: `fine`, `faulty`, `unsupported` or `not`.
     pub executed: String,
     /// The number of the model's replies.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub turns: u64,
     /// How often a reply could not be parsed, a plan did not fit the tools, and an execution failed.
     pub faults: [u32; 3],

@@ -88,11 +88,19 @@ pub struct ServerFacts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quantisation: Option<String>,
     /// Most tokens of a conversation with its replies.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "planproof_trace::bounded::some_count"
+    )]
     pub context: Option<u64>,
     /// How many replies it writes at once, each from a context of its own. More requests wait, and a conversation
     /// whose context was given away has to be read again.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "planproof_trace::bounded::some_count"
+    )]
     pub slots: Option<u64>,
     /// SHA-256 of the chat template, in hexadecimal digits.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,23 +1,22 @@
 //! Inessential values of a reply: a server's mistake in one of them is no reason to lose the reply.
 
+use planproof_trace::bounded::COUNT_MAX;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// No server counts this many tokens, and above it a float cannot represent every integer.
-const COUNT_MAX: f64 = 9_007_199_254_740_992.0;
-
-/// A number of tokens. Servers also write it as a float or a text; a negative one and anything but a number counts as
-/// absent.
+/// A number of tokens. Servers also write it as a float or a text; a negative one, one above [`COUNT_MAX`] and anything
+/// but a number counts as absent.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let number = match Value::deserialize(deserializer)? {
-        Value::Number(number) if number.is_u64() => return Ok(number.as_u64()),
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
     };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within the range")]
-    Ok(number.filter(|number| (0.0..=COUNT_MAX).contains(number)).map(|number: f64| number.round() as u64))
+    Ok(number
+        .filter(|number| (0.0..=COUNT_MAX as f64).contains(number))
+        .map(|number: f64| number.round() as u64))
 }
 
 /// A name that may be given as a number; anything else counts as absent.

@@ -14,6 +14,7 @@ use planproof_suite::{Case, Class, Explanation, Unscored, Verdict};
 
 use crate::ReportedCampaign;
 use crate::explanation::{full_text, in_one_line, labelled, one_line, short, short_in_the_middle};
+use crate::html::text::is_plain;
 
 /// Maximum number of characters in the `message` of a failure, an error or a skipped case, which is shown in lists.
 pub const MESSAGE_CHARACTERS_MAX: usize = 300;
@@ -225,7 +226,8 @@ fn attribute(text: &str) -> String {
 }
 
 /// The text as element content. Characters that XML 1.0 forbids are replaced: control characters by their symbols,
-/// the others by U+FFFD.
+/// the others by U+FFFD. Those that nobody sees, or that turn the text around them, are replaced by their names, as on a
+/// page.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for character in text.chars() {
@@ -243,6 +245,9 @@ fn escaped(text: &str) -> String {
             // Unicode has a symbol for each control character, in the same order from U+2400 on.
             '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + u32::from(character))),
             '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
+            hidden if !is_plain(hidden) => {
+                let _ = write!(out, "⟨U+{:04X}⟩", u32::from(hidden));
+            }
             _ => out.push(character),
         }
     }
@@ -256,6 +261,7 @@ mod tests {
     #[test]
     fn what_xml_forbids_is_shown() {
         assert_eq!(escaped("a\u{1b}[1m\0\u{fffe}"), "a␛[1m␀\u{fffd}");
+        assert_eq!(escaped("a\u{202e}b\u{feff}\u{9b}\u{200d}"), "a⟨U+202E⟩b⟨U+FEFF⟩⟨U+009B⟩\u{200d}");
         assert_eq!(escaped("<a b=\"c\">]]>&\t\r\n"), "&lt;a b=&quot;c&quot;&gt;]]&gt;&amp;&#9;&#13;\n");
     }
 

@@ -50,8 +50,11 @@ pub struct StoredOptions {
     /// What a program is started with.
     #[serde(flatten)]
     pub program: ProgramOptions,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub(crate) solver_calls: u64,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub(crate) solver_ns: u64,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub(crate) synthesis_ns: u64,
     /// Where the model's answers come from. Campaigns from before there were recordings have none.
     #[serde(default)]

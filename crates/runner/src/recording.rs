@@ -87,7 +87,9 @@ pub(crate) struct VerdictNote {
     pub(crate) violated: Option<Vec<String>>,
     #[serde(default, skip_serializing)]
     pub(crate) calls: Option<Vec<String>>,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub(crate) input_tokens: u64,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub(crate) output_tokens: u64,
 }
 
@@ -227,7 +229,7 @@ pub(crate) fn lacks_end(path: &Path, id: &str) -> bool {
 
 /// Whether the last line of the file is the end of a campaign.
 fn ends_with_end(path: &Path) -> io::Result<bool> {
-    let mut file = File::open(path)?;
+    let mut file = planproof_files::open(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES_MAX)))?;
     let mut tail = Vec::new();

@@ -51,6 +51,6 @@ pub use clock::WallClock;
 pub use combined::{CombinedTools, CombinedToolsError};
 pub use mock::{MockError, MockTool, MockTools, TimeRules};
 pub use planproof_suite::{BoxFuture, NoTools, Restoring, Toolbox};
-pub use schema::SchemaCache;
+pub use schema::{COMPILED_BYTES_MAX, SchemaCache};
 pub use tool_source::{OpenSource, TOKEN_VARIABLES, ToolSource, ToolSourceError};
 pub use toolbox::{execute_recorded, toolbox_for_run};

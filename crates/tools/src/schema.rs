@@ -12,6 +12,9 @@ use crate::refusal::shortened;
 /// Most compiled schemas kept. A campaign whose cases need more starts over with an empty cache.
 const SCHEMAS_MAX: usize = 1024;
 
+/// Largest schema that is compiled, in bytes of JSON. Compiling takes some 5 seconds and 100 MB for each million bytes.
+pub const COMPILED_BYTES_MAX: usize = 256 * 1024;
+
 /// Compiles each distinct input schema once. Nearly all mock tools share the schema of "no arguments", and compiling
 /// it takes far longer than a whole run with a simulated model. Share one cache between all runs.
 #[derive(Debug, Default)]
@@ -64,6 +67,10 @@ impl SchemaCache {
         // A panic while the lock is held leaves complete entries only, so the map stays usable.
         if let Some(found) = self.validators.read().unwrap_or_else(PoisonError::into_inner).get(schema) {
             return Ok(found.clone());
+        }
+        let bytes = serde_json::to_string(schema).map_or(0, |text| text.len());
+        if bytes > COMPILED_BYTES_MAX {
+            return Err(format!("it has {bytes} bytes; at most {COMPILED_BYTES_MAX} are possible"));
         }
         // Compiled without the lock, so that nobody waits. If two
         // threads compile the same schema, the later one is kept.

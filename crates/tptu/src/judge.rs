@@ -93,6 +93,7 @@ pub struct EvaluationDetail {
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
     pub calls: Vec<ListedCall>,
     /// How many calls there were.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub calls_total: u64,
 }
 

@@ -14,12 +14,12 @@
 //! # Module layout
 //!
 //! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), the data of tools for planning
-//! (`catalogue.rs`), events and clocks (`event.rs`), the agents of a run (`actor.rs`), the pairing of calls and
-//! results (`calls.rs`), calls that a model wrote as text (`text_calls.rs`), arguments that fit a schema
-//! (`sample.rs`), the recorder, a one-line notation for tests and bug reports (`notation.rs`), the trace files
-//! (`wire/v1.rs`), clock times (`time_of_day.rs`), long numbers (`digits.rs`), seeded draws (`draw.rs`), the keys that
-//! must not be written anywhere (`secrets.rs`), texts with placeholders (`template.rs`), and the reader of JSON that
-//! other programs wrote (`json.rs`).
+//! (`catalogue.rs`), events and clocks (`event.rs`), the agents of a run (`actor.rs`), the pairing of calls and results
+//! (`calls.rs`), calls that a model wrote as text (`text_calls.rs`), arguments that fit a schema (`sample.rs`), the
+//! recorder, a one-line notation for tests and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times
+//! (`time_of_day.rs`), long numbers (`digits.rs`), counts from elsewhere (`bounded.rs`), seeded draws (`draw.rs`), the
+//! keys that must not be written anywhere (`secrets.rs`), texts with placeholders (`template.rs`), and the reader of
+//! JSON that other programs wrote (`json.rs`).
 
 mod actor;
 mod attachment;
@@ -35,6 +35,7 @@ mod text_calls;
 mod time_of_day;
 mod tool;
 
+pub mod bounded;
 pub mod json;
 pub mod notation;
 pub mod template;

@@ -60,6 +60,11 @@ const KEY_NAMES: [(Name, &str); 30] = [
     (Name::Suffix("_CREDENTIALS"), "keys, or files that hold them"),
 ];
 
+/// Variables that name the files by which a step of GitHub's gives orders to its runner: what is written there takes
+/// effect in all later steps of the job, with its keys.
+const ORDERS_TO_RUNNER: [&str; 5] =
+    ["GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"];
+
 /// What of a name is compared.
 enum Name {
     Whole(&'static str),
@@ -95,6 +100,9 @@ pub(super) fn dress(command: &mut Command, model: Option<ModelAccess<'_>>, setti
     }
     // Clients differ in which spelling they read.
     command.env("NO_PROXY", LOCAL).env("no_proxy", LOCAL);
+    for name in ORDERS_TO_RUNNER.iter().filter(|name| !setting.passed.iter().any(|passed| passed == *name)) {
+        command.env_remove(name);
+    }
     if model.is_some() {
         for name in withheld(&setting.passed) {
             command.env_remove(name);

@@ -11,12 +11,16 @@ use super::{Known, LessonSource};
 #[serde(deny_unknown_fields)]
 pub struct MemoryUse {
     /// How many lessons could be recalled; the maximum over several runs.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub visible: u64,
     /// How many were in prompts; one in two prompts counts twice.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub shown: u64,
     /// How many of those were taught by a run of the same case.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub of_same_case: u64,
     /// Runs with at least one lesson in a prompt.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub runs: u64,
 }
 

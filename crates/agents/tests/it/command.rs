@@ -71,15 +71,17 @@ async fn an_agent_gets_its_query_both_ways_and_answers() {
     let local = "127.0.0.1,localhost";
     assert_eq!(end_of(environment).await, answered(&format!("{MCP_URL} {local} {local}")));
     assert_eq!(end_of("env | grep -ic _proxy=").await, answered("2"));
+    assert_eq!(end_of("env | grep -c ^GITHUB_ENV=").await, answered("0"));
     assert_eq!(end_of("true").await, answered(""));
 }
 
 #[test]
-fn proxies_of_our_environment_do_not_reach_the_agent() {
+fn what_would_lead_the_agent_elsewhere_does_not_reach_it() {
     // That test counts the environment variables of its agent; here it runs again with more of them.
     let again = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "command::an_agent_gets_its_query_both_ways_and_answers"])
         .envs([("HTTP_PROXY", "http://127.0.0.1:9"), ("all_proxy", "http://127.0.0.1:9")])
+        .env("GITHUB_ENV", "/nowhere")
         .output()
         .unwrap();
     let output = String::from_utf8_lossy(&again.stdout);

@@ -157,7 +157,9 @@ fn cost(campaign: &CampaignRow) -> Option<f64> {
 
 /// A moment in milliseconds since 1970 as "2026-11-20 12:33".
 pub(super) fn date(milliseconds: u64) -> String {
-    let moment = std::time::UNIX_EPOCH + Duration::from_millis(milliseconds);
+    // The last moment that has a text in this form, at the end of 9999. Only a forged store has a later one.
+    const LAST_MS: u64 = 253_402_300_799_000;
+    let moment = std::time::UNIX_EPOCH + Duration::from_millis(milliseconds.min(LAST_MS));
     let text = humantime::format_rfc3339_seconds(moment).to_string();
     text.replace('T', " ").chars().take(MOMENT).collect()
 }

@@ -1,6 +1,5 @@
 //! Where the file is, and its text.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +48,7 @@ pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     let fail = |error: std::io::Error| Failure::usage(format!("cannot read {shown}: {error}"));
     let mut bytes = Vec::new();
     // One byte more than allowed shows that there is more, also in a pipe, whose length nobody knows.
-    File::open(path).map_err(fail)?.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(fail)?;
+    planproof_files::open(path).map_err(fail)?.take(BYTES_MAX + 1).read_to_end(&mut bytes).map_err(fail)?;
     if bytes.len() as u64 > BYTES_MAX {
         return Err(Failure::usage(format!(
             "{shown} is larger than {BYTES_MAX} bytes, the most for a configuration file"

@@ -76,7 +76,7 @@ impl ToolLibrary {
     pub fn open(path: &Path) -> Result<Self, LibraryError> {
         let too_large = |what: String| LibraryError::TooLarge { path: path.to_owned(), what };
         let mut text = String::new();
-        match OpenOptions::new().read(true).open(path) {
+        match planproof_files::open(path) {
             Ok(file) => {
                 // Waits for a process that is appending. Some file systems have no locks; they are read without one.
                 let _ = file.lock_shared();
@@ -138,6 +138,9 @@ impl ToolLibrary {
         let mut options = OpenOptions::new();
         options.create(true).read(true).append(true);
         let mut file = options.open(&self.path).map_err(|error| world(&error))?;
+        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return Err(world(&"it is no file"));
+        }
         // Some file systems have no locks; there, `open` keeps the first of equal names.
         let _ = file.lock();
         let mut bytes = Vec::new();

@@ -32,10 +32,13 @@ impl ToolSet {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct LabelTally {
     /// Labels in both.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub right: u64,
     /// Labels only in the prediction.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub extra: u64,
     /// Labels only in the right plan.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub missing: u64,
 }
 
@@ -69,6 +72,7 @@ pub struct LabelCounts {
     /// Tools only in the right plan.
     pub tools_missing: ToolSet,
     /// Names in the prediction that belong to no tool.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub unknown_tools: u64,
     /// Tools with the names of their arguments.
     pub argname: LabelTally,
@@ -83,8 +87,10 @@ pub struct LabelCounts {
     /// Whether all values are right as well.
     pub plan_argvalue: bool,
     /// The number of steps that two orders of tools share, summed over both: twice the longest common subsequence.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub alike: u64,
     /// The number of steps in both together.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub steps: u64,
 }
 

@@ -117,7 +117,7 @@ impl Recording {
     /// # Errors
     /// Those of [`read`](Self::read).
     pub fn read_but(path: &Path, may_differ: MayDiffer) -> Result<Self, RecordingError> {
-        let file = File::open(path).map_err(|error| RecordingError::cannot_read(path, &error))?;
+        let file = planproof_files::open(path).map_err(|error| RecordingError::cannot_read(path, &error))?;
         let recording = Self::read_from(path, &file, may_differ)?;
         recording
             .ok_or_else(|| RecordingError::NotARecording { path: path.into(), what: "it is empty".into() })

@@ -380,6 +380,10 @@ fn open_locked(path: &Path) -> Result<File, RecordingError> {
         _ => RecordingError::cannot_write(path, &error),
     };
     let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(cannot)?;
+    // What is there already is read first, which would never end with a pipe or a device.
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err(RecordingError::cannot_write(path, &"it is no file"));
+    }
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(RecordingError::InUse { path: path.to_owned() }),
         // Some file systems have no locks; a recording works without them.

@@ -204,9 +204,11 @@ pub(super) struct WireReply<'a> {
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<WireCall<'a>>,
     finish: WireFinish,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     input_tokens: u64,
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     output_tokens: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "planproof_trace::bounded::count")]
     reasoning_tokens: u64,
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     id: Option<Cow<'a, str>>,
@@ -226,11 +228,19 @@ pub(super) struct WireStream<'a> {
     deltas: Vec<WireDelta<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     finish: Option<WireFinish>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "planproof_trace::bounded::some_count"
+    )]
     input_tokens: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "planproof_trace::bounded::some_count"
+    )]
     output_tokens: Option<u64>,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "planproof_trace::bounded::count")]
     reasoning_tokens: u64,
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     id: Option<Cow<'a, str>>,

@@ -12,15 +12,20 @@ use crate::team::review::changes_by_person;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleUse {
     /// Turns of its model.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub turns: u64,
     /// Calls of tools.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub calls: u64,
     /// Tokens that its model read.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub input_tokens: u64,
     /// Tokens that its model wrote.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub output_tokens: u64,
     /// Its faults: unusable replies of the manager, sub-tasks that the supervisor left unchanged, sub-tasks that an
     /// executor failed at, runs without an answer of the deliverer.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub faults: u64,
 }
 
@@ -36,12 +41,16 @@ pub struct TeamUse {
     /// The deliverer's.
     pub deliverer: RoleUse,
     /// Sub-tasks that were finished.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub finished: u64,
     /// Sub-tasks that failed.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub failed: u64,
     /// Sub-tasks that could not start, because one of their dependencies failed.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub blocked: u64,
     /// How often a person changed the work.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub changed_by_person: u64,
 }
 

@@ -60,6 +60,7 @@ pub struct WordProblemDetail {
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
     pub calls: Vec<CalculatorCall>,
     /// How many calls there were.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub calls_total: u64,
 }
 

@@ -86,6 +86,7 @@ pub struct QuestionDetail {
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
     pub calls: Vec<PageCall>,
     /// How many calls there were.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub calls_total: u64,
 }
 

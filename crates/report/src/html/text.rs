@@ -68,8 +68,8 @@ impl Render for Foreign<'_> {
     }
 }
 
-/// Whether a character may appear in a page unchanged.
-fn is_plain(c: char) -> bool {
+/// Whether a character may appear in a report unchanged: it is seen, and turns no other around.
+pub(crate) fn is_plain(c: char) -> bool {
     match c {
         '\n' | '\t' => true,
         c if c.is_control() => false,

@@ -14,6 +14,7 @@ use super::PAGES_MAX;
 use super::connection::Reason;
 use super::message::{self, ListedTool, kind};
 use crate::refusal::shortened;
+use crate::schema::COMPILED_BYTES_MAX;
 
 /// The offered tools, in the server's order, and why others are not offered.
 pub(super) struct List {
@@ -155,6 +156,13 @@ fn cursor(json: &RawValue) -> Option<String> {
 /// The schema as an object schema, or why it cannot be one. One bad schema makes a model's provider refuse all tools.
 fn usable_schema(json: Option<&RawValue>) -> Result<Arc<Map<String, Value>>, String> {
     let json = json.ok_or("it has no input schema")?.get();
+    // Its size comes first: everything after this takes a multiple of its time and memory.
+    if json.len() > COMPILED_BYTES_MAX {
+        return Err(format!(
+            "its input schema has {} bytes; at most {COMPILED_BYTES_MAX} are possible",
+            json.len()
+        ));
+    }
     if !json.starts_with('{') {
         return Err(format!("its input schema is {}, not an object", kind(json)));
     }

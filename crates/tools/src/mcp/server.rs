@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::ACCEPT;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::{ACCEPT, HOST};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use planproof_isolation::gate::{Gate, Guest};
 use planproof_trace::json;
@@ -190,11 +190,24 @@ fn accepts_json(headers: &HeaderMap) -> bool {
     !headers.contains_key(ACCEPT) || accepted.any(is_json)
 }
 
+/// Whether it is clear for which host a request is: one `Host`, and no other in the target. The service checks what that
+/// host is.
+fn names_one_host(uri: &Uri, headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    let host = hosts.next();
+    let in_target = uri.authority().map(|authority| authority.as_str().as_bytes());
+    hosts.next().is_none()
+        && in_target.is_none_or(|target| host.is_some_and(|host| host.as_bytes() == target))
+}
+
 async fn answer(
     State(runs): State<Arc<OpenRuns>>,
     ConnectInfo(guest): ConnectInfo<Guest>,
     request: Request,
 ) -> Response {
+    if !names_one_host(request.uri(), request.headers()) {
+        return (StatusCode::FORBIDDEN, "the request must name one host").into_response();
+    }
     let token = AccessToken::from_path(request.uri().path());
     let service = token.and_then(|token| runs.lock().get(&token).cloned());
     match service {

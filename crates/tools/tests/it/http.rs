@@ -19,7 +19,18 @@ impl Reply {
 /// A request in full; `Host` is the URL's unless `headers` has another.
 pub(crate) async fn request(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
-    let mut text = format!("{method} /{path} HTTP/1.1\r\nConnection: close\r\n");
+    send(&format!("/{path}"), method, host, headers, body).await
+}
+
+/// The same to `host`, with a target as given.
+pub(crate) async fn send(
+    target: &str,
+    method: &str,
+    host: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Reply {
+    let mut text = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n");
     if !headers.iter().any(|(name, _)| *name == "Host") {
         text.push_str(&format!("Host: {host}\r\n"));
     }

@@ -10,7 +10,7 @@ use planproof_tools::mcp::{
 use planproof_trace::{Arguments, CallId, EndReason};
 use serde_json::{Value, json};
 
-use crate::http::{ACCEPTS, Era, call, request, rpc};
+use crate::http::{ACCEPTS, Era, call, request, rpc, send};
 use crate::{recorded, recorder, run_tools};
 
 const ERAS: [Era; 2] = [Era::Handshake, Era::PerRequest];
@@ -198,6 +198,22 @@ async fn only_a_program_that_knows_the_url_gets_in() {
     assert_eq!(post(format!("http://127.0.0.1:{port}/"), with(&[])).await, 404);
     assert_eq!(post(format!("{}/mcp", run.url()), with(&[])).await, 404);
     assert_eq!(post(run.url().to_owned(), with(&[("Host", "evil.example")])).await, 403);
+    let address = format!("127.0.0.1:{port}");
+    let path = run.url().rsplit_once('/').unwrap().1;
+    let targets = [
+        (format!("http://{address}/{path}"), vec![("Host", &*address)], 200),
+        (format!("http://evil.example/{path}"), vec![("Host", &*address)], 403),
+        (format!("http://evil.example/{path}"), vec![("Host", "evil.example")], 403),
+        (format!("http://{address}/{path}"), vec![("Host", "localhost")], 403),
+        (format!("/{path}"), vec![("Host", &*address), ("Host", "evil.example")], 403),
+        (format!("/{path}"), vec![("Host", "evil.example"), ("Host", &*address)], 403),
+        (format!("/{path}"), vec![("Host", &*address), ("Host", &*address)], 403),
+    ];
+    for (target, hosts, expected) in targets {
+        let headers = [&ACCEPTS[..], &hosts].concat();
+        let reply = send(&target, "POST", &address, &headers, &list).await;
+        assert_eq!(reply.status, expected, "{target} {hosts:?}");
+    }
     for origin in ["https://evil.example", "http://127.0.0.1", "null"] {
         let headers = [&ACCEPTS[..], &[("Origin", origin)]].concat();
         assert_eq!(request("POST", run.url(), &headers, &list).await.status, 403, "{origin}");

@@ -122,7 +122,7 @@ pub(super) fn read(
 }
 
 fn open(path: &Path) -> Result<BufReader<File>> {
-    let file = File::open(path).map_err(|source| unreadable(path, source))?;
+    let file = planproof_files::open(path).map_err(|source| unreadable(path, source))?;
     Ok(BufReader::new(file))
 }
 

@@ -147,9 +147,11 @@ struct TurnLine<'a> {
     reasoning: Cow<'a, str>,
     calls: u32,
     finish: Finish,
+    #[serde(deserialize_with = "crate::bounded::count")]
     input_tokens: u64,
+    #[serde(deserialize_with = "crate::bounded::count")]
     output_tokens: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "crate::bounded::count")]
     reasoning_tokens: u64,
 }
 
@@ -268,6 +270,7 @@ struct CorrectionLine<'a> {
     violation: Cow<'a, str>,
     #[serde(borrow)]
     appended: Cow<'a, str>,
+    #[serde(deserialize_with = "crate::bounded::count")]
     discarded_bytes: u64,
 }
 
@@ -278,10 +281,15 @@ struct TallyLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     actor: Option<Cow<'a, str>>,
     r#type: Type,
+    #[serde(deserialize_with = "crate::bounded::count")]
     corrections: u64,
+    #[serde(deserialize_with = "crate::bounded::count")]
     escalations: u64,
+    #[serde(deserialize_with = "crate::bounded::count")]
     discarded_bytes: u64,
+    #[serde(deserialize_with = "crate::bounded::count")]
     discarded_tokens: u64,
+    #[serde(deserialize_with = "crate::bounded::count")]
     repeated_tokens: u64,
 }
 
