@@ -71,7 +71,7 @@ async fn an_agent_gets_its_query_both_ways_and_answers() {
     let local = "127.0.0.1,localhost";
     assert_eq!(end_of(environment).await, answered(&format!("{MCP_URL} {local} {local}")));
     assert_eq!(end_of("env | grep -ic _proxy=").await, answered("2"));
-    assert_eq!(end_of("env | grep -c ^GITHUB_ENV=").await, answered("0"));
+    assert_eq!(end_of("echo \"$GITHUB_ENV\"").await, answered(""));
     assert_eq!(end_of("true").await, answered(""));
 }
 
