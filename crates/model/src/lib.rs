@@ -8,10 +8,10 @@
 //!
 //! The `Model` trait (`chat.rs`) and its implementations:
 //! - **providers**. Their common part is in `connection.rs`: attempts, rates, time, the key, on one small HTTP endpoint
-//!   (`http.rs`); streams and documents, whichever a server sends (`connection/stream.rs`, `connection/events.rs`), the
-//!   calls in the pieces of a stream (`connection/calls.rs`), thoughts in the text (`connection/thoughts.rs`), the
-//!   words for the end of a reply (`connection/ending.rs`) and for errors (`connection/fault.rs`). A provider has its
-//!   wire types only. OpenAI's protocols (`openai.rs`): chat completions, plain completions (`openai/completions.rs`),
+//!   (`http.rs`); streams and documents, whichever a server sends (`connection/stream.rs`, `connection/events.rs`), how
+//!   long it may be silent (`connection/silence.rs`), the calls in the pieces of a stream (`connection/calls.rs`),
+//!   thoughts in the text (`connection/thoughts.rs`), the words for the end of a reply (`connection/ending.rs`) and for
+//!   errors (`connection/fault.rs`). A provider has its wire types only. OpenAI's protocols (`openai.rs`): chat completions, plain completions (`openai/completions.rs`),
 //!   and responses, where the server stores the conversation (`openai/responses.rs`). Anthropic's messages
 //!   (`anthropic.rs`). Ollama's chat (`ollama.rs`). Which names mean which server (`providers.rs`,
 //!   `data/providers.json`).
