@@ -20,8 +20,8 @@
 //!   one (`recording/difference.rs`), ignoring what may differ (`recording/may_differ.rs`). A meter with budgets
 //!   (`metering.rs`) over prices (`prices.rs`, `data/prices.json`). Conversations kept in memory for models whose
 //!   server stores none (`kept.rs`).
-//! - **facts**: what a server says of itself and of a model, from pages that ask no model (`facts.rs`), and whether
-//!   both can be tested at all (`check.rs`).
+//! - **facts**: what a server says of itself and of a model, from pages that ask no model (`facts.rs`), whether both
+//!   can be tested at all (`check.rs`), and what makes calls out of a model's text (`unread_calls.rs`).
 //! - **what comes with a reply**: its token counts (`counts.rs`), and state that its server wants back with the turn
 //!   (`turn_state.rs`).
 //! - **pages**: the text of an error page of HTML (`page.rs`).
@@ -43,6 +43,7 @@ mod kept;
 mod lenient;
 mod page;
 mod turn_state;
+mod unread_calls;
 
 pub mod anthropic;
 pub mod metering;
@@ -66,3 +67,4 @@ pub use facts::{LISTED_MODELS_MAX, ServerFacts, Software};
 pub use kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeepsReplies};
 pub use page::{PAGE_CHARACTERS_MAX, page_text};
 pub use turn_state::{StatePart, TurnState};
+pub use unread_calls::advice_on_unread_calls;
