@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use planproof_measure::echo::outside_of_echo;
 use planproof_model::{ChatReply, ChatRequest, Message, Model, Settings};
 use planproof_trace::{EndReason, EventKind, FinishReason, LimitKind, Recorder, Tool, Usage};
-use serde_json::Value;
 
 use crate::RunContext;
 use crate::behaviour::filtered;
@@ -183,7 +182,7 @@ fn grown(tokens: u64, (before, now): (u64, u64)) -> u64 {
 
 /// The bytes of a request with so many of its messages.
 fn bytes(request: &ChatRequest, messages: usize) -> u64 {
-    let schema = |tool: &Tool| Value::Object((*tool.input_schema).clone()).to_string().len();
+    let schema = |tool: &Tool| tool.input_schema.to_string().len();
     let tools: usize = request.tools.iter().map(|tool| tool.description.len() + schema(tool)).sum();
     let tools = tools as u64;
     tools + request.messages.iter().take(messages).map(bytes_of).sum::<u64>()

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use planproof_agents::memory::MemoryUse;
 use planproof_isolation::Account;
-use planproof_model::ServerFacts;
+use planproof_model::{ServerFacts, advice_on_unread_calls};
 use planproof_plan::team::TeamUse;
-use planproof_suite::{Card, Case, Class, Judged, Metric, Section, SizeUnit, Suite, advice};
+use planproof_suite::{
+    Card, Case, Class, Judged, Metric, REPLY_LIMIT, Section, SizeUnit, Suite, UNPARSED_CALL,
+};
 use serde::{Serialize, Serializer};
 
 use crate::baselines::{BaselineRates, BaselineSums};
@@ -153,6 +155,9 @@ pub struct Report {
     /// those of cases scored apart: a sentence for each class; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub advice: Vec<String>,
+    /// The classes of [`advice`](Self::advice), with their numbers of runs.
+    #[serde(skip)]
+    advised: Vec<(&'static str, usize)>,
     /// The unit of the size of cases, in the plural.
     #[serde(serialize_with = "unit_name")]
     pub unit: SizeUnit,
@@ -328,20 +333,45 @@ pub struct Tokens {
     pub output: u64,
 }
 
-/// What can be done about the classes of these runs.
-fn advice_on(suite: &dyn Suite, runs: &[RunSummary]) -> Vec<String> {
+/// How many of these runs have each class about which the user can do something.
+fn advised(suite: &dyn Suite, runs: &[RunSummary]) -> Vec<(&'static str, usize)> {
     let count = |class: &str| {
         let is_of_class = |run: &&RunSummary| {
             run.scored.as_ref().and_then(|scored| scored.class).is_some_and(|it| it.as_str() == class)
         };
         runs.iter().filter(is_of_class).count()
     };
-    let advised = suite.classes().iter().filter_map(|class| Some((class.name, advice(class.name)?)));
-    let counted = advised.map(|(name, what)| (count(name), name, what)).filter(|(count, ..)| *count > 0);
-    let sentence = |(count, name, what)| {
-        format!("{name} ({count} {}): {what}.", if count == 1 { "run" } else { "runs" })
+    let advised = suite.classes().iter().filter(|class| [REPLY_LIMIT, UNPARSED_CALL].contains(&class.name));
+    advised.map(|class| (class.name, count(class.name))).filter(|(_, count)| *count > 0).collect()
+}
+
+/// What can be done about so many runs of these classes, a sentence for each class.
+fn advice(advised: &[(&'static str, usize)], servers: &BTreeMap<String, ServerFacts>) -> Vec<String> {
+    let sentence = |(name, count): &(&str, usize)| {
+        let what = match *name {
+            UNPARSED_CALL => {
+                format!("a call was written as text, and nobody made it: {}", on_unread_calls(servers))
+            }
+            _ => "a reply reached the limit of --reply-tokens; raise it if such replies should be whole"
+                .to_owned(),
+        };
+        format!("{name} ({count} {}): {what}.", if *count == 1 { "run" } else { "runs" })
     };
-    counted.map(sentence).collect()
+    advised.iter().map(sentence).collect()
+}
+
+/// What makes calls out of the text of models behind these servers.
+fn on_unread_calls(servers: &BTreeMap<String, ServerFacts>) -> String {
+    let by_model = servers.iter().map(|(model, facts)| (model, advice_on_unread_calls(Some(facts))));
+    let by_model: Vec<(&String, String)> = by_model.collect();
+    match by_model.as_slice() {
+        [] => advice_on_unread_calls(None),
+        [(_, first), rest @ ..] if rest.iter().all(|(_, other)| other == first) => first.clone(),
+        several => {
+            let each = several.iter().map(|(model, what)| format!("for {model}, {what}"));
+            each.collect::<Vec<_>>().join(". Or, ")
+        }
+    }
 }
 
 impl Report {
@@ -400,7 +430,8 @@ impl Report {
             // All counts start at 0, so that the report also shows classes that could have occurred.
             classes: classes.filter(|class| is_possible(*class)).map(|class| (class.as_str(), 0)).collect(),
             flags: flags.filter(is_possible_flag).map(|flag| (flag, 0)).collect(),
-            advice: advice_on(suite, input.runs),
+            advice: Vec::new(),
+            advised: advised(suite, input.runs),
             unit: suite.unit(),
             by_size: Vec::new(),
             metrics: Metrics::default(),
@@ -470,7 +501,14 @@ impl Report {
             .extend(TeamUse::sum(input.runs.iter().map(|run| &run.team)).as_ref().map(team::section));
         let recalled = MemoryUse::sum(input.runs.iter().map(|run| &run.memory));
         report.sections.0.extend(recalled.as_ref().map(memory::section));
+        report.set_servers(BTreeMap::new());
         report
+    }
+
+    /// Adds what the servers of its models said of themselves, which decides what the user can do about failures.
+    pub fn set_servers(&mut self, servers: BTreeMap<String, ServerFacts>) {
+        self.advice = advice(&self.advised, &servers);
+        self.servers = servers;
     }
 
     /// Scored runs.

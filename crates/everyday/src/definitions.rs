@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_trace::Tool;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// What a tool of this crate does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,21 +58,13 @@ pub(crate) fn kind(name: &str) -> Option<Kind> {
 pub(crate) fn tools() -> Arc<[Tool]> {
     let define = |(name, kind): (&str, Kind)| {
         let (description, properties, required) = definition(kind);
-        let schema = json!({
+        let input_schema = json!({
             "type": "object",
             "properties": properties,
             "required": required,
             "additionalProperties": false,
         });
-        let input_schema = match schema {
-            Value::Object(schema) => schema,
-            _ => Map::new(),
-        };
-        Tool {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            input_schema: Arc::new(input_schema),
-        }
+        Tool { name: name.to_owned(), description: description.to_owned(), input_schema: input_schema.into() }
     };
     NAMES.into_iter().zip(KINDS).map(define).collect()
 }

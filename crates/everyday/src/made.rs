@@ -83,7 +83,7 @@ impl MadeTools {
     }
 
     async fn make(&self, arguments: &Map<String, Value>) -> Result<String, Fault> {
-        let tool = MadeTool::read(Value::Object(arguments.clone()), &self.schemas)?;
+        let tool = MadeTool::read(&arguments.clone().into(), &self.schemas)?;
         // Calls of a tool with that name would never reach it.
         if tool.name() == MAKE_TOOL || self.find(tool.name()).is_some() {
             return Err(Fault::Call(format!(
@@ -151,7 +151,7 @@ fn make_tool() -> Tool {
         "required": ["name", "description", "parameters", "code", "examples"],
         "additionalProperties": false,
     });
-    let input_schema = Arc::new(schema.as_object().cloned().unwrap_or_default());
+    let input_schema = schema.into();
     let description = "Makes a new tool out of a Python function. It is tested on the examples, refused if it does \
                        otherwise than they say, and otherwise kept for this run and for later ones.";
     Tool { name: MAKE_TOOL.to_owned(), description: description.to_owned(), input_schema }

@@ -26,7 +26,7 @@ static TOOLS: LazyLock<Arc<[Tool]>> = LazyLock::new(|| {
     });
     let description = "Runs Python code in a sandbox without files and network, and gives the value of its last \
                        expression, after what it printed. Modules such as math are there.";
-    let input_schema = Arc::new(schema.as_object().cloned().unwrap_or_default());
+    let input_schema = schema.into();
     Arc::new([Tool { name: PYTHON.to_owned(), description: description.to_owned(), input_schema }])
 });
 

@@ -113,7 +113,7 @@ pub(crate) fn tool(signature: &Signature) -> Tool {
     Tool {
         name: signature.identifier(),
         description: format!("{} Gives a JSON object with {}.", signature.description, outputs.join(" and ")),
-        input_schema: Arc::new(schema.as_object().cloned().unwrap_or_default()),
+        input_schema: schema.into(),
     }
 }
 

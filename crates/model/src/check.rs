@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::facts::{ServerFacts, Software};
 use crate::metering::chat_bytes;
+use crate::unread_calls::{advice_on_unread_calls, tool_option};
 use crate::{ChatReply, ChatRequest, Message, Model, ModelError, Settings};
 
 /// Most tokens of a reply to a question about tools. A model that thinks needs some hundred before its calls.
@@ -129,6 +130,7 @@ pub async fn check(model: &dyn Model, tokens_needed: Option<u64>, depth: Depth) 
             checking.limit().await;
             checking.stop().await;
             checking.seed().await;
+            checking.grammar().await;
         }
     }
     checking.check
@@ -322,15 +324,7 @@ impl Checking<'_> {
             );
         } else if is_call_as_text(&reply.text) {
             let seen = format!("the call came back as text: {}", words(&reply.text));
-            let mend = match self.software {
-                // Without the option it would have refused the tools.
-                Some(Software::LlamaCpp) => {
-                    "run with --parse-text-calls, because llama-server does not read the form in \
-                     which this model writes its calls; older servers have to be started with --jinja"
-                        .to_owned()
-                }
-                _ => format!("{}; or run with --parse-text-calls", self.tool_option()),
-            };
+            let mend = advice_on_unread_calls(self.check.server.as_ref());
             self.add(about, Standing::Wrong, seen, Some(mend));
         } else if self.check.server.as_ref().is_some_and(|facts| facts.template_has_tools == Some(false)) {
             let seen = "the model's chat template has no place for tools, and it called none";
@@ -350,21 +344,7 @@ impl Checking<'_> {
     /// The option of this server that makes calls out of what the model writes.
     fn tool_option(&self) -> String {
         let has_place = self.check.server.as_ref().and_then(|facts| facts.template_has_tools);
-        match self.software {
-            Some(Software::LlamaCpp) if has_place == Some(false) => {
-                "start llama-server with --jinja and, because this template has no place for tools, with \
-                 --chat-template-file FILE for one that has"
-            }
-            Some(Software::LlamaCpp) => "start llama-server with --jinja",
-            Some(Software::Vllm) => {
-                "start vLLM with --enable-auto-tool-choice --tool-call-parser hermes (or the parser of this model)"
-            }
-            Some(Software::Sglang) => "start SGLang with --tool-call-parser qwen25 (or the parser of this model)",
-            Some(Software::Ollama) => "take a model whose page at ollama.com has the mark `tools`, or pull it again",
-            Some(Software::LmStudio) => "take a model that LM Studio marks as trained for tool use",
-            None => "set the server's option for tool calls (`--tool-call-parser`, `--jinja`)",
-        }
-        .to_owned()
+        tool_option(self.software, has_place).to_owned()
     }
 
     /// Whether thoughts are kept apart from the text.
@@ -427,6 +407,28 @@ impl Checking<'_> {
         }
     }
 
+    /// Whether replies are held to a grammar, where agents by specification would send one.
+    async fn grammar(&mut self) {
+        let option = match self.software {
+            Some(Software::LlamaCpp) => "update llama-server",
+            Some(Software::Vllm) => "start vLLM with --structured-outputs-config.backend xgrammar",
+            Some(Software::Sglang) => "start SGLang with --grammar-backend xgrammar",
+            Some(Software::Ollama | Software::LmStudio) | None => return,
+        };
+        let settings = Settings { grammar: Some(format!("root ::= \"{ODD_WORD}\"").into()), ..settings(24) };
+        let seen = match self.ask(PLAIN_WORD, &Arc::from([]), settings).await {
+            Ok(reply) if reply.text.trim() == ODD_WORD => {
+                return self.add("grammar", Standing::Fine, "the reply was held to a grammar", None);
+            }
+            Ok(reply) => {
+                format!("a grammar allowed the word {ODD_WORD} alone, and there came: {}", words(&reply.text))
+            }
+            Err(error) => words(&error.to_string()),
+        };
+        let mend = format!("{option}, or run agents by specification with --grammar off");
+        self.add("grammar", Standing::Unsure, seen, Some(mend));
+    }
+
     /// Whether a seed makes sampling repeatable.
     async fn seed(&mut self) {
         let settings = Settings { temperature: Some(1.0), ..settings(24) };
@@ -471,6 +473,11 @@ const COUNT: &str = "Count from 1 to 100. Separate the numbers by commas. Write 
 
 const INVENT: &str = "Invent the first sentence of a story about a lighthouse.";
 
+const PLAIN_WORD: &str = "Which colour has the sky by day? Answer with one word.";
+
+/// What no model says to that.
+const ODD_WORD: &str = "quixotry";
+
 fn question_tools() -> [Tool; 2] {
     let tool = |name: &str, about: &str, field: &str, kind: &str| Tool {
         name: name.into(),
@@ -481,9 +488,6 @@ fn question_tools() -> [Tool; 2] {
             "required": [field],
             "additionalProperties": false,
         })
-        .as_object()
-        .cloned()
-        .unwrap_or_default()
         .into(),
     };
     [

@@ -8,6 +8,7 @@ pub(crate) mod fault;
 pub(crate) mod key;
 pub(crate) mod loading;
 pub(crate) mod parameters;
+pub(crate) mod silence;
 pub(crate) mod stream;
 pub(crate) mod thoughts;
 pub(crate) mod tools;
@@ -21,13 +22,13 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use secrecy::SecretString;
 use serde::Deserialize;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, timeout_at};
 
 use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm, is_loopback_host};
 use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
 use key::Key;
 use loading::{LOADING_MAX, Loading, LoadingNotice};
 use parameters::{Failed, Found, Parameter, Refused, Sent};
+use silence::Silence;
 use stream::{Answer, Decoder, Reading, understood};
 
 /// The default for the longest wait before another attempt, whatever the server asks for.
@@ -89,9 +90,9 @@ pub struct ConnectionConfig {
     /// A missing key is reported with the first request that needs it, instead of beforehand: for models of which
     /// most or all answers are already known.
     pub key_asked_late: bool,
-    /// How long a server may be silent: one attempt at a whole reply, from the first byte sent to the last byte of the
-    /// reply; of a streamed one, up to its first event and between two of them, without marks that only keep the
-    /// connection open. A streamed reply may take as long as it flows.
+    /// How long a server may be silent in one attempt: until a reply begins, and between two parts of it (events of a
+    /// stream, pieces of a whole reply), without marks that only keep the connection open. A reply may take as long as
+    /// it flows.
     pub request_timeout: Duration,
     /// Attempts in all, the first included; at least 1.
     pub attempts_max: u32,
@@ -249,18 +250,13 @@ impl Connection {
         refuse_without_key(self.missing_key)?;
         let (render, read, decoder) = (&render, &read, &decoder);
         let once = |refused: Arc<Refused>| async move {
-            // The time limit begins only after this wait: it is for the server, which does not cause the wait.
+            // The silence begins only after this wait: it is the server's, which does not cause the wait.
             self.wait_for_turn().await;
             let body = rendered(render(&refused.removed_from(sent.settings), &refused))?;
-            // One limit for head and body together, so that a server that sends a byte now and then cannot exceed it.
-            let exchange = async {
-                let response = endpoint.post(body, ReplyForm::Json).await?;
-                Ok::<_, Failed>(endpoint.read(response.into_body()).await?)
-            };
-            let Ok(bytes) = tokio::time::timeout(self.request_timeout, exchange).await else {
-                return Err(self.timed_out(endpoint).into());
-            };
-            let mut reply = understood(endpoint, &bytes?, read, decoder)?;
+            let silence = Silence::begin(self.request_timeout);
+            let response = silence.until(endpoint, endpoint.post(body, ReplyForm::Json)).await??;
+            let bytes = endpoint.read(response.into_body(), Some(silence)).await?;
+            let mut reply = understood(endpoint, &bytes, read, decoder)?;
             reply.clean(endpoint.key());
             Ok::<_, Failed>(reply)
         };
@@ -286,13 +282,9 @@ impl Connection {
         let once = |refused: Arc<Refused>| async move {
             self.wait_for_turn().await;
             let body = rendered(render(&refused.removed_from(sent.settings), &refused))?;
-            // The first event has to come before it.
-            let deadline = Instant::now() + self.request_timeout;
-            let Ok(response) = timeout_at(deadline, endpoint.post(body, ReplyForm::Events)).await else {
-                return Err(self.timed_out(endpoint).into());
-            };
-            let time = (deadline, self.request_timeout);
-            Ok(Reading::begin(endpoint, response?.into_body(), read, decoder, may_think, time).await?)
+            let silence = Silence::begin(self.request_timeout);
+            let response = silence.until(endpoint, endpoint.post(body, ReplyForm::Events)).await??;
+            Ok(Reading::begin(endpoint, response.into_body(), read, decoder, may_think, silence).await?)
         };
         let reading = self.retrying(|| self.adapting(sent, once)).await?;
         // The request that `retrying` began is over. As long as the stream is being read, a timeout is still not the
@@ -327,10 +319,6 @@ impl Connection {
             rate.limiter.until_ready().await;
         })
         .await;
-    }
-
-    fn timed_out(&self, endpoint: &Endpoint) -> ModelError {
-        ModelError::TimedOut { url: endpoint.url().to_owned(), limit: self.request_timeout }
     }
 
     /// One attempt, which is several if the server turns out not to accept some of the fields.

@@ -37,6 +37,9 @@ pub enum Software {
 }
 
 impl Software {
+    /// Every program.
+    pub const ALL: [Self; 5] = [Self::LlamaCpp, Self::Vllm, Self::Sglang, Self::Ollama, Self::LmStudio];
+
     /// Its name as its makers write it.
     pub fn as_str(self) -> &'static str {
         match self {

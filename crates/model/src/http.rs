@@ -32,6 +32,7 @@ use crate::connection::events::{Framing, events_in, is_done};
 use crate::connection::fault;
 use crate::connection::key::Key;
 use crate::connection::parameters::Failed;
+use crate::connection::silence::Silence;
 use crate::connection::thoughts::{Thinking, Thoughts};
 use crate::content::arguments_text;
 use crate::page::{PAGE_CHARACTERS_MAX, page_text};
@@ -303,18 +304,31 @@ impl Endpoint {
             }
             return Err(ModelError::Status { url, status, message, retry_after: None });
         }
-        self.read(body).await
+        self.read(body, None).await
     }
 
-    /// Reads a whole reply.
+    /// Reads a whole reply, with this limit on the silence between its pieces, if there is one.
     ///
     /// # Errors
-    /// [`ModelError::Broken`] if the connection breaks, [`ModelError::Malformed`] above [`body::REPLY_BYTES_MAX`].
-    pub(crate) async fn read(&self, mut body: ReplyBody) -> Result<Bytes, ModelError> {
+    /// [`ModelError::Broken`] if the connection breaks, [`ModelError::Malformed`] above [`body::REPLY_BYTES_MAX`],
+    /// [`ModelError::TimedOut`] after a silence.
+    pub(crate) async fn read(
+        &self,
+        mut body: ReplyBody,
+        mut silence: Option<Silence>,
+    ) -> Result<Bytes, ModelError> {
         let mut whole = Bytes::new();
         let mut pieces = BytesMut::new();
-        while let Some(frame) = body.frame().await {
+        loop {
+            let frame = match &silence {
+                Some(silence) => silence.until(self, body.frame()).await?,
+                None => body.frame().await,
+            };
+            let Some(frame) = frame else { break };
             let Ok(data) = frame.map_err(|error| self.broken(&error))?.into_data() else { continue };
+            if let Some(silence) = &mut silence {
+                silence.renew_for(&data);
+            }
             // Most replies come in one piece, which is then not copied.
             if whole.is_empty() && pieces.is_empty() {
                 whole = data;

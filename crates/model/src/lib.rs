@@ -8,10 +8,10 @@
 //!
 //! The `Model` trait (`chat.rs`) and its implementations:
 //! - **providers**. Their common part is in `connection.rs`: attempts, rates, time, the key, on one small HTTP endpoint
-//!   (`http.rs`); streams and documents, whichever a server sends (`connection/stream.rs`, `connection/events.rs`), the
-//!   calls in the pieces of a stream (`connection/calls.rs`), thoughts in the text (`connection/thoughts.rs`), the
-//!   words for the end of a reply (`connection/ending.rs`) and for errors (`connection/fault.rs`). A provider has its
-//!   wire types only. OpenAI's protocols (`openai.rs`): chat completions, plain completions (`openai/completions.rs`),
+//!   (`http.rs`); streams and documents, whichever a server sends (`connection/stream.rs`, `connection/events.rs`), how
+//!   long it may be silent (`connection/silence.rs`), the calls in the pieces of a stream (`connection/calls.rs`),
+//!   thoughts in the text (`connection/thoughts.rs`), the words for the end of a reply (`connection/ending.rs`) and for
+//!   errors (`connection/fault.rs`). A provider has its wire types only. OpenAI's protocols (`openai.rs`): chat completions, plain completions (`openai/completions.rs`),
 //!   and responses, where the server stores the conversation (`openai/responses.rs`). Anthropic's messages
 //!   (`anthropic.rs`). Ollama's chat (`ollama.rs`). Which names mean which server (`providers.rs`,
 //!   `data/providers.json`).
@@ -20,8 +20,8 @@
 //!   one (`recording/difference.rs`), ignoring what may differ (`recording/may_differ.rs`). A meter with budgets
 //!   (`metering.rs`) over prices (`prices.rs`, `data/prices.json`). Conversations kept in memory for models whose
 //!   server stores none (`kept.rs`).
-//! - **facts**: what a server says of itself and of a model, from pages that ask no model (`facts.rs`), and whether
-//!   both can be tested at all (`check.rs`).
+//! - **facts**: what a server says of itself and of a model, from pages that ask no model (`facts.rs`), whether both
+//!   can be tested at all (`check.rs`), and what makes calls out of a model's text (`unread_calls.rs`).
 //! - **what comes with a reply**: its token counts (`counts.rs`), and state that its server wants back with the turn
 //!   (`turn_state.rs`).
 //! - **pages**: the text of an error page of HTML (`page.rs`).
@@ -43,6 +43,7 @@ mod kept;
 mod lenient;
 mod page;
 mod turn_state;
+mod unread_calls;
 
 pub mod anthropic;
 pub mod metering;
@@ -66,3 +67,4 @@ pub use facts::{LISTED_MODELS_MAX, ServerFacts, Software};
 pub use kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeepsReplies};
 pub use page::{PAGE_CHARACTERS_MAX, page_text};
 pub use turn_state::{StatePart, TurnState};
+pub use unread_calls::advice_on_unread_calls;

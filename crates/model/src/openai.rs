@@ -103,8 +103,9 @@ pub struct OpenAiModel {
     completes: OnceCell<bool>,
     /// The program behind the server, if the provider's name or the server itself says so.
     software: OnceCell<Software>,
-    /// What the server can do beyond the protocol, once it has been asked.
-    extras: OnceCell<Extras>,
+    /// Whether the server continues an unfinished turn in the model's chat template, once one of the programs that may
+    /// do so has been asked.
+    continues: OnceCell<bool>,
 }
 
 impl OpenAiModel {
@@ -143,7 +144,7 @@ impl OpenAiModel {
             new_limit,
             completes: completes.map_or_else(OnceCell::new, |completes| OnceCell::new_with(Some(completes))),
             software: software.map_or_else(OnceCell::new, |software| OnceCell::new_with(Some(software))),
-            extras: OnceCell::new(),
+            continues: OnceCell::new(),
         })
     }
 
@@ -177,16 +178,17 @@ impl OpenAiModel {
     }
 
     fn continues_turns(&self) -> bool {
-        self.extras.get().is_some_and(|extras| extras.continues_turns)
+        self.continues.get().is_some_and(|continues| *continues)
     }
 
+    /// The field for grammars, if the server is known to be one of the programs that have one.
     fn grammar_field(&self) -> Option<GrammarField> {
-        self.extras.get().map(|extras| extras.grammar)
+        self.software.get().copied().and_then(GrammarField::of)
     }
 
-    /// What a server of this program can do: asks it to continue a turn by one token. A model without a chat template
-    /// cannot.
-    async fn ask_for_extras(&self, grammar: GrammarField) -> Result<Extras, ModelError> {
+    /// Asks a server of one of these programs to continue a turn by one token. It cannot if the model has no chat
+    /// template.
+    async fn ask_whether_it_continues_turns(&self) -> Result<bool, ModelError> {
         let request = ChatRequest {
             messages: vec![
                 Message::User { text: "Hello".to_owned() },
@@ -202,9 +204,9 @@ impl OpenAiModel {
         let decoder = || ChunkDecoder::new(&request);
         match self.connection.ask(&self.chat, Sent::of(&request), render, read, decoder).await {
             // Even an empty reply shows that the request is understood.
-            Ok(_) | Err(ModelError::Failed { .. }) => Ok(Extras { grammar, continues_turns: true }),
+            Ok(_) | Err(ModelError::Failed { .. }) => Ok(true),
             Err(ModelError::Status { status: 400 | 404 | 405 | 422 | 500 | 501, .. })
-            | Err(ModelError::Malformed { .. }) => Ok(Extras { grammar, continues_turns: false }),
+            | Err(ModelError::Malformed { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -233,15 +235,6 @@ impl OpenAiModel {
             Err(error) => Err(error),
         }
     }
-}
-
-/// What servers of known programs can do beyond the protocol.
-#[derive(Debug, Clone, Copy)]
-struct Extras {
-    /// The field for grammars.
-    grammar: GrammarField,
-    /// An unfinished turn is continued in the model's chat template.
-    continues_turns: bool,
 }
 
 /// A seed as it is sent. Some servers accept signed 32 bits, some unsigned, and some read a seed with all bits set as
@@ -300,7 +293,8 @@ impl Model for OpenAiModel {
         Capabilities {
             completion: completes,
             log_probabilities: known.log_probabilities && completes,
-            grammar: self.grammar_field().is_some(),
+            // Known with the rest, so that all of a model's capabilities change at one moment.
+            grammar: self.continues.initialized(),
             partial_turn: known.partial_turn || self.continues_turns(),
             conversational: self.continues_turns(),
             ..known
@@ -312,10 +306,10 @@ impl Model for OpenAiModel {
     /// whether it does.
     fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
         Box::pin(async move {
-            if let Some(grammar) = self.software.get().copied().and_then(GrammarField::of) {
+            if self.grammar_field().is_some() {
                 // Concurrent callers share one request. If it fails, the cell stays empty and the next caller asks
                 // again.
-                self.extras.get_or_try_init(|| self.ask_for_extras(grammar)).await?;
+                self.continues.get_or_try_init(|| self.ask_whether_it_continues_turns()).await?;
                 return Ok(self.capabilities());
             }
             if self.completes.initialized() {

@@ -1,7 +1,7 @@
 //! When a case is the same as another one with its id in another campaign.
 
 use planproof_synth::{Bound, ConstraintId, PlanningCase, Source};
-use serde_json::{Number, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 /// A JSON text that is the same for two cases exactly if their queries, actions, tools, constraints, day, durations,
 /// restarts and conflicts are equal. The origin of a case (its seed, its options) and what follows from these data
@@ -9,8 +9,19 @@ use serde_json::{Number, Value, json};
 pub(crate) fn identity(case: &PlanningCase) -> String {
     let actions = case.actions.iter().map(|it| json!([it.id.as_str(), it.text, it.tool]));
     let tools = case.tools.iter().map(|it| {
-        let schema = it.input_schema.as_deref().map(|schema| Value::Object(schema.clone()));
-        json!([it.name, it.description, schema.map(canonical)])
+        let schema = it.input_schema.clone().map(|schema| {
+            let schema = schema.edited(|map| {
+                if let Value::Object(sorted) = canonical(Value::Object(std::mem::take(map))) {
+                    *map = sorted;
+                }
+            });
+            // As a value it would lose the digits of long numbers.
+            match schema.has_long_numbers() {
+                true => Value::from(schema.to_string()),
+                false => Value::Object(Map::clone(&schema)),
+            }
+        });
+        json!([it.name, it.description, schema])
     });
     let constraints = case
         .constraints

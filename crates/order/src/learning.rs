@@ -15,7 +15,10 @@ use planproof_synth::{
     report_arguments,
 };
 use planproof_tools::{MockTools, SchemaCache};
-use planproof_trace::{CallId, EndReason, Event, EventKind, ToolCall, ToolResult, paired_calls};
+use planproof_trace::{
+    CallId, EndReason, Event, EventKind, Tool, ToolCall, ToolResult, WrittenObject, paired_calls,
+};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{GuardState, RightCall, case_arguments, mock_tools};
@@ -98,7 +101,7 @@ pub fn lines(
     events: &[Event],
     language: &Language,
     form: Form,
-) -> Result<Vec<Value>, LeftOut> {
+) -> Result<Vec<WrittenObject>, LeftOut> {
     match (language, form) {
         (Language::Calls, Form::Chat) => {
             chat_line(case, verdict, options).map(|line| vec![line]).ok_or(LeftOut::NoPlan)
@@ -114,7 +117,7 @@ pub fn lines(
 
 /// A failed run as a corrected conversation: the query, then the correct plan nearest to the agent's calls; in an
 /// infeasible case, a report of the conflict. `None` if no such plan is known.
-fn chat_line(case: &PlanningCase, verdict: &OracleVerdict, options: JudgeOptions) -> Option<Value> {
+fn chat_line(case: &PlanningCase, verdict: &OracleVerdict, options: JudgeOptions) -> Option<WrittenObject> {
     let tools = tools_of(case)?;
     let mut state = GuardState::new(case.clone(), options);
     let mut messages = vec![query(case)];
@@ -139,9 +142,8 @@ fn chat_line(case: &PlanningCase, verdict: &OracleVerdict, options: JudgeOptions
         messages.push(answer(&result));
     }
     messages.push(assistant(last_words(case), &[]));
-    let line = json!({ "messages": messages, "tools": listed(case), "parallel_tool_calls": false });
     // The nearest plan can be unknown where a search reached its limit.
-    state.is_complete().then_some(line)
+    state.is_complete().then(|| line(&Conversation::of(case, &messages, false)))
 }
 
 /// A failed run as a choice at the point where it went wrong: the conversation up to there, a right message of the
@@ -152,20 +154,20 @@ fn preference_line(
     verdict: &OracleVerdict,
     options: JudgeOptions,
     events: &[Event],
-) -> Result<Value, LeftOut> {
+) -> Result<WrittenObject, LeftOut> {
     let mut state = GuardState::new(case.clone(), options);
     let mut messages = vec![query(case)];
     let mut is_parallel = false;
     let pair = |messages: &[Value], chosen: Value, turn: &Turn<'_>, is_parallel: bool| {
-        json!({
-            "input": { "messages": messages, "tools": listed(case), "parallel_tool_calls": is_parallel },
-            "preferred_output": [chosen],
-            "non_preferred_output": [turn.message()],
+        line(&Preference {
+            input: Conversation::of(case, messages, is_parallel),
+            non_preferred_output: [turn.message()],
+            preferred_output: [chosen],
         })
     };
     // The first message that continues although everything is done, with the conversation before it. A second report
     // is not wrong by itself, and a run that was cut off for such messages should have ended there.
-    let mut idle: Option<Value> = None;
+    let mut idle: Option<WrittenObject> = None;
     for (number, turn) in turns(events).iter().enumerate() {
         is_parallel |= turn.calls.len() > 1;
         let before = state.clone();
@@ -314,14 +316,48 @@ fn assistant(text: &str, calls: &[&ToolCall]) -> Value {
     }
 }
 
-fn listed(case: &PlanningCase) -> Vec<Value> {
-    let tools = case.tools.iter().map(planproof_synth::CaseTool::to_tool);
-    tools
-        .map(|tool| {
-            let function = json!({
-                "name": tool.name, "description": tool.description, "parameters": *tool.input_schema,
-            });
-            json!({ "type": "function", "function": function })
-        })
-        .collect()
+/// A conversation with its tools. These and the following types have their fields in the order of the alphabet, in
+/// which all JSON of ours is written. They are no [`Value`]s, because the schemas of tools would lose digits in them.
+#[derive(Serialize)]
+struct Conversation<'a> {
+    messages: &'a [Value],
+    parallel_tool_calls: bool,
+    tools: Vec<ListedTool>,
+}
+
+#[derive(Serialize)]
+struct Preference<'a> {
+    input: Conversation<'a>,
+    non_preferred_output: [Value; 1],
+    preferred_output: [Value; 1],
+}
+
+#[derive(Serialize)]
+struct ListedTool {
+    function: Function,
+    r#type: &'static str,
+}
+
+#[derive(Serialize)]
+struct Function {
+    description: String,
+    name: String,
+    parameters: WrittenObject,
+}
+
+impl<'a> Conversation<'a> {
+    fn of(case: &PlanningCase, messages: &'a [Value], parallel_tool_calls: bool) -> Self {
+        let tools = case.tools.iter().map(planproof_synth::CaseTool::to_tool).map(|tool| {
+            let Tool { name, description, input_schema } = tool;
+            let function = Function { description, name, parameters: input_schema };
+            ListedTool { function, r#type: "function" }
+        });
+        Self { messages, parallel_tool_calls, tools: tools.collect() }
+    }
+}
+
+fn line(fields: &impl Serialize) -> WrittenObject {
+    // These types are objects, and writing them into memory cannot fail.
+    let json = serde_json::to_string(fields).unwrap_or_default();
+    WrittenObject::read(&json).unwrap_or_default()
 }

@@ -286,7 +286,7 @@ impl StoredOptions {
         report.without_temperature = found.without_temperature();
         report.changed_requests = found.changed_requests();
         report.isolation = found.isolation().cloned();
-        report.servers = found.servers().clone();
+        report.set_servers(found.servers().clone());
         report.broken_setup = found.broken_setup().map(str::to_owned);
         report.cost_is_estimate = report.cost.is_some() && progress.spent.is_estimate;
         // A program's turns are not in its traces; the tokens of the model served to it are counted at the server.

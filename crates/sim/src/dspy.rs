@@ -116,11 +116,8 @@ fn tool(line: &str) -> Option<Tool> {
     };
     // The prompt does not say which arguments are required, so all are.
     let required: Vec<&String> = properties.keys().collect();
-    let schema = match json!({"type": "object", "required": required, "properties": properties}) {
-        Value::Object(schema) => schema,
-        _ => Map::new(),
-    };
-    Some(Tool { name: name.to_owned(), description: description.to_owned(), input_schema: Arc::new(schema) })
+    let input_schema = json!({"type": "object", "required": required, "properties": properties}).into();
+    Some(Tool { name: name.to_owned(), description: description.to_owned(), input_schema })
 }
 
 #[cfg(test)]

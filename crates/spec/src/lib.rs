@@ -131,7 +131,7 @@ pub use prompts::{PromptPiece, Prompts};
 pub use shipped::{SHIPPED, shipped};
 pub use span::{Span, Spanned};
 pub use spec::{
-    Bounds, CallPattern, ContentRule, Example, ExampleCall, ExampleStep, Formula, FormulaKind, Predicate,
-    Requirement, RequirementKind, ShownExample, ShownSection, Spec, State, Test,
+    Bounds, CallPattern, ContentRule, ContentSchema, Example, ExampleCall, ExampleStep, Formula, FormulaKind,
+    Predicate, Requirement, RequirementKind, ShownExample, ShownSection, Spec, State, Test,
 };
 pub use walk::Walk;

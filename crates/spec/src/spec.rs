@@ -1,6 +1,9 @@
 //! A behaviour specification as written: plain data, with source positions.
 
-use planproof_trace::{Arguments, ToolCall};
+use std::fmt;
+use std::ops::Deref;
+
+use planproof_trace::{Arguments, ToolCall, WrittenObject};
 use serde_json::{Map, Value};
 
 use crate::{Handler, Pattern, Span, Spanned};
@@ -89,7 +92,7 @@ pub enum ContentRule {
     /// A match of a regular expression, as a whole: `(matches "REGEX")`.
     Matches(Pattern),
     /// JSON that fits a JSON Schema: `(json SCHEMA)`.
-    Json(Value),
+    Json(ContentSchema),
     /// The maximum number of characters: `(max-length N)`.
     MaxLength(u32),
 }
@@ -104,6 +107,50 @@ impl ContentRule {
             Self::Matches(_) => "matches",
             Self::Json(_) => "json",
             Self::MaxLength(_) => "max-length",
+        }
+    }
+}
+
+/// The JSON Schema of a content: an object, or `true` or `false`. To check with, it is a [`Value`]; to show it, write it
+/// itself, because a value lacks digits of long numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContentSchema {
+    value: Value,
+    /// Only if the value lacks digits.
+    written: Option<WrittenObject>,
+}
+
+impl ContentSchema {
+    /// Reads any JSON.
+    ///
+    /// # Errors
+    /// It is none.
+    pub(crate) fn read(json: &str) -> Result<Self, serde_json::Error> {
+        let value = serde_json::from_str(json)?;
+        let written = WrittenObject::read(json).ok().filter(WrittenObject::has_long_numbers);
+        Ok(Self { value, written })
+    }
+}
+
+impl From<Value> for ContentSchema {
+    fn from(value: Value) -> Self {
+        Self { value, written: None }
+    }
+}
+
+impl Deref for ContentSchema {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.value
+    }
+}
+
+impl fmt::Display for ContentSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.written {
+            Some(written) => written.fmt(f),
+            None => self.value.fmt(f),
         }
     }
 }

@@ -43,6 +43,4 @@ pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table};
 pub use suite::{Baseline, Columns, CombinationFigures, Judged, SizeUnit, Suite, SuiteAgent};
 pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
-pub use verdict::{
-    Class, ClassInfo, FlagInfo, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict, advice,
-};
+pub use verdict::{Class, ClassInfo, FlagInfo, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict};

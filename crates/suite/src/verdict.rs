@@ -37,23 +37,6 @@ impl ClassInfo {
     }
 }
 
-/// What a user can do about runs of a class whose cause may be the set-up, with the class as its subject; `None` for
-/// all other classes.
-pub fn advice(class: &str) -> Option<&'static str> {
-    match class {
-        REPLY_LIMIT => {
-            Some("a reply reached the limit of --reply-tokens; raise it if such replies should be whole")
-        }
-        UNPARSED_CALL => Some(
-            "a call was written as text, and nobody made it. The model's server has to read calls from its text: start \
-             llama.cpp with --jinja, vLLM with --enable-auto-tool-choice --tool-call-parser PARSER (hermes for Qwen and \
-             Hermes), SGLang with --tool-call-parser PARSER, and give Ollama a template with tools. Otherwise \
-             --parse-text-calls lets planproof read them",
-        ),
-        _ => None,
-    }
-}
-
 /// A [`ClassInfo`] by reference: as small as a pointer, ordered by precedence.
 #[derive(Clone, Copy)]
 pub struct Class(&'static ClassInfo);

@@ -1,12 +1,10 @@
 //! A case: a query in English, the tools that go with it, and the constraints that the query means.
 
 use std::fmt;
-use std::sync::Arc;
 
 use memchr::memmem;
 use planproof_constraint::{Constraint, Problem, Relation, TimedProblem, TimedRelation, Variable};
-use planproof_trace::Tool;
-use serde_json::{Map, Value};
+use planproof_trace::{Tool, WrittenObject};
 
 use crate::rule::Rule;
 use crate::text::Source;
@@ -74,7 +72,7 @@ pub struct CaseTool {
     /// What it does, for the model.
     pub description: String,
     /// Its arguments; `None` for a tool without arguments.
-    pub input_schema: Option<Arc<Map<String, Value>>>,
+    pub input_schema: Option<WrittenObject>,
 }
 
 impl CaseTool {
@@ -92,7 +90,7 @@ impl CaseTool {
             Some(input_schema) => Tool {
                 name: self.name.clone(),
                 description: self.description.clone(),
-                input_schema: Arc::clone(input_schema),
+                input_schema: input_schema.clone(),
             },
         }
     }

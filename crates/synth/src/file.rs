@@ -3,11 +3,11 @@
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use planproof_constraint::{Constraint, Day, MINUTE_MAX, Problem, Relation, TimedProblem, Variable};
+use planproof_trace::WrittenObject;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::case::{
@@ -128,7 +128,7 @@ struct ActionFile {
 struct ToolFile {
     name: String,
     description: String,
-    input_schema: Arc<Map<String, Value>>,
+    input_schema: WrittenObject,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -6,13 +6,13 @@
 //! does not depend on the durations of tasks: they are hidden, so nobody could know another conflict before doing a
 //! task.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use planproof_constraint::{
     GROUPS_MAX, GroupConflict, Order, Problem, TimedProblem, TimedRelation, Timetable, UndecidedSchedule,
     Variable, sole_conflict,
 };
-use planproof_trace::Arguments;
+use planproof_trace::{Arguments, WrittenObject};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CaseTool, PlanningCase, StatedConstraint, timed_relations};
@@ -104,7 +104,7 @@ impl PlanningCase {
 
     /// Whether it is our tool for reporting conflicts, as opposed to a task's tool or a foreign one with that name.
     pub fn is_report(&self, tool: &str) -> bool {
-        let is_ours = |tool: &CaseTool| tool.input_schema.as_deref() == Some(&**report_schema());
+        let is_ours = |tool: &CaseTool| tool.input_schema.as_ref() == Some(report_schema());
         tool == REPORT_TOOL && self.action_of_tool(tool).is_none() && self.tool(tool).is_some_and(is_ours)
     }
 
@@ -300,9 +300,9 @@ impl Sentences {
     }
 }
 
-fn report_schema() -> &'static Arc<Map<String, Value>> {
-    static SCHEMA: LazyLock<Arc<Map<String, Value>>> = LazyLock::new(|| {
-        let schema = json!({
+fn report_schema() -> &'static WrittenObject {
+    static SCHEMA: LazyLock<WrittenObject> = LazyLock::new(|| {
+        json!({
             "type": "object",
             "properties": {
                 SENTENCES_ARGUMENT: {
@@ -314,11 +314,8 @@ fn report_schema() -> &'static Arc<Map<String, Value>> {
             },
             "required": [SENTENCES_ARGUMENT],
             "additionalProperties": false,
-        });
-        match schema {
-            Value::Object(schema) => Arc::new(schema),
-            _ => Arc::default(),
-        }
+        })
+        .into()
     });
     &SCHEMA
 }
@@ -328,7 +325,7 @@ pub(crate) fn report_tool() -> CaseTool {
     CaseTool {
         name: REPORT_TOOL.to_owned(),
         description: REPORT_DESCRIPTION.to_owned(),
-        input_schema: Some(Arc::clone(report_schema())),
+        input_schema: Some(report_schema().clone()),
     }
 }
 

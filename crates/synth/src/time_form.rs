@@ -2,10 +2,10 @@
 //! objects of clauses can be clock times. Durations are hidden from the agent until a tool returns them.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use planproof_constraint::{Day, MINUTE_MAX};
-use planproof_trace::{Arguments, TimeOfDay, Tool};
+use planproof_trace::{Arguments, TimeOfDay, Tool, WrittenObject};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CaseTool, ConstraintId};
@@ -244,25 +244,18 @@ fn show_day(day: Day) -> String {
 
 /// The tool of an action, or a distractor, in the time form.
 pub(crate) fn timed_tool(text: &str, name: &str) -> CaseTool {
-    static SCHEMA: LazyLock<Arc<Map<String, Value>>> = LazyLock::new(|| {
-        let schema = json!({
+    static SCHEMA: LazyLock<WrittenObject> = LazyLock::new(|| {
+        json!({
             "type": "object",
             "properties": {
                 START_TIME_ARGUMENT: {"type": "string", "description": START_TIME_DESCRIPTION},
             },
             "required": [START_TIME_ARGUMENT],
             "additionalProperties": false,
-        });
-        match schema {
-            Value::Object(schema) => Arc::new(schema),
-            _ => Arc::default(),
-        }
+        })
+        .into()
     });
-    CaseTool {
-        name: name.to_owned(),
-        description: timed_sentence(text),
-        input_schema: Some(Arc::clone(&SCHEMA)),
-    }
+    CaseTool { name: name.to_owned(), description: timed_sentence(text), input_schema: Some(SCHEMA.clone()) }
 }
 
 /// The description of a tool's argument in the time form.
@@ -307,21 +300,22 @@ pub(crate) fn no_start_time(tool: &Tool) -> Option<String> {
 
 /// A user's own tool, mocked, that takes a start time beside its own arguments.
 pub(crate) fn timed_own_tool(tool: &Tool, text: &str) -> CaseTool {
-    let mut schema = Map::clone(&tool.input_schema);
     let argument = json!({"type": "string", "description": START_TIME_DESCRIPTION});
-    match schema.entry("properties").or_insert_with(|| Value::Object(Map::new())) {
-        Value::Object(properties) => drop(properties.insert(START_TIME_ARGUMENT.to_owned(), argument)),
-        // A user's schema is not checked this far; what is no object could name no argument anyway.
-        other => *other = json!({START_TIME_ARGUMENT: argument}),
-    }
-    match schema.entry("required").or_insert_with(|| Value::Array(Vec::new())) {
-        Value::Array(names) => names.push(START_TIME_ARGUMENT.into()),
-        other => *other = json!([START_TIME_ARGUMENT]),
-    }
+    let schema = tool.input_schema.clone().edited(|schema| {
+        match schema.entry("properties").or_insert_with(|| Value::Object(Map::new())) {
+            Value::Object(properties) => drop(properties.insert(START_TIME_ARGUMENT.to_owned(), argument)),
+            // A user's schema is not checked this far; what is no object could name no argument anyway.
+            other => *other = json!({START_TIME_ARGUMENT: argument}),
+        }
+        match schema.entry("required").or_insert_with(|| Value::Array(Vec::new())) {
+            Value::Array(names) => names.push(START_TIME_ARGUMENT.into()),
+            other => *other = json!([START_TIME_ARGUMENT]),
+        }
+    });
     CaseTool {
         name: tool.name.clone(),
         description: own_description(tool, &timed_sentence(text)),
-        input_schema: Some(Arc::new(schema)),
+        input_schema: Some(schema),
     }
 }
 

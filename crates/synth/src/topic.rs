@@ -261,7 +261,7 @@ fn mocked_tool(tool: &Tool, text: &str) -> CaseTool {
         description: own_description(tool, &["Does the task \"", text, "\"."].concat()),
         // In the form of a case file that is read back.
         input_schema: (tool.input_schema != Tool::without_arguments("", "").input_schema)
-            .then(|| Arc::clone(&tool.input_schema)),
+            .then(|| tool.input_schema.clone()),
     }
 }
 
@@ -334,7 +334,7 @@ pub fn tool_fault(tool: &Tool) -> Option<String> {
     if tool.input_schema.get("type").and_then(|kind| kind.as_str()) != Some("object") {
         return Some("has an input schema that is not of \"type\": \"object\"".to_owned());
     }
-    let bytes = serde_json::to_string(&*tool.input_schema).map_or(0, |text| text.len());
+    let bytes = tool.input_schema.to_string().len();
     (bytes > SCHEMA_BYTES_MAX)
         .then(|| format!("has an input schema of {bytes} bytes; at most {SCHEMA_BYTES_MAX} are possible"))
 }

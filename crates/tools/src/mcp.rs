@@ -12,6 +12,7 @@
 //! (loopback names only), and the refusal of every request with an `Origin` header, which only browsers send.
 
 mod handler;
+mod listed;
 mod server;
 mod stdio;
 mod token;

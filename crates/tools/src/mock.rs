@@ -82,7 +82,7 @@ struct Mock {
 fn mistakes_without_arguments(arguments: &Value) -> Option<String> {
     static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
         let schema = Tool::without_arguments("", "").input_schema;
-        jsonschema::validator_for(&Value::Object((*schema).clone())).expect("the schema is our own")
+        jsonschema::validator_for(&Value::Object(Map::clone(&schema))).expect("the schema is our own")
     });
     mistakes(&VALIDATOR, arguments)
 }
@@ -100,10 +100,7 @@ impl MockTools {
                 return Err(MockError::DuplicateName { name: tool.name });
             }
             // Neighbours usually share their schema, and comparing two is cheaper than looking one up.
-            let same = tools.last().is_some_and(|earlier| {
-                Arc::ptr_eq(&earlier.input_schema, &tool.input_schema)
-                    || earlier.input_schema == tool.input_schema
-            });
+            let same = tools.last().is_some_and(|earlier| earlier.input_schema == tool.input_schema);
             let validator = match rest.last() {
                 _ if tool.is_without_arguments() => None,
                 Some(Mock { validator: Some(validator), .. }) if same => Some(validator.clone()),

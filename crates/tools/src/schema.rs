@@ -17,6 +17,10 @@ pub const COMPILED_BYTES_MAX: usize = 256 * 1024;
 
 /// Compiles each distinct input schema once. Nearly all mock tools share the schema of "no arguments", and compiling
 /// it takes far longer than a whole run with a simulated model. Share one cache between all runs.
+///
+/// A validator sees numbers of 64 bits, in schemas as in arguments: integers beyond them are the nearest floats. So a
+/// bound beyond 64 bits is right for every argument within them, and of two numbers beyond them that differ by less
+/// than a float shows, neither is larger. Such an argument is accepted, never refused wrongly.
 #[derive(Debug, Default)]
 pub struct SchemaCache {
     validators: RwLock<HashMap<Map<String, Value>, Arc<Validator>>>,
@@ -87,7 +91,7 @@ impl SchemaCache {
 
 #[cfg(test)]
 mod tests {
-    use planproof_trace::Tool;
+    use planproof_trace::{Tool, WrittenObject};
 
     use super::*;
 
@@ -118,5 +122,30 @@ mod tests {
         let mut schema = Map::new();
         schema.insert("$ref".into(), "http://127.0.0.1:9/schema.json".into());
         assert!(SchemaCache::default().validator(&schema).is_err());
+    }
+
+    #[test]
+    fn bounds_beyond_64_bits_are_right_wherever_a_float_can_tell() {
+        let cache = SchemaCache::default();
+        let fits = |schema: &str, value: &str| {
+            let schema = WrittenObject::read(&format!(r#"{{"properties":{{"n":{schema}}}}}"#)).unwrap();
+            cache.check(&schema, &serde_json::from_str(&format!(r#"{{"n":{value}}}"#)).unwrap()).is_ok()
+        };
+        for (schema, value, expected) in [
+            (r#"{"type":"integer"}"#, "25227143063332189585438", true),
+            (r#"{"maximum":25227143063332189585438}"#, "18446744073709551615", true),
+            (r#"{"maximum":25227143063332189585438}"#, "25227143063332189585438", true),
+            (r#"{"maximum":25227143063332189585438}"#, "25227143063342189585438", false),
+            (r#"{"minimum":18446744073709551617}"#, "18446744073709551615", false),
+            (r#"{"minimum":-25227143063332189585438}"#, "-9223372036854775808", true),
+            (r#"{"maximum":-9223372036854775809}"#, "-9223372036854775807", false),
+            (r#"{"maximum":9223372036854775806}"#, "9223372036854775807", false),
+            (r#"{"enum":[25227143063332189585438]}"#, "25227143063332189585438", true),
+            (r#"{"enum":[25227143063332189585438]}"#, "25227143063342189585438", false),
+            (r#"{"const":-25227143063332189585438}"#, "-25227143063332189585438", true),
+            (r#"{"multipleOf":0.12345678901234567890123}"#, "0.12345678901234567890123", true),
+        ] {
+            assert_eq!(fits(schema, value), expected, "{value} and {schema}");
+        }
     }
 }

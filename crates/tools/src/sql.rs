@@ -53,7 +53,6 @@ impl SqlTools {
             "required": [ARGUMENT],
             "additionalProperties": false
         });
-        let Value::Object(schema) = schema else { unreachable!("an object was written above") };
         let description = format!(
             "Executes one SQLite statement that reads (SELECT, WITH or VALUES) and answers with a line of column names, \
              a line for each row, and the number of rows; at most {} rows are shown. Nothing can be written. The tables \
@@ -61,7 +60,7 @@ impl SqlTools {
             database.limits().rows,
             database.schema()
         );
-        let tool = Tool { name: NAME.to_owned(), description, input_schema: Arc::new(schema) };
+        let tool = Tool { name: NAME.to_owned(), description, input_schema: schema.into() };
         Self { tools: Arc::from([tool]), database, outage: OnceLock::new() }
     }
 

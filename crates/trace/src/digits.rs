@@ -1,8 +1,5 @@
 //! Numbers of JSON that have more digits than a number in memory keeps.
 
-/// Most significant digits of a fraction that certainly survive being read and written.
-const FRACTION_DIGITS_MAX: usize = 17;
-
 /// Whether a number in this JSON text would be changed by being read: an integer beyond 64 bits, which becomes a float,
 /// or a fraction with more digits than a float has. Takes any text; what is no JSON gives any answer.
 pub fn loses_digits(json: &str) -> bool {
@@ -43,9 +40,15 @@ fn is_changed(number: &str) -> bool {
         // Shorter ones need no second look.
         return number.len() > 18 && number.parse::<i64>().is_err() && number.parse::<u64>().is_err();
     }
+    // A float is written with the fewest digits that mean it, so another fraction comes back with other digits.
+    number.parse::<f64>().is_ok_and(|read| significant(&format!("{read:e}")) != significant(number))
+}
+
+/// The digits of a number without the zeros at both ends.
+fn significant(number: &str) -> String {
     let digits = number.split(['e', 'E']).next().unwrap_or_default();
     let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
-    digits.trim_matches('0').len() > FRACTION_DIGITS_MAX
+    digits.trim_matches('0').to_owned()
 }
 
 #[cfg(test)]
@@ -64,6 +67,9 @@ mod tests {
             r#"{"a":[1,{"maximum":100000000000000000000000}]}"#,
             "0.12345678901234567890123",
             "1234567890123456789.5",
+            "9007199254740993.0",
+            "0.10000000000000001",
+            "1.25e-323",
             r#"["\"",18446744073709551616]"#,
         ] {
             assert!(loses_digits(json), "{json}");
@@ -76,6 +82,11 @@ mod tests {
             "0.1",
             "-1.5e300",
             "0.00000000000000000000001",
+            "1.7976931348623157e308",
+            "0.30000000000000004",
+            "-0.0",
+            "1.50",
+            "12E2",
             r#""25227143063332189585438""#,
             r#"{"25227143063332189585438\\":"\"25227143063332189585438"}"#,
             "[true,null,\"\"]",

@@ -15,11 +15,12 @@
 //!
 //! Tools, calls and results (`tool.rs`), pictures beside results (`attachment.rs`), the data of tools for planning
 //! (`catalogue.rs`), events and clocks (`event.rs`), the agents of a run (`actor.rs`), the pairing of calls and results
-//! (`calls.rs`), calls that a model wrote as text (`text_calls.rs`), arguments that fit a schema (`sample.rs`), the
-//! recorder, a one-line notation for tests and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times
-//! (`time_of_day.rs`), long numbers (`digits.rs`), counts from elsewhere (`bounded.rs`), seeded draws (`draw.rs`), the
-//! keys that must not be written anywhere (`secrets.rs`), texts with placeholders (`template.rs`), and the reader of
-//! JSON that other programs wrote (`json.rs`).
+//! (`calls.rs`), calls that a model wrote as text (`text_calls.rs`), arguments that fit a schema (`sample.rs`), objects
+//! whose numbers stay as they were written (`written.rs`) and which numbers need that (`digits.rs`), the recorder, a
+//! one-line notation for tests and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times
+//! (`time_of_day.rs`), counts from elsewhere (`bounded.rs`), seeded draws (`draw.rs`), the keys that must not be
+//! written anywhere (`secrets.rs`), texts with placeholders (`template.rs`), and the reader of JSON that other programs
+//! wrote (`json.rs`).
 
 mod actor;
 mod attachment;
@@ -34,6 +35,7 @@ mod secrets;
 mod text_calls;
 mod time_of_day;
 mod tool;
+mod written;
 
 pub mod bounded;
 pub mod json;
@@ -60,3 +62,4 @@ pub use secrets::{REDACTED, SECRET_BYTES_MIN, Secrets};
 pub use text_calls::{TextCall, text_calls, unparsed_calls};
 pub use time_of_day::TimeOfDay;
 pub use tool::{Arguments, CallId, Tool, ToolCall, ToolResult};
+pub use written::WrittenObject;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value};
 
-use crate::{Arguments, CallId, EndReason, EventKind, ToolCall, ToolResult};
+use crate::{Arguments, CallId, EndReason, EventKind, ToolCall, ToolResult, WrittenObject};
 
 /// What stands where a secret was.
 pub const REDACTED: &str = "[key]";
@@ -123,8 +123,15 @@ impl Secrets {
     pub fn redact_arguments(&self, arguments: &mut Arguments) {
         match arguments {
             Arguments::Malformed(text) => self.redact_text(text),
-            Arguments::Object(object) => self.redact_object(object),
+            Arguments::Object(object) => self.redact_map(object),
         }
+    }
+
+    /// An object without any secret in its keys and texts. Long numbers stay as they were written, except below a key
+    /// that contains a secret.
+    #[must_use]
+    pub fn redact_object(&self, object: WrittenObject) -> WrittenObject {
+        object.edited(|map| self.redact_map(map))
     }
 
     /// What happened, without any secret.
@@ -175,7 +182,7 @@ impl Secrets {
         }
     }
 
-    fn redact_object(&self, object: &mut Map<String, Value>) {
+    fn redact_map(&self, object: &mut Map<String, Value>) {
         // A key can be changed only by rebuilding the object.
         let has_secret_key = object.keys().any(|key| matches!(self.redact(key), Cow::Owned(_)));
         if has_secret_key {
@@ -191,7 +198,7 @@ impl Secrets {
         match value {
             Value::String(text) => self.redact_text(text),
             Value::Array(values) => values.iter_mut().for_each(|value| self.redact_value(value)),
-            Value::Object(object) => self.redact_object(object),
+            Value::Object(object) => self.redact_map(object),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }

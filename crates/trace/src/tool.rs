@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
-use crate::{Attachments, json};
+use crate::{Attachments, WrittenObject, json};
 
 /// How often arguments may have been encoded once more than the protocol says.
 const ENCODINGS_MAX: u32 = 2;
@@ -17,14 +17,13 @@ pub struct Tool {
     pub name: String,
     /// What the tool does, in words for the model.
     pub description: String,
-    /// JSON Schema of the arguments; always of `"type": "object"`. Shared, because most tools of a campaign have the
-    /// same one.
-    pub input_schema: Arc<Map<String, Value>>,
+    /// JSON Schema of the arguments; always of `"type": "object"`.
+    pub input_schema: WrittenObject,
 }
 
 /// The schema of all tools that take no arguments.
-static NO_ARGUMENTS: LazyLock<Arc<Map<String, Value>>> = LazyLock::new(|| {
-    Arc::new(Map::from_iter([
+static NO_ARGUMENTS: LazyLock<WrittenObject> = LazyLock::new(|| {
+    WrittenObject::from(Map::from_iter([
         ("type".to_owned(), "object".into()),
         ("properties".to_owned(), Value::Object(Map::new())),
         ("additionalProperties".to_owned(), false.into()),
@@ -34,13 +33,13 @@ static NO_ARGUMENTS: LazyLock<Arc<Map<String, Value>>> = LazyLock::new(|| {
 impl Tool {
     /// A tool that takes no arguments and refuses any.
     pub fn without_arguments(name: impl Into<String>, description: impl Into<String>) -> Self {
-        let input_schema = Arc::clone(&NO_ARGUMENTS);
+        let input_schema = NO_ARGUMENTS.clone();
         Self { name: name.into(), description: description.into(), input_schema }
     }
 
     /// Whether it was made by [`without_arguments`](Self::without_arguments), so that only `{}` fits.
     pub fn is_without_arguments(&self) -> bool {
-        Arc::ptr_eq(&self.input_schema, &NO_ARGUMENTS)
+        self.input_schema.is_copy_of(&NO_ARGUMENTS)
     }
 }
 

@@ -59,8 +59,7 @@ pub fn instructions(automaton: &Automaton, tools: &[Tool], way: Continuation) ->
             let properties = tool.input_schema.get("properties").and_then(Value::as_object);
             match properties.is_none_or(serde_json::Map::is_empty) {
                 true => text.push_str("none"),
-                // Writing JSON into memory cannot fail.
-                false => text.push_str(&serde_json::to_string(&*tool.input_schema).unwrap_or_default()),
+                false => drop(write!(text, "{}", tool.input_schema)),
             }
         }
     }

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use planproof_plan::subtasks::{Asking, Pair, headings};
 use planproof_trace::Tool;
 use planproof_trace::template::fill;
-use serde_json::Value;
 
 use super::RESULT_CHARACTERS_MAX;
 use super::steps::StepEnd;
@@ -67,9 +66,7 @@ pub(super) fn groups(task: &str, tools: &[Tool], lessons: &str) -> String {
 pub(super) fn call(task: &str, tool: &Tool, pair: &Pair, earlier: &str, lessons: &str) -> String {
     let about = format!(
         "- {}: {}\nIts arguments, as a JSON schema: {}",
-        tool.name,
-        tool.description,
-        Value::Object((*tool.input_schema).clone())
+        tool.name, tool.description, tool.input_schema
     );
     let (begun, reply) = begin(Asking::Call, include_str!("../../prompts/subtasks/call.txt"));
     let mut prompt = begun.section(headings::TASK, task);

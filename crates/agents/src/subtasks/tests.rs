@@ -91,7 +91,7 @@ impl TwoTools {
     fn new() -> Self {
         let tool = |name: &str, argument: &str, kind: &str| {
             let schema = json!({"type": "object", "properties": {argument: {"type": kind}}});
-            let input_schema = Arc::new(schema.as_object().unwrap().clone());
+            let input_schema = schema.into();
             Tool { name: name.to_owned(), description: format!("It is {name}."), input_schema }
         };
         Self([tool("double", "number", "integer"), tool("upper", "text", "string")].into())

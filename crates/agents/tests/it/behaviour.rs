@@ -18,7 +18,7 @@ use planproof_model::{
 };
 use planproof_spec::{Automaton, Compat, load, shipped};
 use planproof_tools::{MockTool, MockTools, SchemaCache};
-use planproof_trace::{Event, FinishReason, Tool, Usage, notation};
+use planproof_trace::{Event, FinishReason, Tool, Usage, WrittenObject, notation};
 use serde_json::json;
 
 use crate::{QUERY, events_of_run};
@@ -160,7 +160,7 @@ fn spec(source: &str) -> Arc<Automaton> {
 
 /// `wash` takes nothing, `bake` takes a number of loaves and a text, `say` a text.
 fn tools() -> MockTools {
-    let schema = |schema: serde_json::Value| Arc::new(schema.as_object().unwrap().clone());
+    let schema = WrittenObject::from;
     let tool = |name: &str, schema| Tool {
         name: name.into(),
         description: "Does\nit.".into(),

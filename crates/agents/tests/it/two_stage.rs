@@ -70,7 +70,7 @@ struct Desk {
 impl Desk {
     fn with(rooms: impl Into<String>) -> Arc<dyn Toolbox> {
         let tool = |name: &str, arguments: &[&str]| Tool {
-            input_schema: Arc::new(json!({"required": arguments}).as_object().cloned().unwrap()),
+            input_schema: json!({"required": arguments}).into(),
             ..Tool::without_arguments(name, "Is a tool.")
         };
         let tools = vec![

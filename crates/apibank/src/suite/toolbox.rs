@@ -98,11 +98,7 @@ fn tool(spec: &ApiSpec) -> Tool {
     let schema = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     });
-    Tool {
-        name: spec.name.clone(),
-        description: spec.description.clone(),
-        input_schema: Arc::new(schema.as_object().cloned().unwrap_or_default()),
-    }
+    Tool { name: spec.name.clone(), description: spec.description.clone(), input_schema: schema.into() }
 }
 
 /// The schema of a type in the catalogue's notation.

@@ -16,8 +16,8 @@ use planproof_order::learning::{self, LeftOut};
 use planproof_report::{CommandLines, html, short_in_the_middle};
 use planproof_store::{CampaignRow, DamagedRun, RunRow, Seals, Signatures, Store, Unit};
 use planproof_suite::Class;
-use planproof_trace::{Arguments, Event, EventKind, notation, wire};
-use serde_json::{Value, json};
+use planproof_trace::{Event, EventKind, notation, wire};
+use serde_json::json;
 
 use super::campaign::{Derived, print_report};
 use super::{matrix, print_json};
@@ -537,9 +537,8 @@ fn learning(
                 // A model or tool may have repeated a key. A placeholder that occurs in the case itself is left as it
                 // is.
                 let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
-                for mut line in lines.into_iter().filter_map(as_object) {
-                    secrets.redact_arguments(&mut line);
-                    writeln!(out, "{}", line.to_text())?;
+                for line in lines {
+                    writeln!(out, "{}", secrets.redact_object(line))?;
                 }
             }
             Err(why) => *left_out.entry(why).or_default() += 1,
@@ -549,12 +548,4 @@ fn learning(
         tell!("{count} of {failed} failed runs are left out, because they {why}");
     }
     Ok(damaged)
-}
-
-/// A line of learning data as what keys are looked for in.
-fn as_object(line: Value) -> Option<Arguments> {
-    match line {
-        Value::Object(line) => Some(Arguments::Object(line)),
-        _ => None,
-    }
 }

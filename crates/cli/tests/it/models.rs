@@ -35,8 +35,11 @@ fn llama_cpp(
     })
 }
 
-/// Calls what it is offered, with the arguments of the check's questions.
+/// Calls what it is offered, with the arguments of the check's questions, and keeps to a grammar of one word.
 fn calls(body: &Value) -> String {
+    if let Some(grammar) = body["grammar"].as_str() {
+        return stand_in::say(grammar.strip_prefix("root ::= \"").unwrap().trim_end_matches('"'));
+    }
     let Some(tools) = body["tools"].as_array() else { return stand_in::say("1") };
     if body["messages"].as_array().is_some_and(|messages| messages.len() > 1) {
         return stand_in::say("Done.");
@@ -73,12 +76,15 @@ fn asked(server: &StandIn) -> usize {
 fn a_server_that_is_right_has_nothing_to_mend() {
     let (place, server) = (Place::new(), llama_cpp(8192, true, calls));
     let found = run(&place, &server, "models check llamacpp/any").code(0);
-    for line in
-        ["llama.cpp b6123-abc, Q4_K_M, context 8192", "two calls came back at once", "the same reply twice"]
-    {
+    for line in [
+        "llama.cpp b6123-abc, Q4_K_M, context 8192",
+        "two calls came back at once",
+        "the same reply twice",
+        "held to a grammar",
+    ] {
         assert!(found.out.contains(line), "{}", found.out);
     }
-    assert_eq!(asked(&server), 7);
+    assert_eq!(asked(&server), 8);
     let document = run(&place, &server, "models check llamacpp/any --json -q").code(0).json();
     assert_eq!(document[0]["server"]["quantisation"], "Q4_K_M");
     assert!(document[0]["findings"].as_array().unwrap().iter().all(|it| it["standing"] != "wrong"));
@@ -119,6 +125,61 @@ fn each_fault_is_named_with_what_mends_it() {
     command.env("VLLM_BASE_URL", "http://127.0.0.1:1/v1");
     let found = Run::of(command, "").code(3);
     assert!(found.out.contains("`vllm serve MODEL") && found.out.contains("VLLM_BASE_URL"), "{found:?}");
+}
+
+#[test]
+fn a_grammar_that_is_not_kept_is_said_and_spoils_nothing_else() {
+    let place = Place::new();
+    let refuses = |body: &Value| match body["grammar"].is_string() {
+        true => stand_in::answer("400 X", "", "{\"error\": \"grammars are switched off\"}"),
+        false => calls(body),
+    };
+    let ignores = |body: &Value| match body["grammar"].is_string() {
+        true => stand_in::say("Blue."),
+        false => calls(body),
+    };
+    for (server, words) in [
+        (llama_cpp(8192, true, refuses), "grammars are switched off"),
+        (llama_cpp(8192, true, ignores), "and there came: Blue."),
+    ] {
+        let found = run(&place, &server, "models check llamacpp/any --json -q").code(0).json();
+        let findings = found[0]["findings"].as_array().unwrap();
+        let line = findings.iter().find(|line| line["about"] == "grammar").unwrap();
+        assert_eq!(line["standing"], "unsure");
+        assert!(line["seen"].as_str().unwrap().contains(words), "{line}");
+        assert!(line["mend"].as_str().unwrap().ends_with("with --grammar off"), "{line}");
+    }
+    // A server of a program that is not known is sent none.
+    let server = StandIn::start(|_, body| calls(body));
+    let mut command = place.command(&["models", "check", "openai/m", "--json", "-q"]);
+    command.env("OPENAI_BASE_URL", server.base_url()).env("OPENAI_API_KEY", stand_in::KEY);
+    let found = Run::of(command, "");
+    assert!(!found.out.contains("grammar"), "{found:?}");
+    assert!(server.requests() > 0 && server.bodies().iter().all(|body| body["grammar"].is_null()));
+}
+
+#[test]
+fn reports_mend_calls_as_text_like_the_check() {
+    let as_text = |body: &Value| {
+        let name = body["tools"][0]["function"]["name"].as_str().unwrap_or("note_number");
+        stand_in::say(&format!("```json\n{{\"name\": \"{name}\", \"arguments\": {{}}}}\n```"))
+    };
+    let place = Place::new();
+    for (has_tools, beginning) in [
+        (true, "run with --parse-text-calls, because llama-server does not read"),
+        (false, "start llama-server with --jinja and, because this template has no place"),
+    ] {
+        let server = llama_cpp(8192, has_tools, as_text);
+        let check = run(&place, &server, "models check llamacpp/any --json -q").code(1).json();
+        let findings = check[0]["findings"].as_array().unwrap();
+        let mend = findings.iter().find(|line| line["about"] == "tools").unwrap()["mend"].as_str().unwrap();
+        assert!(mend.starts_with(beginning), "{mend}");
+        let report = run(&place, &server, "test tools@llamacpp/any --cases 1 --actions 3 --json -q").json();
+        assert_eq!(report["classes"]["unparsed_call"], 1, "{report}");
+        let advice = report["advice"][0].as_str().unwrap();
+        assert!(advice.ends_with(&format!("{mend}.")), "{advice}");
+        assert_eq!(place.run("runs show last --json").json()["advice"], report["advice"]);
+    }
 }
 
 #[test]

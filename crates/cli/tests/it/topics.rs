@@ -40,6 +40,39 @@ fn from_mcp(place: &Place, server: &str, more: &[&str]) -> Run {
 const NAMES: [&str; 6] = ["get_user", "listUsers", "send-mail", "add_to_cart", "ping", "delete_user"];
 
 #[test]
+fn long_numbers_of_a_schema_stay_as_they_were_written() {
+    const NUMBER: &str = "25227143063332189585438";
+    let place = Place::new();
+    let tools = Value::from(NAMES.map(tool).to_vec());
+    write_server(&place, "shop", &tools);
+    place.write("shop.list", &tools.to_string().replace("\"minimum\":10", &format!("\"minimum\":{NUMBER}")));
+    from_mcp(&place, "shop", &["--out", "shop.json", "--job", "office assistant"]).code(0);
+    let is_whole = |text: &str, what: &str| {
+        assert!(text.contains(&format!("\"minimum\":{NUMBER}")) && !text.contains("e22"), "{what}: {text}");
+    };
+    is_whole(&fs::read_to_string(place.path("shop.json")).unwrap(), "topics");
+    for form in ["", " --time"] {
+        let cases = place.run(&format!("synth --topics shop.json --count 3{form}")).code(0).out;
+        assert_eq!(cases.lines().count(), 3);
+        cases.lines().for_each(|case| is_whole(case, form));
+        for agent in ["tools", "react", "subtasks"] {
+            let record = format!("{agent}{}.jsonl", form.trim());
+            let line = "--topics shop.json --cases 2 --actions 3 -q";
+            place.run(&format!("test {agent}@sim/perfect {line}{form} --record {record}")).code(0);
+            // The calls have the float that the simulation makes of it.
+            assert!(fs::read_to_string(place.path(&record)).unwrap().contains(NUMBER), "{agent}{form}");
+            is_whole(&place.run("runs export last --format cases").code(0).out, agent);
+        }
+        place.run(&format!("test tools@sim/careless --topics shop.json --cases 8 -q{form}"));
+        for format in ["chat-jsonl", "preference-jsonl"] {
+            let out = place.run(&format!("runs export last --format {format}")).code(0).out;
+            let is_listed = |line: &str| line.contains(&format!("\"minimum\":{NUMBER}"));
+            assert!(out.lines().count() > 0 && out.lines().all(is_listed), "{format}{form}: {out}");
+        }
+    }
+}
+
+#[test]
 fn an_agent_is_tested_on_the_tools_that_it_will_have() {
     let place = Place::new();
     write_server(&place, "shop", &NAMES.map(tool).into());

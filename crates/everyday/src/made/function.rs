@@ -1,10 +1,8 @@
 //! One tool that an agent made.
 
-use std::sync::Arc;
-
 use planproof_sandbox::{NoFunctions, Program, ProgramEnd, Returned, Sandbox, SandboxLimits};
 use planproof_tools::SchemaCache;
-use planproof_trace::Tool;
+use planproof_trace::{Tool, WrittenObject};
 use ruff_python_stdlib::identifiers::is_identifier;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -45,7 +43,7 @@ pub(crate) enum Fault {
 pub(crate) struct MadeTool {
     name: String,
     description: String,
-    parameters: Map<String, Value>,
+    parameters: WrittenObject,
     code: String,
     examples: Vec<Example>,
 }
@@ -60,11 +58,14 @@ struct Example {
 
 impl MadeTool {
     /// A tool as JSON. Nothing is run yet.
-    pub(crate) fn read(value: Value, schemas: &SchemaCache) -> Result<Self, Fault> {
+    pub(crate) fn read(object: &WrittenObject, schemas: &SchemaCache) -> Result<Self, Fault> {
         let call = |what: String| Err(Fault::Call(what));
-        let tool: Self = match serde_json::from_value(value) {
+        let tool: Self = match serde_json::from_str(&object.to_string()) {
             Ok(tool) => tool,
             Err(error) => {
+                let error = error.to_string();
+                // Its place is one in a text that the agent did not write.
+                let error = error.rsplit_once(" at line ").map_or(&*error, |(fault, _)| fault);
                 return call(format!(
                     "this describes no tool ({error}): write `name`, `description`, `parameters`, `code` and `examples`"
                 ));
@@ -115,7 +116,7 @@ impl MadeTool {
         Tool {
             name: self.name.clone(),
             description: self.description.clone(),
-            input_schema: Arc::new(self.parameters.clone()),
+            input_schema: self.parameters.clone(),
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planproof_tools::SchemaCache;
+use planproof_trace::WrittenObject;
 use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
@@ -131,9 +132,10 @@ impl ToolLibrary {
         let world = |what: &dyn std::fmt::Display| {
             Fault::World(format!("the library of tools {} cannot be written: {what}", self.path.display()))
         };
-        let mut value = serde_json::to_value(&**tool).map_err(|error| world(&error))?;
-        value[SCHEMA.0] = SCHEMA.1.into();
-        let mut line = format!("{value}\n");
+        let written = serde_json::to_string(&**tool).and_then(|json| WrittenObject::read(&json));
+        let written = written.map_err(|error| world(&error))?;
+        let written = written.edited(|map| drop(map.insert(SCHEMA.0.to_owned(), SCHEMA.1.into())));
+        let mut line = format!("{written}\n");
         let mut tools = self.lock();
         let mut options = OpenOptions::new();
         options.create(true).read(true).append(true);
@@ -180,10 +182,10 @@ impl ToolLibrary {
 }
 
 fn read_line(line: &str, schemas: &SchemaCache) -> Result<MadeTool, String> {
-    let mut value: Value = serde_json::from_str(line).map_err(|error| format!("no JSON: {error}"))?;
-    let schema = value.as_object_mut().and_then(|object| object.remove(SCHEMA.0));
-    if schema.as_ref().and_then(Value::as_str) != Some(SCHEMA.1) {
+    let object = WrittenObject::read(line).map_err(|error| format!("no JSON: {error}"))?;
+    if object.get(SCHEMA.0).and_then(Value::as_str) != Some(SCHEMA.1) {
         return Err(format!("the line has no `\"{}\": \"{}\"`", SCHEMA.0, SCHEMA.1));
     }
-    MadeTool::read(value, schemas).map_err(|fault| fault.to_string())
+    let object = object.edited(|map| drop(map.remove(SCHEMA.0)));
+    MadeTool::read(&object, schemas).map_err(|fault| fault.to_string())
 }

@@ -1,10 +1,9 @@
 //! A request for a message, written from the conversation.
 
-use planproof_trace::{Tool, ToolCall};
+use planproof_trace::{Tool, ToolCall, WrittenObject};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::OUTPUT_TOKENS_DEFAULT;
 use super::partial::cut_off;
@@ -174,7 +173,7 @@ pub(super) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::
     struct WireTool<'a> {
         name: &'a str,
         description: &'a str,
-        input_schema: &'a Map<String, Value>,
+        input_schema: &'a WrittenObject,
     }
     let wire = tools.iter().map(|tool| WireTool {
         name: &tool.name,
@@ -212,7 +211,7 @@ mod tests {
     use std::sync::Arc;
 
     use planproof_trace::{Arguments, CallId};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -1,7 +1,6 @@
 //! A streamed reply: from server-sent events to deltas, and replies whose framing is not the one that was asked for.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream;
@@ -9,11 +8,11 @@ use http_body_util::BodyExt;
 use planproof_trace::json::{mended, unmarked};
 use planproof_trace::{CallId, FinishReason, Usage};
 use serde::de::IgnoredAny;
-use tokio::time::{Instant, timeout_at};
 
 use super::ending::{Ending, finish};
 use super::events::{Event, EventReader, Framing, events_in};
 use super::key::{Clean, CleanedPieces};
+use super::silence::Silence;
 use super::thoughts::Thoughts;
 use crate::chat::{state_of, text_and_calls};
 use crate::http::{Endpoint, ReplyBody};
@@ -261,14 +260,12 @@ pub(crate) struct Reading<'a, D> {
     events: EventReader,
     decoder: D,
     deltas: Deltas<'a>,
-    deadline: Instant,
-    limit: Duration,
+    silence: Silence,
     broken: bool,
 }
 
 impl<'a, D: Decoder + 'a> Reading<'a, D> {
-    /// Reads `body`, whose first event comes before `deadline`, and each later one within `limit` of the one before.
-    /// `read` reads a reply that is one document. The text of a reply that `may_think` is kept as long as it may turn
+    /// Reads `body`, each of whose events ends a silence. `read` reads a reply that is one document. The text of a reply that `may_think` is kept as long as it may turn
     /// out to be a thought.
     ///
     /// # Errors
@@ -279,15 +276,14 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
         read: impl Fn(&[u8]) -> Result<T, ModelError>,
         decoder: impl Fn() -> D,
         may_think: bool,
-        (deadline, limit): (Instant, Duration),
+        silence: Silence,
     ) -> Result<Self, ModelError> {
         let mut reading = Self {
             body,
             events: EventReader::default(),
             decoder: decoder(),
             deltas: Deltas::new(endpoint, may_think),
-            deadline,
-            limit,
+            silence,
             broken: false,
         };
         // The framing shows in the first bytes.
@@ -302,7 +298,9 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
             }
         };
         if framing == Framing::Document {
+            reading.silence.renew_for(&beginning);
             while let Some(data) = reading.data().await? {
+                reading.silence.renew_for(&data);
                 beginning.extend_from_slice(&data);
             }
             let mut reply = understood(endpoint, &beginning, read, decoder)?;
@@ -320,9 +318,7 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
     async fn data(&mut self) -> Result<Option<Bytes>, ModelError> {
         let endpoint = self.deltas.endpoint;
         loop {
-            let Ok(frame) = timeout_at(self.deadline, self.body.frame()).await else {
-                return Err(ModelError::TimedOut { url: endpoint.url().to_owned(), limit: self.limit });
-            };
+            let frame = self.silence.until(endpoint, self.body.frame()).await?;
             // A reply above the size limit arrives here as well, and is not the same as a lost connection: repeating
             // it is useless.
             let Some(frame) = frame.transpose().map_err(|error| endpoint.broken(&error))? else {
@@ -339,10 +335,9 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
         // An event need not yield a delta: a ping, a thought, a piece that may be the beginning of the key.
         while self.deltas.ready.is_empty() && !self.deltas.ended {
             if let Some(Event { name, data }) = self.events.next() {
-                // What flows may take its time: a slow machine writes long replies, too. Marks that only keep the
-                // connection open say nothing of the model.
+                // Marks that only keep the connection open say nothing of the model.
                 if !is_ping(name.as_deref(), &data) {
-                    self.deadline = Instant::now() + self.limit;
+                    self.silence.renew();
                 }
                 self.decoder.take(name.as_deref(), &data, &mut self.deltas)?;
                 continue;

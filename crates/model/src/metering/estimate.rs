@@ -1,8 +1,6 @@
 //! The most tokens that a request may take, from its size and from the costs of earlier requests.
 
-use std::sync::Arc;
-
-use planproof_trace::{Arguments, Tool, Usage};
+use planproof_trace::{Arguments, Tool, Usage, WrittenObject};
 use serde_json::{Map, Value};
 
 use crate::{ChatRequest, CompletionRequest, Message, Settings};
@@ -74,9 +72,9 @@ fn message_bytes(message: &Message) -> u64 {
 fn tools_bytes(tools: &[Tool]) -> u64 {
     let mut sum = 0;
     // Neighbours usually share their schema, and all tools are measured anew with every turn.
-    let mut last: Option<(&Arc<Map<String, Value>>, u64)> = None;
+    let mut last: Option<(&WrittenObject, u64)> = None;
     for tool in tools {
-        let same = last.filter(|(schema, _)| Arc::ptr_eq(schema, &tool.input_schema));
+        let same = last.filter(|(schema, _)| schema.is_copy_of(&tool.input_schema));
         let (_, schema) =
             *last.insert(same.unwrap_or_else(|| (&tool.input_schema, object_bytes(&tool.input_schema))));
         sum += ITEM_BYTES + (tool.name.len() + tool.description.len()) as u64 + schema;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use planproof_trace::{Arguments, CallId, Tool, ToolCall};
+use planproof_trace::{Arguments, CallId, Tool, ToolCall, WrittenObject};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::openai::wire_seed;
 use crate::{ChatRequest, Message, Settings};
@@ -145,7 +145,7 @@ pub(super) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::
     struct Function<'a> {
         name: &'a str,
         description: &'a str,
-        parameters: &'a Map<String, Value>,
+        parameters: &'a WrittenObject,
     }
     let wire = tools.iter().map(|tool| WireTool {
         r#type: "function",

@@ -158,7 +158,7 @@ fn setup_difference(recording: &Recording, recorded: &Setup, keyed: &KeyedReques
 
 fn tools_difference(recorded: &[Tool], now: &[Tool]) -> Option<String> {
     let place = recorded.iter().zip(now).take_while(|(recorded, now)| recorded == now).count();
-    let schema = |tool: &Tool| serde_json::to_string(&*tool.input_schema).unwrap_or_default();
+    let schema = |tool: &Tool| tool.input_schema.to_string();
     Some(match (recorded.get(place), now.get(place)) {
         (None, None) => return None,
         (Some(tool), None) => format!("the tool {} is missing", quote(&tool.name)),

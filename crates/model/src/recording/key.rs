@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use planproof_trace::{Arguments, Secrets, Tool, ToolCall};
-use serde_json::{Map, Value};
+use planproof_trace::{Arguments, Secrets, Tool, ToolCall, WrittenObject};
 
 use super::redact;
 use crate::{Message, ReplyId, Settings};
@@ -165,11 +164,11 @@ pub(super) fn completion(setup: Key, prompt: &str, score_prompt: bool) -> Key {
 pub(super) fn tools(tools: &[Tool]) -> Key {
     let mut hasher = Hasher::new("tools");
     // Neighbours usually share their schema, and comparing two is cheaper than writing one.
-    let mut last: Option<(&Map<String, Value>, String)> = None;
+    let mut last: Option<(&WrittenObject, String)> = None;
     for tool in tools {
         hasher.text(&tool.name);
         hasher.text(&tool.description);
-        let schema = &*tool.input_schema;
+        let schema = &tool.input_schema;
         // All keys are strings, and JSON numbers in memory are never infinite.
         let written = || serde_json::to_string(schema).unwrap_or_default();
         let (_, text) = match last.take() {

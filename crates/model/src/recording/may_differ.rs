@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use planproof_trace::{Arguments, CallId, Tool, ToolCall};
+use planproof_trace::{Arguments, CallId, Tool, ToolCall, WrittenObject};
 use regex::Regex;
 use thiserror::Error;
 
@@ -128,7 +128,7 @@ impl MayDiffer {
 
     /// The tools without what may differ.
     pub(super) fn tools(&self, tools: &Arc<[Tool]>) -> Arc<[Tool]> {
-        let schema = |tool: &Tool| serde_json::to_string(&*tool.input_schema).unwrap_or_default();
+        let schema = |tool: &Tool| tool.input_schema.to_string();
         let is_found = |tool: &Tool| {
             let texts = [&tool.name, &tool.description, &schema(tool)];
             texts.iter().any(|text| matches!(self.text(text), Cow::Owned(_)))
@@ -142,8 +142,8 @@ impl MayDiffer {
             self.replace(&mut tool.description);
             // If the match crosses the border of a string, replacing it could break the schema; then the text stays
             // unchanged.
-            if let Ok(schema) = serde_json::from_str(&self.text(&schema(&tool))) {
-                tool.input_schema = Arc::new(schema);
+            if let Ok(schema) = WrittenObject::read(&self.text(&schema(&tool))) {
+                tool.input_schema = schema;
             }
             tool
         });

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use planproof_trace::{Arguments, CallId, Secrets, Tool, ToolCall};
+use planproof_trace::{CallId, Secrets, Tool, ToolCall};
 
 use super::outcome::{Outcome, StreamEnd, StreamedReply};
 use crate::chat::state_of;
@@ -36,7 +36,7 @@ pub(super) fn messages<'a>(messages: &'a [Message], secrets: &Secrets) -> Cow<'a
 
 /// The tools without any secret.
 pub(super) fn tools(tools: &Arc<[Tool]>, secrets: &Secrets) -> Arc<[Tool]> {
-    let schema = |tool: &Tool| serde_json::to_string(&*tool.input_schema).unwrap_or_default();
+    let schema = |tool: &Tool| tool.input_schema.to_string();
     let has_secret = |tool: &Tool| {
         [&tool.name, &tool.description, &schema(tool)].iter().any(|text| is_found(text, secrets))
     };
@@ -46,11 +46,7 @@ pub(super) fn tools(tools: &Arc<[Tool]>, secrets: &Secrets) -> Arc<[Tool]> {
     let redacted = tools.iter().cloned().map(|mut tool| {
         redact(&mut tool.name, secrets);
         redact(&mut tool.description, secrets);
-        // As arguments, because these are redacted at any depth.
-        let mut schema = Arguments::Object(Arc::unwrap_or_clone(tool.input_schema));
-        secrets.redact_arguments(&mut schema);
-        let schema = schema.as_object().cloned().unwrap_or_default();
-        Tool { input_schema: Arc::new(schema), ..tool }
+        Tool { input_schema: secrets.redact_object(tool.input_schema), ..tool }
     });
     redacted.collect()
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage};
+use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall, Usage, WrittenObject};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -322,19 +322,19 @@ impl<'a> ToolsLine<'a> {
         let tools = tools.iter().map(|tool| WireTool {
             name: tool.name.as_str().into(),
             description: tool.description.as_str().into(),
-            input_schema: to_raw_value(&*tool.input_schema).unwrap_or_default(),
+            input_schema: to_raw_value(&tool.input_schema).unwrap_or_default(),
         });
         Self { r#type: types::TOOLS.into(), number, tools: tools.collect() }
     }
 
     pub(super) fn into_tools(self) -> Result<Arc<[Tool]>, String> {
         let tools = self.tools.into_iter().map(|tool| {
-            let schema = serde_json::from_str(tool.input_schema.get())
+            let input_schema = WrittenObject::read(tool.input_schema.get())
                 .map_err(|error| format!("the input schema of `{}` is no object: {error}", tool.name))?;
             Ok(Tool {
                 name: tool.name.into_owned(),
                 description: tool.description.into_owned(),
-                input_schema: Arc::new(schema),
+                input_schema,
             })
         });
         tools.collect()

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use planproof_trace::Tool;
+use planproof_trace::{Tool, WrittenObject};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, json};
 
 use super::error::ApiError;
 use crate::metering::chat_bytes;
@@ -183,9 +183,9 @@ pub(super) fn forbids_tools(choice: Option<&RawValue>) -> bool {
 }
 
 /// A tool; by default it takes no arguments.
-pub(super) fn tool(name: String, description: Option<String>, schema: Option<Map<String, Value>>) -> Tool {
-    let input_schema = schema.unwrap_or_else(|| Map::from_iter([("type".to_owned(), "object".into())]));
-    Tool { name, description: description.unwrap_or_default(), input_schema: input_schema.into() }
+pub(super) fn tool(name: String, description: Option<String>, schema: Option<WrittenObject>) -> Tool {
+    let input_schema = schema.unwrap_or_else(|| json!({"type": "object"}).into());
+    Tool { name, description: description.unwrap_or_default(), input_schema }
 }
 
 /// The list of tools, parsed from the elements of an array.
@@ -220,14 +220,14 @@ struct WireTool {
     function: Option<Function>,
     name: Option<String>,
     description: Option<String>,
-    parameters: Option<Map<String, Value>>,
+    parameters: Option<WrittenObject>,
 }
 
 #[derive(Deserialize)]
 struct Function {
     name: String,
     description: Option<String>,
-    parameters: Option<Map<String, Value>>,
+    parameters: Option<WrittenObject>,
 }
 
 /// Reads tools of both of OpenAI's protocols: chat completions put name, description and parameters into `function`,

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use crate::exchanges::plain;
 use crate::protocol::{CHAT, COMPLETIONS, MESSAGES, Protocol, RESPONSES, Said};
 use crate::stand_in::{Answer, KEY, StandIn};
-use exchange::{Exchange, shaped};
+use exchange::{Exchange, shaped, words};
 use list::{FAULTS, Fault, Outcome, fault, good, not_understood, once, thrice, timed_out, twice};
 use replies::REPLIES;
 
@@ -119,6 +119,30 @@ async fn responses_come_through_every_fault() {
 #[tokio::test]
 async fn messages_come_through_every_fault() {
     run_all(&MESSAGES).await;
+}
+
+/// A server on a slow machine, of which each piece comes in time and the whole reply does not. One that stops in the
+/// middle is in the list.
+#[tokio::test]
+async fn a_reply_may_take_as_long_as_it_flows() {
+    const PIECES: usize = 8;
+    let (pause, limit) = (Duration::from_millis(120), Duration::from_millis(600));
+    let slow = fault("a piece now and then", once, |_| None, good).within(limit);
+    let mut runs = Vec::new();
+    for protocol in [&CHAT, &COMPLETIONS, &RESPONSES, &MESSAGES] {
+        // A request for a stream may be answered by a whole reply, and the other way round.
+        for (asked, answered) in [(false, false), (true, true), (true, false), (false, true)] {
+            let exchange = Exchange { protocol, streamed: asked };
+            let answer = Exchange { protocol, streamed: answered };
+            let body = answer.body(&words());
+            let mut pieces = vec![answer.head(&format!("content-length: {}\r\n", body.len()))];
+            pieces.extend(body.chunks(body.len().div_ceil(PIECES)).map(<[u8]>::to_vec));
+            assert!(pause * pieces.len() as u32 > limit, "it would have been in time anyway");
+            runs.push(run_with(&slow, exchange, vec![Answer::Slowly(pieces, pause)]));
+        }
+    }
+    let wrong: Vec<String> = futures::future::join_all(runs).await.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Apart from the list, because it takes time that others would have to wait for.

@@ -4,6 +4,7 @@ mod client;
 mod client_stream;
 mod exchanges;
 mod faults;
+mod long_numbers;
 mod metering;
 mod ollama;
 mod protocol;

@@ -38,7 +38,7 @@ impl Drop for Folder {
     }
 }
 
-fn origin() -> Origin {
+pub(crate) fn origin() -> Origin {
     Origin { version: "0.0.0".into(), command: "planproof test tools@sim/x".into() }
 }
 

@@ -318,8 +318,7 @@ async fn contents_reach_the_model_whole() {
             user("and"),
         ]
     );
-    let schemas: Vec<Value> =
-        asked.tools.iter().map(|tool| Value::Object((*tool.input_schema).clone())).collect();
+    let schemas: Vec<Value> = asked.tools.iter().map(|tool| json!(tool.input_schema)).collect();
     assert_eq!(
         schemas,
         [

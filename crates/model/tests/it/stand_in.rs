@@ -16,6 +16,8 @@ pub(crate) const KEY: &str = "sk-very-secret-key";
 pub(crate) enum Answer {
     /// These bytes, flushed piece by piece; the connection stays open.
     Send(Vec<Vec<u8>>),
+    /// These bytes with a pause before each piece; the connection stays open.
+    Slowly(Vec<Vec<u8>>, Duration),
     /// These bytes, then the end of the connection.
     SendAndClose(Vec<u8>),
     /// These bytes, then the connection is torn down.
@@ -91,6 +93,14 @@ async fn converse(mut connection: TcpStream, answers: Arc<Vec<Answer>>, seen: Ar
                     }
                     connection.flush().await.expect("an open socket");
                     tokio::task::yield_now().await;
+                }
+            }
+            Answer::Slowly(pieces, pause) => {
+                for piece in pieces {
+                    tokio::time::sleep(*pause).await;
+                    if connection.write_all(piece).await.is_err() {
+                        return;
+                    }
                 }
             }
             Answer::SendAndClose(bytes) => {

@@ -4,7 +4,7 @@
 use planproof_agents::behaviour::retrace::{Demonstrated, ModelInput, PendingCall, Retracer};
 use planproof_model::Message;
 use planproof_synth::{CaseTool, JudgeOptions, OracleVerdict, PlanningCase};
-use planproof_trace::{Event, EventKind, Tool, ToolCall, paired_calls};
+use planproof_trace::{Event, EventKind, Tool, ToolCall, WrittenObject, paired_calls};
 use serde_json::{Value, json};
 
 use super::{Form, LeftOut, call, target, tools_of};
@@ -18,7 +18,7 @@ pub(super) fn lines(
     events: &[Event],
     retracer: &Retracer,
     form: Form,
-) -> Result<Vec<Value>, LeftOut> {
+) -> Result<Vec<WrittenObject>, LeftOut> {
     let tools: Vec<Tool> = case.tools.iter().map(CaseTool::to_tool).collect();
     let is_spec = |event: &&Event| matches!(event.kind, EventKind::Spec { .. });
     let has_samples = events.iter().filter(is_spec).count() > 1;
@@ -52,11 +52,11 @@ pub(super) fn lines(
             .demonstrate(&plan, case.time.is_some(), &mut answer)
             .map_err(|why| LeftOut::NotItsLanguage(why.to_string()))?;
         return match form {
-            Form::Chat => Ok(shown.iter().map(chat_line).collect()),
+            Form::Chat => Ok(shown.iter().map(|it| chat_line(it).into()).collect()),
             Form::Preference => {
                 // Only the first reply answers the request of the rejected one; the others have other requests.
                 let first = shown.first().ok_or(LeftOut::NothingWrong)?;
-                Ok(vec![preference_line(turn.input(), &first.reply, turn.text)])
+                Ok(vec![preference_line(turn.input(), &first.reply, turn.text).into()])
             }
         };
     }

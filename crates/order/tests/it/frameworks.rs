@@ -46,7 +46,7 @@ fn offered(style: Style, own: &[Tool], has_searched: bool) -> Arc<[Tool]> {
     let of_framework = |name: &str, argument: &str| {
         let schema = serde_json::json!({"type": "object", "properties": {argument: {"type": "string"}},
             "required": [argument]});
-        let input_schema = Arc::new(schema.as_object().expect("it is one").clone());
+        let input_schema = schema.into();
         Tool { name: name.into(), description: "Of the framework.".into(), input_schema }
     };
     match style {

@@ -19,6 +19,7 @@ use planproof_synth::{CaseTool, JudgeOptions, PlanningCase, SynthesisOptions, Ti
 use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{
     Continuation, EndReason, Event, EventKind, LogicalClock, Recorder, Tool, ToolCall, ToolResult,
+    WrittenObject,
 };
 use serde_json::Value;
 
@@ -106,7 +107,7 @@ async fn run(
 }
 
 /// What a line asks, in the words of [`Overheard`]; as a text; and what is to be learnt.
-fn parts(line: &Value, field: &str) -> (String, String, String) {
+fn parts(line: &WrittenObject, field: &str) -> (String, String, String) {
     let text = |value: &Value| value.as_str().expect("it is text").to_owned();
     if let Some(prompt) = line.get("prompt") {
         return (text(prompt), text(prompt), text(&line[field]));

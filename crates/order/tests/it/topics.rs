@@ -205,7 +205,7 @@ async fn a_model_that_fails_leaves_what_is_finished() {
 
 fn tool(name: &str, description: &str, schema: Value) -> Tool {
     let Value::Object(schema) = schema else { panic!("{schema} is no object") };
-    Tool { name: name.to_owned(), description: description.to_owned(), input_schema: Arc::new(schema) }
+    Tool { name: name.to_owned(), description: description.to_owned(), input_schema: schema.into() }
 }
 
 /// Tools as servers have them.

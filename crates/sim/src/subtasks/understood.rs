@@ -9,7 +9,7 @@ use std::sync::Arc;
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::subtasks::{Asking, DONE, Pair, SUB_TASKS_MAX, headings};
 use planproof_synth::START_TIME_ARGUMENT;
-use planproof_trace::{Arguments, CallId, TimeOfDay, Tool, ToolCall, sample_arguments};
+use planproof_trace::{Arguments, CallId, TimeOfDay, Tool, ToolCall, WrittenObject, sample_arguments};
 use serde_json::{Map, Value as Json, json};
 
 use super::Request;
@@ -85,11 +85,9 @@ impl Request<'_> {
             // Only prompts for calls contain schemas, but the task says that each tool takes a start.
             let start =
                 json!({ "type": "object", "properties": { (START_TIME_ARGUMENT): { "type": "string" } } });
-            if let Json::Object(schema) = start {
-                let schema = Arc::new(schema);
-                let of_tasks = tools.iter_mut().filter(|tool| !is_restart(tool));
-                of_tasks.for_each(|tool| tool.input_schema = Arc::clone(&schema));
-            }
+            let schema = WrittenObject::from(start);
+            let of_tasks = tools.iter_mut().filter(|tool| !is_restart(tool));
+            of_tasks.for_each(|tool| tool.input_schema = schema.clone());
         }
         ChatRequest {
             messages: vec![Message::User { text: self.section(headings::TASK).to_owned() }],

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use planproof_trace::Tool;
-use serde_json::{Map, Value};
+use planproof_trace::{Tool, WrittenObject};
+use serde_json::json;
 
 use super::order::{Kind, Order, Role};
 use super::outline::Outline;
@@ -163,13 +163,9 @@ fn read_tools(lines: &mut Lines<'_>) -> Vec<Tool> {
         };
         let (name, description) =
             tool.split_once(": ").unwrap_or_else(|| (tool.strip_suffix(':').unwrap_or(tool), ""));
-        let schema = serde_json::from_str(parameters).ok();
-        let schema = schema.unwrap_or_else(|| Map::from_iter([("type".to_owned(), Value::from("object"))]));
-        tools.push(Tool {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            input_schema: Arc::new(schema),
-        });
+        let schema = WrittenObject::read(parameters);
+        let input_schema = schema.unwrap_or_else(|_| json!({"type": "object"}).into());
+        tools.push(Tool { name: name.to_owned(), description: description.to_owned(), input_schema });
     }
 }
 

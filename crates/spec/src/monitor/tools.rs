@@ -157,7 +157,7 @@ mod tests {
 
     fn tool(schema: Value) -> Tool {
         let Value::Object(schema) = schema else { panic!("an object") };
-        Tool { name: "pay".into(), description: String::new(), input_schema: Arc::new(schema) }
+        Tool { name: "pay".into(), description: String::new(), input_schema: schema.into() }
     }
 
     #[track_caller]

@@ -1,12 +1,10 @@
 //! The states of a specification.
 
-use serde_json::Value;
-
 use super::{Reader, show, word};
 use crate::diagnostic::{Code, Diagnostic, nearest, one_of};
 use crate::limits::{COUNT_MAX, PATTERNS_MAX, STATES_MAX};
 use crate::read::tree::{Form, Node};
-use crate::{ContentRule, Handler, Pattern, Span, Spanned, State};
+use crate::{ContentRule, ContentSchema, Handler, Pattern, Span, Spanned, State};
 
 /// Properties of a state.
 const PROPERTIES: [&str; 5] = [":text", ":about", ":flags", ":handler", ":content"];
@@ -196,8 +194,8 @@ impl Reader<'_> {
             .ok()
     }
 
-    fn schema(&mut self, text: &str, span: Span) -> Option<Value> {
-        let what = match serde_json::from_str::<Value>(text) {
+    fn schema(&mut self, text: &str, span: Span) -> Option<ContentSchema> {
+        let what = match ContentSchema::read(text) {
             Ok(schema) if schema.is_object() || schema.is_boolean() => return Some(schema),
             Ok(_) => "it is neither an object nor true or false".to_owned(),
             Err(error) => error.to_string(),

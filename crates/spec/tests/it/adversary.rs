@@ -152,7 +152,7 @@ fn answer(automaton: &Automaton, chance: &mut Chance) -> String {
 fn tools() -> Vec<Tool> {
     let tool = |name: &str, schema: Value| {
         let Value::Object(schema) = schema else { unreachable!("an object") };
-        Tool { name: name.into(), description: String::new(), input_schema: Arc::new(schema) }
+        Tool { name: name.into(), description: String::new(), input_schema: schema.into() }
     };
     vec![
         tool("Search", json!({"properties": {"query": {"type": "string"}}})),

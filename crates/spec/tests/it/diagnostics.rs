@@ -1,7 +1,6 @@
 //! What each fault is said to be: a corpus of faulty specifications, with what users read of them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use planproof_spec::limits::{NESTING_MAX, SOURCE_BYTES_MAX, STATES_MAX};
 use planproof_spec::monitor::SchemaValidator;
@@ -9,8 +8,8 @@ use planproof_spec::{
     Automaton, Bounds, Code, Compat, Diagnostic, Formula, FormulaKind, Severity, Span, load,
     load_with_schemas, read,
 };
-use planproof_trace::Tool;
-use serde_json::{Map, Value};
+use planproof_trace::{Tool, WrittenObject};
+use serde_json::Value;
 
 /// The cases: a line `=== NAME`, the source, a line `---`, and a line for each diagnostic, whose further places are
 /// indented below it.
@@ -28,8 +27,8 @@ fn diagnostics(source: &str, compat: Compat) -> Vec<Diagnostic> {
 
 /// What is wrong with a specification that is right by itself, for the tools of [`TOOLS`].
 fn with_tools(source: &str) -> Vec<Diagnostic> {
-    let tools: Vec<(String, Map<String, Value>)> = serde_json::from_str(TOOLS).unwrap();
-    let tool = |(name, schema)| Tool { name, description: String::new(), input_schema: Arc::new(schema) };
+    let tools: Vec<(String, WrittenObject)> = serde_json::from_str(TOOLS).unwrap();
+    let tool = |(name, input_schema)| Tool { name, description: String::new(), input_schema };
     let tools: Vec<Tool> = tools.into_iter().map(tool).collect();
     let loaded = load(source, Compat::Ours).unwrap();
     assert_eq!(loaded.warnings, []);

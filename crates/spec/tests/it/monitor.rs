@@ -28,7 +28,7 @@ fn tool(name: &str, properties: &Value) -> Tool {
     let Value::Object(schema) = json!({"type": "object", "properties": properties, "required": ["a"]}) else {
         unreachable!("an object")
     };
-    Tool { name: name.into(), description: String::new(), input_schema: Arc::new(schema) }
+    Tool { name: name.into(), description: String::new(), input_schema: schema.into() }
 }
 
 fn tools() -> Vec<Tool> {

@@ -20,7 +20,7 @@ fn any_pattern() -> impl Strategy<Value = Pattern> {
 fn any_content() -> impl Strategy<Value = Vec<ContentRule>> {
     let rules = (
         any_pattern().prop_map(ContentRule::Matches),
-        any_text().prop_map(|text| ContentRule::Json(json!({"const": text, "x": [1.5, true, null]}))),
+        any_text().prop_map(|text| ContentRule::Json(json!({"const": text, "x": [1.5, true, null]}).into())),
         (1..u32::MAX).prop_map(ContentRule::MaxLength),
     );
     (rules, prop::collection::vec(prop::bool::ANY, 5)).prop_map(|((matches, schema, length), kept)| {
@@ -168,4 +168,20 @@ fn both_dialects_say_the_same() {
         assert_eq!(published, ours);
         assert!(Automaton::compile(ours, Compat::Ours).is_ok());
     }
+}
+
+#[test]
+fn long_numbers_of_a_schema_are_printed_as_they_were_written() {
+    const NUMBER: &str = "25227143063332189585438";
+    let source = |number: &str| {
+        format!(
+            "(define d (:states (a (:text \"[a]\") (:content (json #\"{{\"maximum\":{number}}}\"#)))) (:behavior a))"
+        )
+    };
+    let spec = planproof_spec::read(&source(NUMBER)).unwrap();
+    let printed = spec.to_string();
+    assert!(printed.contains(NUMBER), "{printed}");
+    assert_eq!(planproof_spec::read(&printed).unwrap(), spec);
+    // Another number, which would be the same float.
+    assert_ne!(planproof_spec::read(&source("25227143063332189585439")).unwrap(), spec);
 }

@@ -1,13 +1,11 @@
 //! Topics v1: the file of a topic bank.
 
 use std::fmt;
-use std::sync::Arc;
 
-use planproof_trace::Tool;
+use planproof_trace::{Tool, WrittenObject};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
 
 use super::{Activity, Topic, TopicBank, TopicError};
 use crate::rule::{OrderForm, TopicFlow, TopicOrder};
@@ -118,7 +116,7 @@ struct ToolFile {
     name: String,
     #[serde(default)]
     description: String,
-    input_schema: Arc<Map<String, Value>>,
+    input_schema: WrittenObject,
 }
 
 impl<'de> Deserialize<'de> for ActivityFile {
@@ -153,7 +151,7 @@ impl From<&Topic> for TopicFile {
                 tool: ToolFile {
                     name: name.clone(),
                     description: description.clone(),
-                    input_schema: Arc::clone(input_schema),
+                    input_schema: input_schema.clone(),
                 },
             }),
         };

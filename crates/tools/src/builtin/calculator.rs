@@ -140,14 +140,13 @@ impl Calculator {
             "required": ["expression"],
             "additionalProperties": false
         });
-        let Value::Object(schema) = schema else { unreachable!("an object was written above") };
         let description = format!(
             "Calculates the value of an arithmetic expression. Operators: + - * / // (division rounded down) % \
              (remainder) ** or ^ (power), parentheses. Constants: pi, e. Functions: {}. Angles are in radians; log(x) \
              is the natural logarithm, log(x, base) another. Write 1000, not 1,000.",
             functions::names()
         );
-        let tool = Tool { name: NAME.to_owned(), description, input_schema: Arc::new(schema) };
+        let tool = Tool { name: NAME.to_owned(), description, input_schema: schema.into() };
         Self { tools: Arc::from([tool]) }
     }
 

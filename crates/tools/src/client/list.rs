@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use planproof_trace::Tool;
+use planproof_trace::{Tool, WrittenObject};
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, RoleClient};
 use serde::Deserialize;
@@ -154,7 +154,7 @@ fn cursor(json: &RawValue) -> Option<String> {
 }
 
 /// The schema as an object schema, or why it cannot be one. One bad schema makes a model's provider refuse all tools.
-fn usable_schema(json: Option<&RawValue>) -> Result<Arc<Map<String, Value>>, String> {
+fn usable_schema(json: Option<&RawValue>) -> Result<WrittenObject, String> {
     let json = json.ok_or("it has no input schema")?.get();
     // Its size comes first: everything after this takes a multiple of its time and memory.
     if json.len() > COMPILED_BYTES_MAX {
@@ -166,18 +166,16 @@ fn usable_schema(json: Option<&RawValue>) -> Result<Arc<Map<String, Value>>, Str
     if !json.starts_with('{') {
         return Err(format!("its input schema is {}, not an object", kind(json)));
     }
-    let mut schema: Map<String, Value> =
-        serde_json::from_str(json).map_err(|error| format!("its input schema is not understood: {error}"))?;
-    match schema.get("type") {
-        Some(Value::String(kind)) if kind == "object" => {}
+    let schema =
+        WrittenObject::read(json).map_err(|error| format!("its input schema is not understood: {error}"))?;
+    let schema = match schema.get("type") {
+        Some(Value::String(kind)) if kind == "object" => schema,
         Some(kind) => return Err(format!("its input schema is of type {kind}, not of an object")),
-        None => {
-            schema.insert("type".to_owned(), "object".into());
-        }
-    }
-    let whole = Value::Object(schema.clone());
+        None => schema.edited(|map| drop(map.insert("type".to_owned(), "object".into()))),
+    };
+    let whole = Value::Object(Map::clone(&schema));
     match jsonschema::meta::validate(&whole) {
-        Ok(()) => Ok(Arc::new(schema)),
+        Ok(()) => Ok(schema),
         Err(error) => {
             let place = error.instance_path().to_string();
             Err(format!("its input schema is no JSON Schema: at {place}: {error}"))

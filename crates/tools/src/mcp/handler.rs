@@ -11,10 +11,10 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::RunTools;
+use super::{RunTools, listed};
 use crate::toolbox::run_is_over;
 
 /// One run, shared by all requests to its URL.
@@ -22,6 +22,8 @@ pub(super) struct OpenRun {
     tools: RunTools,
     /// The tools in the protocol's form, in the toolbox's order.
     listed: Vec<Tool>,
+    /// Whether that form lacks digits of their schemas.
+    loses_digits: bool,
     calls: Mutex<u32>,
     /// When the latest call began.
     latest: Mutex<Instant>,
@@ -34,17 +36,32 @@ impl OpenRun {
     pub(super) fn new(tools: RunTools) -> Self {
         let listed = tools.toolbox.tools().iter();
         let listed = listed.map(|tool| {
-            Tool::new(tool.name.clone(), tool.description.clone(), Arc::clone(&tool.input_schema))
+            Tool::new(tool.name.clone(), tool.description.clone(), Map::clone(&tool.input_schema))
         });
         let listed = listed.collect();
+        let loses_digits = listed::loses_digits(tools.toolbox.tools());
         Self {
             tools,
             listed,
+            loses_digits,
             calls: Mutex::new(0),
             latest: Mutex::new(Instant::now()),
             turn: tokio::sync::Mutex::default(),
             limit_reached: CancellationToken::new(),
         }
+    }
+
+    /// A message to the client as it is to be sent: lists of tools have their schemas as they were written.
+    pub(super) fn written(&self, message: Vec<u8>) -> Vec<u8> {
+        if !self.loses_digits {
+            return message;
+        }
+        listed::with_written_schemas(&message, self.tools.toolbox.tools()).unwrap_or(message)
+    }
+
+    /// Whether [`written`](Self::written) can change a message.
+    pub(super) fn changes_messages(&self) -> bool {
+        self.loses_digits
     }
 
     async fn execute(&self, name: String, arguments: Arguments) -> ToolResult {

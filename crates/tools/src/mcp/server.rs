@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{ACCEPT, HOST};
+use axum::http::header::{ACCEPT, CONTENT_LENGTH, HOST};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use planproof_isolation::gate::{Gate, Guest};
@@ -32,6 +32,7 @@ struct OpenRuns(Mutex<HashMap<AccessToken, Arc<Served>>>);
 /// The tools of one run as they are served.
 struct Served {
     service: RunService,
+    run: Arc<OpenRun>,
     was_asked: AtomicBool,
 }
 
@@ -102,7 +103,7 @@ impl McpServer {
             .with_max_request_body_bytes(REQUEST_BYTES_MAX)
             .with_cancellation_token(closed.clone())
             .enforce_origin_validation();
-        let handler = RunHandler(run);
+        let handler = RunHandler(Arc::clone(&run));
         let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
 
         // Everything else was prepared before, so the requests of other runs wait for the insertion alone.
@@ -113,7 +114,7 @@ impl McpServer {
         if runs.contains_key(&token) {
             return Err(McpError::TokenInUse);
         }
-        let served = Arc::new(Served { service, was_asked: AtomicBool::new(false) });
+        let served = Arc::new(Served { service, run, was_asked: AtomicBool::new(false) });
         runs.insert(token.clone(), Arc::clone(&served));
         drop(runs);
         let url = match hosts.first() {
@@ -200,6 +201,22 @@ fn names_one_host(uri: &Uri, headers: &HeaderMap) -> bool {
         && in_target.is_none_or(|target| host.is_some_and(|host| host.as_bytes() == target))
 }
 
+/// An answer as it is to be sent. Answers are complete JSON, so waiting for the end of one costs nothing.
+async fn written(answer: Response, run: &OpenRun) -> Response {
+    if !run.changes_messages() {
+        return answer;
+    }
+    let (mut head, body) = answer.into_parts();
+    // It comes from this process, whose lists of tools have limits of their own.
+    match to_bytes(body, usize::MAX).await {
+        Ok(body) => {
+            head.headers.remove(CONTENT_LENGTH);
+            Response::from_parts(head, Body::from(run.written(body.into())))
+        }
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
 async fn answer(
     State(runs): State<Arc<OpenRuns>>,
     ConnectInfo(guest): ConnectInfo<Guest>,
@@ -228,7 +245,8 @@ async fn answer(
             // Only a complete request counts as served. Until then, the connection may have to give way to others.
             let serving = guest.serve();
             let request = Request::from_parts(head, Body::from(body));
-            serving.until_end_of(served.service.handle(request).await.map(Body::new))
+            let answer = served.service.handle(request).await.map(Body::new);
+            serving.until_end_of(written(answer, &served.run).await)
         }
         None => (StatusCode::NOT_FOUND, "no run is open at this URL").into_response(),
     }

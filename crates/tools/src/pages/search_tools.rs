@@ -142,8 +142,7 @@ fn tool(name: &str, description: String, key: &str, hint: &str) -> Tool {
         "required": [key],
         "additionalProperties": false
     });
-    let Value::Object(schema) = schema else { unreachable!("an object was written above") };
-    Tool { name: name.to_owned(), description, input_schema: Arc::new(schema) }
+    Tool { name: name.to_owned(), description, input_schema: schema.into() }
 }
 
 /// At most [`OBSERVATION_CHARACTERS_MAX`] characters.

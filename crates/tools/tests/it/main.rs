@@ -8,6 +8,7 @@ mod client_stdio;
 mod combined;
 mod groups;
 mod http;
+mod long_numbers;
 mod mcp_http;
 mod mcp_streams;
 mod mock;

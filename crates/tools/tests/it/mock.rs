@@ -1,7 +1,5 @@
 //! Mock tools in process.
 
-use std::sync::Arc;
-
 use planproof_tools::{MockError, MockTool, MockTools, SchemaCache, TimeRules, Toolbox, execute_recorded};
 use planproof_trace::{Arguments, CallId, EndReason, Tool, ToolCall, ToolResult};
 
@@ -88,7 +86,7 @@ fn unusable_tools_are_refused() {
     let refused = MockTools::new(twice, &schemas).unwrap_err();
     assert_eq!(refused, MockError::DuplicateName { name: "wash".into() });
     let mut broken = mocks();
-    Arc::make_mut(&mut broken[1].tool.input_schema).insert("type".into(), "banana".into());
+    broken[1].tool.input_schema = serde_json::json!({"type": "banana"}).into();
     let refused = MockTools::new(broken, &schemas).unwrap_err();
     assert!(matches!(refused, MockError::InvalidSchema { name, .. } if name == "mail"));
 }

@@ -84,11 +84,7 @@ fn tool((name, description, arguments): &About) -> Tool {
     let schema = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,
     });
-    Tool {
-        name: (*name).to_owned(),
-        description: (*description).to_owned(),
-        input_schema: Arc::new(schema.as_object().cloned().unwrap_or_default()),
-    }
+    Tool { name: (*name).to_owned(), description: (*description).to_owned(), input_schema: schema.into() }
 }
 
 /// The tools of one run, with its notebook.

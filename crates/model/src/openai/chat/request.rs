@@ -1,10 +1,9 @@
 //! A request for a chat completion, written straight from the conversation.
 
-use planproof_trace::{Arguments, Tool, ToolCall};
+use planproof_trace::{Arguments, Tool, ToolCall, WrittenObject};
 use serde::Serialize;
 use serde::ser::Serializer;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::connection::parameters::{Parameter, Refused};
 use crate::json::write_text;
@@ -204,7 +203,7 @@ pub(in crate::openai) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, s
     struct Function<'a> {
         name: &'a str,
         description: &'a str,
-        parameters: &'a Map<String, Value>,
+        parameters: &'a WrittenObject,
     }
     let wire = tools.iter().map(|tool| WireTool {
         r#type: "function",

@@ -1,10 +1,9 @@
 //! A request for a response, written straight from the conversation.
 
-use planproof_trace::{Tool, ToolCall};
+use planproof_trace::{Tool, ToolCall, WrittenObject};
 use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::connection::parameters::Refused;
 use crate::openai::chat::request::{ArgumentsText, size_hint};
@@ -137,7 +136,7 @@ pub(super) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::
         r#type: &'static str,
         name: &'a str,
         description: &'a str,
-        parameters: &'a Map<String, Value>,
+        parameters: &'a WrittenObject,
         strict: bool,
     }
     let wire = tools.iter().map(|tool| WireTool {

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use planproof_trace::{Arguments, CallId, ToolCall};
+use planproof_trace::{Arguments, CallId, ToolCall, WrittenObject};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::anthropic::state;
 use crate::chat::order_results;
@@ -196,7 +195,7 @@ pub(in crate::server) fn read_tools(text: &str) -> Result<OfferedTools, ApiError
     struct WireTool {
         name: Option<String>,
         description: Option<String>,
-        input_schema: Option<Map<String, Value>>,
+        input_schema: Option<WrittenObject>,
     }
     #[derive(Deserialize)]
     struct Kind {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use planproof_trace::{Arguments, CallId, ToolCall};
+use planproof_trace::{Arguments, CallId, ToolCall, WrittenObject};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -245,9 +245,9 @@ pub(in crate::server) fn read_tools(text: &str) -> Result<OfferedTools, ApiError
     struct Declaration {
         name: Option<String>,
         description: Option<String>,
-        parameters: Option<Map<String, Value>>,
+        parameters: Option<WrittenObject>,
         #[serde(alias = "parameters_json_schema")]
-        parameters_json_schema: Option<Map<String, Value>>,
+        parameters_json_schema: Option<WrittenObject>,
     }
     let mut tools = Vec::new();
     for (place, wire) in elements::<WireTool>(text)?.into_iter().enumerate() {
@@ -255,7 +255,8 @@ pub(in crate::server) fn read_tools(text: &str) -> Result<OfferedTools, ApiError
             let Declaration { name, description, parameters, parameters_json_schema } = declaration;
             let name = name.ok_or_else(|| invalid_tool(place, "a function declaration needs a name"))?;
             // `parameters` is a dialect of Google's, so the other field takes precedence.
-            let schema = parameters_json_schema.or_else(|| parameters.map(json_schema));
+            let schema =
+                parameters_json_schema.or_else(|| parameters.map(|schema| schema.edited(json_schema)));
             tools.push(tool(name, description, schema));
         }
     }

@@ -14,7 +14,7 @@ const ONE: [&str; 2] = ["items", "additionalProperties"];
 const SEVERAL: [&str; 2] = ["anyOf", "prefixItems"];
 
 /// The schema as JSON Schema. Valid parts are unchanged. The parser limits its depth to 128 levels.
-pub(super) fn json_schema(mut schema: Map<String, Value>) -> Map<String, Value> {
+pub(super) fn json_schema(schema: &mut Map<String, Value>) {
     let is_nullable = schema.remove("nullable") == Some(Value::Bool(true));
     if let Some(Value::String(kind)) = schema.get_mut("type") {
         kind.make_ascii_lowercase();
@@ -24,7 +24,7 @@ pub(super) fn json_schema(mut schema: Map<String, Value>) -> Map<String, Value> 
             schema.insert("type".to_owned(), Value::Array(kinds));
         }
     }
-    for (name, value) in &mut schema {
+    for (name, value) in schema {
         match value {
             Value::String(text) if COUNTS.contains(&name.as_str()) => {
                 if let Ok(count) = text.parse::<u64>() {
@@ -37,12 +37,11 @@ pub(super) fn json_schema(mut schema: Map<String, Value>) -> Map<String, Value> 
             _ => {}
         }
     }
-    schema
 }
 
 fn convert(value: &mut Value) {
     if let Value::Object(schema) = value {
-        *schema = json_schema(std::mem::take(schema));
+        json_schema(schema);
     }
 }
 
@@ -54,7 +53,11 @@ mod tests {
 
     #[test]
     fn schemas_of_google_become_json_schemas_and_those_stay() {
-        let converted = |schema: &Value| Value::Object(json_schema(schema.as_object().unwrap().clone()));
+        let converted = |schema: &Value| {
+            let mut schema = schema.clone();
+            convert(&mut schema);
+            schema
+        };
         let google = json!({"type": "OBJECT", "description": "OBJECT", "required": ["type"], "properties": {
             "type": {"type": "STRING", "enum": ["STRING"], "nullable": true, "maxLength": "9"},
             "list": {"type": "ARRAY", "minItems": "1", "items": {"type": "INTEGER", "nullable": false}},

@@ -272,7 +272,7 @@ async fn an_old_file_is_read() {
         tools: Arc::from([Tool {
             name: "hull".into(),
             description: "Inspects the hull.".into(),
-            input_schema: Arc::new(schema),
+            input_schema: schema.into(),
         }]),
         settings,
     };
