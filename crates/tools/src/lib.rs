@@ -19,13 +19,14 @@
 //!
 //! A set of tools (`toolbox.rs`), the mock tools (`mock.rs`), arguments that fit a schema (`sample.rs`), and MCP over
 //! HTTP and stdio (`mcp.rs`), where the calls of a served model are executed in the order of writing
-//! (`mcp/written.rs`). For a user's tools there is the client side of MCP (`client.rs`) over the stdin and stdout of
-//! a program (`client/lines.rs`) or over HTTP (`client/http.rs`), sources by name (`tool_source.rs`), several as one
-//! set (`combined.rs`), a calculator (`builtin/calculator.rs`), `search` and `lookup` (`pages/search_tools.rs`) over
-//! a folder of documents (`pages/collection.rs`) or a MediaWiki server (`pages/wiki.rs`), with the page of a run in
-//! `pages/reader.rs`, statements that read a database (`sql.rs`, restricted to reading by `sql/confine.rs`), and
-//! child processes that leave nothing behind (`process.rs`), even if we are killed (`process/watch.rs`). Tools with
-//! state are created for each run (`toolbox_for_run`).
+//! (`mcp/written.rs`), and tools are listed with their schemas as they were written (`mcp/listed.rs`). For a user's
+//! tools there is the client side of MCP (`client.rs`) over the stdin and stdout of a program (`client/lines.rs`) or
+//! over HTTP (`client/http.rs`), sources by name (`tool_source.rs`), several as one set (`combined.rs`), a calculator
+//! (`builtin/calculator.rs`), `search` and `lookup` (`pages/search_tools.rs`) over a folder of documents
+//! (`pages/collection.rs`) or a MediaWiki server (`pages/wiki.rs`), with the page of a run in `pages/reader.rs`,
+//! statements that read a database (`sql.rs`, restricted to reading by `sql/confine.rs`), and child processes that
+//! leave nothing behind (`process.rs`), even if we are killed (`process/watch.rs`). Tools with state are created for
+//! each run (`toolbox_for_run`).
 
 mod builtin;
 mod client;

@@ -22,6 +22,9 @@ pub fn loses_digits(json: &str) -> bool {
     false
 }
 
+/// Digits of a fraction that a float always keeps, if it has no exponent.
+const FRACTION_DIGITS_KEPT: usize = 15;
+
 /// The place behind a text that begins at `start`.
 fn end_of_text(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
@@ -39,6 +42,10 @@ fn is_changed(number: &str) -> bool {
     if number.bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9')) {
         // Shorter ones need no second look.
         return number.len() > 18 && number.parse::<i64>().is_err() && number.parse::<u64>().is_err();
+    }
+    // Nearly all are short. The other character is the point.
+    if number.len() <= FRACTION_DIGITS_KEPT + 1 && !number.contains(['e', 'E']) {
+        return false;
     }
     // A float is written with the fewest digits that mean it, so another fraction comes back with other digits.
     number.parse::<f64>().is_ok_and(|read| significant(&format!("{read:e}")) != significant(number))

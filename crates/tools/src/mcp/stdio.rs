@@ -1,15 +1,16 @@
 //! The tools of one run over stdin and stdout, for a client that starts its servers itself.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
+use bytes::{Buf, BytesMut};
 use rmcp::ServiceExt;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
-use rmcp::service::{RoleServer, ServerInitializeError};
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::{Transport, stdio_pipes};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Sink, sink};
-use tokio::sync::Mutex;
+use rmcp::transport::stdio_pipes;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::handler::{OpenRun, RunHandler};
 use super::{McpError, REQUEST_BYTES_MAX, RunTools};
@@ -36,8 +37,8 @@ where
 {
     let run = Arc::new(OpenRun::new(tools));
     let handler = RunHandler(Arc::clone(&run));
-    let lines = AsyncRwTransport::new_server(read, sink()).with_max_line_length(REQUEST_BYTES_MAX);
-    let transport = Lines { read: lines, write: Arc::new(Mutex::new(Some(write))), run };
+    let write = Messages::new(write, run);
+    let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(REQUEST_BYTES_MAX);
     let broken = |reason: String| McpError::Stream { reason };
     match handler.serve(transport).await {
         Ok(serving) => serving.waiting().await.map(drop).map_err(|error| broken(error.to_string())),
@@ -47,43 +48,50 @@ where
     }
 }
 
-/// The protocol over a pair of streams. It reads as the protocol's own transport does, and writes each message as the
-/// run wants it.
-struct Lines<R: AsyncRead, W> {
-    read: AsyncRwTransport<RoleServer, R, Sink>,
-    write: Arc<Mutex<Option<W>>>,
+/// Passes on the messages of a run, one on each line, as they are to be sent.
+struct Messages<W> {
+    stream: W,
     run: Arc<OpenRun>,
+    /// The beginning of a line.
+    begun: Vec<u8>,
+    /// Whole lines that the stream has not taken yet.
+    ready: BytesMut,
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
-where
-    R: AsyncRead + Send + Unpin + 'static,
-    W: AsyncWrite + Send + Unpin + 'static,
-{
-    type Error = io::Error;
+impl<W> Messages<W> {
+    fn new(stream: W, run: Arc<OpenRun>) -> Self {
+        Self { stream, run, begun: Vec::new(), ready: BytesMut::new() }
+    }
+}
 
-    fn send(
-        &mut self,
-        message: ServerJsonRpcMessage,
-    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        // The future must not borrow the transport, which receives while it is sending.
-        let (write, run) = (Arc::clone(&self.write), Arc::clone(&self.run));
-        async move {
-            let mut line = run.written(serde_json::to_vec(&message)?);
-            line.push(b'\n');
-            let mut write = write.lock().await;
-            let write = write.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-            write.write_all(&line).await?;
-            write.flush().await
+impl<W: AsyncWrite + Unpin> AsyncWrite for Messages<W> {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.begun.extend_from_slice(part);
+            if self.begun.pop_if(|byte| *byte == b'\n').is_some() {
+                let line = std::mem::take(&mut self.begun);
+                let line = self.run.written(line);
+                self.ready.extend_from_slice(&line);
+                self.ready.extend_from_slice(b"\n");
+            }
         }
+        Poll::Ready(Ok(bytes.len()))
     }
 
-    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        self.read.receive().await
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { stream, ready, .. } = &mut *self;
+        while !ready.is_empty() {
+            let count = ready!(Pin::new(&mut *stream).poll_write(context, ready))?;
+            if count == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            ready.advance(count);
+        }
+        Pin::new(stream).poll_flush(context)
     }
 
-    async fn close(&mut self) -> Result<(), io::Error> {
-        self.write.lock().await.take();
-        Ok(())
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(self.as_mut().poll_flush(context))?;
+        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

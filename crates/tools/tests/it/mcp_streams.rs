@@ -76,3 +76,18 @@ async fn a_client_that_says_nothing_is_no_error() {
     drop(ours);
     serve_stream(run_tools(&recorder(), 9), read, write).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_message_of_no_known_form_is_answered() {
+    let (ours, theirs) = tokio::io::duplex(64 * 1024);
+    let (read, write) = tokio::io::split(theirs);
+    let serving = tokio::spawn(serve_stream(run_tools(&recorder(), 9), read, write));
+    let (read, write) = tokio::io::split(ours);
+    let mut client = Client { read: BufReader::new(read), write };
+    client.send(&json!([7])).await;
+    let mut line = String::new();
+    client.read.read_line(&mut line).await.unwrap();
+    assert!(line.contains("Invalid request"), "{line}");
+    drop(client);
+    serving.await.unwrap().unwrap();
+}
