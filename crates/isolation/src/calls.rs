@@ -74,18 +74,25 @@ const OLDER: [libc::c_long; 1] = [libc::SYS_inotify_init];
 const OLDER: [libc::c_long; 0] = [];
 
 /// All namespaces that `clone` can create.
-const NAMESPACES: libc::c_int = libc::CLONE_NEWCGROUP
-    | libc::CLONE_NEWIPC
-    | libc::CLONE_NEWNET
-    | libc::CLONE_NEWNS
-    | libc::CLONE_NEWPID
-    | libc::CLONE_NEWUSER
-    | libc::CLONE_NEWUTS;
+const NAMESPACES: [libc::c_int; 7] = [
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
 
-/// Places in what the kernel shows a filter: the number of the call, the processor, the first argument.
+/// The flags of `mmap` for memory that is shared and has no file. Such memory stays when all processes have unmapped
+/// all of it but a page, and then belongs to nobody.
+const SHARED: libc::c_int = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+
+/// Places in what the kernel shows a filter: the number of the call, the processor, its first and fourth argument.
 const CALL: u32 = 0;
 const PROCESSOR: u32 = 4;
 const FIRST: u32 = 16;
+const FOURTH: u32 = 40;
 
 /// Refuses to a program everything that changes mounts, also in namespaces of its own: a program of the superuser
 /// that may create those could mount there once more what is read-only elsewhere, and write to it.
@@ -119,7 +126,10 @@ pub fn confined_calls() -> Result<Vec<u8>, String> {
         for call in MOUNTS.into_iter().chain(NEWER_MOUNTS) {
             inner.refuse(call, libc::EPERM);
         }
-        inner.refuse_with_bits(libc::SYS_clone, NAMESPACES.cast_unsigned(), libc::EPERM);
+        for namespace in NAMESPACES {
+            inner.refuse_with_all(libc::SYS_clone, FIRST, namespace.cast_unsigned(), libc::EPERM);
+        }
+        inner.refuse_with_all(libc::SYS_mmap, FOURTH, SHARED.cast_unsigned(), libc::ENOMEM);
         inner.refuse_unless(libc::SYS_socket, libc::AF_UNIX.cast_unsigned(), libc::EAFNOSUPPORT);
     });
     filter.end(libc::SECCOMP_RET_KILL_PROCESS);
@@ -162,29 +172,23 @@ impl Filter {
         self.end(errno(error));
     }
 
-    /// Refuses a call whose first argument has any of these bits.
-    fn refuse_with_bits(&mut self, call: libc::c_long, bits: u32, error: libc::c_int) {
-        self.by_first_argument(call, libc::BPF_JSET, (0, 1), bits, error);
+    /// Refuses a call where the argument at this place has all of these bits.
+    fn refuse_with_all(&mut self, call: libc::c_long, place: u32, bits: u32, error: libc::c_int) {
+        self.push(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 5, number(call));
+        self.load(place);
+        self.push(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0, 0, bits);
+        self.push(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, bits);
+        self.end(errno(error));
+        // For the rules that follow.
+        self.load(CALL);
     }
 
     /// Refuses a call whose first argument is not this.
     fn refuse_unless(&mut self, call: libc::c_long, value: u32, error: libc::c_int) {
-        self.by_first_argument(call, libc::BPF_JEQ, (1, 0), value, error);
-    }
-
-    fn by_first_argument(
-        &mut self,
-        call: libc::c_long,
-        how: u32,
-        jumps: (u8, u8),
-        value: u32,
-        error: libc::c_int,
-    ) {
         self.push(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 4, number(call));
         self.load(FIRST);
-        self.push(libc::BPF_JMP | how | libc::BPF_K, jumps.0, jumps.1, value);
+        self.push(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, 0, value);
         self.end(errno(error));
-        // For the rules that follow.
         self.load(CALL);
     }
 
@@ -224,7 +228,8 @@ mod tests {
     fn mounts_are_refused_and_nothing_else() {
         let made = thread::spawn(|| {
             forbid_mounts().unwrap();
-            let refused = nix::mount::mount(Some("x"), "/", Some("tmpfs"), nix::mount::MsFlags::MS_BIND, None::<&str>);
+            let refused =
+                nix::mount::mount(Some("x"), "/", Some("tmpfs"), nix::mount::MsFlags::MS_BIND, None::<&str>);
             (refused, std::fs::read_dir("/proc/self").is_ok(), thread::spawn(|| 7).join().ok())
         });
         assert_eq!(made.join().unwrap(), (Err(nix::errno::Errno::EPERM), true, Some(7)));
@@ -233,6 +238,6 @@ mod tests {
     #[test]
     fn a_filter_fits_into_the_kernel() {
         let bytes = confined_calls().unwrap();
-        assert!(bytes.len() % 8 == 0 && bytes.len() / 8 < 4096, "{}", bytes.len());
+        assert!(bytes.len().is_multiple_of(8) && bytes.len() / 8 < 4096, "{}", bytes.len());
     }
 }

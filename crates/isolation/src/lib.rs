@@ -10,7 +10,7 @@
 //!
 //! - `account.rs`: the layers, and the account of those that held.
 //! - `hidden.rs`: what is hidden; `hidden/mounts.rs` where in the file system it is visible; `mounts.rs` the mounts.
-//! - `calls.rs`: filters of system calls.
+//! - `calls.rs`: filters of system calls; `processes.rs`: processes and their memory.
 //! - `find.rs`: what the machine offers.
 //! - `launcher.rs`: the outer launcher process; `launcher/inside.rs` the first process inside, `launcher/covers.rs`
 //!   covers, `launcher/rights.rs` rights and limits, `launcher/memory.rs` memory (its limit is parsed in
@@ -32,6 +32,8 @@ mod launcher;
 mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
+#[cfg(target_os = "linux")]
+pub mod processes;
 #[cfg(target_os = "linux")]
 mod spec;
 

@@ -134,16 +134,25 @@ fn limits_end_a_program() {
     assert!(text.contains("killed") || text.contains("exit status"), "{text}");
 }
 
+/// Writes a sandbox that is a script. It has room for any program, tells as bubblewrap does that it has run one, and
+/// does what is given with the last word of its command.
+fn fake(script: &Path, does: &str) {
+    let text = format!(
+        "#!/bin/sh\nfor word; do :; done\necho '{{ \"exit-code\": 0 }}' >&8\n\
+         case $* in *mkfifo*) echo room; exit 0 ;; esac\n{does}\n"
+    );
+    fs::write(script, text).unwrap();
+    fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
 /// The sandbox is a script of the test, because bubblewrap keeps the output open until the program ends.
 fn the_limit_of_time_counts_once() {
     let folder = Folder::new("once");
     let script = folder.0.join("bwrap");
-    // The program that is run first as a test ends at once. Any other sleeps for as long as the last word says, with
-    // its output open, and once more with its output closed.
-    let text = "#!/bin/sh\nfor word; do :; done\ntest \"$word\" = true && exit 0\n\
-                sleep \"$word\"; exec >/dev/null 2>&1; sleep \"$word\"\n";
-    fs::write(&script, text).unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    // Any program sleeps for as long as the last word says, with its output open, and once more with its output
+    // closed.
+    let text = r#"sleep "$word"; exec >/dev/null 2>&1; sleep "$word""#;
+    fake(&script, text);
     let found = wait(Confinement::find(&format!("{}:{}", folder.0.display(), path()))).unwrap();
     let short = ProgramLimits { time: SHORT, ..ProgramLimits::default() };
     // Each of the two is within the limit.
@@ -177,14 +186,12 @@ fn a_status_of_a_program_is_no_outage() {
     for has_java in [true, false] {
         let folder = Folder::new(if has_java { "with-java" } else { "without-java" });
         let script = folder.0.join("bwrap");
-        // The first program is the one that tests the sandbox, and the last one shows the version of Java.
+        // The last program shows the version of Java.
         let text = format!(
-            "#!/bin/sh\nfor word; do :; done\ncase $word in\ntrue) exit 0 ;;\n-version) exit {} ;;\nesac\n\
-             echo 'sh: 1: exec: java: not found'\nexit 127\n",
+            "case $word in\n-version) exit {} ;;\nesac\necho 'sh: 1: exec: java: not found'\nexit 127",
             if has_java { 0 } else { 1 }
         );
-        fs::write(&script, text).unwrap();
-        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        fake(&script, &text);
         let path = format!("{}:{}", folder.0.display(), path());
         let tools = tools_with(&folder, Endpoints::none(), None, long(), &path);
         if has_java {
