@@ -1,6 +1,7 @@
 //! Processes and their memory, as a `/proc` shows them.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -18,6 +19,9 @@ pub const CONFIRMED_AFTER: Duration = Duration::from_millis(50);
 /// How fast a core can fill memory, in bytes per millisecond: twice the measured rate. The next look comes no later
 /// than all cores together could fill what is left.
 const FASTEST_PER_CORE: u64 = 4 << 20;
+
+/// What the system says of a process that has ended.
+const NO_PROCESS: i32 = nix::libc::ESRCH;
 
 /// A process according to `/proc`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -78,12 +82,19 @@ impl Process {
     /// Its memory with shared parts divided equally among the processes that share them. The kernel takes longer to
     /// compute that, so it is only asked if the plain sum is above a limit. Without the right to ask, the plain sum.
     pub fn proportional_bytes(&self, proc: &Path) -> u64 {
-        proportional(proc, self.id).unwrap_or(self.bytes)
+        match fs::read_to_string(proc.join(self.id.to_string()).join("smaps_rollup")) {
+            Ok(text) => proportional(&text).unwrap_or(self.bytes),
+            // It has ended in the meantime. The plain sum may be that of a parent, whose memory it shared.
+            Err(error) if error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(NO_PROCESS) => {
+                0
+            }
+            Err(_) => self.bytes,
+        }
     }
 }
 
-fn proportional(proc: &Path, id: u32) -> Option<u64> {
-    let text = fs::read_to_string(proc.join(id.to_string()).join("smaps_rollup")).ok()?;
+/// Parses `/proc/ID/smaps_rollup`.
+fn proportional(text: &str) -> Option<u64> {
     let of =
         |name: &str| text.lines().find_map(|line| kibibytes(line.strip_prefix(name)?.strip_prefix(':')?));
     let others = ["SwapPss", "Private_Hugetlb", "Shared_Hugetlb"];
@@ -141,8 +152,12 @@ mod tests {
     fn this_process_is_in_memory_and_no_larger_by_its_portion() {
         let id = process::id();
         let whole = Process::read(id, &fs::read_to_string("/proc/self/status").unwrap()).unwrap().bytes;
-        let portion = proportional(Path::new("/proc"), id).unwrap();
-        assert!(whole > 1 << 20 && portion > 0, "{whole}, {portion}");
+        let process = Process { id, bytes: u64::MAX, ..Process::default() };
+        let portion = process.proportional_bytes(Path::new("/proc"));
+        assert!(whole > 1 << 20 && portion > 0 && portion < u64::MAX, "{whole}, {portion}");
+        // No process has this id.
+        let gone = Process { id: u32::MAX, ..process };
+        assert_eq!(gone.proportional_bytes(Path::new("/proc")), 0);
     }
 
     #[test]
