@@ -1,45 +1,51 @@
 //! Real programs, run where they can access nothing: behind bubblewrap, or not at all.
 //!
-//! A program sees `/usr` and what runs its programs, both read-only, and two small folders of its own in memory; no
+//! A program sees `/usr` and what runs its programs, both read-only, and three small folders of its own in memory; no
 //! network, no other process, no file of the user's, no variable of ours. It runs as nobody without any capability.
-//! It has limits of time, memory, output, processes and files. If the machine lacks anything for this, that is an
-//! [`Unavailable`] with advice, and nothing is run.
+//! It has limits of time, memory, output, processes and files, which count for its sandbox alone, whatever else its
+//! user runs. If the machine lacks anything for this, that is an [`Unavailable`] with advice, and nothing is run; the
+//! same if a program failed when the machine had not enough for a sandbox.
 
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+mod watch;
 
 use std::time::Duration;
 
 use thiserror::Error;
 
-#[cfg(unix)]
-pub use unix::Confinement;
-#[cfg(windows)]
-pub use windows::Confinement;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::Confinement;
+#[cfg(target_os = "linux")]
+pub use linux::Confinement;
 
 /// What a program may use.
 #[derive(Debug, Clone, Copy)]
 pub struct ProgramLimits {
     /// Elapsed time, after which everything is killed.
     pub time: Duration,
-    /// Address space of each process, in bytes.
+    /// Memory of all its processes and files together, in bytes. Beyond it everything is killed.
     pub memory_bytes: u64,
+    /// Address space of each process, in bytes. Beyond it a process gets no memory.
+    pub address_bytes: u64,
     /// Bytes of output, of both streams together. Later output is lost, and the program is killed.
     pub output_bytes: usize,
     /// Processes and threads at a time.
     pub processes: u32,
-    /// Bytes in each of its two folders, which are in memory.
+    /// Bytes in each of its three folders, which are in memory.
     pub files_bytes: u64,
 }
 
 impl Default for ProgramLimits {
-    /// 10 seconds, 512 MiB, 64 KiB of output, 64 processes, 16 MiB of files.
+    /// 10 seconds, 512 MiB, 64 KiB of output, 64 processes, 16 MiB of files in each folder.
     fn default() -> Self {
         Self {
             time: Duration::from_secs(10),
             memory_bytes: 512 << 20,
+            address_bytes: 512 << 20,
             output_bytes: 64 << 10,
             processes: 64,
             files_bytes: 16 << 20,
@@ -60,8 +66,12 @@ pub struct Unavailable {
 pub enum ProcessEnd {
     /// By itself, with this status.
     Exited(i32),
-    /// By a signal, such as for too much memory.
+    /// By a signal.
     Killed,
+    /// It took too much memory, with its files.
+    Memory,
+    /// It started too many processes, on a kernel that does not count them for a sandbox.
+    Processes,
     /// It took too long.
     Time,
     /// It wrote too much.

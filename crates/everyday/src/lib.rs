@@ -17,7 +17,8 @@
 //!
 //! The ten tools as a model sees them (`definitions.rs`), their implementations (`toolbox.rs`, `programs.rs`,
 //! `player.rs`), the files of office programs (`office.rs`, `office/`), arguments (`arguments.rs`), the sandbox for
-//! programs (`confine.rs`), Python (`python.rs`), and tools that agents make (`made.rs`): one of them
+//! programs (`confine.rs`; `confine/linux.rs` bubblewrap, `confine/watch.rs` its total, `confine/elsewhere.rs` for
+//! systems without one), Python (`python.rs`), and tools that agents make (`made.rs`): one of them
 //! (`made/function.rs`) and their file (`made/library.rs`). Servers, and the files of a run, are those of the crate
 //! `media`.
 
@@ -42,6 +43,6 @@ pub use office::{
     TEXT_BYTES_MAX, TITLE_BYTES_MAX,
 };
 pub use player::{FILM_BYTES_MAX, Player, USUAL_PLAYER};
-pub use programs::{JAVA_HEAP, JAVA_MEMORY_BYTES, PROGRAM_BYTES_MAX};
+pub use programs::{JAVA_ADDRESS_BYTES, JAVA_HEAP, JAVA_MEMORY_BYTES, PROGRAM_BYTES_MAX};
 pub use python::{CODE, PYTHON, PythonTool, SandboxSource};
 pub use toolbox::{Everyday, EverydayTools};

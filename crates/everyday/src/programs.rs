@@ -9,8 +9,11 @@ use crate::confine::{Confinement, Finished, ProcessEnd, ProgramLimits};
 /// Longest command, and longest program, in bytes.
 pub const PROGRAM_BYTES_MAX: usize = 64 << 10;
 
+/// Memory of the Java machine, in bytes: its heap, the compiler, and what it needs itself.
+pub const JAVA_MEMORY_BYTES: u64 = 768 << 20;
+
 /// Address space of the Java machine, in bytes: it reserves far more than it uses.
-pub const JAVA_MEMORY_BYTES: u64 = 3 << 30;
+pub const JAVA_ADDRESS_BYTES: u64 = 3 << 30;
 
 /// Heap of a program in Java.
 pub const JAVA_HEAP: &str = "-Xmx256m";
@@ -49,7 +52,11 @@ pub(crate) async fn java(
     arguments: &Map<String, Value>,
 ) -> Result<String, ToolFailure> {
     let program = text(arguments, "code", PROGRAM_BYTES_MAX)?;
-    let limits = ProgramLimits { memory_bytes: limits.memory_bytes.max(JAVA_MEMORY_BYTES), ..*limits };
+    let limits = ProgramLimits {
+        memory_bytes: limits.memory_bytes.max(JAVA_MEMORY_BYTES),
+        address_bytes: limits.address_bytes.max(JAVA_ADDRESS_BYTES),
+        ..*limits
+    };
     let mut words = vec!["sh", "-c", JAVA_SCRIPT, "sh", &program];
     words.extend(JAVA_OPTIONS);
     let finished = confinement.run(&words, &limits).await;
@@ -82,9 +89,15 @@ fn answered(finished: Finished, limits: &ProgramLimits) -> Result<String, ToolFa
         ProcessEnd::Exited(0) => Ok(output),
         ProcessEnd::Exited(code) => Err(ToolFailure::call(format!("{output}(exit status {code})"))),
         ProcessEnd::Killed => Err(ToolFailure::call(format!(
-            "{output}(the program was killed; it may have taken more than {} MiB of memory, or too much time of the \
-             processor)",
+            "{output}(the program was killed; it may have taken too much time of the processor)"
+        ))),
+        ProcessEnd::Memory => Err(ToolFailure::call(format!(
+            "{output}(the program took more than {} MiB of memory, together with its files, and was killed)",
             limits.memory_bytes >> 20
+        ))),
+        ProcessEnd::Processes => Err(ToolFailure::call(format!(
+            "{output}(the program started more than {} processes and threads and was killed)",
+            limits.processes
         ))),
         ProcessEnd::Time => Err(ToolFailure::call(format!(
             "{output}(the program did not end within {:?} and was killed)",

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use crate::arguments::text;
-use crate::confine::{Confinement, ProgramLimits, Unavailable};
+use crate::confine::{Confinement, ProgramLimits};
 use crate::definitions::{self, Kind};
 use crate::player::{FILM_BYTES_MAX, Player};
 use crate::{office, programs};
@@ -23,7 +23,7 @@ pub struct Everyday {
     /// Folders that are searched for the sandbox.
     path: String,
     /// Tried when it is first needed.
-    confinement: OnceCell<Result<Confinement, Unavailable>>,
+    confinement: OnceCell<Confinement>,
     tools: Arc<[Tool]>,
 }
 
@@ -49,9 +49,9 @@ impl Everyday {
     }
 
     async fn confinement(&self) -> Result<&Confinement, ToolFailure> {
-        // Tried once for all runs. A failure is remembered like a success.
-        let found = self.confinement.get_or_init(|| Confinement::find(&self.path)).await;
-        found.as_ref().map_err(|unavailable| ToolFailure::world(unavailable.to_string()))
+        // Tried once for all runs if it works. What is missing may be there later, such as room for processes.
+        let found = self.confinement.get_or_try_init(|| Confinement::find(&self.path)).await;
+        found.map_err(|unavailable| ToolFailure::world(unavailable.to_string()))
     }
 }
 

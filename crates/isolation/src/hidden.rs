@@ -43,10 +43,12 @@ impl Hidden {
                 })
                 .to_vec(),
         };
-        // Stores of other campaigns may lie in their usual place beside the program.
-        let default = folders.iter().map(|folder| resolved(folder).join(STORE_FOLDER));
-        let others = default.filter(|folder| !store.contains(folder)).collect();
-        Self { store, others }
+        let mut hidden = Self { store, others: Vec::new() };
+        // Stores of other campaigns may lie in their usual place beside the program, or in a folder above it.
+        for folder in folders.iter().map(|folder| resolved(folder)) {
+            folder.ancestors().for_each(|above| hidden.add(&above.join(STORE_FOLDER)));
+        }
+        hidden
     }
 
     /// Also hides this file or folder.
@@ -87,11 +89,15 @@ mod tests {
 
     #[test]
     fn a_store_is_hidden_with_its_folder_where_that_is_its_own() {
+        let above = paths(&["/no/.planproof", "/.planproof"]);
         let hidden = Hidden::of_store(Path::new("/no/such/.planproof/runs.db"), &paths(&["/no/such"]));
-        assert_eq!((hidden.store, hidden.others), (paths(&["/no/such/.planproof"]), vec![]));
+        assert_eq!((hidden.store, hidden.others), (paths(&["/no/such/.planproof"]), above.clone()));
         let files = ["/no/such/a.db", "/no/such/a.db-wal", "/no/such/a.db-shm", "/no/such/a.db-journal"];
         let hidden = Hidden::of_store(Path::new("/no/such/a.db"), &paths(&["/no/such"]));
-        assert_eq!((hidden.store, hidden.others), (paths(&files), paths(&["/no/such/.planproof"])));
+        assert_eq!(
+            (hidden.store, hidden.others),
+            (paths(&files), [paths(&["/no/such/.planproof"]), above].concat())
+        );
         // A program that is started in the folder would keep access to what is below the cover.
         let hidden = Hidden::of_store(Path::new("/x/.planproof/runs.db"), &paths(&["/x/.planproof/work"]));
         assert!(hidden.store.contains(&"/x/.planproof/runs.db-wal".into()), "{hidden:?}");

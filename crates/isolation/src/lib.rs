@@ -9,7 +9,8 @@
 //! # Module layout
 //!
 //! - `account.rs`: the layers, and the account of those that held.
-//! - `hidden.rs`: what is hidden; `hidden/mounts.rs` where in the file system it is visible.
+//! - `hidden.rs`: what is hidden; `hidden/mounts.rs` where in the file system it is visible; `mounts.rs` the mounts.
+//! - `calls.rs`: filters of system calls; `processes.rs`: processes and their memory.
 //! - `find.rs`: what the machine offers.
 //! - `launcher.rs`: the outer launcher process; `launcher/inside.rs` the first process inside, `launcher/covers.rs`
 //!   covers, `launcher/rights.rs` rights and limits, `launcher/memory.rs` memory (its limit is parsed in
@@ -18,6 +19,8 @@
 //! - `gate.rs` keeps one run from exhausting the servers that all runs share.
 
 mod account;
+#[cfg(target_os = "linux")]
+mod calls;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
@@ -27,6 +30,10 @@ mod hidden;
 #[cfg(target_os = "linux")]
 mod launcher;
 mod memory;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(target_os = "linux")]
+pub mod processes;
 #[cfg(target_os = "linux")]
 mod spec;
 
@@ -39,6 +46,8 @@ use self::elsewhere::died_by;
 use self::launcher::died_by;
 
 pub use account::{Account, Isolate, Layer};
+#[cfg(target_os = "linux")]
+pub use calls::confined_calls;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{close_this_process, find, find_memory, launcher_main, only_launcher_main};
 #[cfg(target_os = "linux")]

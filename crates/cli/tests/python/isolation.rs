@@ -19,6 +19,9 @@ use crate::support::{self, Place, Run};
 /// Cases of a campaign: enough that no order by chance is right in all of them.
 const CASES: &str = "8";
 
+/// The time of two runs of a few seconds each, on a machine that does other things as well.
+const LONG: Duration = Duration::from_secs(60);
+
 /// How long what is to have ended is looked at.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -43,7 +46,7 @@ enum How {
 type Attack = fn(&Ground);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let attacks: [(&str, Attack); 13] = [
+    let attacks: [(&str, Attack); 15] = [
         ("the_answers_of_the_store_are_not_read", answers_are_not_read),
         ("cases_are_not_recomputed", cases_are_not_recomputed),
         ("memory_and_environment_are_closed", memory_is_closed),
@@ -53,6 +56,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("nothing_outlives_its_run", nothing_outlives_its_run),
         ("nothing_outlives_planproof", nothing_outlives_planproof),
         ("nobody_else_is_killed", nobody_else_is_killed),
+        ("the_kernel_is_not_controlled", the_kernel_is_not_controlled),
+        ("who_stops_everything_reaches_its_time", who_stops_everything_reaches_its_time),
         ("memory_without_end_is_the_agents_failure", memory_has_an_end),
         ("memory_is_that_of_all_processes", memory_is_of_all_processes),
         ("memory_that_is_shared_or_reserved_counts_once_or_not", shared_memory_counts_once),
@@ -401,6 +406,31 @@ fn nobody_else_is_killed(ground: &Ground) {
     assert_eq!(came.found(), ["alone"]);
     assert_eq!(came.report()["unscored"], 0);
     came.assert_held(&[PROCESSES]);
+}
+
+/// Whether this process sees such a file system that can be written to.
+fn has_open_controls() -> bool {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    mounts.lines().any(|line| line.contains(" /sys") && line.split(' ').nth(5).unwrap().starts_with("rw"))
+}
+
+fn the_kernel_is_not_controlled(ground: &Ground) {
+    let came = ground.attack("controlling", How::None, "--cases 1");
+    assert_eq!(came.found() != ["nothing"], has_open_controls(), "{:?}", came.found());
+    for how in [How::Best, How::Strict] {
+        let came = ground.attack("controlling", how, "--cases 1");
+        assert_eq!(came.found(), ["nothing"], "{how:?}: {:?}", came.run);
+        came.assert_held(&[FILES]);
+    }
+}
+
+fn who_stops_everything_reaches_its_time(ground: &Ground) {
+    let begun = Instant::now();
+    let came = ground.attack("stopping", How::Strict, "--cases 2 --concurrency 1 --timeout 3");
+    assert_eq!(came.found(), ["stopped"], "{:?}", came.run);
+    let report = came.report();
+    assert_eq!((&report["classes"]["timeout"], &report["unscored"]), (&2.into(), &0.into()), "{report}");
+    assert!(begun.elapsed() < LONG, "{:?}", begun.elapsed());
 }
 
 /// Runs that use so many MiB and are allowed 160, with and without namespaces, and one that is allowed all it wants.

@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::Hidden;
+use crate::mounts::Mount;
 
 impl Hidden {
     /// All paths.
@@ -13,18 +14,10 @@ impl Hidden {
     }
 }
 
-/// A mount, as listed by the kernel.
-struct Mount {
-    device: String,
-    /// The mounted part of the file system.
-    root: PathBuf,
-    point: PathBuf,
-}
-
 /// All places where these paths are visible: the paths themselves, and the same files through other mounts of their
 /// file systems.
 pub(crate) fn everywhere<'a>(paths: impl Iterator<Item = &'a PathBuf>, mounts: &str) -> Vec<PathBuf> {
-    let mounts: Vec<Mount> = mounts.lines().filter_map(Mount::read).collect();
+    let mounts: Vec<Mount> = mounts.lines().filter_map(|line| Mount::read(line.as_bytes())).collect();
     let mut all = Vec::new();
     for path in paths {
         for place in std::iter::once(path.clone()).chain(elsewhere(path, &mounts)) {
@@ -64,38 +57,6 @@ fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-impl Mount {
-    /// Parses a line of `/proc/self/mountinfo`.
-    fn read(line: &str) -> Option<Self> {
-        let mut words = line.split(' ').skip(2);
-        let device = words.next()?.to_owned();
-        let (root, point) = (unescaped(words.next()?), unescaped(words.next()?));
-        Some(Self { device, root, point })
-    }
-}
-
-/// The kernel writes blanks, line breaks and backslashes as a backslash and three octal digits.
-fn unescaped(text: &str) -> PathBuf {
-    let mut path = String::new();
-    let mut rest = text;
-    while let Some(place) = rest.find('\\') {
-        let (before, at) = rest.split_at(place);
-        path.push_str(before);
-        match at.get(1..4).and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                path.push(char::from(byte));
-                rest = &at[4..];
-            }
-            None => {
-                path.push('\\');
-                rest = &at[1..];
-            }
-        }
-    }
-    path.push_str(rest);
-    path.into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,11 +77,5 @@ mod tests {
         );
         assert_eq!(everywhere([store.clone()].iter(), &mounts), [store, shown]);
         fs::remove_dir_all(place).unwrap();
-    }
-
-    #[test]
-    fn names_are_read_as_the_kernel_writes_them() {
-        assert_eq!(unescaped("/a\\040b\\134c"), Path::new("/a b\\c"));
-        assert_eq!(unescaped("/a\\9"), Path::new("/a\\9"));
     }
 }

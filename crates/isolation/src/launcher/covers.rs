@@ -9,12 +9,48 @@ use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 
 use super::failed;
+use crate::mounts;
 
 /// Mount options for the empty, unwritable folder that covers a folder.
 const EMPTY: Option<&str> = Some("mode=0555,size=4k");
 
 /// Flags of a mount without devices, programs and set-user-ID files.
 const PLAIN: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV).union(MsFlags::MS_NOEXEC);
+
+/// Below it, and in file systems of the kinds of [`CONTROLS`] elsewhere, the kernel and its groups of processes are
+/// controlled.
+const SYSTEM: &str = "/sys";
+
+/// Kinds of file systems whose files are controls of the kernel.
+const CONTROLS: [&str; 15] = [
+    "binfmt_misc",
+    "bpf",
+    "cgroup",
+    "cgroup2",
+    "configfs",
+    "debugfs",
+    "efivarfs",
+    "fusectl",
+    "pstore",
+    "resctrl",
+    "securityfs",
+    "selinuxfs",
+    "smackfs",
+    "sysfs",
+    "tracefs",
+];
+
+/// Folders and files of `/proc` with system settings, as a container has them read-only.
+const SETTINGS: [&str; 8] = [
+    "/proc/acpi",
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/irq",
+    "/proc/mtrr",
+    "/proc/scsi",
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+];
 
 const NOTHING: Option<&str> = None;
 
@@ -33,9 +69,8 @@ pub(super) fn cover(paths: &[PathBuf], from_superuser: bool) -> Result<(), Strin
         for device in block_devices() {
             cover_file(&device).map_err(|error| failed(&format!("covering {}", device.display()), error))?;
         }
-        // It need not exist.
-        let _ = read_only("/sys");
     }
+    close_controls()?;
     // A program that is started in a folder below a cover would still have access to what the cover hides.
     let folder = env::current_dir().map_err(|error| failed("the folder of the program", error))?;
     env::set_current_dir(&folder)
@@ -50,8 +85,23 @@ fn cover_file(path: &Path) -> Result<(), Errno> {
     mount(Some("/dev/null"), path, NOTHING, MsFlags::MS_BIND, NOTHING)
 }
 
-/// Makes an existing mount read-only, in this namespace only.
-fn read_only(point: &str) -> Result<(), Errno> {
+/// Makes the controls of the kernel read-only, all mounts of them. Otherwise a program could end or freeze planproof
+/// through its control group, wherever its user may write to that.
+fn close_controls() -> Result<(), String> {
+    let all = mounts::own().map_err(|error| failed("the list of mounts", error))?;
+    for mount in all {
+        let is_control = mount.point.starts_with(SYSTEM) || CONTROLS.contains(&mount.kind.as_str());
+        // What another mount covers cannot be uncovered by the program.
+        if is_control && !mount.is_read_only && mount.is_reachable() {
+            read_only(&mount.point)
+                .map_err(|error| failed(&format!("closing {}", mount.point.display()), error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes an existing mount read-only, in this namespace only. What is mounted below it is a mount of its own.
+fn read_only(point: &Path) -> Result<(), Errno> {
     let flags = PLAIN | MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
     mount(NOTHING, point, NOTHING, flags, NOTHING)
 }
@@ -71,11 +121,11 @@ pub(super) fn own_proc() -> Result<(), String> {
 
 /// Makes system settings read-only, which a root program could otherwise change whatever its capabilities.
 pub(super) fn close_settings() -> Result<(), String> {
-    let settings = "/proc/sys";
-    mount(Some(settings), settings, NOTHING, MsFlags::MS_BIND, NOTHING)
-        .and_then(|()| read_only(settings))
-        .map_err(|error| failed(settings, error))?;
-    // It need not exist.
-    let _ = cover_file(Path::new("/proc/sysrq-trigger"));
+    // A machine may lack any of these.
+    for settings in SETTINGS.map(Path::new).into_iter().filter(|path| path.exists()) {
+        mount(Some(settings), settings, NOTHING, MsFlags::MS_BIND, NOTHING)
+            .and_then(|()| read_only(settings))
+            .map_err(|error| failed(&settings.display().to_string(), error))?;
+    }
     Ok(())
 }

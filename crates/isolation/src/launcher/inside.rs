@@ -17,7 +17,7 @@ use super::memory::{Tree, Watch};
 use super::{
     ANY_CHILD, End, NOT_STARTED, OVER_MEMORY, Words, close_this_process, covers, failed, rights, until_end,
 };
-use crate::PROCESSES_MAX;
+use crate::{PROCESSES_MAX, calls};
 
 /// How long processes left behind by the program have to end after SIGTERM. The rest are killed when this process
 /// ends.
@@ -65,15 +65,21 @@ fn run(words: &Words) -> Result<End, String> {
     // Killing the outer launcher kills the whole run.
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|error| failed("its end", error))?;
     let namespaces = words.spec.namespaces.filter(|namespaces| namespaces.processes);
-    if let Some(namespaces) = namespaces {
+    let is_superuser = words.spec.namespaces.is_some_and(|namespaces| !namespaces.user);
+    if namespaces.is_some() {
         covers::own_proc()?;
-        if !namespaces.user {
+    }
+    if is_superuser {
+        if namespaces.is_some() {
             limit_processes();
-            covers::close_settings()?;
         }
+        covers::close_settings()?;
     }
     // After the mounts, for which the rights are needed.
     rights::give_up(&words.spec.landlock)?;
+    if is_superuser {
+        calls::forbid_mounts().map_err(|error| failed("a filter against mounts", error))?;
+    }
     if words.spec.is_trial {
         return Ok(End::Exited(0));
     }

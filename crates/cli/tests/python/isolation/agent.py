@@ -263,6 +263,44 @@ def sharing(_):
     found("shared" if len(kept) + len(reserved) > 2**36 else "nothing")
 
 
+# Kinds of file systems whose files are controls of the kernel.
+CONTROLS = ("binfmt_misc bpf cgroup cgroup2 configfs debugfs efivarfs fusectl pstore resctrl securityfs selinuxfs "
+            "smackfs sysfs tracefs").split()
+
+
+def controlling(_):
+    writable = []
+    with open("/proc/self/mountinfo") as file:
+        lines = [line.split() for line in file]
+    for line in lines:
+        point, kind = line[4].encode().decode("unicode_escape"), line[line.index("-") + 1]
+        if point.startswith("/sys/") or point == "/sys" or kind in CONTROLS:
+            try:
+                if not os.statvfs(point).f_flag & os.ST_RDONLY:
+                    writable.append(point)
+            except OSError:
+                pass
+    # Once more, in namespaces of its own. Writing it there moves a process to the group that it is in.
+    again = "mount -t cgroup2 none /mnt && echo 0 > /mnt/cgroup.procs || {} && echo 0 > /mnt/cgroup.procs".format(
+        "mount -t cgroup -o freezer none /mnt")
+    if subprocess.run(["unshare", "-UrmC", "sh", "-c", again], stderr=subprocess.DEVNULL).returncode == 0:
+        writable.append("what it mounted itself")
+    found("writable: " + ", ".join(writable) if writable else "nothing")
+
+
+def stopping(_):
+    # Nobody is stopped who could not be woken: only where there is a process namespace.
+    if len(others()) > 50:
+        return found("a crowd")
+    found("stopped")
+    if os.fork() == 0:
+        os.setsid()
+    os.kill(-1, signal.SIGSTOP)
+    os.kill(1, signal.SIGSTOP)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    found("woken")
+
+
 def main():
     place = number()
     attack = globals()[ATTACK]

@@ -1,4 +1,4 @@
-//! Windows, which has no bubblewrap, so that no program is run.
+//! Systems without bubblewrap, where no program is run.
 
 use super::{Finished, ProgramLimits, Unavailable};
 
@@ -11,16 +11,17 @@ impl Confinement {
     ///
     /// # Errors
     /// Always.
-    #[expect(clippy::unused_async, reason = "the other systems run a program here")]
+    #[expect(clippy::unused_async, reason = "Linux runs a program here")]
     pub async fn find(_: &str) -> Result<Self, Unavailable> {
-        Err(Unavailable { reason: "there is no bubblewrap for Windows; use WSL".to_owned() })
+        let advice = if cfg!(windows) { "use WSL" } else { "use Linux" };
+        Err(Unavailable { reason: format!("there is no bubblewrap for this system; {advice}") })
     }
 
     /// Runs a program by its name with its arguments, which is not possible on this system.
     ///
     /// # Errors
     /// The sandbox cannot be started.
-    #[expect(clippy::unused_async, reason = "the other systems run a program here")]
+    #[expect(clippy::unused_async, reason = "Linux runs a program here")]
     pub async fn run(&self, _: &[&str], _: &ProgramLimits) -> Result<Finished, Unavailable> {
         match *self {}
     }
