@@ -11,10 +11,10 @@
 //!   (`http.rs`); streams and documents, whichever a server sends (`connection/stream.rs`, `connection/events.rs`), how
 //!   long it may be silent (`connection/silence.rs`), the calls in the pieces of a stream (`connection/calls.rs`),
 //!   thoughts in the text (`connection/thoughts.rs`), the words for the end of a reply (`connection/ending.rs`) and for
-//!   errors (`connection/fault.rs`). A provider has its wire types only. OpenAI's protocols (`openai.rs`): chat completions, plain completions (`openai/completions.rs`),
-//!   and responses, where the server stores the conversation (`openai/responses.rs`). Anthropic's messages
-//!   (`anthropic.rs`). Ollama's chat (`ollama.rs`). Which names mean which server (`providers.rs`,
-//!   `data/providers.json`).
+//!   errors (`connection/fault.rs`). A provider has its wire types only. OpenAI's protocols (`openai.rs`): chat
+//!   completions, plain completions (`openai/completions.rs`), and responses, where the server stores the conversation
+//!   (`openai/responses.rs`). Anthropic's messages (`anthropic.rs`). Ollama's chat (`ollama.rs`). Which names mean
+//!   which server (`providers.rs`, `data/providers.json`).
 //! - **wrappers**. Recordings (`recording.rs`): one that writes exchanges down (`recording/recorder.rs`), one that
 //!   answers from the file alone (`recording/replay.rs`) and reports how a request differs from the nearest recorded
 //!   one (`recording/difference.rs`), ignoring what may differ (`recording/may_differ.rs`). A meter with budgets

@@ -111,8 +111,8 @@ impl ContentRule {
     }
 }
 
-/// The JSON Schema of a content: an object, or `true` or `false`. To check with, it is a [`Value`]; to show it, write it
-/// itself, because a value lacks digits of long numbers.
+/// The JSON Schema of a content: an object, or `true` or `false`. To check with it, it derefs to a [`Value`]; to show
+/// it, write it itself, because a value lacks digits of long numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContentSchema {
     value: Value,
