@@ -1,7 +1,12 @@
 //! The sandbox of bubblewrap.
 //!
 //! Limits are set inside, after the sandbox has a user namespace of its own: there the kernel counts processes for
-//! that namespace alone (since Linux 5.14), not for all that the user runs. Before, they are counted by our watcher.
+//! that namespace alone (since Linux 5.14), not for all that the user runs. Before, they are counted by our watcher,
+//! which also sums up memory.
+//!
+//! A control group for each sandbox would have one exact total. But an ordinary user has none to divide except in a
+//! session that systemd delegates, most containers have none at all, and a process may not stay beside the groups that
+//! it divides. So what no process holds is refused instead, and what processes hold is watched, the same everywhere.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,7 +18,7 @@ use std::time::{Duration, Instant};
 use planproof_isolation::confined_calls;
 use planproof_isolation::processes::{CONFIRMED_AFTER, LOOK_MIN, pause};
 use planproof_tools::process::ProcessGroup;
-use rustix::process::geteuid;
+use rustix::process::{Resource, geteuid, getrlimit};
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStderr, ChildStdout, Command};
@@ -45,7 +50,7 @@ const TRIAL: Duration = Duration::from_secs(10);
 const REASON_BYTES_MAX: usize = 300;
 
 /// Most open files of each process.
-const FILES_MAX: u32 = 256;
+const FILES_MAX: u64 = 256;
 
 /// The descriptor from which bubblewrap reads the filter of system calls. The program does not get it.
 const FILTER: &str = "9";
@@ -214,11 +219,18 @@ impl Confinement {
         bytes.truncate(limits.output_bytes);
         let output = String::from_utf8_lossy(&bytes).into_owned();
         let ended = ended?;
-        // Bubblewrap ended, and no program was there before.
-        if matches!(ended, ProcessEnd::Exited(_) | ProcessEnd::Killed)
-            && !known.was_run.load(Ordering::Relaxed)
-        {
-            return Err(Unavailable { reason: reason(&output) });
+        let was_run = known.was_run.load(Ordering::Relaxed);
+        match ended {
+            // Bubblewrap ended, and no program was there before.
+            ProcessEnd::Exited(_) | ProcessEnd::Killed if !was_run => {
+                return Err(Unavailable { reason: reason(&output) });
+            }
+            // Not even the sandbox was there.
+            ProcessEnd::Time if !was_run && known.first.load(Ordering::Relaxed) == 0 => {
+                let reason = format!("bubblewrap did not start within {:?}", limits.time);
+                return Err(Unavailable { reason });
+            }
+            _ => {}
         }
         Ok((Finished { output, ended }, known))
     }
@@ -259,16 +271,13 @@ impl Confinement {
         // One second more than the limit on elapsed time, which a program with one thread therefore reaches first.
         let seconds = limits.time.as_secs().saturating_add(1);
         words.extend(["prlimit", "--core=0", "--memlock=0", "--msgqueue=0"].map(OsString::from));
-        words.extend(
-            [
-                format!("--as={}", limits.address_bytes),
-                format!("--cpu={seconds}"),
-                format!("--nofile={FILES_MAX}"),
-            ]
-            .map(OsString::from),
-        );
+        words.extend([
+            limit("as", Resource::As, limits.address_bytes),
+            limit("cpu", Resource::Cpu, seconds),
+            limit("nofile", Resource::Nofile, FILES_MAX),
+        ]);
         if self.counts_own {
-            words.push(format!("--nproc={}", limits.processes).into());
+            words.push(limit("nproc", Resource::Nproc, limits.processes.into()));
         }
         words.push("--".into());
         words.extend(program.iter().map(OsString::from));
@@ -277,6 +286,12 @@ impl Confinement {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
+}
+
+/// An option of `prlimit`. Nobody may have more than the most that we may have ourselves.
+fn limit(name: &str, resource: Resource, most: u64) -> OsString {
+    let own = getrlimit(resource).maximum.unwrap_or(most);
+    format!("--{name}={}", most.min(own)).into()
 }
 
 /// What ends a sandbox within its time.
@@ -412,4 +427,46 @@ fn mounts() -> Vec<OsString> {
         words.extend(["--ro-bind-try".into(), path.clone().into_os_string(), path.into_os_string()]);
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_told_apart() {
+        for (release, own) in
+            [("6.18.44-fc", true), ("5.14.0-70.el9", true), ("5.13.19", false), ("4.18", false)]
+        {
+            assert_eq!(counts_own(release), own, "{release}");
+        }
+        assert!(!counts_own("x"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for (said, expected) in [
+            ("bwrap: Creating new namespace failed: Resource temporarily unavailable", "`ulimit -u`"),
+            ("sh: 1: Cannot fork", "`ulimit -u`"),
+            ("bwrap: Unknown option --size", "install version 0.7"),
+            ("bwrap: Creating new namespace failed: No space left on device", "/proc/sys/user"),
+            ("bwrap: setting up uid map: Permission denied", "user namespaces may be forbidden"),
+            ("", "without a word"),
+        ] {
+            assert!(reason(said).contains(expected), "{said}: {}", reason(said));
+        }
+    }
+
+    /// Where the kernel counts for the user and not for the sandbox, no limit is set, and the watcher counts.
+    #[tokio::test]
+    async fn an_old_kernel_needs_the_watcher() {
+        // Machines without bubblewrap have nothing to test; the tests of the tools say so.
+        let Ok(found) = Confinement::find(&std::env::var("PATH").unwrap_or_default()).await else { return };
+        let old = Confinement { counts_own: false, ..found };
+        let limits = ProgramLimits::default();
+        let finished = old.run(&["sh", "-c", "while :; do sleep 100 & done"], &limits).await.unwrap();
+        assert_eq!(finished.ended, ProcessEnd::Processes);
+        let few = old.run(&["sh", "-c", "sleep 0.2 & sleep 0.3; echo few"], &limits).await;
+        assert_eq!(few.unwrap().output, "few\n");
+    }
 }

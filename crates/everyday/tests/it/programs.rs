@@ -4,12 +4,13 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use planproof_everyday::{Confinement, Player, ProcessEnd, ProgramLimits};
 use planproof_media::Endpoints;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Folder, content, done, outage, refused, tools, tools_with, trial, wait};
 
@@ -27,6 +28,7 @@ fn path() -> String {
 
 pub(crate) fn trials() -> Vec<Trial> {
     let works = wait(Confinement::find(&path())).is_ok();
+    let has_python = works && Path::new("/usr/bin/python3").exists();
     let has_java = works && Path::new("/usr/bin/java").exists();
     vec![
         trial("programs::without_a_sandbox_nothing_is_run", without_a_sandbox_nothing_is_run),
@@ -37,6 +39,19 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("programs::limits_end_a_program", limits_end_a_program).with_ignored_flag(!works),
         trial("programs::the_limit_of_time_counts_once", the_limit_of_time_counts_once)
             .with_ignored_flag(!works),
+        trial("programs::limits_count_for_one_sandbox", limits_count_for_one_sandbox)
+            .with_ignored_flag(!works),
+        trial("programs::calls_do_not_disturb_each_other", calls_do_not_disturb_each_other)
+            .with_ignored_flag(!works),
+        trial("programs::no_room_is_an_outage", no_room_is_an_outage).with_ignored_flag(!works),
+        trial("programs::memory_is_that_of_a_whole_call", memory_is_that_of_a_whole_call)
+            .with_ignored_flag(!has_python),
+        trial("programs::nothing_is_kept_that_no_process_holds", nothing_is_kept_that_no_process_holds)
+            .with_ignored_flag(!has_python),
+        trial("programs::a_stopped_program_ends_at_its_time", a_stopped_program_ends_at_its_time)
+            .with_ignored_flag(!works),
+        trial("programs::usual_programs_notice_nothing", usual_programs_notice_nothing)
+            .with_ignored_flag(!has_python),
         trial("programs::java_is_run", java_is_run).with_ignored_flag(!has_java),
         trial("programs::a_status_of_a_program_is_no_outage", a_status_of_a_program_is_no_outage)
             .with_ignored_flag(!Path::new("/usr/bin/prlimit").exists()),
@@ -49,9 +64,13 @@ fn without_a_sandbox_nothing_is_run() {
     let tools = tools_with(&folder, Endpoints::none(), None, long(), &empty);
     let file = folder.0.join("x");
     let text = outage(&tools, "shell", &json!({ "command": format!("touch {}", file.display()) }));
-    assert!(text.contains("there is no `bwrap`; install bubblewrap"), "{text}");
+    let missing = match cfg!(target_os = "linux") {
+        true => "there is no `bwrap`; install bubblewrap",
+        false => "there is no bubblewrap for this system",
+    };
+    assert!(text.contains(missing), "{text}");
     let text = outage(&tools, "java", &json!({ "code": "class A {}" }));
-    assert!(text.contains("install bubblewrap"), "{text}");
+    assert!(text.contains(missing), "{text}");
     assert!(!file.exists());
 }
 
@@ -132,6 +151,193 @@ fn limits_end_a_program() {
     let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
     let text = refused(&tools, "shell", &json!({ "command": "x=xxxxxxxx; while :; do x=$x$x; done" }));
     assert!(text.contains("killed") || text.contains("exit status"), "{text}");
+}
+
+/// Processes of the user as whom programs run, which end with this.
+struct Others(Vec<Child>);
+
+impl Others {
+    fn new(count: usize) -> Self {
+        let is_root = rustix::process::geteuid().is_root();
+        let start = |_| {
+            let mut command = Command::new(if is_root { "setpriv" } else { "sleep" });
+            if is_root {
+                command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", "sleep"]);
+            }
+            command.arg("600").spawn().unwrap()
+        };
+        Self((0..count).map(start).collect())
+    }
+}
+
+impl Drop for Others {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+    }
+}
+
+/// Starts so many processes that wait for each other.
+fn many(count: u32) -> String {
+    format!(
+        "mkfifo p; exec 3<>p; i=0; while [ $i -lt {count} ]; do {{ read x <&3; }} & i=$((i+1)); done; sleep 1; echo $i"
+    )
+}
+
+fn limits_count_for_one_sandbox() {
+    let _others = Others::new(100);
+    let folder = Folder::new("others");
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
+    assert_eq!(done(&tools, "shell", &json!({ "command": many(50) })), "50\n");
+    // It has a limit nevertheless.
+    let text = refused(&tools, "shell", &json!({ "command": many(70) }));
+    assert!(text.contains("Cannot fork") || text.contains("Resource temporarily unavailable"), "{text}");
+}
+
+fn calls_do_not_disturb_each_other() {
+    let found = wait(Confinement::find(&path())).unwrap();
+    let (program, limits) = (many(50), long());
+    let all = wait(async {
+        let words = ["sh", "-c", &program];
+        let run = || found.run(&words, &limits);
+        tokio::join!(run(), run(), run())
+    });
+    for finished in [all.0, all.1, all.2] {
+        assert_eq!(finished.unwrap().output, "50\n");
+    }
+}
+
+/// Bubblewrap is started with so small a limit on all processes of its user that a sandbox has no room.
+fn no_room_is_an_outage() {
+    let folder = Folder::new("no-room");
+    let (script, full) = (folder.0.join("bwrap"), folder.0.join("full"));
+    let real = std::env::split_paths(&path()).map(|it| it.join("bwrap")).find(|it| it.is_file()).unwrap();
+    let real = real.display();
+    let text = format!(
+        "#!/bin/sh\n[ -e {} ] && exec prlimit --nproc=20: {real} \"$@\"\nexec {real} \"$@\"\n",
+        full.display()
+    );
+    fs::write(&script, text).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o755)).unwrap();
+    let with = format!("{}:{}", folder.0.display(), path());
+    let fails = json!({ "command": "exit 3" });
+    let advice = "can have no further processes";
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &with);
+    assert_eq!(refused(&tools, "shell", &fails), "(exit status 3)");
+    fs::write(&full, "").unwrap();
+    // Whether the program failed for want of room cannot be known, so it is not blamed.
+    let text = outage(&tools, "shell", &fails);
+    assert!(text.contains(advice) && text.contains("ulimit -u"), "{text}");
+    // The same if there was no room from the beginning, and no longer once there is some.
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &with);
+    let text = outage(&tools, "shell", &json!({ "command": "true" }));
+    assert!(text.contains(advice), "{text}");
+    fs::remove_file(&full).unwrap();
+    assert_eq!(done(&tools, "shell", &json!({ "command": "true" })), "(no output)");
+}
+
+/// A command that runs this in Python.
+fn python(code: &str) -> Value {
+    json!({ "command": format!("python3 - <<'END'\n{code}\nEND") })
+}
+
+/// Each process, file or socket is within its own limit.
+fn memory_is_that_of_a_whole_call() {
+    let folder = Folder::new("memory");
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
+    for code in [
+        // Memory of many processes.
+        "import os, time\nfor _ in range(3): os.fork()\nkept = bytearray(os.urandom(1)) * (150 << 20)\ntime.sleep(60)",
+        // Many empty files, which the limit on their bytes does not bound.
+        "n = 0\nwhile n < 3000000:\n    open(f'{n}', 'w').close()\n    n += 1",
+        // What waits in sockets.
+        "import os, socket, time\nfor _ in range(4): os.fork()\nkept = [socket.socketpair() for _ in range(110)]\n\
+         time.sleep(60)",
+    ] {
+        let text = refused(&tools, "shell", &python(code));
+        let end = "(the program took more than 512 MiB of memory, together with its files, and was killed)";
+        assert!(text.ends_with(end), "{code}: {text}");
+    }
+}
+
+fn nothing_is_kept_that_no_process_holds() {
+    let folder = Folder::new("unheld");
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
+    for code in [
+        "import os; os.memfd_create('x')",
+        "import mmap; mmap.mmap(-1, 1 << 20)",
+        "import mmap, os; mmap.mmap(os.open('/dev/zero', os.O_RDWR), 1 << 20)",
+        "import socket; socket.socket(socket.AF_INET, socket.SOCK_STREAM)",
+        "import socket; socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+        "open('/dev/x', 'w')",
+        "open('/dev/shm/x', 'w').write('x' * (17 << 20))",
+        "import ctypes; assert ctypes.CDLL(None).shmget(0, 1 << 20, 0o1777) >= 0",
+        "import ctypes; assert ctypes.CDLL(None).msgget(0, 0o1777) >= 0",
+        "import ctypes; assert ctypes.CDLL(None).semget(0, 1, 0o1777) >= 0",
+        "import ctypes; assert ctypes.CDLL(None).inotify_init1(0) >= 0",
+        // Namespaces: of users, and what one of those gives a right to.
+        "import ctypes; assert ctypes.CDLL(None).unshare(0x10000000) == 0",
+        "import ctypes; assert ctypes.CDLL(None).unshare(0x08000000) == 0",
+        // A key in the keyring of the user, and a new session.
+        "import ctypes, platform; n = {'x86_64': 248, 'aarch64': 217}[platform.machine()]\n\
+         assert ctypes.CDLL(None).syscall(n, b'user', b'planproof', b'x', 1, -4) >= 0",
+        "import ctypes, platform; n = {'x86_64': 250, 'aarch64': 219}[platform.machine()]\n\
+         assert ctypes.CDLL(None).syscall(n, 0, -4, 1) >= 0",
+    ] {
+        let text = refused(&tools, "shell", &python(code));
+        assert!(text.contains("Error") && text.ends_with("(exit status 1)"), "{code}: {text}");
+    }
+    // Neither descriptor of bubblewrap's is there.
+    let text = done(&tools, "shell", &json!({ "command": "ls /proc/$$/fd" }));
+    assert_eq!(
+        text.split_whitespace().filter(|it| it.parse::<u32>().is_ok_and(|fd| fd > 2 && fd < 10)).count(),
+        0,
+        "{text}"
+    );
+}
+
+fn a_stopped_program_ends_at_its_time() {
+    let folder = Folder::new("stopped");
+    let short = ProgramLimits { time: SHORT, ..ProgramLimits::default() };
+    let tools = tools_with(&folder, Endpoints::none(), None, short, &path());
+    let begun = Instant::now();
+    for command in
+        ["kill -STOP 1; kill -STOP -1; kill -STOP $$", "setsid sh -c 'kill -STOP $$' & kill -STOP $$"]
+    {
+        let text = refused(&tools, "shell", &json!({ "command": command }));
+        assert!(text.ends_with("(the program did not end within 2s and was killed)"), "{text}");
+    }
+    assert!(begun.elapsed() < LONG);
+}
+
+fn usual_programs_notice_nothing() {
+    let folder = Folder::new("usual");
+    let tools = tools_with(&folder, Endpoints::none(), None, long(), &path());
+    for (code, expected) in [
+        ("import asyncio; asyncio.run(asyncio.sleep(0.01)); print(1)", "1\n"),
+        ("import multiprocessing\nwith multiprocessing.Pool(3) as p: print(p.map(abs, [-1, 2]))", "[1, 2]\n"),
+        ("import subprocess; print(subprocess.run(['echo', 'x'], capture_output=True).stdout)", "b'x\\n'\n"),
+        (
+            "import threading\nt = [threading.Thread(target=print) for _ in range(3)]\nfor it in t: it.start()",
+            "\n\n\n",
+        ),
+        ("import sqlite3; print(sqlite3.connect('a').execute('select 7').fetchone())", "(7,)\n"),
+        (
+            "import tempfile, mmap\nf = tempfile.TemporaryFile(); f.write(b'abc'); f.flush()\n\
+          print(mmap.mmap(f.fileno(), 0)[:])",
+            "b'abc'\n",
+        ),
+    ] {
+        assert_eq!(done(&tools, "shell", &python(code)), expected, "{code}");
+    }
+    let text = done(
+        &tools,
+        "shell",
+        &json!({ "command": "seq 1000 | sort -rn | head -1; head -c 5000000 /dev/zero | wc -c" }),
+    );
+    assert_eq!(text, "1000\n5000000\n");
 }
 
 /// Writes a sandbox that is a script. It has room for any program, tells as bubblewrap does that it has run one, and
