@@ -251,7 +251,7 @@ fn memory_is_that_of_a_whole_call() {
         // Memory of many processes.
         "import os, time\nfor _ in range(3): os.fork()\nkept = bytearray(os.urandom(1)) * (150 << 20)\ntime.sleep(60)",
         // Many empty files, which the limit on their bytes does not bound.
-        "n = 0\nwhile n < 3000000:\n    open(f'/work/{n}', 'w').close()\n    n += 1",
+        "n = 0\nwhile n < 3000000:\n    open(f'{n}', 'w').close()\n    n += 1",
         // What waits in sockets.
         "import os, socket, time\nfor _ in range(4): os.fork()\nkept = [socket.socketpair() for _ in range(110)]\n\
          time.sleep(60)",
@@ -323,7 +323,7 @@ fn usual_programs_notice_nothing() {
             "import threading\nt = [threading.Thread(target=print) for _ in range(3)]\nfor it in t: it.start()",
             "\n\n\n",
         ),
-        ("import sqlite3; print(sqlite3.connect('/work/a').execute('select 7').fetchone())", "(7,)\n"),
+        ("import sqlite3; print(sqlite3.connect('a').execute('select 7').fetchone())", "(7,)\n"),
         (
             "import tempfile, mmap\nf = tempfile.TemporaryFile(); f.write(b'abc'); f.flush()\n\
           print(mmap.mmap(f.fileno(), 0)[:])",
