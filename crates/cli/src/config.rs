@@ -24,7 +24,7 @@ use planproof_agents::AGENT_OPTIONS;
 use planproof_report::shell_word;
 
 use crate::arguments::{
-    Arguments, Given, Global, has_use, in_groups, is_recorded, without_effect, without_idle_options,
+    Arguments, Given, Global, has_use, in_groups, is_kept, is_recorded, without_effect, without_idle_options,
 };
 use crate::failure::Failure;
 use crate::{terminal, values};
@@ -266,6 +266,7 @@ fn rules_out(command: &Command, above: &Arg, argument: &Arg) -> bool {
         |a: &Arg, b: &Arg| command.get_arg_conflicts_with(a).iter().any(|other| other.get_id() == b.get_id());
     above.get_id() == argument.get_id()
         || (above.get_id() == "replay" && is_recorded(argument.get_id().as_str()))
+        || (above.get_id() == "resume" && is_kept(argument.get_id().as_str()))
         || COMPANIONS.contains(&(above.get_id().as_str(), argument.get_id().as_str()))
         || conflict(above, argument)
         || conflict(argument, above)

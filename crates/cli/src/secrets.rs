@@ -17,9 +17,29 @@ static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The keys of all providers in the environment, the values of variables whose names suggest a key, and those that were
 /// [registered](hold) since.
 pub(crate) fn held() -> Secrets {
+    Secrets::new(values())
+}
+
+/// A text of the user's without keys, as it is kept.
+pub(crate) fn without(text: &str) -> String {
+    held().redact(text).into_owned()
+}
+
+fn values() -> impl Iterator<Item = String> {
     // A panic elsewhere must not make the keys unknown to what is still written.
     let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Secrets::new(of_environment(std::env::vars_os()).chain(named))
+    of_environment(std::env::vars_os()).chain(named)
+}
+
+/// All of them except plain words, such as `benchmark`, that occur in these texts: those are placeholders.
+pub(crate) fn held_but_words_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Secrets {
+    let (words, keys): (Vec<String>, Vec<String>) = values().partition(|value| is_word(value));
+    Secrets::new(words).apart_from(texts).and(keys)
+}
+
+/// Whether a key may be a placeholder that occurs in a text by chance.
+fn is_word(key: &str) -> bool {
+    !key.contains(|c: char| c.is_ascii_digit())
 }
 
 /// The values of variables that hold the key of a provider, or whose names suggest a secret. Paths and addresses with
@@ -92,9 +112,8 @@ fn refuse_keys_in(text: &str, id: &str) -> Result<(), Failure> {
     for variable in providers::key_variables() {
         let key = std::env::var(variable).unwrap_or_default();
         let key = key.trim();
-        // A placeholder such as `benchmark` may occur in a text by chance; `held_apart_from` handles it.
-        let is_word = !key.contains(|c: char| c.is_ascii_digit());
-        if key.len() < SECRET_BYTES_MIN || is_word {
+        // A word may occur in a text by chance; `held_apart_from` handles it.
+        if key.len() < SECRET_BYTES_MIN || is_word(key) {
             continue;
         }
         if text.contains(key) {

@@ -521,8 +521,9 @@ fn under_test(agent: Arc<dyn Agent>, name: &AgentSpec, model: Option<String>) ->
     let guarded = name.is_guarded();
     AgentUnderTest {
         agent,
-        name: name.to_string(),
-        model,
+        // As it is stored and shown: the command of a program may hold a key, and so may the address of a model.
+        name: secrets::without(name.as_str()),
+        model: model.as_deref().map(secrets::without),
         simulated: false,
         asks_real_models: false,
         guarded,

@@ -13,6 +13,7 @@ use planproof_trace::Usage;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::acts::Act;
 use crate::error::RunnerError;
 use crate::paths::absolute;
 use crate::world::World;
@@ -42,6 +43,10 @@ pub struct Budgets {
     /// What the servers of its models said of themselves, by model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     servers: BTreeMap<String, ServerFacts>,
+    /// The proof that the user who resumes the campaign began it with these limits. It is here because the limits may
+    /// change when a campaign resumes, and the proof with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
 }
 
 /// The requested budgets of a campaign.
@@ -77,12 +82,18 @@ impl Budgets {
     }
 
     /// Those of a stored campaign.
-    pub(crate) fn stored(progress: &Progress) -> Result<Self, RunnerError> {
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn stored(progress: &Progress) -> Result<Self, RunnerError> {
         Self::read(&progress.budgets)
     }
 
     /// As the store keeps them.
-    pub(crate) fn read(text: &str) -> Result<Self, RunnerError> {
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn read(text: &str) -> Result<Self, RunnerError> {
         serde_json::from_str(text).map_err(|error| {
             RunnerError::usage(format!("the budgets of the stored campaign are invalid: {error}"))
         })
@@ -101,7 +112,43 @@ impl Budgets {
             broken_setup: None,
             isolation: before.isolation.clone(),
             servers: before.servers.clone(),
+            // Whoever resumes the campaign proves the new limits.
+            proof: None,
         }
+    }
+
+    /// What the campaign may spend, in the form that its proof is about.
+    pub(crate) fn limits(&self) -> Result<String, RunnerError> {
+        // Every field is named here, without a rest, so that a new one compiles only once somebody has decided whether
+        // it limits anything.
+        let Self {
+            max_cost_picodollars,
+            max_tokens,
+            minutes,
+            prices,
+            without_temperature: _,
+            changed_requests: _,
+            broken_setup: _,
+            isolation: _,
+            servers: _,
+            proof: _,
+        } = self;
+        let prices = prices.as_deref().map(absolute).transpose()?;
+        serde_json::to_string(&(max_cost_picodollars, max_tokens, minutes, prices))
+            .map_err(|error| RunnerError::outside(error.to_string()))
+    }
+
+    /// What reading these budgets makes planproof do: the file of prices is read.
+    pub fn acts(&self) -> Vec<Act> {
+        self.prices.iter().map(|file| Act::new("prices", file.to_string_lossy())).collect()
+    }
+
+    pub(crate) fn proof(&self) -> Option<&str> {
+        self.proof.as_deref()
+    }
+
+    pub(crate) fn with_proof(self, proof: Option<String>) -> Self {
+        Self { proof, ..self }
     }
 
     /// As they are asked for.

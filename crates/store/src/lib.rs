@@ -30,7 +30,7 @@
 //!   `schema/4.sql` derived campaigns (`derived.rs`), `schema/5.sql` matrices (`matrix.rs`), `schema/6.sql` lessons
 //!   (`lesson.rs`), `schema/7.sql` digests (`digest.rs`) and the chain that seals a campaign (`seal.rs`), and
 //!   `schema/8.sql` labels (`delete.rs`, which also deletes campaigns).
-//! - `held.rs`: which process runs a campaign.
+//! - `held.rs`: which process runs a campaign; `own.rs`: the proof that a user began one.
 //!
 //! A store of an older version can be read unchanged, and is migrated when it is opened for writing.
 
@@ -41,6 +41,7 @@ mod error;
 mod held;
 mod lesson;
 mod matrix;
+mod own;
 mod progress;
 mod read;
 mod receipt;
@@ -55,6 +56,7 @@ pub use derived::DerivedCase;
 pub use error::StoreError;
 pub use lesson::{LessonRow, NewLesson, WhichLessons};
 pub use matrix::Matrix;
+pub use own::{OWN_KEY_BYTES, OwnKey};
 pub use progress::{Progress, StoredSpent};
 pub use read::{
     CampaignRow, CaseRow, CaseSummaryRow, Exported, RunRow, RunState, RunSummaryRow, TracedRun, Unit,

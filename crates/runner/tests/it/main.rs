@@ -90,7 +90,17 @@ fn resumed(store: &Store, outcomes: Vec<Outcome>, budgets: BudgetOptions) -> Res
     let row = store.campaign("last").expect("it is there");
     let options = serde_json::from_str(&row.options).expect("options");
     let Cases { suite, cases, .. } = cases().expect("cases");
-    Resumed { row, suite, cases, options, outcomes, further: Vec::new(), leads_on: false, budgets }
+    Resumed {
+        row,
+        suite,
+        cases,
+        agent: None,
+        options,
+        outcomes,
+        further: Vec::new(),
+        leads_on: false,
+        budgets,
+    }
 }
 
 #[tokio::test]

@@ -239,6 +239,10 @@ impl World for Playground {
         Origin { version: "test".to_owned(), command: "test".to_owned() }
     }
 
+    fn own_key(&self) -> Option<&OwnKey> {
+        self.own_key.as_ref()
+    }
+
     fn token(&self) -> Token {
         || [7; planproof_tools::mcp::TOKEN_BYTES]
     }
