@@ -417,12 +417,14 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
 /// Ends the process as clap does: with help, or with the fault of the command line.
 fn exit(error: &clap::Error) -> ! {
     let rendered = error.render();
+    let held = crate::secrets::held();
+    let without = |text: &str| held.redact(text).into_owned();
     // Nothing can be done about a stream that nobody reads.
     let _ = match error.use_stderr() {
         true if terminal::stderr_is_coloured() => {
-            write!(terminal::errors(), "{}", terminal::from_ansi(&rendered.ansi().to_string()))
+            write!(terminal::errors(), "{}", terminal::from_ansi(&without(&rendered.ansi().to_string())))
         }
-        true => write!(terminal::errors(), "{rendered}"),
+        true => write!(terminal::errors(), "{}", without(&rendered.to_string())),
         false if terminal::stdout_is_coloured() => {
             write!(terminal::text(), "{}", terminal::from_ansi(&rendered.ansi().to_string()))
         }

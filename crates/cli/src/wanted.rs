@@ -416,7 +416,64 @@ fn is_yes(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use planproof_isolation::Isolate;
+    use planproof_runner::Answers;
+
     use super::*;
+
+    /// Whatever a store can name, the command line can name again, and has to.
+    #[test]
+    fn all_that_acts_can_be_named_again() {
+        let text = r#"{"seed":"1","concurrency":1,"timeout_ms":1,"iterations":1,"serve_model":"openai/x","solver_calls":0,
+            "solver_ns":0,"synthesis_ns":0,"media":"/media","pages":"search:/pages"}"#;
+        let mut options = CampaignOptions::parse(text).unwrap();
+        let path = || Some(PathBuf::from("/file"));
+        options.kept.program = ProgramOptions {
+            env: vec!["NAME".into()],
+            env_file: path(),
+            cwd: path(),
+            allow_hosts: vec!["host".into()],
+            headers: vec!["a: ${B}".into()],
+            body: Some("chat".into()),
+            answer: Some("text".into()),
+            isolate: Isolate::None,
+            agent_memory: "none".parse().unwrap(),
+            hidden: vec!["/hidden".into()],
+        };
+        let mut found = BTreeSet::new();
+        for answers in [Answers::Record("/file".into()), Answers::Cache("/file".into())] {
+            options.kept.answers = answers;
+            let acts = options.kept.acts().into_iter().chain(of_order(&options.order));
+            for act in acts {
+                assert!(!words(&act).is_empty(), "{act:?} is not shown");
+                found.insert(act.option.replace('-', "_"));
+            }
+        }
+        assert_eq!(found, ACTING.iter().map(|id| (*id).to_owned()).collect());
+        // A replay is begun anew, and cannot be named.
+        (options.kept.answers, options.kept.may_differ) = (Answers::Replay("/file".into()), path());
+        let acts = options.kept.acts();
+        for option in ["replay", "may-differ"] {
+            assert!(acts.iter().any(|act| act.option == option), "{option}");
+        }
+    }
+
+    #[test]
+    fn what_an_agent_reaches_is_said() {
+        for (agent, expected) in [
+            ("tools@sim/perfect", vec![]),
+            ("tools@openai/x", vec!["ask the model openai/x"]),
+            ("tools@sim=http://h/v1/x", vec!["ask the model sim=http://h/v1/x"]),
+            ("command:id", vec!["start the program id"]),
+            ("url:http://h", vec!["send requests to http://h"]),
+            ("spec:a.spec@sim/perfect", vec!["read the file a.spec"]),
+            ("react:evaluator=program:id@sim/perfect", vec!["start the program id"]),
+        ] {
+            assert_eq!(words(&Act::new(AGENT, agent)), expected, "{agent}");
+        }
+    }
 
     #[test]
     fn only_a_clear_yes_is_one() {

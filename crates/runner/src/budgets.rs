@@ -9,7 +9,7 @@ use planproof_model::ServerFacts;
 use planproof_model::metering::{Budget, Spent};
 use planproof_model::prices::{Money, Prices};
 use planproof_store::{Progress, StoredSpent};
-use planproof_trace::Usage;
+use planproof_trace::{Secrets, Usage};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -135,7 +135,7 @@ impl Budgets {
         } = self;
         let prices = prices.as_deref().map(absolute).transpose()?;
         serde_json::to_string(&(max_cost_picodollars, max_tokens, minutes, prices))
-            .map_err(|error| RunnerError::outside(error.to_string()))
+            .map_err(|error| wrong(&error))
     }
 
     /// What reading these budgets makes planproof do: the file of prices is read.
@@ -310,13 +310,29 @@ impl Budgets {
         if minutes == 1.0 { "1 minute".to_owned() } else { format!("{minutes} minutes") }
     }
 
-    /// As the store keeps them.
-    pub(crate) fn to_json(&self) -> Result<String, RunnerError> {
+    /// As the store keeps them: findings, which may quote an agent or a server, without these secrets.
+    pub(crate) fn to_json(&self, secrets: &Secrets) -> Result<String, RunnerError> {
         // The campaign may resume from another folder.
         let prices = self.prices.as_deref().map(absolute).transpose()?;
-        serde_json::to_string(&Self { prices, ..self.clone() })
-            .map_err(|error| RunnerError::outside(error.to_string()))
+        let text = |text: &String| secrets.redact(text).into_owned();
+        let servers: BTreeMap<String, &ServerFacts> =
+            self.servers.iter().map(|(model, facts)| (text(model), facts)).collect();
+        let mut servers = serde_json::to_value(servers).map_err(|error| wrong(&error))?;
+        secrets.redact_values(&mut servers);
+        let kept = Self {
+            prices,
+            without_temperature: self.without_temperature.iter().map(text).collect(),
+            changed_requests: self.changed_requests.iter().map(text).collect(),
+            broken_setup: self.broken_setup.as_ref().map(text),
+            servers: serde_json::from_value(servers).map_err(|error| wrong(&error))?,
+            ..self.clone()
+        };
+        serde_json::to_string(&kept).map_err(|error| wrong(&error))
     }
+}
+
+fn wrong(error: &serde_json::Error) -> RunnerError {
+    RunnerError::outside(error.to_string())
 }
 
 /// What a stored campaign has spent.

@@ -137,7 +137,7 @@ impl NewRow<'_> {
             simulated: agent.simulated,
             options: &options.to_json(secrets)?,
             repeats: repeats.get(),
-            budgets: &budgets.to_json()?,
+            budgets: &budgets.to_json(secrets)?,
         };
         Ok(store.create_campaign(&campaign, cases.iter().map(case_row))?)
     }

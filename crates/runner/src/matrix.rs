@@ -8,6 +8,7 @@ use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_bench::AgentUnderTest;
 use planproof_model::prices::Money;
 use planproof_store::{CampaignRow, Matrix, NewCampaign, OwnKey, Store};
+use planproof_trace::Secrets;
 use tokio::time::Instant;
 
 use crate::acts::{self, Owned};
@@ -222,7 +223,7 @@ pub fn begin_matrix<W: World>(
         // The budgets are the matrix's. When a campaign is run, it gets what is left of them.
         Owned { store, id, agent: &agent.name, options, repeats }
             .proved(Budgets::default(), world.own_key())?
-            .to_json()
+            .to_json(&held)
     };
     let proofs: Vec<String> = all.iter().zip(&options).map(prove).collect::<Result<_, _>>()?;
     let rows: Vec<NewCampaign<'_>> = all
@@ -245,7 +246,7 @@ pub fn begin_matrix<W: World>(
         id: matrix.clone(),
         created_ms,
         command_line: command_line.clone(),
-        budgets: acts::proved_matrix(store.path(), &matrix, budgets, world.own_key())?.to_json()?,
+        budgets: acts::proved_matrix(store.path(), &matrix, budgets, world.own_key())?.to_json(&held)?,
     };
     store.create_matrix(&row, &rows, &cases)?;
     if new.label.is_some() {
@@ -333,8 +334,9 @@ impl ResumedMatrix {
                 "the budget of {budget} of the matrix is used up: set a larger one with {option}"
             )));
         }
-        // Only now: budgets that were refused must not replace the earlier ones.
-        store.set_matrix_budgets(&matrix.row.id, &matrix.budgets.to_json()?)?;
+        // Only now: budgets that were refused must not replace the earlier ones. They have no findings, which could hold a
+        // secret.
+        store.set_matrix_budgets(&matrix.row.id, &matrix.budgets.to_json(&Secrets::none())?)?;
         Ok(matrix)
     }
 

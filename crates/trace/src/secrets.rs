@@ -109,6 +109,18 @@ impl Secrets {
         (!found.is_empty()).then_some(found)
     }
 
+    /// The first secret that is found in a text.
+    pub fn first_in(&self, text: &str) -> Option<&str> {
+        let held = self.0.as_ref()?;
+        let found = held.search.find(text)?;
+        Some(&held.secrets[held.whose[found.pattern().as_usize()]])
+    }
+
+    /// All of them.
+    pub fn into_texts(self) -> Vec<String> {
+        self.texts().to_vec()
+    }
+
     /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
