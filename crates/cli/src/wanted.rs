@@ -47,7 +47,7 @@ impl Named {
     pub(crate) fn of(
         arguments: &CampaignArguments,
         agent: Option<AgentSpec>,
-        program: ProgramOptions,
+        program: &ProgramOptions,
         (media, pages): (Option<&Path>, Option<&str>),
         global: &Global,
     ) -> Result<Option<Self>, Failure> {
@@ -207,7 +207,7 @@ impl Stored<'_> {
             agents: vec![row.agent.clone()],
         };
         let is_own = planproof_runner::is_own(store.path(), row, own::key())?;
-        asked.decide(named.map(|named| named.acts()).as_deref(), is_own)
+        asked.decide(named.map(Named::acts).as_deref(), is_own)
     }
 }
 

@@ -159,9 +159,11 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let asking = campaign.asking(run_time(campaign, first))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
-    let mut of_suite = OrderOptions::default();
-    of_suite.media = command.media().map(planproof_runner::absolute).transpose()?;
-    of_suite.pages = command.pages().map(crate::pages::absolute).transpose()?;
+    let of_suite = OrderOptions {
+        media: command.media().map(planproof_runner::absolute).transpose()?,
+        pages: command.pages().map(crate::pages::absolute).transpose()?,
+        ..OrderOptions::default()
+    };
     // Each combination is like the first one, except for its agent and the name of its recording.
     let new = new_campaign(campaign, global, first.clone(), command, &of_suite);
     let id = begin_matrix(&world, &new, agents, || command.cases_of_suite())?;

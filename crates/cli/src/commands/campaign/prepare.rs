@@ -199,7 +199,7 @@ pub(in crate::commands) fn named(
     global: &Global,
 ) -> Result<Option<Named>, Failure> {
     let tools = (command.media(), command.pages());
-    Named::of(arguments, agent, program(arguments, command), tools, global)
+    Named::of(arguments, agent, &program(arguments, command), tools, global)
 }
 
 /// A campaign from the store: its cases, its options, and the finished runs, judged again from their traces. What the
