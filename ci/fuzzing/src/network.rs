@@ -14,7 +14,7 @@ use planproof_model::{
 };
 use planproof_tools::mcp::{RunTools, serve_stream};
 use planproof_tools::{MockTool, MockTools, SchemaCache};
-use planproof_trace::{FinishReason, LogicalClock, Recorder, Tool, Usage};
+use planproof_trace::{FinishReason, LogicalClock, Recorder, Secrets, Tool, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
@@ -117,7 +117,7 @@ pub(crate) fn mcp(bytes: &[u8]) {
         let tools =
             vec![MockTool { tool: Tool::without_arguments("wash", "Washes."), answer: "Clean.".into() }];
         let toolbox = Arc::new(MockTools::new(tools, &SchemaCache::default()).expect("tools"));
-        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
         let tools = RunTools { toolbox, recorder, calls_max: 5, written: None, hold: Duration::ZERO };
         drop(serve_stream(tools, std::io::Cursor::new(bytes.to_vec()), tokio::io::sink()).await);
     });

@@ -5,6 +5,7 @@
 //! Names are parsed here and nowhere else. Parsing looks at the text alone: it reads no file, and does not ask
 //! whether the model or program exists.
 
+mod reaches;
 mod suggestion;
 
 use std::fmt;
@@ -23,6 +24,7 @@ use crate::subtasks::SubTaskOptions;
 use crate::team::{Deliver, ManagerPrompt, TeamOptions};
 use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent, TwoStageAgent};
 
+pub use reaches::Reach;
 pub use suggestion::model as model_with_provider;
 
 /// Prefix of an agent that has a guard between it and the tools.

@@ -3,7 +3,8 @@
 //! # Module layout
 //!
 //! The trait that all of them implement (`agent.rs`), their surroundings (`surroundings.rs`), and the parser of their
-//! names (`agent_spec.rs`, with suggestions by `similar.rs`). The function-calling loop, which sends the conversation
+//! names (`agent_spec.rs`, with suggestions by `similar.rs`; what an agent of a name uses outside:
+//! `agent_spec/reaches.rs`). The function-calling loop, which sends the conversation
 //! with each request (`tools@`) or stores it at the model's server (`responses@`), `command:` (`external/command.rs`),
 //! `worker:` (`external/worker.rs`: its protocol in `external/worker/process.rs`, the free ones in
 //! `external/worker/pool.rs`), `url:` (`external/url.rs`), the task as JSON (`external/question.rs`), the programs of
@@ -44,7 +45,7 @@ mod two_stage;
 pub use agent::{Agent, Contact, Ran, RunContext, RunError};
 pub use agent_spec::{
     AGENT_OPTIONS, AgentForm, AgentKind, AgentOptions, AgentSpec, AgentSpecError, EvaluatorName,
-    GUARD_PREFIX, PairedWith, SUITE_AGENTS, SpecName, ToolLoop, model_with_provider,
+    GUARD_PREFIX, PairedWith, Reach, SUITE_AGENTS, SpecName, ToolLoop, model_with_provider,
 };
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, GrammarUse, instructions};
 pub use external::{

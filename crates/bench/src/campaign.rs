@@ -506,11 +506,11 @@ impl Shared {
         if let Some(observer) = self.observer.clone() {
             sink = Some(Box::new(Following { unit, observer, sink }));
         }
+        let secrets = self.supervision.secrets.clone();
         let recorder = match sink {
-            Some(sink) => Recorder::with_sink(clock, sink),
-            None => Recorder::new(clock),
+            Some(sink) => Recorder::with_sink(clock, secrets, sink),
+            None => Recorder::new(clock, secrets),
         };
-        let recorder = recorder.hiding(self.supervision.secrets.clone());
         let earlier = self.earlier.get(&unit).cloned().unwrap_or_default();
         let memory = self.campaign.memory.as_ref().map(|memory| Arc::clone(&memory.lessons));
         let job = Job { case, agent: agent.clone(), limits: *limits, seed, earlier, memory };

@@ -24,7 +24,7 @@ use planproof_agents::AGENT_OPTIONS;
 use planproof_report::shell_word;
 
 use crate::arguments::{
-    Arguments, Given, Global, has_use, in_groups, is_recorded, without_effect, without_idle_options,
+    Arguments, Given, Global, has_use, in_groups, is_kept, is_recorded, without_effect, without_idle_options,
 };
 use crate::failure::Failure;
 use crate::{terminal, values};
@@ -266,6 +266,7 @@ fn rules_out(command: &Command, above: &Arg, argument: &Arg) -> bool {
         |a: &Arg, b: &Arg| command.get_arg_conflicts_with(a).iter().any(|other| other.get_id() == b.get_id());
     above.get_id() == argument.get_id()
         || (above.get_id() == "replay" && is_recorded(argument.get_id().as_str()))
+        || (above.get_id() == "resume" && is_kept(argument.get_id().as_str()))
         || COMPANIONS.contains(&(above.get_id().as_str(), argument.get_id().as_str()))
         || conflict(above, argument)
         || conflict(argument, above)
@@ -416,12 +417,14 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
 /// Ends the process as clap does: with help, or with the fault of the command line.
 fn exit(error: &clap::Error) -> ! {
     let rendered = error.render();
+    let held = crate::secrets::held();
+    let without = |text: &str| held.redact(text).into_owned();
     // Nothing can be done about a stream that nobody reads.
     let _ = match error.use_stderr() {
         true if terminal::stderr_is_coloured() => {
-            write!(terminal::errors(), "{}", terminal::from_ansi(&rendered.ansi().to_string()))
+            write!(terminal::errors(), "{}", terminal::from_ansi(&without(&rendered.ansi().to_string())))
         }
-        true => write!(terminal::errors(), "{rendered}"),
+        true => write!(terminal::errors(), "{}", without(&rendered.to_string())),
         false if terminal::stdout_is_coloured() => {
             write!(terminal::text(), "{}", terminal::from_ansi(&rendered.ansi().to_string()))
         }

@@ -7,6 +7,7 @@ use planproof_isolation::{Hidden, Isolate, Layer, MachineIsolation, close_this_p
 use planproof_runner::ProgramOptions;
 
 use crate::failure::Failure;
+use crate::own;
 
 /// How a program in this file is started, with the campaign in this store. Also closes this process to other programs
 /// of its user.
@@ -42,6 +43,8 @@ fn isolated(options: &ProgramOptions, store: &Path, program: &Path) -> Result<Ma
     let folders = [folder, here];
     let mut hidden = Hidden::of_store(store, &folders);
     options.hidden.iter().for_each(|path| hidden.add(path));
+    // Whoever has the secret in it could begin campaigns in the user's name.
+    own::folder().iter().for_each(|folder| hidden.add(folder));
     // It is no secret, and would yield the cases of any seed that the program learns. It stays in sight if it is
     // itself under test, because it could not start otherwise.
     if let Some(own) = env::current_exe().ok().filter(|own| !is_same(own, program)) {

@@ -17,7 +17,8 @@
 //! options (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`,
 //! and the additional ones of orders in `commands/campaign/options.rs`), its external resources
 //! (`commands/campaign/world.rs`), its observers (`commands/campaign/carry_out.rs`), and whether options beside a
-//! replay agree with the recording (`commands/campaign/agreement.rs`); and the parts that only orders have: the origin
+//! replay agree with the recording (`commands/campaign/agreement.rs`); whether what a store or a recording does outside
+//! is wanted (`wanted.rs`, with the user's secret in `own.rs`); and the parts that only orders have: the origin
 //! of their cases (`commands/campaign/cases.rs`), the dissection of failures (`commands/campaign/dissect.rs`), their
 //! shrinking (`commands/campaign/shrink.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several campaigns
 //! of one command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All output goes through
@@ -38,6 +39,7 @@ mod isolation;
 mod media;
 mod open_files;
 mod orders;
+mod own;
 mod own_tools;
 mod pages;
 mod progress;
@@ -58,6 +60,7 @@ mod terminal;
 mod tptu;
 mod travel;
 mod values;
+mod wanted;
 
 use std::process;
 use std::sync::Arc;

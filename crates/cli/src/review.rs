@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, mpsc};
 use crate::arguments::ReviewChoice;
 use crate::failure::Failure;
 use crate::progress::tell;
-use crate::terminal;
+use crate::{secrets, terminal};
 
 /// The reviewer of this agent's work, if there is one.
 ///
@@ -197,6 +197,8 @@ fn prompt() {
 }
 
 fn shortened(text: &str) -> String {
+    // Before it is cut, or a part of a key could be left.
+    let text = secrets::without(text);
     let shown: String = text.chars().take(RESULT_CHARACTERS_MAX).collect();
     let more = if shown.len() < text.len() { " ..." } else { "" };
     terminal::inline(&shown) + more

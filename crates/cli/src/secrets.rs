@@ -17,9 +17,29 @@ static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The keys of all providers in the environment, the values of variables whose names suggest a key, and those that were
 /// [registered](hold) since.
 pub(crate) fn held() -> Secrets {
+    Secrets::new(values())
+}
+
+/// A text of the user's without keys, as it is kept.
+pub(crate) fn without(text: &str) -> String {
+    held().redact(text).into_owned()
+}
+
+fn values() -> impl Iterator<Item = String> {
     // A panic elsewhere must not make the keys unknown to what is still written.
     let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Secrets::new(of_environment(std::env::vars_os()).chain(named))
+    of_environment(std::env::vars_os()).chain(named)
+}
+
+/// All of them except plain words, such as `benchmark`, that occur in these texts: those are placeholders.
+pub(crate) fn held_but_words_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Secrets {
+    let (words, keys): (Vec<String>, Vec<String>) = values().partition(|value| is_word(value));
+    Secrets::new(words).apart_from(texts).and(keys)
+}
+
+/// Whether a key may be a placeholder that occurs in a text by chance.
+fn is_word(key: &str) -> bool {
+    !key.contains(|c: char| c.is_ascii_digit())
 }
 
 /// The values of variables that hold the key of a provider, or whose names suggest a secret. Paths and addresses with
@@ -67,44 +87,37 @@ pub(crate) fn hold(keys: impl IntoIterator<Item = String>) {
 /// # Errors
 /// A case contains a key that is no plain word. The texts of cases are stored and shown unchanged.
 pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failure> {
-    let mut secrets = held();
-    if secrets.is_empty() {
-        return Ok(secrets);
-    }
+    let (words, keys): (Vec<String>, Vec<String>) = values().partition(|value| is_word(value));
+    let (mut words, keys) = (Secrets::new(words), Secrets::new(keys));
     for case in cases {
         let text = text_of(&**case);
-        // Before the next step, which would take a real key in a case for a placeholder and no longer search for it.
-        refuse_keys_in(&text, &case.card().id)?;
-        secrets = secrets.apart_from([text.as_str()]);
+        refuse_keys_in(&keys, &text, &case.card().id)?;
+        words = words.apart_from([text.as_str()]);
     }
-    Ok(secrets)
+    Ok(words.and(keys.into_texts()))
 }
 
-/// Refuses a case that contains a key of the environment.
+/// Refuses a case that contains a key that we hold.
 ///
 /// # Errors
 /// Names the case and the variable, not the key.
 pub(crate) fn refuse_keys(case: &dyn Case) -> Result<(), Failure> {
-    refuse_keys_in(&text_of(case), &case.card().id)
+    let keys = Secrets::new(values().filter(|value| !is_word(value)));
+    refuse_keys_in(&keys, &text_of(case), &case.card().id)
 }
 
-fn refuse_keys_in(text: &str, id: &str) -> Result<(), Failure> {
-    for variable in providers::key_variables() {
-        let key = std::env::var(variable).unwrap_or_default();
-        let key = key.trim();
-        // A placeholder such as `benchmark` may occur in a text by chance; `held_apart_from` handles it.
-        let is_word = !key.contains(|c: char| c.is_ascii_digit());
-        if key.len() < SECRET_BYTES_MIN || is_word {
-            continue;
-        }
-        if text.contains(key) {
-            return Err(Failure::usage(format!(
-                "case \"{}\" holds the key of {variable}: take it out, because cases are stored and shown as they are",
-                inline(id)
-            )));
-        }
-    }
-    Ok(())
+fn refuse_keys_in(keys: &Secrets, text: &str, id: &str) -> Result<(), Failure> {
+    let Some(key) = keys.first_in(text) else { return Ok(()) };
+    // Those of files, and long ones, which are searched for in pieces, have no variable.
+    let is_it = |value: &String| value.trim() == key;
+    let name = std::env::vars_os().find_map(|(name, value)| {
+        value.into_string().ok().filter(is_it).and_then(|_| name.into_string().ok())
+    });
+    let whose = name.map_or_else(|| "one of your keys".to_owned(), |name| format!("the key of {name}"));
+    Err(Failure::usage(format!(
+        "case \"{}\" holds {whose}: take it out, because cases are stored and shown as they are",
+        inline(id)
+    )))
 }
 
 /// All stored texts of a case, which include everything the agent sees. (Keys have no character that JSON escapes.)

@@ -460,7 +460,7 @@ fn with_models(
             if options.text_calls == Some(true) {
                 agent = agent.parsing_text_calls();
             }
-            Ok(under_test(Arc::new(agent), name, Some(shown_name)))
+            Ok(under_test(Arc::new(agent), name, Some(&shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::Planning(of_agent), model } => {
             let model = find_model(model, ModelForm::Chat)?;
@@ -473,7 +473,7 @@ fn with_models(
             if options.format == PlanFormat::Code {
                 agent = agent.with_sandbox(Arc::new(sandbox()?));
             }
-            Ok(under_test(Arc::new(agent), name, Some(shown_name)))
+            Ok(under_test(Arc::new(agent), name, Some(&shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::SubTasks(division, options), model } => {
             let model = find_model(model, ModelForm::Chat)?;
@@ -482,7 +482,7 @@ fn with_models(
             if let Some(judge) = &options.judge {
                 agent = agent.with_judge(find_model(judge, ModelForm::Chat)?);
             }
-            Ok(under_test(Arc::new(agent), name, Some(shown_name)))
+            Ok(under_test(Arc::new(agent), name, Some(&shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::TwoStage(options), model } => {
             let model = find_model(model, ModelForm::Chat)?;
@@ -491,15 +491,15 @@ fn with_models(
             let planner = planner.unwrap_or_else(|| Arc::clone(&model));
             let shown_name = model.name().to_owned();
             let agent = TwoStageAgent::new(model, planner);
-            Ok(under_test(Arc::new(agent), name, Some(shown_name)))
+            Ok(under_test(Arc::new(agent), name, Some(&shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::Team(options), model } => {
             let (agent, model) = team::agent(options, model, find_model)?;
-            Ok(under_test(Arc::new(agent), name, Some(model.name().to_owned())))
+            Ok(under_test(Arc::new(agent), name, Some(model.name())))
         }
         AgentForm::Asking { kind: AgentKind::Specified(..) | AgentKind::Pair(..), model } => {
             let (agent, model) = kinds::agent(name, model, find_model)?;
-            Ok(under_test(agent, name, Some(model.name().to_owned())))
+            Ok(under_test(agent, name, Some(model.name())))
         }
     }
 }
@@ -517,12 +517,13 @@ pub(crate) fn sandbox() -> Result<Sandbox, Failure> {
     Ok(Sandbox::new(command, workers))
 }
 
-fn under_test(agent: Arc<dyn Agent>, name: &AgentSpec, model: Option<String>) -> AgentUnderTest {
+fn under_test(agent: Arc<dyn Agent>, name: &AgentSpec, model: Option<&str>) -> AgentUnderTest {
     let guarded = name.is_guarded();
     AgentUnderTest {
         agent,
-        name: name.to_string(),
-        model,
+        // As it is stored and shown: the command of a program may hold a key, and so may the address of a model.
+        name: secrets::without(name.as_str()),
+        model: model.map(secrets::without),
         simulated: false,
         asks_real_models: false,
         guarded,
@@ -534,7 +535,7 @@ fn under_test(agent: Arc<dyn Agent>, name: &AgentSpec, model: Option<String>) ->
 fn external(agent: Arc<dyn Agent>, name: &AgentSpec) -> AgentUnderTest {
     let model = std::env::var("OPENAI_MODEL").ok().filter(|model| is_simulation(model));
     let simulated = model.is_some();
-    AgentUnderTest { simulated, ..under_test(agent, name, model) }
+    AgentUnderTest { simulated, ..under_test(agent, name, model.as_deref()) }
 }
 
 fn is_simulated(model: &dyn Model) -> bool {

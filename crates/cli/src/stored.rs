@@ -57,7 +57,18 @@ pub(crate) struct StoredTraces<'a> {
 
 impl Stored {
     pub(crate) fn load(store: &Store, name: &str) -> Result<Self, Failure> {
-        let mut stored = Self::load_runs(store, find(store, name)?)?;
+        let row = find(store, name)?;
+        let options = options(&row)?;
+        Self::load_with(store, row, options)
+    }
+
+    /// The same of a row that was already read, with these options: a stored one may lack a key.
+    pub(crate) fn load_with(
+        store: &Store,
+        row: CampaignRow,
+        options: CampaignOptions,
+    ) -> Result<Self, Failure> {
+        let mut stored = Self::load_runs(store, row, options)?;
         let id = &stored.campaign.row.id;
         let derived = store.derived(id)?;
         let [trials, candidates] = [Derived::Dissection, Derived::Shrinking].map(|it| it.find(id, &derived));
@@ -66,8 +77,7 @@ impl Stored {
         Ok(stored)
     }
 
-    fn load_runs(store: &Store, row: CampaignRow) -> Result<Self, Failure> {
-        let options = options(&row)?;
+    fn load_runs(store: &Store, row: CampaignRow, options: CampaignOptions) -> Result<Self, Failure> {
         let commands = options.commands(&row.agent, store.path());
         let campaign = StoredCampaign::read(store, row, options.suite()?, options.kept.clone())?;
         // Damaged runs are left out of everything that follows, which must not happen silently.
@@ -77,7 +87,8 @@ impl Stored {
 
     /// The dissection of its failures, whose trials are that campaign.
     fn load_dissection(&self, store: &Store, trials: CampaignRow) -> Result<(String, Dissection), Failure> {
-        let trials = Self::load_runs(store, trials)?;
+        let options = options(&trials)?;
+        let trials = Self::load_runs(store, trials, options)?;
         let wrong = || damaged(&trials.campaign.row, "its cases are not trials of a dissection");
         // From the options of the trials, because the dissection may have been requested only on resume.
         let how = trials.options.order.dissect.ok_or_else(wrong)?;
@@ -88,7 +99,8 @@ impl Stored {
 
     /// The shrinking of its failures, whose candidates are that campaign.
     fn load_shrinking(&self, store: &Store, candidates: CampaignRow) -> Result<(String, Shrinking), Failure> {
-        let candidates = Self::load_runs(store, candidates)?;
+        let options = options(&candidates)?;
+        let candidates = Self::load_runs(store, candidates, options)?;
         let wrong = || damaged(&candidates.campaign.row, "its cases are not candidates of a shrinking");
         let how = candidates.options.order.shrink.ok_or_else(wrong)?;
         let led_to = candidates.led_to(store)?;

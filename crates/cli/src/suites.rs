@@ -112,13 +112,17 @@ pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Resu
             None => suite,
         });
     }
-    match with_media(Arc::clone(&suite), order.media.as_deref()) {
-        Ok(suite) => Ok(suite),
-        // Reports need no tools, so this is an error only for a run.
-        Err(error) if suite.name() == planproof_mnms::NAME => {
-            let what = error.describe();
-            Ok(Arc::new(Mnms::with_tools(Arc::new(move |_, _| Err(CaseError::new(&what))))))
+    match &order.media {
+        None => Ok(suite),
+        // The same holds for the file of servers, which is read only then.
+        Some(file) if suite.name() == planproof_mnms::NAME => {
+            let (file, opened) = (file.clone(), OnceLock::new());
+            let later = move |case: &str, tools| {
+                let opened = opened.get_or_init(|| media::tools(&file).map_err(|error| error.describe()));
+                opened.as_ref().map_err(CaseError::new).and_then(|make| make(case, tools))
+            };
+            Ok(Arc::new(Mnms::with_tools(Arc::new(later))))
         }
-        Err(error) => Err(error),
+        Some(file) => with_media(suite, Some(file)),
     }
 }

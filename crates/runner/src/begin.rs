@@ -175,7 +175,7 @@ pub fn begin<W: World>(
         budgets: &budgets,
         command_line: &new.command_line,
     };
-    let id = row.create(&store, world)?;
+    let (id, budgets) = row.create(&store, world)?;
     // From now on no other process can resume or delete it.
     store.hold([id.as_str()]).map_err(RunnerError::from)?;
     if new.label.is_some() {

@@ -9,10 +9,11 @@ use planproof_model::ServerFacts;
 use planproof_model::metering::{Budget, Spent};
 use planproof_model::prices::{Money, Prices};
 use planproof_store::{Progress, StoredSpent};
-use planproof_trace::Usage;
+use planproof_trace::{Secrets, Usage};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::acts::Act;
 use crate::error::RunnerError;
 use crate::paths::absolute;
 use crate::world::World;
@@ -42,6 +43,10 @@ pub struct Budgets {
     /// What the servers of its models said of themselves, by model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     servers: BTreeMap<String, ServerFacts>,
+    /// The proof that the user who resumes the campaign began it with these limits. It is here because the limits may
+    /// change when a campaign resumes, and the proof with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
 }
 
 /// The requested budgets of a campaign.
@@ -77,12 +82,18 @@ impl Budgets {
     }
 
     /// Those of a stored campaign.
-    pub(crate) fn stored(progress: &Progress) -> Result<Self, RunnerError> {
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn stored(progress: &Progress) -> Result<Self, RunnerError> {
         Self::read(&progress.budgets)
     }
 
     /// As the store keeps them.
-    pub(crate) fn read(text: &str) -> Result<Self, RunnerError> {
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn read(text: &str) -> Result<Self, RunnerError> {
         serde_json::from_str(text).map_err(|error| {
             RunnerError::usage(format!("the budgets of the stored campaign are invalid: {error}"))
         })
@@ -101,7 +112,43 @@ impl Budgets {
             broken_setup: None,
             isolation: before.isolation.clone(),
             servers: before.servers.clone(),
+            // Whoever resumes the campaign proves the new limits.
+            proof: None,
         }
+    }
+
+    /// What the campaign may spend, in the form that its proof is about.
+    pub(crate) fn limits(&self) -> Result<String, RunnerError> {
+        // Every field is named here, without a rest, so that a new one compiles only once somebody has decided whether
+        // it limits anything.
+        let Self {
+            max_cost_picodollars,
+            max_tokens,
+            minutes,
+            prices,
+            without_temperature: _,
+            changed_requests: _,
+            broken_setup: _,
+            isolation: _,
+            servers: _,
+            proof: _,
+        } = self;
+        let prices = prices.as_deref().map(absolute).transpose()?;
+        serde_json::to_string(&(max_cost_picodollars, max_tokens, minutes, prices))
+            .map_err(|error| wrong(&error))
+    }
+
+    /// What reading these budgets makes planproof do: the file of prices is read.
+    pub fn acts(&self) -> Vec<Act> {
+        self.prices.iter().map(|file| Act::new("prices", file.to_string_lossy())).collect()
+    }
+
+    pub(crate) fn proof(&self) -> Option<&str> {
+        self.proof.as_deref()
+    }
+
+    pub(crate) fn with_proof(self, proof: Option<String>) -> Self {
+        Self { proof, ..self }
     }
 
     /// As they are asked for.
@@ -263,13 +310,29 @@ impl Budgets {
         if minutes == 1.0 { "1 minute".to_owned() } else { format!("{minutes} minutes") }
     }
 
-    /// As the store keeps them.
-    pub(crate) fn to_json(&self) -> Result<String, RunnerError> {
+    /// As the store keeps them: findings, which may quote an agent or a server, without these secrets.
+    pub(crate) fn to_json(&self, secrets: &Secrets) -> Result<String, RunnerError> {
         // The campaign may resume from another folder.
         let prices = self.prices.as_deref().map(absolute).transpose()?;
-        serde_json::to_string(&Self { prices, ..self.clone() })
-            .map_err(|error| RunnerError::outside(error.to_string()))
+        let text = |text: &String| secrets.redact(text).into_owned();
+        let servers: BTreeMap<String, &ServerFacts> =
+            self.servers.iter().map(|(model, facts)| (text(model), facts)).collect();
+        let mut servers = serde_json::to_value(servers).map_err(|error| wrong(&error))?;
+        secrets.redact_values(&mut servers);
+        let kept = Self {
+            prices,
+            without_temperature: self.without_temperature.iter().map(text).collect(),
+            changed_requests: self.changed_requests.iter().map(text).collect(),
+            broken_setup: self.broken_setup.as_ref().map(text),
+            servers: serde_json::from_value(servers).map_err(|error| wrong(&error))?,
+            ..self.clone()
+        };
+        serde_json::to_string(&kept).map_err(|error| wrong(&error))
     }
+}
+
+fn wrong(error: &serde_json::Error) -> RunnerError {
+    RunnerError::outside(error.to_string())
 }
 
 /// What a stored campaign has spent.

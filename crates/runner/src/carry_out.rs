@@ -217,7 +217,7 @@ where
         prepared,
         writer: writer.clone(),
         stop: stop.clone(),
-        budgets: budgets.to_json()?,
+        budgets: budgets.to_json(&prepared.secrets)?,
         unwritten: None,
     };
     // Awaited, because a campaign that is killed before its first run would otherwise resume without its budgets.
@@ -269,7 +269,7 @@ where
     found.note_without_temperature(refusing.map(|model| model.name().to_owned()));
     found.note_changed_requests(prepared.asked.iter().flat_map(|model| model.changed_requests()));
     found.note_broken_setup(supervision.setup.broken());
-    let mut progress = prepared.progress(&found.to_json()?);
+    let mut progress = prepared.progress(&found.to_json(&prepared.secrets)?);
     // A campaign that was stopped after its last run is complete, unless it leads to more.
     let is_complete = next(&outcomes).is_empty() && (matches!(end, Ok(CampaignEnd::Complete)) || !leads_on);
     progress.ended_by = match &end {

@@ -12,6 +12,7 @@ use planproof_store::{NewCampaign, NewCase, Store, StoreLimits};
 use planproof_suite::Case;
 use planproof_trace::Secrets;
 
+use crate::acts::Owned;
 use crate::budgets::Budgets;
 use crate::error::RunnerError;
 use crate::options::StoredOptions;
@@ -90,12 +91,29 @@ pub struct NewRow<'a> {
 }
 
 impl NewRow<'_> {
-    /// Puts it into the store under a new id, with its cases and their cards; returns the id.
-    pub(crate) fn create<W: World>(&self, store: &Store, world: &W) -> Result<String, RunnerError> {
+    /// Puts it into the store under a new id, with its cases and their cards; returns the id, and its budgets with the
+    /// proof that the user began it.
+    pub(crate) fn create<W: World>(
+        &self,
+        store: &Store,
+        world: &W,
+    ) -> Result<(String, Budgets), RunnerError> {
         let created_ms = milliseconds_now();
         let id = campaign_id(created_ms, world);
-        self.create_as(store, &id, created_ms, &world.secrets())?;
-        Ok(id)
+        let secrets = world.secrets();
+        let Self { agent, cases, repeats, options, budgets, command_line } = *self;
+        let stored = options.to_json(&secrets)?;
+        let owned = Owned {
+            store: store.path(),
+            id: &id,
+            agent: &agent.name,
+            options: &stored,
+            repeats: repeats.get(),
+        };
+        let budgets = owned.proved(budgets.clone(), world.own_key())?;
+        let row = NewRow { agent, cases, repeats, options, budgets: &budgets, command_line };
+        row.create_as(store, &id, created_ms, &secrets)?;
+        Ok((id, budgets))
     }
 
     /// Puts it into the store under this id. Keys on the command line are left out.
@@ -117,9 +135,9 @@ impl NewRow<'_> {
             agent: &agent.name,
             model: agent.model.as_deref(),
             simulated: agent.simulated,
-            options: &options.to_json()?,
+            options: &options.to_json(secrets)?,
             repeats: repeats.get(),
-            budgets: &budgets.to_json()?,
+            budgets: &budgets.to_json(secrets)?,
         };
         Ok(store.create_campaign(&campaign, cases.iter().map(case_row))?)
     }

@@ -5,12 +5,14 @@
 //! # Module layout
 //!
 //! The caller's part (`world.rs`), a campaign that begins (`begin.rs`), resumes (`resume.rs`) or is replayed
-//! (`replay.rs`), its cases (`cases.rs`), its stored form (`options.rs`, `create.rs`), its budgets (`budgets.rs`),
+//! (`replay.rs`), its cases (`cases.rs`), its stored form (`options.rs`, `create.rs`), its acts and the proof of its
+//! user (`acts.rs`), its budgets (`budgets.rs`),
 //! its agent (`put_together.rs`), its models (`models.rs`) and their source files (`made_from.rs`), its recording
 //! (`recording.rs`) and the requirements on a replay (`recorded.rs`), the prepared campaign (`prepared.rs`), the run
 //! (`carry_out.rs`), several campaigns with one budget (`matrix.rs`), the lessons of earlier campaigns (`memory.rs`),
 //! and campaigns read back from the store (`stored.rs`).
 
+mod acts;
 mod begin;
 mod budgets;
 mod carry_out;
@@ -32,6 +34,7 @@ mod resume;
 mod stored;
 mod world;
 
+pub use acts::{Act, is_own, is_own_matrix};
 pub use begin::{Keeping, RequestedCampaign, begin};
 pub use budgets::{BudgetOptions, Budgets, larger};
 pub use carry_out::{Begun, CampaignOutcome, Complete, Halted, Notes, Watch, carry_out};
@@ -40,7 +43,8 @@ pub use create::{NewRow, StoreOptions, make_folder, milliseconds_now, must_be_no
 pub use error::RunnerError;
 pub use made_from::{FileDigest, MadeFrom};
 pub use matrix::{
-    AgentNameParts, COMBINATIONS_MAX, Left, ResumedMatrix, begin_matrix, combinations, is_complete, parts,
+    AgentNameParts, COMBINATIONS_MAX, Left, ResumedMatrix, begin_matrix, combinations, is_complete, numbered,
+    parts, unnumbered,
 };
 pub use memory::VisibleLessons;
 pub use models::{Models, Wrapping, key_needed};

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_bench::AgentUnderTest;
 use planproof_model::prices::Money;
-use planproof_store::{CampaignRow, Matrix, NewCampaign, Store};
+use planproof_store::{CampaignRow, Matrix, NewCampaign, OwnKey, Store};
+use planproof_trace::Secrets;
 use tokio::time::Instant;
 
+use crate::acts::{self, Owned};
 use crate::begin::{Keeping, RequestedCampaign};
 use crate::budgets::{self, BudgetOptions, Budgets};
 use crate::cases::Cases;
@@ -213,12 +215,21 @@ pub fn begin_matrix<W: World>(
         let note = CampaignNote::new(id, agent, options, new.repeats.get(), &cases);
         recording.write_campaign(&note, memory.as_ref(), &cases.cases).map_err(RunnerError::from)?;
     }
-    let command_line = world.secrets().redact(&new.command_line).into_owned();
-    let options: Vec<String> = all.iter().map(|it| it.options.to_json()).collect::<Result<_, _>>()?;
+    let held = world.secrets();
+    let command_line = held.redact(&new.command_line).into_owned();
+    let options: Vec<String> = all.iter().map(|it| it.options.to_json(&held)).collect::<Result<_, _>>()?;
+    let prove = |(Checked { id, agent, .. }, options): (&Checked, &String)| {
+        let (store, repeats) = (store.path(), new.repeats.get());
+        // The budgets are the matrix's. When a campaign is run, it gets what is left of them.
+        Owned { store, id, agent: &agent.name, options, repeats }
+            .proved(Budgets::default(), world.own_key())?
+            .to_json(&held)
+    };
+    let proofs: Vec<String> = all.iter().zip(&options).map(prove).collect::<Result<_, _>>()?;
     let rows: Vec<NewCampaign<'_>> = all
         .iter()
-        .zip(&options)
-        .map(|(Checked { id, agent, .. }, options)| NewCampaign {
+        .zip(options.iter().zip(&proofs))
+        .map(|(Checked { id, agent, .. }, (options, budgets))| NewCampaign {
             id,
             created_ms,
             command_line: &command_line,
@@ -227,8 +238,7 @@ pub fn begin_matrix<W: World>(
             simulated: agent.simulated,
             options,
             repeats: new.repeats.get(),
-            // The budgets are the matrix's. When a campaign is run, it gets what is left of them.
-            budgets: "{}",
+            budgets,
         })
         .collect();
     let cases: Vec<_> = cases.cases.iter().map(case_row).collect();
@@ -236,7 +246,7 @@ pub fn begin_matrix<W: World>(
         id: matrix.clone(),
         created_ms,
         command_line: command_line.clone(),
-        budgets: budgets.to_json()?,
+        budgets: acts::proved_matrix(store.path(), &matrix, budgets, world.own_key())?.to_json(&held)?,
     };
     store.create_matrix(&row, &rows, &cases)?;
     if new.label.is_some() {
@@ -258,10 +268,23 @@ impl Keeping {
 }
 
 /// The path with a number before its extension: `r.jsonl` becomes `r.3.jsonl`.
-fn numbered(path: &Path, number: u32) -> PathBuf {
+pub fn numbered(path: &Path, number: u32) -> PathBuf {
     match path.extension() {
         Some(end) => path.with_extension(format!("{number}.{}", end.to_string_lossy())),
         None => path.with_extension(number.to_string()),
+    }
+}
+
+/// The path without the number that [`numbered`] put into it, or as it is.
+pub fn unnumbered(path: &Path, number: u32) -> PathBuf {
+    let end = path.extension().map(|end| end.to_string_lossy().into_owned()).unwrap_or_default();
+    if end == number.to_string() {
+        return path.with_extension("");
+    }
+    let stem = path.with_extension("");
+    match stem.extension().is_some_and(|inner| *inner == *number.to_string()) {
+        true => stem.with_extension(end),
+        false => path.to_owned(),
     }
 }
 
@@ -283,7 +306,8 @@ pub enum Left {
 }
 
 impl ResumedMatrix {
-    /// Resumes a matrix. New budgets replace the old ones; the time counts from `began`.
+    /// Resumes a matrix, which the user of that secret has begun, or has named. New budgets replace the old ones; the
+    /// time counts from `began`.
     ///
     /// # Errors
     /// Its budgets make no sense, or leave nothing for the unfinished part.
@@ -292,9 +316,10 @@ impl ResumedMatrix {
         row: Matrix,
         new: &BudgetOptions,
         began: Instant,
+        key: Option<&OwnKey>,
     ) -> Result<Self, RunnerError> {
         let before = Budgets::read(&row.budgets)?;
-        let budgets = Budgets::of(new).or(&before);
+        let budgets = acts::proved_matrix(store.path(), &row.id, Budgets::of(new).or(&before), key)?;
         let matrix = Self { deadline: budgets.deadline(began), row, budgets };
         let campaigns = store.campaigns_of_matrix(&matrix.row.id)?;
         let is_complete = campaigns.iter().all(is_complete);
@@ -309,8 +334,9 @@ impl ResumedMatrix {
                 "the budget of {budget} of the matrix is used up: set a larger one with {option}"
             )));
         }
-        // Only now: budgets that were refused must not replace the earlier ones.
-        store.set_matrix_budgets(&matrix.row.id, &matrix.budgets.to_json()?)?;
+        // Only now: budgets that were refused must not replace the earlier ones. They have no findings, which could hold a
+        // secret.
+        store.set_matrix_budgets(&matrix.row.id, &matrix.budgets.to_json(&Secrets::none())?)?;
         Ok(matrix)
     }
 

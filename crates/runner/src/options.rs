@@ -1,5 +1,6 @@
 //! The data of a campaign that is stored and recorded beside its cases.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use planproof_bench::{LimitPlan, Report, SynthesisUse};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
+use planproof_trace::Secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -307,12 +309,20 @@ impl StoredOptions {
         matches!(self.answers, Answers::Replay(_))
     }
 
-    /// The stored form.
+    /// The stored form, without these secrets: a header or the address of a server may hold one.
     ///
     /// # Errors
     /// They cannot be written as JSON, which is a bug of ours.
-    pub fn to_json(&self) -> Result<String, RunnerError> {
-        serde_json::to_string(self).map_err(|error| RunnerError::outside(error.to_string()))
+    pub fn to_json(&self, secrets: &Secrets) -> Result<String, RunnerError> {
+        let wrong = |error: serde_json::Error| RunnerError::outside(error.to_string());
+        let text = serde_json::to_string(self).map_err(wrong)?;
+        if let Cow::Borrowed(_) = secrets.redact(&text) {
+            return Ok(text);
+        }
+        // By its values: a placeholder may be a word of the form itself.
+        let mut options = serde_json::to_value(self).map_err(wrong)?;
+        secrets.redact_values(&mut options);
+        serde_json::to_string(&options).map_err(wrong)
     }
 }
 

@@ -49,10 +49,11 @@ pub struct Replay {
     pub label: Option<String>,
 }
 
-/// Runs a recorded campaign again on its own cases.
+/// Runs a recorded campaign again on its own cases. A recording may come from anybody, so the caller makes sure that the
+/// user wants what its agent and its tools do outside.
 ///
 /// # Errors
-/// The recording is of a program that the user does not name, or holds no finished run, or the store fails.
+/// The recording holds no finished run, or the store fails.
 pub fn replay<W: World>(
     world: &W,
     asked: &Replay,
@@ -60,25 +61,7 @@ pub fn replay<W: World>(
     cases: Cases,
 ) -> Result<Prepared, W::Error> {
     let note = &recorded.campaign;
-    // A program is run only if the user names it: a recording may come from anywhere.
-    let name = match &asked.agent {
-        Some(agent) => agent,
-        None if recorded.agent.is_judged_by_program() => {
-            return Err(RunnerError::usage(format!(
-                "the recording is of {:?}, whose answers a program judges: to run it, name the agent before --replay",
-                note.agent
-            ))
-            .into());
-        }
-        None if recorded.agent.is_program() => {
-            return Err(RunnerError::usage(format!(
-                "the recording is of a program, {:?}: to run it, name it before --replay",
-                note.agent
-            ))
-            .into());
-        }
-        None => &recorded.agent,
-    };
+    let name = asked.agent.as_ref().unwrap_or(&recorded.agent);
     note.options.made_from().must_be_unchanged(|| world.made_from(name))?;
     let repeats = NonZeroU32::new(note.repeats)
         .ok_or_else(|| RunnerError::usage("the recorded campaign runs each case 0 times"))?;
@@ -128,7 +111,7 @@ pub fn replay<W: World>(
         budgets: &budgets,
         command_line: &asked.command_line,
     };
-    let id = row.create(&store, world)?;
+    let (id, budgets) = row.create(&store, world)?;
     store.hold([id.as_str()]).map_err(RunnerError::from)?;
     if asked.label.is_some() {
         store.set_label(&id, asked.label.as_deref()).map_err(RunnerError::from)?;

@@ -11,6 +11,7 @@ use planproof_store::{CampaignRow, Store, StoreError};
 use planproof_suite::{Case, Suite};
 use planproof_trace::{Event, Usage, wire};
 
+use crate::acts::Owned;
 use crate::budgets::{self, BudgetOptions, Budgets};
 use crate::error::RunnerError;
 use crate::memory;
@@ -30,6 +31,8 @@ pub struct Resumed {
     pub suite: Arc<dyn Suite>,
     /// Its cases.
     pub cases: Vec<Arc<dyn Case>>,
+    /// Its agent, if the user has named it again: what is stored may lack a key.
+    pub agent: Option<AgentSpec>,
     /// Its stored options, with the new ones.
     pub options: StoredOptions,
     /// Its finished runs, judged again. Unscored ones are repeated: the external failure may be over.
@@ -47,12 +50,16 @@ pub struct Resumed {
 /// # Errors
 /// It cannot be resumed: a file has changed, a budget is used up, a key is missing, or the store or a file fails.
 pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Prepared, W::Error> {
-    let Resumed { row, suite, cases, options, mut outcomes, further, leads_on, budgets } = resumed;
+    let Resumed { row, suite, cases, agent: named, options, mut outcomes, further, leads_on, budgets } =
+        resumed;
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     let repeats = NonZeroU32::new(row.repeats)
         .ok_or_else(|| RunnerError::usage(format!("the campaign {} runs each case 0 times", row.id)))?;
     let is_complete = outcomes.len() as u64 == row.total() && !leads_on;
-    let name = AgentSpec::parse(&row.agent).map_err(|error| RunnerError::usage(error.to_string()))?;
+    let name = match named {
+        Some(named) => named,
+        None => AgentSpec::parse(&row.agent).map_err(|error| RunnerError::usage(error.to_string()))?,
+    };
     if !is_complete {
         options.made_from().must_be_unchanged(|| world.made_from(&name))?;
         let now = world.prompts();
@@ -84,6 +91,15 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
         true => Budgets::of_complete(&row.progress)?,
         false => Budgets::of(&budgets).resumed(&row.progress)?,
     };
+    let owned = Owned {
+        store: store.path(),
+        id: &row.id,
+        agent: &row.agent,
+        options: &row.options,
+        repeats: row.repeats,
+    };
+    // With its new limits. Whoever calls this has made sure that the user wants all that the campaign does.
+    let budgets = owned.proved(budgets, world.own_key())?;
     let prices = budgets.prices(world)?;
     budgets.check(&models.names(), &prices)?;
     request.allow_open_files(&agent, options.concurrency.min(cases.len() * repeats.get() as usize))?;

@@ -7,7 +7,7 @@ use planproof_agents::AgentSpec;
 use planproof_bench::AgentUnderTest;
 use planproof_model::Model;
 use planproof_model::recording::Origin;
-use planproof_store::StoreError;
+use planproof_store::{OwnKey, StoreError};
 use planproof_suite::{Case, Gold, Suite};
 use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_trace::Secrets;
@@ -130,6 +130,9 @@ pub trait World {
 
     /// The version of all prompts that planproof sends, which changes with any of them.
     fn prompts(&self) -> String;
+
+    /// The secret with which a campaign is proved to be the user's; `None` where none can be kept, so that nothing is.
+    fn own_key(&self) -> Option<&OwnKey>;
 
     /// What draws the secret part of a run's URLs.
     fn token(&self) -> Token;

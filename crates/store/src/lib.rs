@@ -32,7 +32,7 @@
 //!   `schema/8.sql` labels (`delete.rs`, which also deletes campaigns).
 //! - `schema.rs` opens files, `schema/tables.rs` refuses those whose tables are not ours, and `patience.rs` ends
 //!   queries that run away.
-//! - `held.rs`: which process runs a campaign.
+//! - `held.rs`: which process runs a campaign; `own.rs`: the proof that a user began one.
 //!
 //! A store of an older version can be read unchanged, and is migrated when it is opened for writing.
 
@@ -43,6 +43,7 @@ mod error;
 mod held;
 mod lesson;
 mod matrix;
+mod own;
 mod patience;
 mod progress;
 mod read;
@@ -58,6 +59,7 @@ pub use derived::DerivedCase;
 pub use error::StoreError;
 pub use lesson::{LessonRow, NewLesson, WhichLessons};
 pub use matrix::Matrix;
+pub use own::{OWN_KEY_BYTES, OwnKey};
 pub use progress::{Progress, StoredSpent};
 pub use read::{
     CampaignRow, CaseRow, CaseSummaryRow, Exported, RunRow, RunState, RunSummaryRow, TracedRun, Unit,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use planproof_suite::{Case, CaseError, Data, PredictionVerdicts, Verdict};
 use planproof_trace::{
-    Arguments, CallId, EndReason, EventKind, FinishReason, LogicalClock, Recorder, ToolCall, ToolResult,
-    Usage,
+    Arguments, CallId, EndReason, EventKind, FinishReason, LogicalClock, Recorder, Secrets, ToolCall,
+    ToolResult, Usage,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -99,7 +99,7 @@ fn read(predictions: Data<'_>) -> Result<HashMap<String, Line>, CaseError> {
 /// The verdict on a run that did what a line says.
 fn verdict(case: &dyn Case, line: Line) -> Result<Verdict, CaseError> {
     // A prediction is judged as the trace of a run that did this, so that both have the same judge.
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     recorder.record(EventKind::Query { text: case.prompt().to_owned() });
     for text in line.turns {
         let (finish, usage) = (FinishReason::Stop, Usage::default());

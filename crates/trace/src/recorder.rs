@@ -13,11 +13,9 @@ pub trait EventSink: Send + Sync {
 
 /// Dates and orders the events of one run, whoever reports them (the agent's loop, the tool server), stores them and
 /// passes them to a sink. After the run's end nothing is recorded any more: a late call of a dying agent is not part
-/// of its run. This is the one place where our own keys are removed from recorded texts ([`hiding`]).
+/// of its run. This is the one place where our own keys are removed from recorded texts.
 ///
 /// It is a handle: clones record into the same run.
-///
-/// [`hiding`]: Self::hiding
 #[derive(Clone)]
 pub struct Recorder {
     run: Arc<Run>,
@@ -50,27 +48,20 @@ struct State {
 }
 
 impl Recorder {
-    /// A recorder that keeps events in memory only.
-    pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self::of(clock, None)
+    /// A recorder that keeps events in memory only. It writes [`REDACTED`](crate::REDACTED) in place of these secrets,
+    /// which have no default: whoever records decides what must not be written.
+    pub fn new(clock: Arc<dyn Clock>, secrets: Secrets) -> Self {
+        Self::of(clock, secrets, None)
     }
 
-    /// A recorder that also shows each event to `sink`.
-    pub fn with_sink(clock: Arc<dyn Clock>, sink: Box<dyn EventSink>) -> Self {
-        Self::of(clock, Some(sink))
+    /// The same, and it also shows each event to `sink`.
+    pub fn with_sink(clock: Arc<dyn Clock>, secrets: Secrets, sink: Box<dyn EventSink>) -> Self {
+        Self::of(clock, secrets, Some(sink))
     }
 
-    fn of(clock: Arc<dyn Clock>, sink: Option<Box<dyn EventSink>>) -> Self {
+    fn of(clock: Arc<dyn Clock>, secrets: Secrets, sink: Option<Box<dyn EventSink>>) -> Self {
         let run = Arc::new(Run { clock, sink, state: Mutex::default() });
-        Self { run, secrets: Secrets::default(), part: None }
-    }
-
-    /// The recorder, which writes [`REDACTED`](crate::REDACTED) instead of these secrets, as do all clones made of it
-    /// from now on.
-    #[must_use]
-    pub fn hiding(mut self, secrets: Secrets) -> Self {
-        self.secrets = secrets;
-        self
+        Self { run, secrets, part: None }
     }
 
     /// A handle for an agent within this one, under a name of its own, which follows the name of this agent if it has
@@ -191,7 +182,7 @@ mod tests {
 
     #[test]
     fn nothing_is_recorded_after_the_end() {
-        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
         assert!(recorder.record(EventKind::Query { text: "q".into() }));
         assert!(recorder.end(EndReason::Answered { text: "done".into() }));
         assert!(!recorder.record(EventKind::Query { text: "late".into() }));
@@ -202,12 +193,12 @@ mod tests {
     #[test]
     fn what_was_recorded_before_an_interruption_is_taken_over() {
         let query = || EventKind::Query { text: "q".into() };
-        let whole = Recorder::new(Arc::new(LogicalClock::default()));
+        let whole = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
         for _ in 0..4 {
             whole.record(query());
         }
         let whole = whole.take_events();
-        let resumed = Recorder::new(Arc::new(LogicalClock::default()));
+        let resumed = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
         assert!(resumed.restore(&whole[..2]));
         resumed.record(query());
         resumed.record(query());
@@ -217,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_closed_run_takes_its_end_alone() {
-        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
         recorder.close();
         assert!(recorder.has_ended() && !recorder.record(EventKind::Query { text: "late".into() }));
         recorder.clock().now();
@@ -229,7 +220,7 @@ mod tests {
 
     #[test]
     fn agents_within_a_run_have_names_and_ends_of_their_own() {
-        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
         let query = || EventKind::Query { text: "q".into() };
         let sample = recorder.as_actor("sample-1").unwrap();
         let inner = sample.as_actor("inner").unwrap();
@@ -270,7 +261,7 @@ mod tests {
                 EventKind::Query { text: text() },
                 EventKind::Turn {
                     text: text(),
-                    reasoning: String::new(),
+                    reasoning: text(),
                     calls: 1,
                     finish,
                     usage: Usage::default(),
@@ -283,10 +274,12 @@ mod tests {
                 EventKind::End(EndReason::AgentFailed { reason: text() }),
             ]
         };
-        let shown = Arc::new(Mutex::new(Vec::new()));
-        let recorder =
-            Recorder::with_sink(Arc::new(LogicalClock::default()), Box::new(Shown(Arc::clone(&shown))))
-                .hiding(Secrets::new([KEY.to_owned()]));
+        let (shown, held) = (Arc::new(Mutex::new(Vec::new())), Secrets::new([KEY.to_owned()]));
+        let recorder = Recorder::with_sink(
+            Arc::new(LogicalClock::default()),
+            held.clone(),
+            Box::new(Shown(Arc::clone(&shown))),
+        );
         for kind in texts(&format!("It is {KEY}.")) {
             assert!(recorder.record(kind));
         }
@@ -294,8 +287,7 @@ mod tests {
         assert_eq!(kinds(&shown.lock().unwrap()), texts("It is [key]."));
         assert_eq!(kinds(&recorder.take_events()), texts("It is [key]."));
         for end in [EndReason::Answered { text: KEY.into() }, EndReason::Unscored { reason: KEY.into() }] {
-            let recorder =
-                Recorder::new(Arc::new(LogicalClock::default())).hiding(Secrets::new([KEY.to_owned()]));
+            let recorder = Recorder::new(Arc::new(LogicalClock::default()), held.clone());
             recorder.end(end);
             assert!(!format!("{:?}", recorder.take_events()).contains(KEY));
         }

@@ -21,8 +21,8 @@ pub const SECRET_BYTES_MIN: usize = 8;
 const SECRET_BYTES_MAX: usize = 4096;
 
 /// Keys that we hold. All recorded texts are searched for them, and [`REDACTED`] replaces each occurrence, even
-/// within a longer text. They are found in any case, reversed, in base64, in hexadecimal digits, and as escaped by
-/// JSON and in URLs. Costs nothing if there is none; otherwise one pass over each text, however many there are.
+/// within a longer text. They are found in any case, reversed, in base64, in hexadecimal digits, as escaped by JSON and
+/// in URLs, and, if they are long, without their first or last character. Costs nothing if there is none; otherwise one pass over each text, however many there are.
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Held>>);
 
@@ -36,6 +36,11 @@ struct Held {
 }
 
 impl Secrets {
+    /// Nothing to look for: the texts are known to hold no key, or are not written anywhere.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
     /// These secrets. Blanks around them are ignored, and those shorter than [`SECRET_BYTES_MIN`] are left out. Takes
     /// some 100 microseconds for each.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
@@ -72,7 +77,13 @@ impl Secrets {
     /// These and one more.
     #[must_use]
     pub fn with(&self, secret: String) -> Self {
-        Self::new(self.texts().iter().cloned().chain([secret]))
+        self.and([secret])
+    }
+
+    /// These and more.
+    #[must_use]
+    pub fn and(&self, secrets: impl IntoIterator<Item = String>) -> Self {
+        Self::new(self.texts().iter().cloned().chain(secrets))
     }
 
     /// The secrets that occur in none of these texts, in no form. A key may be a placeholder such as `benchmark`, and
@@ -96,6 +107,18 @@ impl Secrets {
         let found: Vec<usize> =
             held.search.find_iter(text).map(|it| held.whose[it.pattern().as_usize()]).collect();
         (!found.is_empty()).then_some(found)
+    }
+
+    /// The first secret that is found in a text.
+    pub fn first_in(&self, text: &str) -> Option<&str> {
+        let held = self.0.as_ref()?;
+        let found = held.search.find(text)?;
+        Some(&held.secrets[held.whose[found.pattern().as_usize()]])
+    }
+
+    /// All of them.
+    pub fn into_texts(self) -> Vec<String> {
+        self.texts().to_vec()
     }
 
     /// Whether there is nothing to look for.
@@ -138,7 +161,11 @@ impl Secrets {
     pub(crate) fn redact_event(&self, kind: &mut EventKind) {
         // No arm for all others: a new kind of event must say here which of its texts can contain a secret.
         match kind {
-            EventKind::Query { text } | EventKind::Turn { text, .. } => self.redact_text(text),
+            EventKind::Query { text } => self.redact_text(text),
+            EventKind::Turn { text, reasoning, calls: _, finish: _, usage: _ } => {
+                self.redact_text(text);
+                self.redact_text(reasoning);
+            }
             EventKind::Spec { name, continuation: _ } => self.redact_text(name),
             EventKind::Section { state, author: _, text, note } => {
                 self.redact_text(state);
@@ -199,6 +226,16 @@ impl Secrets {
             Value::String(text) => self.redact_text(text),
             Value::Array(values) => values.iter_mut().for_each(|value| self.redact_value(value)),
             Value::Object(object) => self.redact_map(object),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// The texts in JSON of our own without secrets. Its keys are words of ours, and stay.
+    pub fn redact_values(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.redact_text(text),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.redact_values(value)),
+            Value::Object(object) => object.values_mut().for_each(|value| self.redact_values(value)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -270,6 +307,20 @@ mod tests {
                 redacted.contains(REDACTED) && redacted.len() <= 20 + REDACTED.len(),
                 "{text}: {redacted}"
             );
+        }
+    }
+
+    /// Whoever knows all but one character of a key knows the key.
+    #[test]
+    fn a_long_secret_is_found_without_a_character_at_either_end() {
+        let key = "sk-9f3abQ77zLmX0pW";
+        let secrets = Secrets::new([key.into(), "short-one".into()]);
+        for text in [&key[1..], &key[..key.len() - 1], key] {
+            assert_eq!(secrets.redact(&format!("<{text}>")), "<[key]>");
+        }
+        // Two characters are not made up for, nor is one of a short secret.
+        for text in [&key[2..], "hort-one"] {
+            assert_eq!(secrets.redact(text), text);
         }
     }
 

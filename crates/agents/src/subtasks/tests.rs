@@ -11,7 +11,7 @@ use planproof_plan::subtasks::PlanOfRun;
 use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_tools::{Restoring, Toolbox};
 use planproof_trace::{
-    Event, FinishReason, LimitKind, LogicalClock, Recorder, Tool, ToolCall, ToolResult, Usage,
+    Event, FinishReason, LimitKind, LogicalClock, Recorder, Secrets, Tool, ToolCall, ToolResult, Usage,
 };
 use serde_json::json;
 
@@ -147,7 +147,7 @@ async fn run_remembering(
     (options, memory): (SubTaskOptions, Option<&Lessons>),
 ) -> (Ran, Vec<Event>) {
     let agent = SubTaskAgent::new(Arc::clone(model) as Arc<dyn Model>, division, options);
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let toolbox: Arc<dyn Toolbox> = Arc::new(TwoTools::new());
     let context = RunContext {
         query: "The task.",

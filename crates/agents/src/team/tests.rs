@@ -10,7 +10,7 @@ use std::time::Duration;
 use planproof_model::{Capabilities, ChatReply, ChatRequest, ModelError, TurnState};
 use planproof_tools::Toolbox;
 use planproof_tools::mcp::TOKEN_BYTES;
-use planproof_trace::{Actor, Event, FinishReason, LogicalClock, Tool, ToolCall, ToolResult, Usage};
+use planproof_trace::{Actor, Event, FinishReason, LogicalClock, Secrets, Tool, ToolCall, ToolResult, Usage};
 use serde_json::json;
 use tokio::sync::Barrier;
 
@@ -134,7 +134,7 @@ async fn run_team_with(
     earlier: &[Event],
     reviewing: Option<&Reviewing>,
 ) -> (Ran, Vec<Event>) {
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let toolbox: Arc<dyn Toolbox> = Arc::new(NoTools([].into()));
     let context = RunContext {
         query: "The task.",

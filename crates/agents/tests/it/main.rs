@@ -22,7 +22,7 @@ use std::time::Duration;
 use planproof_agents::{Agent, ExternalRun, RunContext, RunLimits, Surroundings};
 use planproof_tools::Toolbox;
 use planproof_tools::mcp::TOKEN_BYTES;
-use planproof_trace::{EndReason, Event, EventKind, LogicalClock, Recorder};
+use planproof_trace::{EndReason, Event, EventKind, LogicalClock, Recorder, Secrets};
 use tokio_util::sync::CancellationToken;
 
 const QUERY: &str = "Wash the car, then bake bread.";
@@ -35,7 +35,7 @@ async fn events_of_run(
     limits: &RunLimits,
     seed: u64,
 ) -> Vec<Event> {
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let surroundings = Surroundings::new(|| [7; TOKEN_BYTES]);
     let run = RunContext {
         query: QUERY,
@@ -65,7 +65,7 @@ impl Setting {
     }
 
     fn with(limits: RunLimits) -> Self {
-        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
         Self { limits, limit_reached: CancellationToken::new(), recorder }
     }
 

@@ -10,8 +10,8 @@ use planproof_agents::{Agent, FunctionCallingAgent, Ran, RunContext, RunError, R
 use planproof_model::{BoxFuture, Capabilities};
 use planproof_tools::{MockTool, MockTools, SchemaCache, execute_recorded};
 use planproof_trace::{
-    Arguments, CallId, EndReason, EventKind, FinishReason, LimitKind, LogicalClock, Recorder, Tool, ToolCall,
-    Usage, notation,
+    Arguments, CallId, EndReason, EventKind, FinishReason, LimitKind, LogicalClock, Recorder, Secrets, Tool,
+    ToolCall, Usage, notation,
 };
 use proptest::prelude::*;
 
@@ -143,7 +143,7 @@ async fn runs_end_as_the_votes_say() {
     ] {
         let other = other.map(|end| Scripted::new([end]));
         let events = trace(&voting(sampled, other.as_ref(), rules), limits(50)).await;
-        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
         recorder.end(end);
         let end = notation::print(&recorder.take_events());
         assert_eq!(events.last(), Some(&end), "{sampled} {rules:?}");

@@ -35,13 +35,13 @@ pub(crate) struct BenchArguments {
     ///
     /// The campaigns of such a command form a matrix. They share one budget, and one id for `--resume`,
     /// `planproof report`, and `planproof runs show`, `verify` and `delete`.
-    #[arg(value_name = "AGENT", conflicts_with = "resume")]
+    #[arg(value_name = "AGENT")]
     pub(crate) others: Vec<String>,
     /// Model for agents that are named without one, as in `direct`.
     ///
     /// Repeatable: each agent runs with each model. `--set agent.KEY=V1,V2` runs the agents with each value of an
     /// option.
-    #[arg(long = "model", value_name = "MODEL", conflicts_with = "resume")]
+    #[arg(long = "model", value_name = "MODEL")]
     pub(crate) models: Vec<String>,
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,
@@ -53,13 +53,13 @@ pub(crate) struct BenchArguments {
     /// TOML file that names servers and folders for the tools of `mnms`.
     ///
     /// Without it these tools are simulated.
-    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) media: Option<PathBuf>,
     /// Pages that the tools of `hotpotqa` and `triviaqa` search.
     ///
     /// `search:FOLDER` or `wiki:URL`, as with `--tools` of `planproof run`. Without `--pages`, questions from your own
     /// data have no tools.
-    #[arg(long, value_name = "SOURCE", conflicts_with = "resume")]
+    #[arg(long, value_name = "SOURCE")]
     pub(crate) pages: Option<String>,
     /// Scoring rule of `hotpotqa`, `triviaqa` and `gsm8k`: `official` or `paper`.
     ///

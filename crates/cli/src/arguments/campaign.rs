@@ -43,7 +43,7 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 27] = [
+const RUNNING: [&str; 17] = [
     "label",
     "samples",
     "summary",
@@ -58,6 +58,14 @@ const RUNNING: [&str; 27] = [
     "timeout",
     "iterations",
     "reply_tokens",
+    "allow_repeats",
+    "allow_distractors",
+    "fail_at_once",
+];
+
+/// Options that say what a campaign does outside. It keeps them as well, and they may be named again with `--resume`,
+/// where a store is not the user's own.
+pub(crate) const ACTING: [&str; 14] = [
     "serve_model",
     "env",
     "env_file",
@@ -68,32 +76,25 @@ const RUNNING: [&str; 27] = [
     "header",
     "body",
     "answer",
-    "allow_repeats",
-    "allow_distractors",
-    "fail_at_once",
+    "record",
+    "cache",
+    "media",
+    "pages",
 ];
 
-/// Options of [`RUNNING`] that a replay has for itself: its answers come at once, and its program may be on another
-/// machine.
-const OF_A_REPLAY: [&str; 12] = [
-    "label",
-    "concurrency",
-    "timeout",
-    "env",
-    "env_file",
-    "cwd",
-    "allow_host",
-    "isolate",
-    "agent_memory",
-    "header",
-    "body",
-    "answer",
-];
+/// Whether a resumed campaign has this argument from its beginning, so that the configuration file says nothing of it.
+pub(crate) fn is_kept(id: &str) -> bool {
+    ["agent", "others", "models"].contains(&id) || RUNNING.contains(&id) || ACTING.contains(&id)
+}
 
-/// Whether a recording knows what this argument says, so that a replay has it from there.
+/// Options of [`RUNNING`] that a replay has for itself: its answers come at once.
+const OF_A_REPLAY: [&str; 3] = ["label", "concurrency", "timeout"];
+
+/// Whether a recording knows what this argument says, so that a replay has it from there. How a program is started is not
+/// among it: it may be on another machine.
 pub(crate) fn is_recorded(id: &str) -> bool {
     let by_all = SHAPE.contains(&id) || ["seed", "tries_max", "topics"].contains(&id);
-    let running = RUNNING.contains(&id) && !OF_A_REPLAY.contains(&id);
+    let running = (RUNNING.contains(&id) || id == "serve_model") && !OF_A_REPLAY.contains(&id);
     by_all
         || running
         || test::RECORDED.iter().any(|ids| ids.contains(&id))
@@ -104,8 +105,8 @@ pub(crate) fn is_recorded(id: &str) -> bool {
 /// What a command says of the agent that a campaign is begun with.
 pub(super) const BEGINNING: [&str; 2] = ["resume", "replay"];
 
-/// Options that say what becomes of the model's answers, and where they come from.
-const RECORDING: [&str; 4] = ["record", "force", "cache", "replay"];
+/// Options that say what becomes of the model's answers, which a resumed campaign cannot change.
+const RECORDING: [&str; 2] = ["force", "replay"];
 
 /// What all campaigns have. A command adds to `--resume` and `--replay` which of its own options do not go with them.
 #[derive(Debug, Args)]
@@ -134,7 +135,6 @@ pub(crate) struct CampaignArguments {
     /// protocol, as in `mine=http://127.0.0.1:8000/v1/qwen3`), `sim/NAME` (a simulated model that needs no key: perfect,
     /// parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling; echo, which repeats what it is
     /// asked; or gold, which is given the right answers), or `replay/FILE` (the answers in a recording).
-    #[arg(conflicts_with = "resume")]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
     pub(crate) agent_options: AgentArguments,
@@ -208,6 +208,9 @@ pub(crate) struct CampaignArguments {
     ///
     /// RUN is its id, a prefix of the id, or `last`; for `planproof bench` also the id of a matrix. Finished runs are
     /// kept. New budgets replace the old ones and apply to the campaign as a whole.
+    ///
+    /// A campaign that you did not begin yourself, in this place, starts no program, asks no model or service, and uses
+    /// no file unless you name them again, with AGENT and the options that it was begun with. The message has the line.
     #[arg(
         long,
         value_name = "RUN",

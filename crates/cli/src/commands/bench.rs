@@ -92,12 +92,18 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     }
     if is_matrix || resume.is_some() {
         let request = matrix::Request { arguments, command, taken: taken.clone(), global };
-        if let Some(agents) = agents.as_deref().filter(|_| is_matrix) {
-            return matrix::begin(&request, agents);
-        }
         // The id of a campaign and that of a matrix are given alike; only the store can tell which it is.
         if let Some((store, row)) = resumed_matrix(arguments)? {
-            return matrix::go_on(&request, &store, row);
+            return matrix::go_on(&request, &store, row, agents.as_deref());
+        }
+        if let Some(agents) = agents.as_deref().filter(|_| is_matrix) {
+            if let Some(resume) = resume {
+                return Err(Failure::usage(format!(
+                    "--resume {resume} is one campaign, and the command line names {} agents",
+                    agents.len()
+                )));
+            }
+            return matrix::begin(&request, agents);
         }
     }
     let request = CampaignRequest {

@@ -38,8 +38,8 @@ use crate::{orders, terminal};
 pub(super) use campaign_command::{CampaignCommand, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
-pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, of_simulation};
-pub(super) use prepare::{named_agent, new_campaign, prepare, resume_stored, run_time};
+pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, command_of, of_simulation};
+pub(super) use prepare::{named, named_agent, new_campaign, prepare, resume_stored, run_time};
 pub(super) use prepared::Prepared;
 pub(super) use world::Outside;
 

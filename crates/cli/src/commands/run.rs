@@ -5,7 +5,6 @@ mod system;
 pub(crate) mod transcript;
 
 use std::fs;
-use std::io::{self, BufRead as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use crate::arguments::{Global, ModelArguments, ReviewChoice, RunArguments, Think
 use crate::failure::{ExitCode, Failure};
 use crate::terminal;
 use crate::values::seconds;
-use crate::{review, select, signals};
+use crate::{review, secrets, select, signals, wanted};
 use live::{LiveSink, LiveTrace};
 use system::Instructed;
 
@@ -163,7 +162,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
     // The clock starts only here, so the time that a person took to agree does not count.
     let trace = prepared.trace.take();
     let is_kept = trace.is_some();
-    let (live, recorder) = begin(&prepared, trace, global);
+    let (live, recorder) = begin(&prepared, trace, &tools, global);
     let finished = tokio::select! {
         biased;
         () = &mut stop => None,
@@ -185,23 +184,20 @@ async fn ask() -> bool {
     let (answer, answered) = oneshot::channel();
     // A separate thread: a read from the terminal cannot be cancelled, and must not keep us from ending.
     std::thread::spawn(move || {
-        let mut line = String::new();
         let question = "These tools can do whatever they were made for, with your permissions. Let the agent \
             call them? [y/N] ";
-        let mut stderr = terminal::errors();
-        let _ = stderr.write_all(question.as_bytes()).and_then(|()| stderr.flush());
-        let agreed = io::stdin().lock().read_line(&mut line).is_ok() && is_yes(&line);
-        let _ = answer.send(agreed);
+        let _ = answer.send(wanted::agrees(question));
     });
     answered.await.unwrap_or(false)
 }
 
-fn is_yes(line: &str) -> bool {
-    matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
-}
-
 /// Starts the clock and the trace.
-fn begin(prepared: &Prepared, trace: Option<fs::File>, global: &Global) -> (Arc<LiveTrace>, Recorder) {
+fn begin(
+    prepared: &Prepared,
+    trace: Option<fs::File>,
+    tools: &CombinedTools,
+    global: &Global,
+) -> (Arc<LiveTrace>, Recorder) {
     let clock = WallClock::start();
     let AgentUnderTest { name, model, simulated, .. } = &prepared.agent;
     let header = Header {
@@ -219,7 +215,11 @@ fn begin(prepared: &Prepared, trace: Option<fs::File>, global: &Global) -> (Arc<
         let _ = file.set_len(0);
     }
     let live = Arc::new(LiveTrace::begin(&header, trace, global.json));
-    let recorder = Recorder::with_sink(Arc::new(clock), Box::new(LiveSink(Arc::clone(&live))));
+    // A placeholder may be a word of the task or of a tool, which would be another one without it.
+    let offered = tools.tools();
+    let words = offered.iter().flat_map(|tool| [tool.name.as_str(), tool.description.as_str()]);
+    let secrets = secrets::held_but_words_of(words.chain([prepared.task.as_str()]));
+    let recorder = Recorder::with_sink(Arc::new(clock), secrets, Box::new(LiveSink(Arc::clone(&live))));
     (live, recorder)
 }
 
@@ -264,19 +264,4 @@ fn conclude(end: Option<EventKind>, live: &LiveTrace, global: &Global) -> Result
         _ => ExitCode::Outside,
     };
     Ok(code)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_clear_yes_is_one() {
-        for line in ["y\n", "Yes", " YES \r\n"] {
-            assert!(is_yes(line));
-        }
-        for line in ["", "\n", "n\n", "yep\n", "no\n"] {
-            assert!(!is_yes(line));
-        }
-    }
 }

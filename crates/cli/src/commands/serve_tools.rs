@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     let clock = Arc::new(WallClock::start());
     let unit = clock.unit();
     let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
-    let recorder = Recorder::new(clock).hiding(secrets);
+    let recorder = Recorder::new(clock, secrets);
     recorder.record(EventKind::Query { text: case.prompt().to_owned() });
     let tools = RunTools {
         toolbox: tools,

@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::own_tools;
 use crate::progress;
 use crate::render::short;
+use crate::secrets;
 use crate::terminal::{self, inline};
 
 /// Most characters of a list of tools on stderr.
@@ -94,12 +95,13 @@ pub(super) async fn open(
     let colours = Colours::for_stderr();
     let mut opening = JoinSet::new();
     for (place, source) in asked.iter().cloned().enumerate() {
-        let label = short(source.label(), LABEL_CHARACTERS);
+        let held = secrets::held();
+        let label = short(&held.redact(source.label()), LABEL_CHARACTERS);
         let log: Option<ServerLog> = (!global.quiet).then(|| {
             let log: ServerLog = Arc::new(move |line: &str| {
+                let line = format!("[{label}] {}", inline(&held.redact(line)));
                 // A closed stderr is no reason to stop.
-                let _ =
-                    writeln!(terminal::errors(), "{}", colours.dim(&format!("[{label}] {}", inline(line))));
+                let _ = writeln!(terminal::errors(), "{}", colours.dim(&line));
             });
             log
         });

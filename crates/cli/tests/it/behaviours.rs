@@ -171,7 +171,10 @@ fn a_campaign_is_not_gone_on_with_under_another_specification() {
     let id = json_lines(&place.run("runs list --json").code(0).out)[0]["run"].as_str().unwrap().to_owned();
 
     place.write("my.spec", &format!("; changed\n{react}"));
-    for line in [format!("test --resume {id} --max-tokens 9000000"), "test --replay r.jsonl".to_owned()] {
+    for line in [
+        format!("test --resume {id} --max-tokens 9000000"),
+        "test spec:my.spec@sim/clumsy --replay r.jsonl".to_owned(),
+    ] {
         let run = place.run(&line).code(2);
         assert!(
             run.err.contains("the specification my.spec was changed after the campaign was started"),
@@ -181,7 +184,10 @@ fn a_campaign_is_not_gone_on_with_under_another_specification() {
         assert_ne!(was, is);
     }
     place.write("my.spec", &react);
-    assert_ne!(place.run("test --replay r.jsonl -q").code, 2);
+    assert_ne!(place.run("test spec:my.spec@sim/clumsy --replay r.jsonl -q").code, 2);
+    // A recording that names a file does not have it read.
+    let run = place.run("test --replay r.jsonl -q").code(2);
+    assert!(run.err.contains("to read it, name the agent before --replay"), "{run:?}");
     let rest = place.run(&format!("test --resume {id} --max-tokens 9000000 -q --json"));
     assert_eq!(rest.json()["not_run"], 0);
     // Once nothing is asked any more the specification is of no account.

@@ -26,7 +26,7 @@ impl Numbers {
     }
 }
 
-fn change(path: &Path, sql: &str) {
+pub(crate) fn change(path: &Path, sql: &str) {
     let connection = Connection::open(path).unwrap();
     connection.pragma_update(None, "foreign_keys", false).unwrap();
     connection.execute_batch(sql).unwrap();

@@ -64,6 +64,8 @@ mod text_calls;
 mod time;
 mod topics;
 mod travel;
+mod wanted;
+mod ways_out;
 mod worker;
 
 use std::time::Duration;

@@ -307,7 +307,12 @@ fn what_cannot_be_combined_is_said_before_anything_runs() {
             "is one of `planproof bench gsm8k`; resume it with `planproof bench gsm8k --resume",
         ),
         ("bench gsm8k --resume nothing", "nothing"),
-        ("bench gsm8k direct cot --model sim/gold --resume last", "cannot be used with"),
+        // What is stored may be named again, but not something else.
+        ("bench gsm8k direct react --model sim/gold --resume last", "named: react@sim/gold"),
+        (
+            "bench gsm8k direct --model sim/gold --resume last",
+            "has 2 combinations, and the command line names 1",
+        ),
         ("report last --junit r.xml", "--junit is for one campaign"),
     ] {
         let run = place.run(line).code(2);

@@ -18,7 +18,7 @@ use planproof_spec::{Automaton, Compat, Monitor, MonitorOptions, MonitorOutcome,
 use planproof_synth::{CaseTool, JudgeOptions, PlanningCase, SynthesisOptions, TimeOptions, judge};
 use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{
-    Continuation, EndReason, Event, EventKind, LogicalClock, Recorder, Tool, ToolCall, ToolResult,
+    Continuation, EndReason, Event, EventKind, LogicalClock, Recorder, Secrets, Tool, ToolCall, ToolResult,
     WrittenObject,
 };
 use serde_json::Value;
@@ -87,7 +87,7 @@ async fn run(
     let options = BehaviourOptions { continuation: Some(continuation), ..BehaviourOptions::default() };
     let agent = BehaviourAgent::new(model.clone(), automaton.clone(), options).expect("it can be asked so");
     let tools = mock_tools(case, &SchemaCache::default()).expect("tools of a case are sound");
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let limits = RunLimits::default();
     let toolbox: Arc<dyn Toolbox> = Arc::new(tools);
     let run = RunContext {

@@ -15,7 +15,7 @@ use planproof_sim::GoldModel;
 use planproof_spec::{Compat, load, shipped};
 use planproof_suite::{Case, Class, Judged, Suite, Unscored, Verdict};
 use planproof_tools::mcp::TOKEN_BYTES;
-use planproof_trace::{Continuation, Event, LogicalClock, Recorder};
+use planproof_trace::{Continuation, Event, LogicalClock, Recorder, Secrets};
 
 /// The agents whose behaviour is specified.
 const SPECIFIED: [&str; 6] = ["direct", "cot", "react", "rewoo", "pass", "reflexion"];
@@ -46,7 +46,7 @@ fn agents(model: &Arc<dyn Model>) -> Vec<(String, Arc<dyn Agent>)> {
 }
 
 async fn run(agent: &dyn Agent, case: &dyn Case) -> Vec<Event> {
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let run = RunContext {
         query: case.prompt(),
         toolbox: &case.toolbox().unwrap(),

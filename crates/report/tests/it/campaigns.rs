@@ -12,7 +12,7 @@ use planproof_synth::{OracleVerdict, PlanningCase, SynthesisOptions, Synthesizer
 use planproof_tools::{SchemaCache, Toolbox};
 use planproof_trace::{
     Actor, Arguments, CallId, Draw, EndReason, Event, EventKind, FinishReason, Header, LogicalClock,
-    Recorder, ToolCall, ToolResult, Trace, Usage,
+    Recorder, Secrets, ToolCall, ToolResult, Trace, Usage,
 };
 
 /// Seed of the cases and of the runs.
@@ -228,7 +228,7 @@ impl Simulation {
     }
 
     pub(crate) fn run(&self, case: &PlanningCase, ordinal: u32) -> Vec<Event> {
-        let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+        let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
         let tools = mock_tools(case, &self.schemas).expect("drawn cases have usable tools");
         let toolbox: Arc<dyn Toolbox> = Arc::new(tools);
         let ran = self.runtime.block_on(self.agent.run(RunContext {

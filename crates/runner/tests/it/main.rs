@@ -15,7 +15,7 @@ use planproof_runner::{
     RecordedCampaign, Replay, RequestedCampaign, Resumed, RunnerError, StoreOptions, Watch, begin, carry_out,
     replay, resume,
 };
-use planproof_store::Store;
+use planproof_store::{OWN_KEY_BYTES, OwnKey, Store};
 use tokio_util::sync::CancellationToken;
 
 use toys::{Folder, Playground, Toys, toy};
@@ -90,7 +90,42 @@ fn resumed(store: &Store, outcomes: Vec<Outcome>, budgets: BudgetOptions) -> Res
     let row = store.campaign("last").expect("it is there");
     let options = serde_json::from_str(&row.options).expect("options");
     let Cases { suite, cases, .. } = cases().expect("cases");
-    Resumed { row, suite, cases, options, outcomes, further: Vec::new(), leads_on: false, budgets }
+    Resumed {
+        row,
+        suite,
+        cases,
+        agent: None,
+        options,
+        outcomes,
+        further: Vec::new(),
+        leads_on: false,
+        budgets,
+    }
+}
+
+/// Of a campaign and of a matrix, from the beginning and with the budgets with which it was resumed.
+#[tokio::test]
+async fn what_a_user_began_is_proved_by_their_secret_alone() {
+    let [own, other] = [[1; OWN_KEY_BYTES], [2; OWN_KEY_BYTES]].map(|bytes| OwnKey::new(&bytes));
+    let folder = Folder::new("own");
+    let world = Playground { own_key: Some(OwnKey::new(&[1; OWN_KEY_BYTES])), ..Playground::default() };
+    drop(begin(&world, &new(&folder), cases).expect("it begins"));
+    let kept = store(&folder).open().expect("the store");
+    let is_own = |store: &Store, key: Option<&OwnKey>| {
+        let row = store.campaign("last").expect("it is there");
+        planproof_runner::is_own(store.path(), &row, key).expect("budgets")
+    };
+    assert!(is_own(&kept, Some(&own)) && !is_own(&kept, Some(&other)) && !is_own(&kept, None));
+    let larger = BudgetOptions { max_tokens: Some(1_000_000), ..BudgetOptions::default() };
+    let going_on =
+        resume(&world, store(&folder).open().expect("the store"), resumed(&kept, Vec::new(), larger));
+    run(&going_on.expect("it resumes"), usize::MAX).await;
+    assert!(is_own(&kept, Some(&own)), "with its new budget");
+    // A world without a secret proves nothing.
+    let world = Playground::default();
+    let again = resumed(&kept, Vec::new(), BudgetOptions::default());
+    run(&resume(&world, store(&folder).open().expect("the store"), again).expect("it resumes"), 1).await;
+    assert!(!is_own(&kept, Some(&own)));
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use planproof_runner::{
     Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, ProgramOptions, RunnerError, StoredOptions, Token,
     World,
 };
+use planproof_store::OwnKey;
 use planproof_suite::{
     Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Scored, SizeUnit, Suite, Toolbox,
     Unscored, Verdict,
@@ -135,12 +136,14 @@ pub(crate) struct Playground {
     /// The suite of its cases.
     suite: Arc<dyn Suite>,
     model: Arc<dyn Model>,
+    /// The secret of its user.
+    pub(crate) own_key: Option<OwnKey>,
 }
 
 impl Playground {
     /// A world with this suite and this model.
     pub(crate) fn of(suite: Arc<dyn Suite>, model: Arc<dyn Model>) -> Self {
-        Self { reported: RefCell::default(), suite, model }
+        Self { reported: RefCell::default(), suite, model, own_key: None }
     }
 }
 
@@ -237,6 +240,10 @@ impl World for Playground {
 
     fn origin(&self) -> Origin {
         Origin { version: "test".to_owned(), command: "test".to_owned() }
+    }
+
+    fn own_key(&self) -> Option<&OwnKey> {
+        self.own_key.as_ref()
     }
 
     fn token(&self) -> Token {

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use planproof_store::{Finish, RunStart, RunState, Store, StoreError, StoreLimits, Unit};
-use planproof_trace::{Event, EventKind, LogicalClock, Recorder};
+use planproof_trace::{Event, EventKind, LogicalClock, Recorder, Secrets};
 
 use crate::support::{
     Directory, PASSED, check_integrity, create, event, events, header, lines, run, start, stored_lines,
@@ -184,7 +184,11 @@ fn an_event_too_large_spoils_its_run_only() {
     create(&store, "a", 2, 1);
     let writer = store.writer().expect("starts");
     let run_id = start(&writer, "a", 0, 0).expect("starts");
-    let recorder = Recorder::with_sink(Arc::new(LogicalClock::default()), Box::new(writer.sink(run_id)));
+    let recorder = Recorder::with_sink(
+        Arc::new(LogicalClock::default()),
+        Secrets::none(),
+        Box::new(writer.sink(run_id)),
+    );
     recorder.record(EventKind::Query { text: "x".repeat(1000) });
     recorder.record(EventKind::Query { text: "short".into() });
     let Err(StoreError::EventTooLarge { run: spoilt, bytes: 1033, limit: 1000 }) =
@@ -204,7 +208,8 @@ fn a_recorder_writes_through_its_sink() {
     create(&store, "a", 1, 1);
     let writer = store.writer().expect("starts");
     let run = start(&writer, "a", 0, 0).expect("starts");
-    let recorder = Recorder::with_sink(Arc::new(LogicalClock::default()), Box::new(writer.sink(run)));
+    let recorder =
+        Recorder::with_sink(Arc::new(LogicalClock::default()), Secrets::none(), Box::new(writer.sink(run)));
     for Event { kind, .. } in events(0, 4) {
         recorder.record(kind);
     }

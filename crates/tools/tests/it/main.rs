@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use planproof_tools::mcp::RunTools;
 use planproof_tools::{MockTool, MockTools, SchemaCache};
-use planproof_trace::{EventKind, LogicalClock, Recorder, Tool};
+use planproof_trace::{EventKind, LogicalClock, Recorder, Secrets, Tool};
 
 /// Two tools without arguments and one, `mail`, with a required and an optional one.
 fn mocks() -> Vec<MockTool> {
@@ -53,7 +53,7 @@ fn mock_tools() -> MockTools {
 }
 
 fn recorder() -> Recorder {
-    Recorder::new(Arc::new(LogicalClock::default()))
+    Recorder::new(Arc::new(LogicalClock::default()), Secrets::none())
 }
 
 fn run_tools(recorder: &Recorder, calls_max: u32) -> RunTools {

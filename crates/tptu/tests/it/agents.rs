@@ -10,7 +10,7 @@ use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_tptu::evaluation::PaperEvaluation;
 use planproof_tptu::{EvaluationDetail, Tptu};
 use planproof_trace::notation::parse;
-use planproof_trace::{Event, LogicalClock, Recorder};
+use planproof_trace::{Event, LogicalClock, Recorder, Secrets};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -24,7 +24,7 @@ fn suite() -> Tptu {
 }
 
 async fn run(agent: &dyn Agent, case: &dyn Case) -> Vec<Event> {
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let run = RunContext {
         query: case.prompt(),
         toolbox: &case.toolbox().unwrap(),

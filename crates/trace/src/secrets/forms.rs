@@ -5,6 +5,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::Value;
 
+/// Shorter secrets are not found where a character is missing: what is left of them could occur by chance.
+const CUT_BYTES_MIN: usize = 16;
+
 /// All forms of a secret, the plain one first; some may be equal. The search ignores case, which also covers
 /// hexadecimal digits and escapes written in capitals.
 pub(super) fn of(secret: &str) -> Vec<String> {
@@ -19,6 +22,14 @@ pub(super) fn of(secret: &str) -> Vec<String> {
         percent_encoded(secret, "%20"),
         percent_encoded(secret, "+"),
     ];
+    // Without its first or its last character, as where a text was cut, all but the whole key would be known.
+    let mut inner = secret.chars();
+    if secret.len() >= CUT_BYTES_MIN && inner.next().is_some() {
+        forms.push(inner.as_str().to_owned());
+        let mut inner = secret.chars();
+        inner.next_back();
+        forms.push(inner.as_str().to_owned());
+    }
     // Base64 encodes three bytes at once, so the secret has three forms, by its position in a longer text.
     for before in 0..3 {
         let encoded = encoded_behind(secret, before);

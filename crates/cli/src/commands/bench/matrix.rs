@@ -5,23 +5,25 @@ use std::sync::Arc;
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_runner::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
 use planproof_sim::GOLD_NAME;
-use planproof_store::{Matrix, Store};
+use planproof_store::{CampaignRow, Matrix, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, new_campaign, resume_stored,
-    run_time, stop_on_signal,
+    CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, named as named_of,
+    new_campaign, resume_stored, run_time, stop_on_signal,
 };
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
 use crate::config::{NOISE, agent_setting};
 use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::own;
 use crate::progress;
 use crate::report_files::{ReportFile, ReportFileArguments};
 use crate::select;
 use crate::stored::Stored;
 use crate::stream::Stream;
+use crate::wanted::{self, Named};
 
 /// The command line's description of a matrix, with the maker of its cases.
 pub(super) struct Request<'a> {
@@ -157,27 +159,50 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let asking = campaign.asking(run_time(campaign, first))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
-    let mut of_suite = OrderOptions::default();
-    of_suite.media = command.media().map(planproof_runner::absolute).transpose()?;
-    of_suite.pages = command.pages().map(crate::pages::absolute).transpose()?;
+    let of_suite = OrderOptions {
+        media: command.media().map(planproof_runner::absolute).transpose()?,
+        pages: command.pages().map(crate::pages::absolute).transpose()?,
+        ..OrderOptions::default()
+    };
     // Each combination is like the first one, except for its agent and the name of its recording.
     let new = new_campaign(campaign, global, first.clone(), command, &of_suite);
     let id = begin_matrix(&world, &new, agents, || command.cases_of_suite())?;
     let store = StoreOptions::from(&campaign.store).open()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
-    run(request, &store, row, files, began)
+    let named = named(request, Some(agents))?;
+    run(request, &store, row, named.as_deref(), files, began)
+}
+
+/// What the command line names of each campaign of a matrix of these agents, if it names them.
+fn named(request: &Request<'_>, agents: Option<&[AgentSpec]>) -> Result<Option<Vec<Named>>, Failure> {
+    let of = |agent| named_of(&request.arguments.campaign, agent, &request.command, request.global);
+    let Some(agents) = agents else { return Ok(of(None)?.map(|named| vec![named])) };
+    let numbered =
+        (1..).zip(agents).map(|(number, agent)| Ok(of(Some(agent.clone()))?.map(|it| it.numbered(number))));
+    numbered.collect()
 }
 
 /// A matrix of the store, whose combinations are resumed.
-pub(super) fn go_on(request: &Request<'_>, store: &Store, row: Matrix) -> Result<ExitCode, Failure> {
-    let first = store.campaigns_of_matrix(&row.id)?.into_iter().next();
-    let first = first.ok_or_else(|| Failure::usage(format!("the matrix {} holds no campaign", row.id)))?;
+/// Agents that the command line names again are those of the matrix.
+pub(super) fn go_on(
+    request: &Request<'_>,
+    store: &Store,
+    row: Matrix,
+    agents: Option<&[AgentSpec]>,
+) -> Result<ExitCode, Failure> {
+    let with_options = |row: CampaignRow| Ok((row.clone(), crate::stored::options(&row)?));
+    let campaigns: Vec<(CampaignRow, CampaignOptions)> =
+        store.campaigns_of_matrix(&row.id)?.into_iter().map(with_options).collect::<Result<_, Failure>>()?;
+    let Some((_, options)) = campaigns.first() else {
+        return Err(Failure::usage(format!("the matrix {} holds no campaign", row.id)));
+    };
     // One command began all combinations, so the first one speaks for them.
-    let options: CampaignOptions = crate::stored::options(&first)?;
     let what = format!("the matrix {}", row.id);
     request.command.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
+    let named = named(request, agents)?;
+    wanted::matrix_must_be_wanted(store, &row, &campaigns, named.as_deref())?;
     let files = files(request)?;
-    run(request, store, row, files, Instant::now())
+    run(request, store, row, named.as_deref(), files, Instant::now())
 }
 
 /// The requested page and stream. A matrix has no other files.
@@ -203,11 +228,13 @@ fn files(request: &Request<'_>) -> Result<Files, Failure> {
     Ok(Files { page, stream })
 }
 
-/// Runs the unfinished part of it, one combination after the other, and shows the whole.
+/// Runs the unfinished part of it, one combination after the other, and shows the whole. What is `named` of each is used
+/// in place of what is stored.
 fn run(
     request: &Request<'_>,
     store: &Store,
     row: Matrix,
+    named: Option<&[Named]>,
     files: Files,
     began: Instant,
 ) -> Result<ExitCode, Failure> {
@@ -216,10 +243,10 @@ fn run(
     let rows = store.campaigns_of_matrix(&row.id)?;
     store.hold(rows.iter().map(|campaign| campaign.id.as_str()))?;
     // Only after the lock: another process could otherwise spend from the same budget meanwhile.
-    let goes_on = ResumedMatrix::open(store, row, &(&arguments.campaign.budget).into(), began)?;
+    let goes_on = ResumedMatrix::open(store, row, &(&arguments.campaign.budget).into(), began, own::key())?;
     let ended = runtime()?.block_on(async {
         let stop = stop_on_signal();
-        carry_on(request, store, &goes_on, stream.as_ref(), &stop).await
+        carry_on(request, (store, named), &goes_on, stream.as_ref(), &stop).await
     })?;
     let mut table = matrix::table(store, &goes_on.row)?;
     // A budget that was used up by the very last run ended nothing.
@@ -272,7 +299,7 @@ struct Ended {
 
 async fn carry_on(
     request: &Request<'_>,
-    store: &Store,
+    (store, named): (&Store, Option<&[Named]>),
     matrix: &ResumedMatrix,
     stream: Option<&Arc<Stream>>,
     stop: &CancellationToken,
@@ -298,10 +325,13 @@ async fn carry_on(
         progress::say(global, &format!("combination {} of {count}: {}", place + 1, row.agent));
         // A prepared campaign owns its store, so each combination opens the file once more.
         let own = StoreOptions::from(&arguments.campaign.store).open()?;
-        let stored = Stored::load(&own, &row.id)?;
+        let mut options = crate::stored::options(row)?;
+        let named = named.and_then(|named| named.get(place)).cloned();
+        let agent = named.map(|named| named.put_into(&mut options));
+        let stored = Stored::load_with(&own, row.clone(), options)?;
         let about = |failure: Failure| failure.about(&format!("combination {}, {}", place + 1, row.agent));
         let prepared =
-            resume_stored(own, stored, &arguments.campaign.model, budgets, &request.command, global);
+            resume_stored(own, stored, agent, &arguments.campaign.model, budgets, &request.command, global);
         let mut prepared = prepared.map_err(about)?;
         prepared.matrix = Some(matrix.row.id.clone());
         prepared.stream = stream.cloned();

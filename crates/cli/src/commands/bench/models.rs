@@ -27,9 +27,9 @@ use crate::config;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress;
 use crate::providers;
-use crate::select;
 use crate::stored::Stored;
 use crate::terminal;
+use crate::{secrets, select};
 
 /// The kind of agent of a model that is named alone.
 const KIND: &str = "tools";
@@ -234,7 +234,19 @@ impl Models<'_> {
                     Failure::usage(format!("--recordings {folder}: the folder cannot be made: {error}"))
                 })?;
                 let line = match &found {
-                    Some(row) => ["--resume", row.id.as_str()].map(OsString::from).to_vec(),
+                    // Named again as a whole, because the store may be anybody's.
+                    Some(row) => {
+                        let mut line: Vec<OsString> =
+                            [agent.as_str(), "--record"].map(OsString::from).to_vec();
+                        line.push(recording.clone().into_os_string());
+                        line.extend(["--resume", row.id.as_str()].map(OsString::from));
+                        // A stored file of prices is not taken from there either.
+                        let prices = self.arguments.prices.iter();
+                        line.extend(
+                            prices.flat_map(|file| [OsString::from("--prices"), file.clone().into()]),
+                        );
+                        line
+                    }
                     None => self.new_campaign(agent.as_str(), form, &label, Some(&recording)),
                 };
                 progress::say(self.global, &format!("{agent}, {}", form.as_str()));
@@ -452,7 +464,7 @@ impl Models<'_> {
 
 /// Whether a campaign is that of an agent with a label.
 fn is_of(row: &CampaignRow, agent: &AgentSpec, label: &str) -> bool {
-    row.agent == agent.as_str() && row.label.as_deref() == Some(label)
+    row.agent == secrets::without(agent.as_str()) && row.label.as_deref() == Some(label)
 }
 
 /// What was paid for a campaign, also for runs that were cut off. Nobody is paid for a simulation, but a real model is,

@@ -16,7 +16,7 @@ use super::cases::{Drawn, Making, of_orders};
 use super::options::OrderOptions;
 use crate::arguments::{CHOOSING, CampaignArguments, CaseArguments, Given, Global, TestArguments};
 use crate::failure::Failure;
-use crate::select;
+use crate::{secrets, select};
 
 /// An option in its written form: the id of its argument, and its value. A switch that is on has an empty value; an
 /// absent one has none.
@@ -82,7 +82,10 @@ pub(super) fn must_agree(
     let mut agreement = Agreement { given: &global.given, contradictions: Vec::new() };
     match name {
         // Programs may be elsewhere on another machine; models and ways of planning are as recorded.
-        Some(name) if *name != recorded.agent && !is_same_program(name, &recorded.agent) => {
+        Some(name)
+            if secrets::without(name.as_str()) != recorded.agent.as_str()
+                && !is_same_program(name, &recorded.agent) =>
+        {
             agreement.contradictions.push(format!("recorded was the agent {}, now {name}", note.agent));
         }
         Some(_) => {}

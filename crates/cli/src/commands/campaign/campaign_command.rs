@@ -11,7 +11,7 @@ use planproof_order::synth::TopicBank;
 use planproof_runner::{Cases, StoredOptions};
 
 use super::cases;
-use super::options::command;
+use super::options::command_of;
 use crate::arguments::{LimitArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::failure::Failure;
@@ -181,7 +181,7 @@ impl CampaignCommand<'_> {
             Self::Limit(..) => "limit".to_owned(),
             Self::Bench(makes, _) => format!("bench {}", makes.suite()),
         };
-        let before = command(options);
+        let before = command_of(options);
         if now == before {
             return Ok(());
         }

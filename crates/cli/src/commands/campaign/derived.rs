@@ -12,6 +12,7 @@ use planproof_suite::Case as _;
 
 use super::prepared::Prepared;
 use crate::failure::Failure;
+use crate::secrets;
 
 /// What a campaign leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +120,7 @@ impl<'a> Keeper<'a> {
                 model: campaign.agent.model.as_deref(),
                 simulated: campaign.agent.simulated,
                 // All its keys are strings, so rendering cannot fail.
-                options: &serde_json::to_string(&options).unwrap_or_default(),
+                options: &options.to_json(&secrets::held()).unwrap_or_default(),
                 repeats: self.repeats.get(),
                 budgets: "{}",
             };

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::arguments::{ITERATIONS, STORE_DEFAULT, TIMEOUT_SECONDS};
 use crate::failure::Failure;
-use crate::suites;
+use crate::{secrets, suites};
 
 /// The suite of a campaign that names none.
 pub(crate) const ORDER: &str = "order";
@@ -27,9 +27,9 @@ pub(crate) const ORDER: &str = "order";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OrderOptions {
-    pub(super) repeated_fails: bool,
-    pub(super) distractor_fails: bool,
-    pub(super) at_once_fails: bool,
+    pub(crate) repeated_fails: bool,
+    pub(crate) distractor_fails: bool,
+    pub(crate) at_once_fails: bool,
     /// How failures are dissected; absent if they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dissect: Option<DissectOptions>,
@@ -149,7 +149,7 @@ pub(crate) fn of_simulation(campaign: &Campaign, synthesis: SynthesisUse) -> Sto
 }
 
 /// The command that a campaign belongs to.
-pub(crate) fn command(options: &StoredOptions) -> String {
+pub(crate) fn command_of(options: &StoredOptions) -> String {
     match (&options.suite, &options.limit) {
         (Some(suite), _) => format!("bench {suite}"),
         (None, Some(_)) => "limit".to_owned(),
@@ -214,5 +214,8 @@ pub(super) fn commands(
     ];
     words.extend(judging.into_iter().filter(|(_, is_set)| *is_set).map(|(option, _)| option.to_owned()));
     let store = (store != Path::new(STORE_DEFAULT)).then(|| store.to_string_lossy());
-    CommandLines::new(&command(options), store.as_deref(), words.iter().map(String::as_str))
+    // A header or a command may hold a key, and the lines are shown and kept.
+    let held = secrets::held();
+    let words: Vec<_> = words.iter().map(|word| held.redact(word)).collect();
+    CommandLines::new(&command_of(options), store.as_deref(), words.iter().map(|word| &**word))
 }

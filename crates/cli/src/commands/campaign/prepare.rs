@@ -30,9 +30,11 @@ use crate::commands::runs::must_exist;
 use crate::damage;
 use crate::failure::Failure;
 use crate::review;
+use crate::secrets;
 use crate::select;
 use crate::stored::{self, Stored};
 use crate::values::seconds;
+use crate::wanted::{self, Named};
 
 /// Prepares the request of the command line. All possible mistakes of the user are checked before the store is
 /// touched.
@@ -49,12 +51,12 @@ pub(in crate::commands) fn prepare(
     if arguments.review != ReviewChoice::None && arguments.concurrency.is_some_and(|runs| runs.get() > 1) {
         return Err(Failure::usage("--review shows one run at a time: leave --concurrency out"));
     }
-    let mut prepared = match (&arguments.recording.replay, agent) {
-        (Some(file), agent) => replay(arguments, global, file, agent, command),
-        (None, Some(agent)) => begin(arguments, global, agent, command),
-        (None, None) => {
+    let mut prepared = match (&arguments.recording.replay, &arguments.resume, agent) {
+        (Some(file), _, agent) => replay(arguments, global, file, agent, command),
+        (None, None, Some(agent)) => begin(arguments, global, agent, command),
+        (None, _, agent) => {
             // Only the store knows the agent of a resumed campaign, so `--review` is checked once it is loaded.
-            let prepared = go_on(arguments, global, command)?;
+            let prepared = go_on(arguments, global, agent, command)?;
             let name = AgentSpec::parse(&prepared.run.campaign.agent.name);
             let name = name.map_err(|error| Failure::usage(error.to_string()))?;
             reviewing = review::reviewing(arguments.review, &name)?;
@@ -120,7 +122,7 @@ pub(in crate::commands) fn new_campaign(
         suite: command.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
         of_suite: order.to_map(),
         command_line: global.command_line.clone(),
-        label: arguments.label.clone(),
+        label: arguments.label.as_deref().map(secrets::without),
         is_checked: !arguments.no_check,
         think: arguments.think.map(Think::is_on),
     }
@@ -189,34 +191,59 @@ fn begin(
     Ok(Prepared::new(run, order))
 }
 
-/// A campaign from the store: its cases, its options, and the finished runs, judged again from their traces.
+/// What the command line names of a campaign that goes on, if it names the agent.
+pub(in crate::commands) fn named(
+    arguments: &CampaignArguments,
+    agent: Option<AgentSpec>,
+    command: &CampaignCommand<'_>,
+    global: &Global,
+) -> Result<Option<Named>, Failure> {
+    let tools = (command.media(), command.pages());
+    Named::of(arguments, agent, &program(arguments, command), tools, global)
+}
+
+/// A campaign from the store: its cases, its options, and the finished runs, judged again from their traces. What the
+/// command line names of it is used in place of what is stored.
 fn go_on(
     arguments: &CampaignArguments,
     global: &Global,
+    agent: Option<AgentSpec>,
     command: CampaignCommand<'_>,
 ) -> Result<Prepared, Failure> {
+    let named = named(arguments, agent, &command, global)?;
     must_exist(&arguments.store.store)?;
     let store = StoreOptions::from(&arguments.store).open()?;
     let row = stored::find(&store, arguments.resume.as_deref().unwrap_or("last"))?;
     // Before its runs are read, or another process could finish some of them in between.
     store.hold([row.id.as_str()])?;
-    let stored = Stored::load(&store, &row.id)?;
-    must_be_asked_for(&stored.campaign.row.id, &stored.commands)?;
-    if let Some(matrix) = store.matrix_of(&stored.campaign.row.id)? {
+    let mut options = stored::options(&row)?;
+    let commands = options.commands(&row.agent, store.path());
+    must_be_asked_for(&row.id, &commands)?;
+    if let Some(matrix) = store.matrix_of(&row.id)? {
         return Err(Failure::usage(format!(
             "{} is a combination of the matrix {}, whose budget it shares: resume the matrix, `{}`",
-            stored.campaign.row.id,
+            row.id,
             matrix.id,
-            stored.commands.resume(&matrix.id)
+            commands.resume(&matrix.id)
         )));
     }
-    resume_stored(store, stored, &arguments.model, (&arguments.budget).into(), &command, global)
+    // First, because the wrong command could not name it.
+    command.must_fit(
+        &options.kept,
+        &format!("campaign {}", row.id),
+        ("resume it with", &format!("--resume {}", row.id)),
+    )?;
+    wanted::Stored { store: &store, row: &row, options: &options }.must_be_wanted(named.as_ref())?;
+    let agent = named.map(|named| named.put_into(&mut options));
+    let stored = Stored::load_with(&store, row, options)?;
+    resume_stored(store, stored, agent, &arguments.model, (&arguments.budget).into(), &command, global)
 }
 
-/// The same for a campaign that was already read, with these budgets.
+/// The same for a campaign that was already read and is wanted as it is stored, or as it is named, with these budgets.
 pub(in crate::commands) fn resume_stored(
     store: Store,
     stored: Stored,
+    agent: Option<AgentSpec>,
     asking: &ModelArguments,
     budgets: BudgetOptions,
     command: &CampaignCommand<'_>,
@@ -225,11 +252,6 @@ pub(in crate::commands) fn resume_stored(
     let Stored { campaign, mut options, dissection, shrinking, .. } = stored;
     damage::must_be_none(&campaign.row.id, &campaign.named_damage(), campaign.seals.as_ref())?;
     let StoredCampaign { row, suite, cases, mut outcomes, .. } = campaign;
-    command.must_fit(
-        &options.kept,
-        &format!("campaign {}", row.id),
-        ("resume it with", &format!("--resume {}", row.id)),
-    )?;
     // What failed outside of the agent may work now, so unscored runs are run again.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
     let order = &mut options.order;
@@ -271,6 +293,7 @@ pub(in crate::commands) fn resume_stored(
         row,
         suite,
         cases,
+        agent,
         options: options.kept,
         outcomes,
         further,
@@ -302,6 +325,7 @@ fn replay(
     )?;
     let cases = recorded.cases(&world)?;
     let order = OrderOptions::of(&note.options)?;
+    wanted::replay_must_be_wanted(&recorded, &order, agent.as_ref(), (command.media(), command.pages()))?;
     must_agree((&recorded, &order), &cases.cases, agent.as_ref(), arguments, &command, global)?;
     command.must_be_shrunk(order.shrink.as_ref())?;
     let replay = Replay {
@@ -314,7 +338,7 @@ fn replay(
         budgets: (&arguments.budget).into(),
         store: (&arguments.store).into(),
         command_line: global.command_line.clone(),
-        label: arguments.label.clone(),
+        label: arguments.label.as_deref().map(secrets::without),
     };
     let run = planproof_runner::replay(&world, &replay, recorded, cases)?;
     Ok(Prepared::new(run, order))

@@ -11,6 +11,7 @@ use planproof_runner::{
     Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, ProgramOptions, StoredOptions, Token, World,
 };
 use planproof_sim::{GoldModel, gold_faults};
+use planproof_store::OwnKey;
 use planproof_suite::{Case, Suite};
 use planproof_trace::Secrets;
 use serde_json::Value;
@@ -19,7 +20,7 @@ use super::cases::make_again;
 use super::options::OrderOptions;
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
-use crate::{isolation, open_files, progress, prompts, secrets, select, suites};
+use crate::{isolation, open_files, own, progress, prompts, secrets, select, suites};
 
 /// The command line as the runner's world.
 pub(in crate::commands) struct Outside<'a> {
@@ -123,6 +124,10 @@ impl World for Outside<'_> {
 
     fn prompts(&self) -> String {
         prompts::version()
+    }
+
+    fn own_key(&self) -> Option<&OwnKey> {
+        own::key()
     }
 
     fn token(&self) -> Token {

@@ -13,12 +13,14 @@ use crate::failure::Failure;
 use crate::progress::tell;
 use crate::render::counted;
 use crate::stored;
-use crate::terminal;
+use crate::{secrets, terminal};
 
 /// Sets or removes a campaign's label.
 pub(super) fn label(path: &Path, run: &str, text: Option<&str>, global: &Global) -> Result<(), Failure> {
     let store = Store::open(path, StoreLimits::default())?;
     let campaign = stored::find(&store, run)?;
+    let text = text.map(secrets::without);
+    let text = text.as_deref();
     store.set_label(&campaign.id, text)?;
     if global.json {
         return print_json(&json!({ "run": campaign.id, "label": text }));

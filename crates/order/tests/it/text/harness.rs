@@ -12,7 +12,9 @@ use planproof_spec::{
 };
 use planproof_synth::{JudgeOptions, OracleVerdict, PlanningCase, judge};
 use planproof_tools::{MockTools, SchemaCache, Toolbox, execute_recorded};
-use planproof_trace::{Continuation, EndReason, FinishReason, LogicalClock, Recorder, Tool, ToolCall};
+use planproof_trace::{
+    Continuation, EndReason, FinishReason, LogicalClock, Recorder, Secrets, Tool, ToolCall,
+};
 
 /// Requests after which a run is stopped.
 const REQUESTS_MAX: usize = 200;
@@ -126,7 +128,7 @@ async fn run_with(
     let instructions = told(automaton, &tools, how.way);
     let options = MonitorOptions { tools: Some(tools), ..MonitorOptions::default() };
     let mut monitor = Monitor::new(Arc::clone(automaton), options);
-    let recorder = Recorder::new(Arc::new(LogicalClock::default()));
+    let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let stops: Vec<String> = monitor.stop_sequences().into_iter().map(str::to_owned).collect();
     let settings = Settings {
         seed: Some(how.seed),

@@ -369,6 +369,7 @@ impl Life {
             row,
             suite,
             cases,
+            agent: None,
             options,
             outcomes,
             further: Vec::new(),
