@@ -105,8 +105,8 @@ impl Named {
     }
 }
 
-/// All that a stored campaign does outside, the agent first. Every field of a row is named here, without a rest, so that
-/// a new one compiles only once somebody has decided whether it acts.
+/// All that a stored campaign does outside, the agent first. Every field of a row is named here, without a rest, so
+/// that a new one compiles only once somebody has decided whether it acts.
 fn acts(row: &CampaignRow, options: &CampaignOptions) -> Result<Vec<Act>, Failure> {
     let CampaignRow {
         id: _,
@@ -246,8 +246,8 @@ pub(crate) fn matrix_must_be_wanted(
     Ok(())
 }
 
-/// Makes sure that a replay starts, asks and reads nothing that only the recording names. Models are not asked, and how a
-/// program is started is said by the command line in any case.
+/// Makes sure that a replay starts, asks and reads nothing that only the recording names. Models are not asked, and how
+/// a program is started is said by the command line in any case.
 ///
 /// # Errors
 /// Says what has to be named.

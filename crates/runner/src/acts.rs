@@ -1,8 +1,9 @@
 //! What a stored or recorded campaign makes planproof do outside, and the proof that its user began it.
 //!
 //! A store or a recording may come from anybody. Its *acts* are all that it could have done with the rights of whoever
-//! opens it: start a program, ask a service or a model, send a variable of the environment, read or write a file. Whether
-//! they are done is the caller's decision; here is what they are, and whether a secret of the user vouches for them.
+//! opens it: start a program, ask a service or a model, send a variable of the environment, read or write a file.
+//! Whether they are done is the caller's decision; here is what they are, and whether a secret of the user vouches for
+//! them.
 
 use std::path::Path;
 

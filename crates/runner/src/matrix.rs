@@ -334,8 +334,8 @@ impl ResumedMatrix {
                 "the budget of {budget} of the matrix is used up: set a larger one with {option}"
             )));
         }
-        // Only now: budgets that were refused must not replace the earlier ones. They have no findings, which could hold a
-        // secret.
+        // Only now: budgets that were refused must not replace the earlier ones. They have no findings, which could
+        // hold a secret.
         store.set_matrix_budgets(&matrix.row.id, &matrix.budgets.to_json(&Secrets::none())?)?;
         Ok(matrix)
     }

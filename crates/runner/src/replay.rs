@@ -49,8 +49,8 @@ pub struct Replay {
     pub label: Option<String>,
 }
 
-/// Runs a recorded campaign again on its own cases. A recording may come from anybody, so the caller makes sure that the
-/// user wants what its agent and its tools do outside.
+/// Runs a recorded campaign again on its own cases. A recording may come from anybody, so the caller makes sure that
+/// the user wants what its agent and its tools do outside.
 ///
 /// # Errors
 /// The recording holds no finished run, or the store fails.

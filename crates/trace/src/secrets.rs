@@ -20,9 +20,10 @@ pub const SECRET_BYTES_MIN: usize = 8;
 /// Longer secrets are split into several, each of this length or slightly more.
 const SECRET_BYTES_MAX: usize = 4096;
 
-/// Keys that we hold. All recorded texts are searched for them, and [`REDACTED`] replaces each occurrence, even
-/// within a longer text. They are found in any case, reversed, in base64, in hexadecimal digits, as escaped by JSON and
-/// in URLs, and, if they are long, without their first or last character. Costs nothing if there is none; otherwise one pass over each text, however many there are.
+/// Keys that we hold. All recorded texts are searched for them, and [`REDACTED`] replaces each occurrence, even within
+/// a longer text. They are found in any case, reversed, in base64, in hexadecimal digits, as escaped by JSON and in
+/// URLs, and, if they are long, without their first or last character. Costs nothing if there is none; otherwise one
+/// pass over each text, however many there are.
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Held>>);
 

@@ -1,4 +1,5 @@
-//! What an agent of some name uses outside of planproof: nobody who has only stored or recorded a name may have it used.
+//! What an agent of some name uses outside of planproof: nobody who has only stored or recorded a name may have it
+//! used.
 
 use super::{AgentForm, AgentKind, AgentOptions, AgentSpec, EvaluatorName, PairedWith, SpecName};
 

@@ -90,8 +90,8 @@ pub(crate) fn is_kept(id: &str) -> bool {
 /// Options of [`RUNNING`] that a replay has for itself: its answers come at once.
 const OF_A_REPLAY: [&str; 3] = ["label", "concurrency", "timeout"];
 
-/// Whether a recording knows what this argument says, so that a replay has it from there. How a program is started is not
-/// among it: it may be on another machine.
+/// Whether a recording knows what this argument says, so that a replay has it from there. How a program is started is
+/// not among it: it may be on another machine.
 pub(crate) fn is_recorded(id: &str) -> bool {
     let by_all = SHAPE.contains(&id) || ["seed", "tries_max", "topics"].contains(&id);
     let running = (RUNNING.contains(&id) || id == "serve_model") && !OF_A_REPLAY.contains(&id);

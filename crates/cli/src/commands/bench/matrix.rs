@@ -228,8 +228,8 @@ fn files(request: &Request<'_>) -> Result<Files, Failure> {
     Ok(Files { page, stream })
 }
 
-/// Runs the unfinished part of it, one combination after the other, and shows the whole. What is `named` of each is used
-/// in place of what is stored.
+/// Runs the unfinished part of it, one combination after the other, and shows the whole. What is `named` of each is
+/// used in place of what is stored.
 fn run(
     request: &Request<'_>,
     store: &Store,
