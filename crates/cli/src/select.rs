@@ -7,7 +7,6 @@ mod team;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;

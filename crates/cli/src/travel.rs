@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read, Seek as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! A campaign in a recording: its runs and their outcomes.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
