@@ -560,6 +560,8 @@ pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
 mod tests {
     use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, ModelError};
 
+    use std::fs;
+
     use super::*;
 
     /// A model that is no simulation. Nobody asks it.
