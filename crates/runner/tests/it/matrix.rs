@@ -84,7 +84,7 @@ fn what_one_has_spent_the_others_do_not_have() {
         [format!("{id}.1"), format!("{id}.2")]
     );
     let row = || kept.matrix(&id).expect("reads").expect("it is there");
-    let open = |new: &BudgetOptions| ResumedMatrix::open(&kept, row(), new, Instant::now());
+    let open = |new: &BudgetOptions| ResumedMatrix::open(&kept, row(), new, Instant::now(), None);
     let left = |matrix: &ResumedMatrix, place: usize| -> Result<Option<u64>, RunnerError> {
         let rows = kept.campaigns_of_matrix(&id)?;
         Ok(match matrix.left(&rows, &rows[place].id)? {
