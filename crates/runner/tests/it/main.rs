@@ -108,7 +108,7 @@ fn resumed(store: &Store, outcomes: Vec<Outcome>, budgets: BudgetOptions) -> Res
 async fn what_a_user_began_is_proved_by_their_secret_alone() {
     let [own, other] = [[1; OWN_KEY_BYTES], [2; OWN_KEY_BYTES]].map(|bytes| OwnKey::new(&bytes));
     let folder = Folder::new("own");
-    let world = Playground { own_key: Some(OwnKey::new(&[1; OWN_KEY_BYTES])), ..Playground::default() };
+    let world = Playground::default().of_user(OwnKey::new(&[1; OWN_KEY_BYTES]));
     drop(begin(&world, &new(&folder), cases).expect("it begins"));
     let kept = store(&folder).open().expect("the store");
     let is_own = |store: &Store, key: Option<&OwnKey>| {

@@ -137,13 +137,18 @@ pub(crate) struct Playground {
     suite: Arc<dyn Suite>,
     model: Arc<dyn Model>,
     /// The secret of its user.
-    pub(crate) own_key: Option<OwnKey>,
+    own_key: Option<OwnKey>,
 }
 
 impl Playground {
     /// A world with this suite and this model.
     pub(crate) fn of(suite: Arc<dyn Suite>, model: Arc<dyn Model>) -> Self {
         Self { reported: RefCell::default(), suite, model, own_key: None }
+    }
+
+    /// The same for the user with this secret.
+    pub(crate) fn of_user(self, key: OwnKey) -> Self {
+        Self { own_key: Some(key), ..self }
     }
 }
 
