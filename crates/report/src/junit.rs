@@ -226,8 +226,8 @@ fn attribute(text: &str) -> String {
 }
 
 /// The text as element content. Characters that XML 1.0 forbids are replaced: control characters by their symbols,
-/// the others by U+FFFD. Those that nobody sees, or that turn the text around them, are replaced by their names, as on a
-/// page.
+/// the others by U+FFFD. Those that nobody sees, or that turn the text around them, are replaced by their names, as on
+/// a page.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for character in text.chars() {

@@ -46,18 +46,21 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
 fn unbounded(source: &str) -> impl Iterator<Item = (usize, String)> {
     let code = code_only(source);
     let tests = code.find("#[cfg(test)]").unwrap_or(code.len());
-    let (mut found, mut is_read, mut attributes) = (Vec::new(), false, String::new());
-    // Attributes are taken from the source, because their values are literals.
+    let (mut found, mut is_read) = (Vec::new(), false);
+    // The attributes of the next item, and whether one of them goes on. They are taken from the source, because their
+    // values are literals.
+    let (mut attributes, mut goes_on) = (String::new(), false);
     for (index, (line, written)) in code[..tests].lines().zip(source.lines()).enumerate() {
         let line = line.trim();
-        if line.starts_with("#[derive(") {
-            is_read = line.contains("Deserialize");
+        if goes_on || line.starts_with("#[") {
+            attributes.push_str(written);
+            goes_on = !line.ends_with(']');
+            continue;
+        }
+        if line.contains("struct ") || line.contains("enum ") {
+            is_read = attributes.contains("Deserialize");
         } else if line.starts_with("impl") || line.starts_with("fn ") || line.contains(" fn ") {
             is_read = false;
-        }
-        if line.starts_with("#[") {
-            attributes.push_str(written);
-            continue;
         }
         let name = line
             .rsplit_once(':')
@@ -91,7 +94,16 @@ mod tests {
                 seed: u64,
                 #[serde(default)]
                 cached: Option<u64>,
+                #[serde(
+                    default,
+                    deserialize_with = \"planproof_trace::bounded::some_count\"
+                )]
+                thought: Option<u64>,
                 text: String,
+            }
+
+            struct Context {
+                number: u64,
             }
 
             #[derive(Debug)]

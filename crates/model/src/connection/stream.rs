@@ -265,8 +265,8 @@ pub(crate) struct Reading<'a, D> {
 }
 
 impl<'a, D: Decoder + 'a> Reading<'a, D> {
-    /// Reads `body`, each of whose events ends a silence. `read` reads a reply that is one document. The text of a reply
-    /// that `may_think` is kept as long as it may turn out to be a thought.
+    /// Reads `body`, each of whose events ends a silence. `read` reads a reply that is one document. The text of a
+    /// reply that `may_think` is kept as long as it may turn out to be a thought.
     ///
     /// # Errors
     /// Those of reading, until something can be passed on.

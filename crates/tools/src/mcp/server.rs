@@ -191,8 +191,8 @@ fn accepts_json(headers: &HeaderMap) -> bool {
     !headers.contains_key(ACCEPT) || accepted.any(is_json)
 }
 
-/// Whether it is clear for which host a request is: one `Host`, and no other in the target. The service checks what that
-/// host is.
+/// Whether it is clear for which host a request is: one `Host`, and no other in the target. The service checks what
+/// that host is.
 fn names_one_host(uri: &Uri, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next();
