@@ -484,3 +484,80 @@ fn whoever_edits_a_finished_run_while_others_go_on_is_found_out() {
     let run = disturbed("SELECT 1");
     assert_eq!((run.code, run.err.contains("somebody")), (1, false), "{run:?}");
 }
+
+/// The text with another number behind each of these names of JSON, and how many there were.
+fn with_numbers(text: &str, names: &[&str], number: &str) -> (String, usize) {
+    let (mut out, mut rest, mut count) = (String::new(), text, 0);
+    while let Some(colon) = rest.find("\":") {
+        let (before, after) = rest.split_at(colon + 2);
+        out += before;
+        rest = after;
+        if names.iter().any(|name| before.ends_with(&format!("\"{name}\":"))) {
+            let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            out += number;
+            rest = &rest[digits..];
+            count += 1;
+        }
+    }
+    (out + rest, count)
+}
+
+/// Counts near the largest number overflow any sum that they enter; without digests, nothing else gives them away.
+#[test]
+fn counts_that_somebody_made_huge_are_added_without_harm() {
+    const COUNTS: [&str; 7] = [
+        "input_tokens",
+        "output_tokens",
+        "corrections",
+        "escalations",
+        "discarded_bytes",
+        "discarded_tokens",
+        "repeated_tokens",
+    ];
+    for number in ["18446744073709551615", "9223372036854775807"] {
+        let place = Place::new();
+        place.run("test react@sim/careless --cases 3 --repeat 2 --seed 5 -q");
+        let path = place.path(".planproof/runs.db");
+        change(
+            &path,
+            "DELETE FROM link; DELETE FROM seal; UPDATE run SET parts = NULL, digest = NULL;
+             UPDATE campaign SET digests_from = 1000, created_ms = 9223372036854775807,
+                                 spent_input_tokens = 9223372036854775807",
+        );
+        let connection = Connection::open(&path).unwrap();
+        let mut changed = 0;
+        for (table, column) in [("event", "lines"), ("run", "summary"), ("run", "verdict")] {
+            let all: Vec<String> = connection
+                .prepare(&format!("SELECT DISTINCT {column} FROM {table}"))
+                .unwrap()
+                .query_map([], |row| row.get(0))
+                .unwrap()
+                .map(Result::unwrap)
+                .collect();
+            for text in all {
+                let (huge, count) = with_numbers(&text, &COUNTS, number);
+                let sql = format!("UPDATE {table} SET {column} = ?1 WHERE {column} = ?2");
+                connection.execute(&sql, [&huge, &text]).unwrap();
+                changed += count;
+            }
+        }
+        drop(connection);
+        assert!(changed > 50, "{changed} numbers");
+        for line in [
+            "runs list",
+            "runs show last",
+            "runs show last --judge-again",
+            "report last --html p.html --csv c.csv --junit j.xml --inspect i.json",
+            "report last --json",
+            "runs export last",
+            "test --resume last",
+        ] {
+            let run = place.run(line);
+            assert!([0, 1].contains(&run.code), "{line}: {run:?}");
+        }
+        // Each count is read as the largest one that is read, so the sum is that of the turns.
+        let report = place.run("report last --json").json();
+        let tokens = report["tokens"]["input"].as_u64().unwrap();
+        assert!(tokens >= 6 << 40 && tokens % (1 << 40) == 0, "{tokens}");
+    }
+}
