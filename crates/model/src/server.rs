@@ -50,8 +50,8 @@ use target::{Endpoint, Protocol, endpoint};
 
 pub use runs::{ModelServer, ReplyWatch, ServedRun};
 
-/// How long answers in progress may continue after the shutdown signal.
-pub const SHUTDOWN_TIME_MAX: Duration = Duration::from_secs(5);
+/// How long answers in progress may continue after the shutdown signal: one signal ends any command within a second.
+pub const SHUTDOWN_TIME_MAX: Duration = Duration::from_millis(700);
 
 /// How the endpoint behaves.
 #[derive(Debug, Clone)]

@@ -135,6 +135,10 @@ fn unchanging(path: &Path) -> OsString {
 }
 
 fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, StoreError> {
+    // SQLite would read from a pipe or a device until it ends.
+    if place.path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(StoreError::NotAStore { path: place.path.clone() });
+    }
     let open = || {
         let connection = Connection::open_with_flags(Path::new(file), flags)?;
         connection.busy_timeout(Duration::from_millis(u64::from(place.limits.busy_ms)))?;

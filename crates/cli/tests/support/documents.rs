@@ -320,6 +320,9 @@ impl Desk {
             .env("OPENAI_API_KEY", KEY)
             .env("ANTHROPIC_BASE_URL", self.base_url.trim_end_matches("/v1"))
             .env("ANTHROPIC_API_KEY", KEY)
+            // Nobody listens there, whatever runs on this machine.
+            .env("LLAMACPP_BASE_URL", "http://127.0.0.1:9/v1")
+            .env("OLLAMA_BASE_URL", "http://127.0.0.1:9")
             .env("NO_COLOR", "1")
             .env("LANG", "C.UTF-8");
         command.env("GITHUB_STEP_SUMMARY", self.place.path("GITHUB_STEP_SUMMARY"));

@@ -90,6 +90,20 @@ fn numbers_that_nobody_can_have_run_are_refused() {
     assert_eq!(store.campaign("a").expect("possible").total(), 1_000_000);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_waited_for() {
+    let directory = Directory::new();
+    let pipe = directory.file("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("starts").success());
+    for path in [&*pipe, "/dev/zero".as_ref()] {
+        for opened in [Store::open_read_only(path), Store::open(path, StoreLimits::default())] {
+            let error = opened.map(|_| ()).expect_err("is no store");
+            assert!(matches!(error, StoreError::NotAStore { .. }), "{error}");
+        }
+    }
+}
+
 /// Each page of a store is overwritten in turn, by seeded bytes or with another page. Whatever a reader finds, it is a
 /// row or an error, and it takes no longer than the file deserves.
 #[test]
