@@ -78,15 +78,37 @@ fn a_store_of_its_own_is_named_in_commands() {
     assert!(xml(&campaign).contains("--case 7-1 --store 'my runs.db'\n"));
 }
 
-/// The text in the form in which XML can contain it.
+/// Whether a character is not seen by itself, or turns its neighbours around. The joiners are needed by scripts.
+fn is_hidden(character: char) -> bool {
+    let code = u32::from(character);
+    let formats = [
+        0xad..=0xad,
+        0x61c..=0x61c,
+        0x180e..=0x180e,
+        0x200b..=0x200b,
+        0x200e..=0x200f,
+        0x2028..=0x202e,
+        0x2060..=0x206f,
+        0xfeff..=0xfeff,
+        0xfff9..=0xfffb,
+        0xfdd0..=0xfdef,
+        0xe0000..=0xe007f,
+    ];
+    (0x7f..=0x9f).contains(&code)
+        || code % 0x10000 >= 0xfffe
+        || formats.iter().any(|range| range.contains(&code))
+}
+
+/// The text in the form in which XML contains it.
 fn visible(text: &str) -> String {
     let show = |character: char| match character {
-        '\t' | '\n' | '\r' => character,
+        '\t' | '\n' | '\r' => character.to_string(),
         '\0'..='\u{1f}' => {
-            char::from_u32(0x2400 + u32::from(character)).expect("there is a picture for each")
+            char::from_u32(0x2400 + u32::from(character)).expect("there is a picture for each").to_string()
         }
-        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
-        _ => character,
+        '\u{fffe}' | '\u{ffff}' => '\u{fffd}'.to_string(),
+        hidden if is_hidden(hidden) => format!("⟨U+{:04X}⟩", u32::from(hidden)),
+        _ => character.to_string(),
     };
     text.chars().map(show).collect()
 }
