@@ -182,8 +182,13 @@ mod tests {
             ),
             ("{}", (0, 0, 0, 0)),
             (
-                r#"{"prompt_tokens":9007199254740992,"completion_tokens":9007199254740992,"reasoning_tokens":9007199254740992}"#,
-                (1 << 53, 1 << 54, 0, 0),
+                r#"{"prompt_tokens":1099511627776,"completion_tokens":1099511627776,"reasoning_tokens":1099511627776}"#,
+                (1 << 40, 1 << 41, 0, 0),
+            ),
+            // More than anybody counts.
+            (
+                r#"{"prompt_tokens":1099511627777,"completion_tokens":18446744073709551615,"reasoning_tokens":1e30}"#,
+                (0, 0, 0, 0),
             ),
         ];
         for (json, expected) in cases {

@@ -175,7 +175,7 @@ fn long_numbers_of_a_schema_are_printed_as_they_were_written() {
     const NUMBER: &str = "25227143063332189585438";
     let source = |number: &str| {
         format!(
-            "(define d (:states (a (:text \"[a]\") (:content (json #\"{{\"maximum\":{number}}}\"#)))) (:behavior a))"
+            "(define d (:states (a (:text \"[a]\") (:content (json #\"{{\"maximum\":{number}}}\"#)))) (:behavior (next a)))"
         )
     };
     let spec = planproof_spec::read(&source(NUMBER)).unwrap();

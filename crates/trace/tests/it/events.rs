@@ -1,5 +1,6 @@
 //! Arbitrary events, nastier than any real ones.
 
+use planproof_trace::bounded::COUNT_MAX;
 use planproof_trace::{
     Actor, Arguments, Author, CallId, Continuation, EndReason, Event, EventKind, FinishReason, Header,
     LimitKind, Tally, ToolCall, ToolResult, Usage,
@@ -53,8 +54,9 @@ fn arguments() -> impl Strategy<Value = Arguments> {
     ]
 }
 
+/// Larger counts are read as the largest one.
 fn tokens() -> impl Strategy<Value = u64> {
-    prop_oneof![Just(0), any::<u64>()]
+    prop_oneof![Just(0), 0..=COUNT_MAX]
 }
 
 fn end() -> impl Strategy<Value = EndReason> {
