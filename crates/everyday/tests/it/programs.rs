@@ -178,7 +178,7 @@ impl Drop for Others {
     }
 }
 
-/// Starts so many processes that wait for each other.
+/// Starts the given number of processes, which wait for each other.
 fn many(count: u32) -> String {
     format!(
         "mkfifo p; exec 3<>p; i=0; while [ $i -lt {count} ]; do {{ read x <&3; }} & i=$((i+1)); done; sleep 1; echo $i"

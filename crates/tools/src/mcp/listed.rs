@@ -16,7 +16,7 @@ pub(super) fn loses_digits(tools: &[Tool]) -> bool {
     tools.iter().any(|tool| tool.input_schema.has_long_numbers())
 }
 
-/// A message to the client with the schemas of these tools as they were written; `None` if it is no list of them.
+/// A message to the client with the schemas of these tools as they were written; `None` if it lists no tools.
 pub(super) fn with_written_schemas(message: &[u8], tools: &[Tool]) -> Option<Vec<u8>> {
     let mut message: Members = serde_json::from_slice(message).ok()?;
     let mut result: Members = serde_json::from_str(message.get("result")?.get()).ok()?;
