@@ -9,6 +9,7 @@ use planproof_synth::{
     ActionId, ConflictVerdict, ConstraintId, Flag, OracleVerdict, OrderClass, PlanningCase, Source, TimeForm,
     TimeVerdict,
 };
+use planproof_trace::TimeOfDay;
 
 use crate::conflict::{self, conflict_facts};
 use crate::picture;
@@ -225,8 +226,12 @@ impl<'a> Time<'a> {
             self.verdict.violated.iter().any(|violated| violated.id == *id) && self.speaks_of(id, action)
         };
         let start = *self.time.starts.get(call)?;
+        let tool = self.case.actions.get(action)?.tool.as_str();
+        let is_impossible = self.time.parameter_errors.iter().any(|error| {
+            error.tool == tool && TimeOfDay::parse(&error.start).map(TimeOfDay::minute) == Some(start)
+        });
         // These are listed as violations and impossible starts already.
-        if start < self.end_before(call) || self.verdict.core.iter().any(is_said) {
+        if is_impossible || self.verdict.core.iter().any(is_said) {
             return None;
         }
         let words = |id: &ConstraintId| Some(Stated::find(self.case, id)?.words(self.case));
@@ -238,12 +243,6 @@ impl<'a> Time<'a> {
             [] => Some("what is left does not fit into the day any more".to_owned()),
             core => Some(format!("what is left cannot keep to {} any more", core.join(" and "))),
         }
-    }
-
-    /// When the previous call ended, or the day began.
-    fn end_before(&self, call: usize) -> u16 {
-        let end = call.checked_sub(1).and_then(|before| self.end(before));
-        end.unwrap_or_default().max(self.form.day.start)
     }
 
     fn end(&self, call: usize) -> Option<u16> {

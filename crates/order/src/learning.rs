@@ -10,9 +10,9 @@ mod text;
 use std::fmt;
 
 use planproof_agents::behaviour::retrace::Retracer;
+use planproof_constraint::{Order, Variable};
 use planproof_synth::{
-    ActionId, JudgeOptions, OracleVerdict, OrderClass, PlanningCase, REPORT_TOOL, clock_time,
-    report_arguments,
+    JudgeOptions, OracleVerdict, OrderClass, PlanningCase, REPORT_TOOL, clock_time, report_arguments,
 };
 use planproof_tools::{MockTools, SchemaCache};
 use planproof_trace::{
@@ -202,15 +202,23 @@ fn nearest_right(state: &GuardState, plan: &[(usize, Option<u16>)]) -> Option<Ri
 
 /// The correct plan nearest to the agent's calls: actions, with their starts in the time form.
 fn target(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<(usize, Option<u16>)> {
-    let starts = |time: &planproof_synth::TimeVerdict| match verdict.repair.is_empty() {
-        true => time.starts.clone(),
-        false => time.repair_starts.clone(),
-    };
-    let starts = verdict.time.as_ref().map(starts).unwrap_or_default();
-    // Without a repair the calls are a correct plan already.
-    let ids = if verdict.repair.is_empty() { &verdict.calls } else { &verdict.repair };
-    let place = |id: &ActionId| case.actions.iter().position(|action| action.id == *id);
-    ids.iter().enumerate().filter_map(|(at, id)| Some((place(id)?, starts.get(at).copied()))).collect()
+    // Without a repair the calls are a correct plan already, in some order of those that overlapped.
+    let is_right = verdict.repair.is_empty();
+    let ids = if is_right { &verdict.calls } else { &verdict.repair };
+    let places = ids.iter().filter_map(|id| case.actions.iter().position(|action| action.id == *id));
+    if let Some(time) = &verdict.time {
+        let starts = if is_right { &time.starts } else { &time.repair_starts };
+        let mut plan: Vec<_> = places.zip(starts.iter().copied().map(Some)).collect();
+        plan.sort_by_key(|(_, start)| *start);
+        return plan;
+    }
+    let places: Vec<usize> = places.collect();
+    // An order that is right is its own nearest one.
+    let nearest =
+        |order: Order| order.nearest(&places.iter().copied().map(Variable::new).collect::<Vec<_>>());
+    let right = case.problem().order().ok().map(nearest);
+    let right = right.map_or(places.clone(), |right| right.iter().map(|it| it.index()).collect());
+    right.into_iter().map(|place| (place, None)).collect()
 }
 
 /// An assistant's message with its calls, and their results.

@@ -7,12 +7,12 @@ mod values;
 
 use std::collections::BTreeSet;
 
-use planproof_constraint::{Execution, Status, Variable};
+use planproof_constraint::{Execution, Order, Status, Variable};
 use planproof_trace::{EndReason, Event, EventKind, LimitKind, unparsed_calls};
 use serde_json::Value;
 use thiserror::Error;
 
-use calls::{CallRecord, collect_calls};
+use calls::{CallRecord, collect_calls, linearisation};
 
 pub use calls::executed_calls;
 pub use conflict::ConflictVerdict;
@@ -193,7 +193,7 @@ pub struct OracleVerdict {
     pub class: Option<OrderClass>,
     /// All that applies.
     pub flags: BTreeSet<Flag>,
-    /// The actions in the order of their executions, repeats included.
+    /// The actions in the order in which their calls began, repeats included.
     pub calls: Vec<ActionId>,
     /// Constraints between executed actions that do not hold.
     pub violated: Vec<Violated>,
@@ -203,7 +203,8 @@ pub struct OracleVerdict {
     /// Constraints with an action that was not executed.
     pub undetermined: Vec<ConstraintId>,
     /// Index in `calls` of the first call after which no correct plan was possible any more, or that passed a wrong
-    /// value.
+    /// value. Calls that overlapped are taken in the most favourable order: if one of these orders is right, there is
+    /// no wrong call, no core, and nothing to repair.
     pub first_wrong_call: Option<usize>,
     /// An inclusion-minimal set of constraints that no continuation could satisfy after that call.
     pub core: Vec<ConstraintId>,
@@ -357,11 +358,11 @@ fn judge_order(
     let Ended { mut flags, held_back, cut_short, conflict } = ended;
     let mut refused = Vec::new();
     let mut execution = Execution::new(case.actions.len());
-    let mut sequence = Vec::new();
+    let mut called = Vec::new();
     let mut executed: Vec<(u64, u64)> = Vec::new();
     // For each action, the batch of its first execution.
     let mut batches: Vec<Option<usize>> = vec![None; case.actions.len()];
-    let mut passed = Passed::of(case);
+    let mut made = Vec::new();
     for call in calls {
         match (call.answered, case.action_of_tool(call.tool)) {
             // Without an answer nobody knows whether the call was executed; what is not in the trace did not happen.
@@ -386,8 +387,8 @@ fn judge_order(
                 }
                 execution.set(variable, call.start, answered);
                 note_overlap(&mut executed, (call.start, answered), &mut flags);
-                passed.note(action, sequence.len(), call);
-                sequence.push(variable);
+                called.push(variable);
+                made.push(call);
             }
         }
     }
@@ -414,6 +415,15 @@ fn judge_order(
     if !violated.is_empty() {
         flags.insert(Flag::Class(OrderClass::OrderError));
     }
+    // Without a cycle there is always a repair, whatever was called.
+    let order =
+        problem.order().expect("a feasible case is satisfiable, which is checked when it is made or read");
+    let judged = as_right_as_possible(&order, &called, &executed);
+    let sequence: Vec<Variable> = judged.iter().map(|&place| called[place]).collect();
+    let mut passed = Passed::of(case);
+    for (number, &place) in judged.iter().enumerate() {
+        passed.note(called[place].index(), number, made[place]);
+    }
     let wrong = passed.wrong(case, &statuses, &mut flags);
     // Where no refused call explains a missing action, the agent has recovered, and refusals are only flagged.
     let is_explained = explains_lost(case, &refused, &lost);
@@ -426,29 +436,26 @@ fn judge_order(
         None => (None, Vec::new()),
     };
     let (first_wrong_call, core) = wrong.or_later(first_wrong_call, core);
-    // Without a cycle there is always a repair, whatever was called.
-    let order =
-        problem.order().expect("a feasible case is satisfiable, which is checked when it is made or read");
     let nearest = order.nearest(&sequence);
     let repair = if nearest == sequence { Vec::new() } else { nearest.iter().map(id_of).collect() };
-    let mut correct_next = Vec::with_capacity(sequence.len());
+    let mut correct_next = vec![Vec::new(); sequence.len()];
     let mut done = 0u64;
     for (call, variable) in sequence.iter().enumerate() {
         // After the first wrong call no continuation is correct, so nothing was right to do next.
         let possible = first_wrong_call.is_none_or(|wrong| call <= wrong);
         let right = if possible { order.correct_next(done) } else { 0 };
-        correct_next.push(planproof_constraint::variables_in(right).map(|v| id_of(&v)).collect());
+        correct_next[judged[call]] = planproof_constraint::variables_in(right).map(|v| id_of(&v)).collect();
         done |= variable.bit();
     }
     OracleVerdict {
         passed: class.is_none(),
         class,
         flags,
-        calls: sequence.iter().map(id_of).collect(),
+        calls: called.iter().map(id_of).collect(),
         violated,
         wrong_values: wrong.values,
         undetermined,
-        first_wrong_call,
+        first_wrong_call: first_wrong_call.map(|call| judged[call]),
         core,
         repair,
         correct_next,
@@ -459,6 +466,20 @@ fn judge_order(
         conflict,
         time: None,
     }
+}
+
+/// The order that calls of actions are judged in, as places in `called`. Calls that did not overlap come as they were
+/// made. Of the orders that overlapping ones leave open, this is one that stays right for as long as any does: a call
+/// that is right makes no other one wrong, so taking a right one wherever there is one goes furthest. Where none is
+/// right, the one that began first is the wrong one.
+fn as_right_as_possible(order: &Order, called: &[Variable], executed: &[(u64, u64)]) -> Vec<usize> {
+    let mut done = 0;
+    linearisation(executed, |next| {
+        let is_right = |place: &usize| order.predecessors(called[*place]) & !done == 0;
+        let chosen = next.iter().position(is_right).unwrap_or(0);
+        done |= called[next[chosen]].bit();
+        chosen
+    })
 }
 
 /// Adds an execution from one place in the trace to another, and returns whether it overlaps a previous one.

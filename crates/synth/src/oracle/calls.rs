@@ -1,12 +1,13 @@
-//! The calls of a trace, in the order in which they are judged.
+//! The calls of a trace, in the order in which they began, and the orders that their executions leave open.
 //!
-//! That order never depends on a race between two calls. The calls of one reply of a model ([`EventKind::Batch`])
-//! count as made one after the other as written, in whatever order a framework sends them. Other calls with
-//! overlapping executions have no order among each other: they stay overlapping, and are listed in a canonical order.
+//! The calls of one reply of a model ([`EventKind::Batch`]) count as made one after the other as written, in whatever
+//! order a framework sends them. Other calls with overlapping executions have no order among each other. A verdict
+//! lists them as they began, but which of them began first is often the result of a race, so nothing is blamed on it:
+//! they are judged in the order that is most favourable to the agent ([`linearisation`]).
 
-use planproof_trace::{Actor, Arguments, CallId, Event, EventKind, PairedCall, TimeOfDay, paired_calls};
+use planproof_trace::{Actor, Arguments, CallId, Event, EventKind, PairedCall, paired_calls};
 
-use super::{Refused, time::written_start};
+use super::Refused;
 
 /// One tool call of the trace.
 pub(super) struct CallRecord<'a> {
@@ -31,7 +32,7 @@ struct Written<'a> {
     ids: Vec<&'a str>,
 }
 
-/// The executed calls of a run, by the indices of their events, in the order in which they are judged.
+/// The executed calls of a run, by the indices of their events, in the order in which they began.
 pub fn executed_calls(events: &[Event]) -> Vec<usize> {
     let calls = collect_calls(events).1.into_iter();
     calls.filter(|call| matches!(call.answered, Some((_, None)))).map(|call| call.place).collect()
@@ -72,9 +73,7 @@ pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'
     for (number, batch) in batches.iter().enumerate() {
         space_out(&mut calls, number, &batch.ids);
     }
-    // Sorted before overlaps are grouped, which takes calls in the order of their starts.
     calls.sort_by_key(|call| call.start);
-    order_overlapping(&mut calls);
     (held_back, calls)
 }
 
@@ -97,37 +96,24 @@ fn space_out(calls: &mut [CallRecord<'_>], number: usize, written: &[&str]) {
     }
 }
 
-/// Sorts overlapping calls by criteria other than which began first: by their start times, then by their tools. A
-/// call that had ended before another began stays before it. Takes time in the square of the calls that overlap.
-fn order_overlapping(calls: &mut [CallRecord<'_>]) {
-    let end = |call: &CallRecord<'_>| call.answered.map_or(call.start, |(end, _)| end);
-    let rank = |call: &CallRecord<'_>| {
-        let minute = written_start(call).and_then(TimeOfDay::parse).map(TimeOfDay::minute);
-        // With tool and arguments the order is total, so which call came first in the trace never shows.
-        (minute, call.tool.to_owned(), call.arguments.to_text())
-    };
-    let mut first = 0;
-    while first < calls.len() {
-        let (mut last, mut group_end) = (first + 1, end(&calls[first]));
-        // A group is everything that is connected by overlaps, so no call outside of it overlaps one inside.
-        while calls.get(last).is_some_and(|call| call.start < group_end) {
-            group_end = group_end.max(end(&calls[last]));
-            last += 1;
+/// One order of calls that are given by their starts and ends, in the order of their starts: a call that had ended
+/// before another began stays before it. Among those that may come next, `choose` picks one: it gets their places, in
+/// the order in which they began, and returns an index into them. Takes time in the square of the calls that overlap.
+pub(super) fn linearisation(spans: &[(u64, u64)], mut choose: impl FnMut(&[usize]) -> usize) -> Vec<usize> {
+    let mut order = Vec::with_capacity(spans.len());
+    let (mut begun, mut open) = (0, Vec::new());
+    while order.len() < spans.len() {
+        // Whatever begins before the first of the open calls has ended could have come before that call.
+        let mut first_end = open.iter().map(|&place: &usize| spans[place].1).min();
+        while let Some(&(start, end)) =
+            spans.get(begun).filter(|span| first_end.is_none_or(|it| span.0 <= it))
+        {
+            debug_assert!(start <= end, "a call ends after it began");
+            open.push(begun);
+            begun += 1;
+            first_end = Some(first_end.map_or(end, |it| it.min(end)));
         }
-        let group = &mut calls[first..last];
-        // Once for each call of a group; a call alone has nothing to be compared with.
-        let mut ranks: Vec<_> = if group.len() > 1 { group.iter().map(rank).collect() } else { Vec::new() };
-        for place in 0..group.len().saturating_sub(1) {
-            // The order in time stays where there is one: nothing else of the rest may
-            // have ended before this call began.
-            let first_end = group[place..].iter().map(end).min().unwrap_or_default();
-            let may_be_next = |at: &usize| group[*at].start <= first_end;
-            let next = (place..group.len()).filter(may_be_next).min_by_key(|at| &ranks[*at]);
-            let next = next.unwrap_or(place);
-            // A rotation, unlike a swap, keeps the order of the calls that it passes.
-            group[place..=next].rotate_right(1);
-            ranks[place..=next].rotate_right(1);
-        }
-        first = last;
+        order.push(open.remove(choose(&open)));
     }
+    order
 }

@@ -6,7 +6,7 @@ use planproof_trace::TimeOfDay;
 
 use super::{
     CallRecord, Ended, Fared, Flag, JudgeOptions, OracleVerdict, OrderClass, Refused, explains_lost, fared,
-    note_overlap, primary_class, values::Passed,
+    linearisation, note_overlap, primary_class, values::Passed,
 };
 use crate::case::{ActionId, PlanningCase};
 use crate::time_form::{START_TIME_ARGUMENT, TimeForm};
@@ -78,13 +78,17 @@ pub(super) fn judge(
     let Ended { mut flags, held_back, cut_short, conflict } = ended;
     let is_restart = |call: &CallRecord<'_>| case.is_restart(call.tool);
     let has_cleared = |call: &CallRecord<'_>| is_clear(case, call);
+    let calls = by_start_time(calls);
     let restarts = calls.iter().filter(|call| has_cleared(call)).count() as u32;
     // A restart clears the day, so only what follows the last one can be the plan.
-    let judged = calls.iter().rposition(has_cleared).map_or(calls, |restart| &calls[restart + 1..]);
+    let restart = calls.iter().rposition(|call| has_cleared(call));
+    let judged = &calls[restart.map_or(0, |restart| restart + 1)..];
 
     let mut refused = Vec::new();
     let mut parameter_errors = Vec::new();
     let mut starts: Vec<StartTime> = Vec::with_capacity(judged.len());
+    // When each of these calls began.
+    let mut begun: Vec<u64> = Vec::with_capacity(judged.len());
     let mut late = Vec::new();
     let mut executed: Vec<(u64, u64)> = Vec::new();
     let mut done = 0;
@@ -144,6 +148,7 @@ pub(super) fn judge(
         end = Some(own_end);
         passed.note(action.variable.index(), starts.len(), call);
         starts.push(action);
+        begun.push(call.start);
     }
     if !parameter_errors.is_empty() {
         flags.insert(Flag::Class(OrderClass::ParameterError));
@@ -173,21 +178,24 @@ pub(super) fn judge(
     let repair =
         nearest.map(|Nearest { schedule, .. }| schedule).filter(|it| *it != starts).unwrap_or_default();
     let (next, is_next_known) = correct_next(&problem, &starts, first_wrong_call);
-    let (correct_next, next_starts): (Vec<_>, Vec<_>) = next
-        .into_iter()
-        .map(|right| {
-            right.into_iter().map(|it| (id_of(it.variable), it.minute)).unzip::<_, _, Vec<_>, Vec<_>>()
+    // From here on in the order in which the calls began.
+    let mut shown: Vec<usize> = (0..starts.len()).collect();
+    shown.sort_by_key(|call| begun[*call]);
+    let (correct_next, next_starts): (Vec<_>, Vec<_>) = shown
+        .iter()
+        .map(|call| {
+            next[*call].iter().map(|it| (id_of(it.variable), it.minute)).unzip::<_, _, Vec<_>, Vec<_>>()
         })
         .unzip();
     OracleVerdict {
         passed: class.is_none(),
         class,
         flags,
-        calls: starts.iter().map(|start| id_of(start.variable)).collect(),
+        calls: shown.iter().map(|call| id_of(starts[*call].variable)).collect(),
         violated,
         wrong_values: wrong.values,
         undetermined,
-        first_wrong_call,
+        first_wrong_call: first_wrong_call.and_then(|wrong| shown.iter().position(|call| *call == wrong)),
         core,
         repair: repair.iter().map(|start| id_of(start.variable)).collect(),
         correct_next,
@@ -197,7 +205,7 @@ pub(super) fn judge(
         answer: None,
         conflict,
         time: Some(TimeVerdict {
-            starts: starts.iter().map(|start| start.minute).collect(),
+            starts: shown.iter().map(|call| starts[*call].minute).collect(),
             parameter_errors,
             late: late.into_iter().map(id_of).collect(),
             restarts,
@@ -206,6 +214,21 @@ pub(super) fn judge(
             is_decided: is_blocking_known && is_nearest_known && is_next_known,
         }),
     }
+}
+
+/// The calls in the order in which they are judged: of calls that overlapped, the one with the earlier start time
+/// comes first, because no plan with these start times can be right in another order.
+fn by_start_time<'c, 'a>(calls: &'c [CallRecord<'a>]) -> Vec<&'c CallRecord<'a>> {
+    let end = |call: &CallRecord<'_>| call.answered.map_or(call.start, |(end, _)| end);
+    let spans: Vec<(u64, u64)> = calls.iter().map(|call| (call.start, end(call))).collect();
+    let minute =
+        |call: &CallRecord<'_>| written_start(call).and_then(TimeOfDay::parse).map(TimeOfDay::minute);
+    let minutes: Vec<Option<u16>> = calls.iter().map(minute).collect();
+    let order = linearisation(&spans, |next| {
+        let earliest = next.iter().enumerate().min_by_key(|(_, place)| minutes[**place]);
+        earliest.map_or(0, |(at, _)| at)
+    });
+    order.into_iter().map(|place| &calls[place]).collect()
 }
 
 /// Whether a call has cleared the day.

@@ -3,6 +3,7 @@
 mod files;
 mod infeasible;
 mod oracle;
+mod overlaps;
 mod reading;
 mod rules;
 mod shrink;
