@@ -68,7 +68,8 @@ use std::sync::Arc;
 
 use crate::prompts::{Found, Match, Prompts};
 use crate::{Automaton, Compat, Entered, Handler, Position, StateId};
-use content::{Departure, Progress, StringEnd};
+use content::Departure;
+pub(crate) use content::{Progress, StringEnd};
 use decoder::Decoder;
 use execution::Labels;
 
@@ -368,13 +369,26 @@ impl Monitor {
 
     /// Whether the end of the output would end the run in a state that the model was to write and left blank.
     pub fn would_end_blank(&self) -> bool {
-        let is_blank = |part: &Part| {
-            part.author == Author::Model
-                && self.text.get(part.content.start..).is_none_or(|rest| rest.trim().is_empty())
-        };
-        self.mode == Mode::Open
-            && self.automaton().is_accepting(self.position)
-            && self.sections.last().is_some_and(is_blank)
+        self.mode == Mode::Open && self.automaton().is_accepting(self.position) && self.left_blank().is_some()
+    }
+
+    /// The state of the last section if the model was to write its content and has written none. A state whose rules
+    /// take an empty text is a mere mark, which is complete without content.
+    fn left_blank(&self) -> Option<StateId> {
+        let part = self.sections.last().filter(|part| part.author == Author::Model)?;
+        let content = part.content.start..part.content.end.min(self.text.len());
+        let is_blank = self.text.get(content).is_none_or(|content| content.trim().is_empty());
+        let state = self.automaton().state(part.state);
+        let is_mark = content::pattern(state).is_some_and(|pattern| pattern.matches(""));
+        (is_blank && !is_mark && !state.completes_call()).then_some(part.state)
+    }
+
+    /// Has the model write the content of the last section, which it left blank before another prompt.
+    fn refuse_blank(&mut self, state: StateId) {
+        let Some(part) = self.sections.last_mut() else { return };
+        part.content.end = usize::MAX;
+        let start = part.content.start;
+        self.violate(start, Violation::Content { state, fault: Fault::Blank });
     }
 
     /// Says that a limit of the run is reached: the text is final. The run is finished if it may end here.
@@ -554,11 +568,13 @@ impl Monitor {
             // The possible beginning of a longer prompt turns out to be complete.
             self.scan(true);
         }
+        let is_blank = self.mode == Mode::Open && self.left_blank().is_some();
         if self.mode == Mode::Open {
             self.close(self.text.len());
         }
         match self.mode {
             Mode::Ended => {}
+            Mode::Closed(_) if is_blank && self.shared.options.compat == Compat::Ours => self.end(otherwise),
             Mode::Closed(at) if self.automaton().is_accepting(self.position) => self.finish(at),
             _ => self.end(otherwise),
         }
@@ -720,7 +736,10 @@ impl Monitor {
         if self.automaton().is_valid(self.position, state) {
             self.enter(state, end);
         } else if self.automaton().is_accepting(self.position) {
-            self.finish(at);
+            match self.left_blank() {
+                Some(blank) if self.shared.options.compat == Compat::Ours => self.refuse_blank(blank),
+                _ => self.finish(at),
+            }
         } else if let Some(shift) = self.relabel(state) {
             self.enter(state, end.saturating_add_signed(shift));
         } else if self.join(state, at, end) {

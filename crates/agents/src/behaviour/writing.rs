@@ -212,9 +212,10 @@ impl Writing {
                     self.reject(Corrected { instruction, is_of_content: true });
                     self.unheard = unheard;
                 }
-                // A blank text is no answer.
-                _ if is_blank && self.monitor.would_end_blank() => {
-                    let instruction = "Your last message was empty. Write the next section.".to_owned();
+                // An answer that was left blank is not one.
+                _ if self.monitor.would_end_blank() => {
+                    let what = if is_blank { "Your last message" } else { "The last section" };
+                    let instruction = format!("{what} was empty. Write it.");
                     self.reject(Corrected { instruction, is_of_content: true });
                     self.unheard = unheard;
                 }

@@ -8,6 +8,9 @@ use super::{ExportError, GrammarStart, Nodes, Scope, prompts_without_overlap};
 use crate::limits::EXPORT_BYTES_MAX;
 use crate::{Automaton, StateId};
 
+/// The last character that is white space.
+const WHITE_SPACE_LAST: char = '\u{3000}';
+
 /// The texts of a scope as a grammar for llama.cpp. The rule `text` is any text without a prompt; its helpers `text1`
 /// and so on each stand for a prefix of a prompt that has just been read.
 ///
@@ -36,7 +39,11 @@ pub fn gbnf(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
             None => "blank",
             // A part of the content has been written, and rules apply to the whole.
             Some(_) if scope.start.is_begun() && nodes.starts.contains(&number) => "text",
-            Some(state) if scope.tools.is_some() && automaton.state(state).names_tool() => "blank tool blank",
+            Some(state) if automaton.state(state).names_tool() => match scope.tools {
+                Some(_) => "blank tool blank",
+                // Which tools there are is not known, but each has a name.
+                None => "some",
+            },
             Some(_) => "text",
         };
         let follow = |target: &usize| {
@@ -59,6 +66,10 @@ pub fn gbnf(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportErr
     }
     out.push_str("blank ::= [ \\t\\r\\n]*\n");
     write_text(&search, &mut out);
+    let is_tool = |id: StateId| automaton.state(id).names_tool();
+    if scope.tools.is_none() && automaton.states().any(is_tool) {
+        write_some(&search, &mut out);
+    }
     if out.len() > EXPORT_BYTES_MAX {
         return Err(ExportError::TooLarge { bytes_max: EXPORT_BYTES_MAX });
     }
@@ -72,7 +83,6 @@ fn rule(out: &mut String, name: &str, choices: &[String]) {
 
 /// Any text without a prompt.
 fn write_text(search: &Search, out: &mut String) {
-    let name = |number: usize| if number == 0 { "text".to_owned() } else { format!("text{number}") };
     for (number, targets) in search.next.iter().enumerate() {
         let mut to: BTreeMap<usize, Vec<char>> = BTreeMap::new();
         for (c, target) in targets {
@@ -84,12 +94,38 @@ fn write_text(search: &Search, out: &mut String) {
             targets.iter().filter(|(_, target)| **target != Some(0)).map(|(c, _)| *c).collect();
         let mut choices = vec![format!("{} text", class(&named, true))];
         for (target, characters) in &to {
-            choices.push(format!("{} {}", class(characters, false), name(*target)));
+            choices.push(format!("{} {}", class(characters, false), text(*target)));
         }
         // The text may end anywhere.
         choices.push("\"\"".to_owned());
-        rule(out, &name(number), &choices);
+        rule(out, &text(number), &choices);
     }
+}
+
+/// The rule for the text after a prefix of a prompt.
+fn text(number: usize) -> String {
+    if number == 0 { "text".to_owned() } else { format!("text{number}") }
+}
+
+/// Any text without a prompt that holds more than white space: the rule `some`.
+fn write_some(search: &Search, out: &mut String) {
+    let white: Vec<char> = ('\0'..=WHITE_SPACE_LAST).filter(|c| c.is_whitespace()).collect();
+    let targets = &search.next[0];
+    let mut to: BTreeMap<usize, Vec<char>> = BTreeMap::new();
+    for (c, target) in targets.iter().filter(|(c, _)| !c.is_whitespace()) {
+        if let Some(target) = target.filter(|target| *target != 0) {
+            to.entry(target).or_default().push(*c);
+        }
+    }
+    let mut named = white.clone();
+    named.extend(
+        targets.iter().filter(|(c, target)| !c.is_whitespace() && **target != Some(0)).map(|(c, _)| *c),
+    );
+    let mut choices = vec![format!("{} some", class(&white, false)), format!("{} text", class(&named, true))];
+    choices.extend(
+        to.iter().map(|(target, characters)| format!("{} {}", class(characters, false), text(*target))),
+    );
+    rule(out, "some", &choices);
 }
 
 fn quoted(text: &str) -> String {

@@ -14,9 +14,14 @@ use crate::{Automaton, ContentRule, StateId};
 /// # Errors
 /// [`ExportError`].
 pub fn regex(automaton: &Automaton, scope: Scope<'_>) -> Result<String, ExportError> {
-    let text = text_without(&prompts_without_overlap(automaton)?)?;
+    let prompts = prompts_without_overlap(automaton)?;
+    let text = text_without(&prompts, Text::Any)?;
+    let is_tool = |state: StateId| automaton.state(state).names_tool();
+    // Only where it is needed, because it takes as much room again.
+    let needs_name = scope.tools.is_none() && automaton.states().any(is_tool);
+    let name = if needs_name { text_without(&prompts, Text::Some)? } else { Expression::Never };
     let nodes = Nodes::new(automaton, scope.start, scope.end);
-    let contents = Contents { automaton, text, tools: scope.tools };
+    let contents = Contents { automaton, text, name, tools: scope.tools };
     let prompt = |state: StateId| Expression::sequence(escaped(&automaton.state(state).prompt.value));
 
     // The first unknown is the beginning; then the nodes.
@@ -66,6 +71,8 @@ struct Contents<'a> {
     automaton: &'a Automaton,
     /// Any text without a prompt.
     text: Expression,
+    /// Any such text other than white space: the name of a tool that nobody knows.
+    name: Expression,
     tools: Option<&'a [&'a str]>,
 }
 
@@ -84,6 +91,7 @@ impl Contents<'_> {
         });
         Ok(match pattern {
             Some(pattern) => blank_around(&pattern?),
+            None if names_tool => self.name.clone(),
             None => self.text.clone(),
         })
     }
@@ -93,38 +101,67 @@ fn blank_around(expression: &str) -> Expression {
     Expression::sequence(format!("\\s*(?:{expression})\\s*"))
 }
 
+/// Which texts are meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Text {
+    Any,
+    /// Those that hold more than white space.
+    Some,
+}
+
 /// All texts without any of the prompts.
-pub(super) fn text_without(prompts: &[&str]) -> Result<Expression, ExportError> {
+fn text_without(prompts: &[&str], which: Text) -> Result<Expression, ExportError> {
     let search = Search::new(prompts)?;
-    let mut equations = Equations::new(search.next.len());
-    for (from, targets) in search.next.iter().enumerate() {
+    // A text that holds more than white space begins with white space and then a character of another kind, from which
+    // it is any text. So it gets an unknown of its own before those of the prefixes.
+    let first = usize::from(which == Text::Some);
+    let mut equations = Equations::new(search.next.len() + first);
+    let (blank, none) = (Expression::sequence("\\s*"), Expression::Empty);
+    let begin = (which == Text::Some).then_some((0, &search.next[0], &blank));
+    let amid = search.next.iter().enumerate().map(|(from, targets)| (from + first, targets, &none));
+    for (from, targets, before) in begin.into_iter().chain(amid) {
+        let is_begin = which == Text::Some && from == 0;
         // `usize::MAX` stands for the end of a prompt, to which no equation leads.
         let mut to: BTreeMap<usize, Vec<char>> = BTreeMap::new();
-        for (c, target) in targets {
+        for (c, target) in targets.iter().filter(|(c, _)| !(is_begin && c.is_whitespace())) {
             to.entry(target.unwrap_or(usize::MAX)).or_default().push(*c);
         }
         for (target, characters) in to.iter().filter(|(target, _)| **target != usize::MAX && **target != 0) {
-            equations.step(from, *target, &Expression::atom(class(characters, false)))?;
+            let way = before.then(&Expression::atom(class(characters, Complement::None)))?;
+            equations.step(from, *target + first, &way)?;
         }
         // All other characters lead to the empty prefix.
         let named: Vec<char> =
             targets.iter().filter(|(_, target)| **target != Some(0)).map(|(c, _)| *c).collect();
-        equations.step(from, 0, &Expression::atom(class(&named, true)))?;
-        // The text may end anywhere.
-        equations.end(from, &Expression::Empty)?;
+        let others = if is_begin { Complement::WithoutBlanks } else { Complement::Whole };
+        equations.step(from, first, &before.then(&Expression::atom(class(&named, others)))?)?;
+        // The text may end anywhere, but not before it has begun.
+        if !is_begin {
+            equations.end(from, &Expression::Empty)?;
+        }
     }
     equations.solve()
 }
 
+/// Whether a class stands for its characters or for all others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Complement {
+    None,
+    Whole,
+    /// For all others but white space.
+    WithoutBlanks,
+}
+
 /// A class of characters, or its complement.
-fn class(characters: &[char], negated: bool) -> String {
-    match (characters, negated) {
+fn class(characters: &[char], complement: Complement) -> String {
+    let inside: String = characters.iter().map(|c| escaped(&c.to_string())).collect();
+    match (characters, complement) {
+        ([], Complement::WithoutBlanks) => "\\S".into(),
         ([], _) => "[\\s\\S]".into(),
-        ([c], false) => escaped(&c.to_string()),
-        _ => {
-            let inside: String = characters.iter().map(|c| escaped(&c.to_string())).collect();
-            format!("[{}{inside}]", if negated { "^" } else { "" })
-        }
+        ([_], Complement::None) => inside,
+        (_, Complement::None) => format!("[{inside}]"),
+        (_, Complement::Whole) => format!("[^{inside}]"),
+        (_, Complement::WithoutBlanks) => format!("[^{inside}\\s]"),
     }
 }
 

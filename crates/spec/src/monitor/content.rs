@@ -5,7 +5,7 @@ use crate::{ContentRule, Pattern, State};
 
 /// The rules of a state that are checked with each character.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// The pattern's state after the relevant part of the content.
     place: Place,
     /// Characters that count.
@@ -32,7 +32,7 @@ struct Json {
 
 /// The end of the JSON string that contains a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StringEnd {
+pub(crate) enum StringEnd {
     /// It is in none.
     None,
     /// Before this byte of the text.
@@ -60,7 +60,7 @@ pub(super) enum Departure {
 
 impl Progress {
     /// Content that begins at this byte of the text.
-    pub(super) fn new(state: &State, start: usize) -> Self {
+    pub(crate) fn new(state: &State, start: usize) -> Self {
         let place = pattern(state).and_then(Pattern::start);
         let json = Json { at: start, ..Json::default() };
         Self { place, characters: 0, end: start, has_begun: false, json }
@@ -69,7 +69,7 @@ impl Progress {
     /// The end of the string that contains a byte of the text, if the content is JSON. The bytes must be queried in
     /// ascending order; nothing is read twice between two corrections, so that everything together takes time in
     /// proportion to the content.
-    pub(super) fn end_of_string(&mut self, text: &str, byte: usize) -> StringEnd {
+    pub(crate) fn end_of_string(&mut self, text: &str, byte: usize) -> StringEnd {
         let json = &mut self.json;
         while !json.is_other && (json.is_in_string || json.at < byte) {
             let Some(next) = text.as_bytes().get(json.at) else { return StringEnd::Open };

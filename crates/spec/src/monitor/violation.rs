@@ -55,6 +55,8 @@ pub enum Fault {
         /// The expression.
         pattern: String,
     },
+    /// There is none, where the run would end.
+    Blank,
     /// It is too long.
     Length {
         /// The most characters it may have.
@@ -111,6 +113,7 @@ impl fmt::Display for Fault {
                 write!(f, "{tool} must not be called now{}", tools(callable))
             }
             Self::Pattern { pattern } => write!(f, "it must match the regular expression {pattern}"),
+            Self::Blank => f.write_str("it must not be empty"),
             Self::Length { characters_max } => write!(f, "it must have at most {characters_max} characters"),
             Self::Json { what } => write!(f, "it must be JSON that fits the schema: {what}"),
             Self::Arguments { what } => f.write_str(what),

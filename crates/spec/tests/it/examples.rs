@@ -64,3 +64,31 @@ fn what_the_environment_writes_in_an_example_is_no_prompt() {
     let text = automaton.example_text(&automaton.spec().examples[0]);
     assert_eq!(text, "[q] What does [\\a] mean?\n[a] nothing\n[e] [\\q] is right\n");
 }
+
+#[test]
+fn an_example_may_hold_a_prompt_where_the_monitor_takes_it() {
+    let source = |input: &str| {
+        format!(
+            "(define d
+  (:states (q (:text \"[q]\")) (t (:text \"[t]\") (:content tool)) (i (:text \"[i]\") (:content arguments))
+           (o (:text \"[o]\") (:flags :env-input) (:handler run-call)) (a (:text \"[a]\")))
+  (:behavior (next q t i o a))
+  (:examples ((q \"x\") (t \"find\") (i #\"{input}\"#) (o \"y\") (a \"z\"))))"
+        )
+    };
+    for (input, is_taken) in [
+        (r#"{"x": "[o] in json"}"#, true),
+        (r#"{"x": "say \"[o]\" twice [a]"}"#, true),
+        (r#"{"x": ["[o]", {"[q]": "[t]"}]}"#, true),
+        (r#"{"x": "y"} [o]"#, false),
+        (r#"{"x": [o]}"#, false),
+        (r#"[o] {"x": 1}"#, false),
+        (r#"say "[o]""#, false),
+        (r#"{"x": "y [o]"#, false),
+    ] {
+        let loaded = load(&source(input), Compat::Ours);
+        let text = loaded.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        assert_eq!(loaded.is_ok(), is_taken, "{input}: {text}");
+        assert!(is_taken || text.contains("it holds the prompt of"), "{input}: {text}");
+    }
+}

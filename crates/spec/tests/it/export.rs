@@ -311,6 +311,48 @@ fn tools_and_patterns_are_part_of_a_grammar() {
 }
 
 #[test]
+fn a_tool_has_a_name_even_if_the_tools_are_unknown() {
+    for (name, before) in [
+        ("react", "[Question] q [Thought] p [Action]"),
+        ("rewoo", "[Question] q [Plan] p [Action Label] #E1 [Action]"),
+    ] {
+        let automaton = load(shipped(name).unwrap(), Compat::Ours).unwrap().automaton;
+        let scope = Scope::run(&automaton);
+        let pattern = expression(&regex(&automaton, scope).unwrap());
+        let grammar = Gbnf::read(&gbnf(&automaton, scope).unwrap());
+        let after = match name {
+            "react" => "[Action Input] {} [Observation] o [Final Thought] t [Answer] a",
+            _ => "[Action Input] i [Answer] a",
+        };
+        for (tool, is_name) in [
+            ("", false),
+            (" ", false),
+            ("\n\n", false),
+            ("\u{a0}\u{3000}\t", false),
+            ("x", true),
+            (" Search\n", true),
+            ("[", true),
+            (" [Actio", true),
+            ("[[", true),
+            (" Look Up ", true),
+            ("\u{3000}検索", true),
+        ] {
+            let text = format!("{before}{tool}{after}");
+            let mut monitor = Monitor::new(
+                Arc::clone(&automaton),
+                MonitorOptions { primes: false, correction: Compat::Original, ..MonitorOptions::default() },
+            );
+            monitor.question("q");
+            let own = format!("{}{tool}[Action Input]", &before["[Question] q ".len()..]);
+            let step = monitor.push(own.as_bytes());
+            assert_eq!(step == NextStep::Continue, is_name, "{name} {tool:?}: the monitor");
+            assert_eq!(pattern.is_match(&text), is_name, "{name} {tool:?}: the expression");
+            assert_eq!(grammar.accepts(&text), is_name, "{name} {tool:?}: the grammar");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_told_apart_is_refused() {
     let automaton = |prompts: [&str; 2]| {
         let source = format!(

@@ -849,3 +849,57 @@ fn sections_are_what_was_written() {
     let last: StateContent<'_> = monitor.sections().last().unwrap();
     assert_eq!(last.content, "t\u{fffd}ä");
 }
+
+/// A prompt behind an empty answer does not make it one: the model is asked for it again.
+#[test]
+fn an_empty_answer_is_none() {
+    for blank in [
+        "[Final Thought] f\n[Answer]\n[Question] Next?",
+        "[Final Thought] f [Answer] \n\n[Thought] hmm",
+        "[Final Thought] f\n[Answer][Answer] two",
+        "[Final Thought] f\n**[Answer]:** [Final Thought] g",
+        "[Final Thought] f\n[Answer]\u{a0}\n[Observation] o",
+    ] {
+        let mut monitor = react(MonitorOptions::default());
+        let log = run(&mut monitor, &[blank, "42"]);
+        assert!(log.contains("the content of [Answer] is wrong: it must not be empty"), "{blank}: {log}");
+        assert_eq!(monitor.answer(), Some("42"), "{blank}: {log}");
+    }
+    // It is not asked for ever.
+    let mut monitor = react(MonitorOptions::default());
+    run(
+        &mut monitor,
+        &["[Final Thought] f [Answer] [Question] q", "[Question]", "[Question]", "[Question]", "[Question]"],
+    );
+    assert!(matches!(
+        monitor.outcome(),
+        Some(MonitorOutcome::Failed(planproof_spec::monitor::RunFailure::Content {
+            fault: Fault::Blank,
+            ..
+        }))
+    ));
+    // With an answer, what follows is cut off as before.
+    let mut monitor = react(MonitorOptions::default());
+    run(&mut monitor, &["[Final Thought] f [Answer] 42\n[Question] Next?"]);
+    assert_eq!(monitor.answer(), Some("42"));
+    // A limit that is reached before the answer leaves none.
+    let mut monitor = react(MonitorOptions::default());
+    monitor.push(b"[Final Thought] f [Answer] ");
+    monitor.stop();
+    assert_eq!((monitor.answer(), monitor.outcome()), (None, Some(&MonitorOutcome::Stopped)));
+}
+
+/// A state whose rules take an empty text is a mark, which ends a run without content.
+#[test]
+fn a_mark_needs_no_content() {
+    for rule in ["(matches \"\")", "(matches \"( *bye)?\")"] {
+        let source = format!(
+            "(define d (:states (q (:text \"[q]\")) (a (:text \"[a]\")) (e (:text \"[end]\") (:content {rule})))
+             (:behavior (next q a e)))"
+        );
+        let mut monitor = monitor(&source, MonitorOptions::default());
+        monitor.question("q");
+        let log = run(&mut monitor, &["[a] x [end] [q] y"]);
+        assert_eq!(monitor.answer(), Some(""), "{rule}: {log}");
+    }
+}

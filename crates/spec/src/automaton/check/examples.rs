@@ -4,6 +4,7 @@ use planproof_trace::Arguments;
 
 use super::Checker;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::monitor::{Progress, StringEnd};
 use crate::read::Draft;
 use crate::read::tree::Faults;
 use crate::{Compat, ContentRule, Example, ExampleCall, ExampleStep, ShownExample, State};
@@ -31,12 +32,13 @@ pub(super) fn check_content(draft: &Draft, compat: Compat, faults: &mut Faults) 
 }
 
 fn fault_of(state: &State, content: &str, states: &[State], compat: Compat) -> Option<String> {
-    let seen = |text: &str| match compat {
-        Compat::Ours => text.to_owned(),
-        Compat::Original => text.to_ascii_lowercase(),
-    };
+    let seen = str::to_ascii_lowercase;
     let content = content.trim();
-    if let Some(other) = states.iter().find(|other| seen(content).contains(&seen(&other.prompt.value))) {
+    let begins = |other: &&State| match compat {
+        Compat::Ours => begins_in(state, content, &other.prompt.value),
+        Compat::Original => seen(content).contains(&seen(&other.prompt.value)),
+    };
+    if let Some(other) = states.iter().find(begins) {
         return Some(format!("it holds the prompt of `{}`, which would begin that state", other.name.value));
     }
     state.content.iter().find_map(|rule| match &rule.value {
@@ -53,6 +55,22 @@ fn fault_of(state: &State, content: &str, states: &[State], compat: Compat) -> O
             (length > *limit as usize).then(|| format!("it has {length} characters, and {limit} are allowed"))
         }
     })
+}
+
+/// Whether the monitor would take a prompt within the content of a state for the beginning of another: anywhere, but
+/// in the strings of JSON.
+fn begins_in(state: &State, content: &str, prompt: &str) -> bool {
+    let mut progress = Progress::new(state, 0);
+    let mut from = 0;
+    while let Some(at) = content[from..].find(prompt).map(|at| from + at) {
+        let end = if state.is_json() { progress.end_of_string(content, at) } else { StringEnd::None };
+        match end {
+            StringEnd::At(end) => from = end,
+            // A string without an end is none.
+            StringEnd::None | StringEnd::Open => return true,
+        }
+    }
+    false
 }
 
 impl Checker<'_> {
