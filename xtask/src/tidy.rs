@@ -1,8 +1,9 @@
 //! Checks repository rules that the compiler does not see: crate edges, purity, features, licences, actions pinned to
 //! commits, documents that name only what exists, one meaning for each public type name, a bound for each count that
-//! is read, and no leftovers.
+//! is read, wrappers that forward every method, and no leftovers.
 
 mod counts;
+mod decorators;
 mod documents;
 mod features;
 mod manifests;
@@ -61,6 +62,7 @@ pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     findings.extend(documents::check(&repository));
     findings.extend(names::check(&repository));
     findings.extend(counts::check(&repository));
+    findings.extend(decorators::check(&repository));
     findings.extend(supply::check_licences(root, &repository)?);
     findings.extend(supply::check_actions(&repository));
     for file in &repository.files {

@@ -7,8 +7,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_suite::{BoxFuture, Decision, Guard, Toolbox};
-use planproof_trace::{Tool, ToolCall, ToolResult};
+use planproof_suite::{BoxFuture, Decision, Guard, Restoring, Toolbox};
+use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 use tokio::sync::Mutex;
 
 /// The tools of a run behind a guard.
@@ -43,6 +43,10 @@ impl Toolbox for GuardedTools {
         Box::pin(self.answer(call))
     }
 
+    fn catalogue(&self) -> Option<&Arc<Catalogue>> {
+        self.tools.catalogue()
+    }
+
     fn outage(&self) -> Option<String> {
         self.tools.outage()
     }
@@ -54,6 +58,16 @@ impl Toolbox for GuardedTools {
     /// Which call is right depends on the calls that ended before it began.
     fn is_strictly_sequential(&self) -> bool {
         true
+    }
+
+    /// Calls have to be made again at least for the guard, which comes to know again what was done.
+    fn restoring(&self) -> Restoring {
+        self.tools.restoring().max(Restoring::Again)
+    }
+
+    /// Nothing: a guard belongs to one run, and each run makes its own.
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        None
     }
 }
 

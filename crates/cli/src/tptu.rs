@@ -7,7 +7,7 @@ use planproof_sandbox::SandboxLimits;
 use planproof_suite::{BoxFuture, CaseError, Restoring, Toolbox};
 use planproof_tools::{CombinedTools, OpenSource, toolbox_for_run};
 use planproof_tptu::MakeEvaluationTools;
-use planproof_trace::{Tool, ToolCall, ToolResult};
+use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 
 use crate::failure::Failure;
 use crate::{own_tools, python};
@@ -49,6 +49,19 @@ impl Toolbox for Unrelated {
 
     fn runs_side_by_side(&self) -> bool {
         self.0.runs_side_by_side()
+    }
+
+    fn is_strictly_sequential(&self) -> bool {
+        self.0.is_strictly_sequential()
+    }
+
+    fn catalogue(&self) -> Option<&Arc<Catalogue>> {
+        self.0.catalogue()
+    }
+
+    /// Never: no right plan needs them.
+    fn outage(&self) -> Option<String> {
+        None
     }
 
     fn restoring(&self) -> Restoring {

@@ -413,7 +413,7 @@ pub trait Model: Send + Sync {
         _request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
         let model = self.name().to_owned();
-        Box::pin(async move { Err(ModelError::Unsupported { model, what: "go on from a plain text" }) })
+        Box::pin(async move { Err(ModelError::Unsupported { model, what: "continue a plain text" }) })
     }
 
     /// As [`complete`](Self::complete), as a stream: [`ChatDelta::Text`] and a [`ChatDelta::End`]. Scores of a

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Message, Model, ModelError, ReplyId, TurnState,
+    CompletionRequest, Message, Model, ModelError, ReplyId, ServerFacts, TurnState,
 };
 
 /// Most stored replies, by default.
@@ -152,6 +152,10 @@ impl Model for KeepsReplies {
         })
     }
 
+    fn server_facts(&self) -> BoxFuture<'_, Result<Option<ServerFacts>, ModelError>> {
+        self.model.server_facts()
+    }
+
     fn is_simulated(&self) -> bool {
         self.model.is_simulated()
     }
@@ -175,6 +179,18 @@ impl Model for KeepsReplies {
             messages.push(Message::Assistant { text, calls, state });
             self.replies.keep(number, messages);
             Ok(reply)
+        })
+    }
+
+    /// One burst: the reply is kept before anybody sees its id.
+    fn chat_stream<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        Box::pin(async move {
+            let reply = self.chat(request).await?;
+            let stream: BoxStream<'a, _> = Box::pin(futures::stream::iter(reply.into_deltas().map(Ok)));
+            Ok(stream)
         })
     }
 

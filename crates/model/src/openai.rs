@@ -383,7 +383,7 @@ impl Model for OpenAiModel {
     ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
         Box::pin(async move {
             if !self.capabilities.completion {
-                return Err(self.unsupported("go on from a plain text"));
+                return Err(self.unsupported("continue a plain text"));
             }
             if request.score_prompt && !self.capabilities.log_probabilities {
                 return Err(self.unsupported(completions::SCORE_PROMPT));
@@ -403,7 +403,7 @@ impl Model for OpenAiModel {
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         Box::pin(async move {
             if !self.capabilities.completion {
-                return Err(self.unsupported("go on from a plain text"));
+                return Err(self.unsupported("continue a plain text"));
             }
             let render = |settings: &Settings, refused: &Refused| {
                 completions::render(&self.model, request, settings, refused, self.grammar_field(), true)

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use planproof_model::{
-    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, Model, ModelError,
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
+    CompletionRequest, Model, ModelError, ServerFacts,
 };
 
 /// The model without its plain completions, for an agent that is configured to ask in another way.
@@ -22,7 +23,14 @@ impl Model for Conversing {
         without_completions(self.0.capabilities())
     }
 
-    // Completions are not used, so there is nothing to settle (the default of `settle`).
+    /// Asks nobody: only the server knows whether it continues plain texts, which nobody asks it to do here.
+    fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
+        Box::pin(std::future::ready(Ok(self.capabilities())))
+    }
+
+    fn server_facts(&self) -> BoxFuture<'_, Result<Option<ServerFacts>, ModelError>> {
+        self.0.server_facts()
+    }
 
     fn is_simulated(&self) -> bool {
         self.0.is_simulated()
@@ -45,5 +53,21 @@ impl Model for Conversing {
         request: &'a ChatRequest,
     ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
         self.0.chat_stream(request)
+    }
+
+    fn complete<'a>(
+        &'a self,
+        _request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<CompletionReply, ModelError>> {
+        let model = self.name().to_owned();
+        Box::pin(async move { Err(ModelError::Unsupported { model, what: "continue a plain text here" }) })
+    }
+
+    fn complete_stream<'a>(
+        &'a self,
+        _request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError>> {
+        let model = self.name().to_owned();
+        Box::pin(async move { Err(ModelError::Unsupported { model, what: "continue a plain text here" }) })
     }
 }

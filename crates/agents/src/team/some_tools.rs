@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_tools::{BoxFuture, Restoring, Toolbox};
-use planproof_trace::{Tool, ToolCall, ToolResult};
+use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 
 /// The tools of a toolbox with certain names. The effects of a call are those of the whole toolbox.
 pub(super) struct SomeTools {
@@ -51,5 +51,16 @@ impl Toolbox for SomeTools {
 
     fn outage(&self) -> Option<String> {
         self.whole.outage()
+    }
+
+    /// None, because that of the whole describes other tools, too.
+    fn catalogue(&self) -> Option<&Arc<Catalogue>> {
+        None
+    }
+
+    /// The same selection of the whole's tools for another run.
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        let whole = self.whole.for_run()?;
+        Some(Arc::new(Self { whole, tools: Arc::clone(&self.tools) }))
     }
 }

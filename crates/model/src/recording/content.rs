@@ -95,7 +95,7 @@ pub(super) enum Question {
         /// The reply; `None` if there is no complete one.
         reply: Option<usize>,
     },
-    /// To go on from a plain text.
+    /// To continue a plain text.
     Completion {
         /// The text.
         prompt: String,

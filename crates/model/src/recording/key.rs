@@ -151,7 +151,7 @@ pub(super) fn chat(setup: Key, conversation: Key) -> Key {
     hasher.finish()
 }
 
-/// A request to go on from a plain text.
+/// A request to continue a plain text.
 pub(super) fn completion(setup: Key, prompt: &str, score_prompt: bool) -> Key {
     let mut hasher = Hasher::new("completion");
     hasher.key(setup);

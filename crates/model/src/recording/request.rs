@@ -29,7 +29,7 @@ pub(super) enum RequestBody<'a> {
         /// The keys of the conversation's beginnings, from none of its messages to all.
         keys: Vec<Key>,
     },
-    /// To go on from a plain text.
+    /// To continue a plain text.
     Completion { prompt: Cow<'a, str>, score_prompt: bool },
 }
 

@@ -52,7 +52,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
         Err(ApiError::invalid(param, message))
     };
     if !capabilities.completion {
-        return refuse("model", "this model does not go on from a plain text; ask for chat completions");
+        return refuse("model", "this model does not continue a plain text; ask for chat completions");
     }
     let (echo, stream) = (wire.echo == Some(true), wire.stream == Some(true));
     match wire.logprobs {

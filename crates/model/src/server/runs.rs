@@ -21,7 +21,7 @@ use super::{ServerConfig, Shared, route};
 use crate::chat::{state_of, text_and_calls};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
-    CompletionRequest, Model, ModelError,
+    CompletionRequest, Model, ModelError, ServerFacts,
 };
 
 /// The message about a run that used a key other than its own.
@@ -282,6 +282,14 @@ impl Model for RunModel {
 
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
+    }
+
+    fn settle(&self) -> BoxFuture<'_, Result<Capabilities, ModelError>> {
+        self.inner.settle()
+    }
+
+    fn server_facts(&self) -> BoxFuture<'_, Result<Option<ServerFacts>, ModelError>> {
+        self.inner.server_facts()
     }
 
     fn is_simulated(&self) -> bool {

@@ -124,7 +124,7 @@ async fn what_cannot_be_done_is_refused() {
     let plain = start(Arc::new(Parrot { scores: false }), |_| ()).await;
     let chatting = start(scripted(vec![says("hi", &[])]), |_| ()).await;
     for (address, body, words) in [
-        (chatting, json!({"prompt": "a"}), "does not go on from a plain text"),
+        (chatting, json!({"prompt": "a"}), "does not continue a plain text"),
         (plain, json!({"prompt": "a", "echo": true, "logprobs": 1}), "does not tell log-probabilities"),
         (scoring, json!({"prompt": "a", "logprobs": 1}), "only the tokens of the prompt"),
         (scoring, json!({"prompt": "a", "echo": true, "logprobs": 1, "stream": true}), "not in a stream"),
