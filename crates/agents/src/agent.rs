@@ -36,6 +36,12 @@ pub trait Agent: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Whether it can call the tools of a case at all. One that cannot fails every case that takes calls, which says
+    /// nothing about its model.
+    fn can_call(&self) -> bool {
+        true
+    }
+
     /// Whether all of it is our code, so that only a model can make its behaviour depend on the time.
     fn is_in_process(&self) -> bool {
         true

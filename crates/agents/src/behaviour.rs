@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use planproof_model::{BoxFuture, Model, ModelError, run_time};
 use planproof_spec::monitor::{CORRECTIONS_MAX, TEXT_BYTES_MAX};
-use planproof_spec::{Automaton, Compat, Handler};
+use planproof_spec::{Automaton, Compat, Handler, State};
 use planproof_trace::{Continuation, EndReason, EventKind};
 use thiserror::Error;
 
@@ -219,6 +219,10 @@ impl Agent for BehaviourAgent {
             };
             Ok(Ran::in_process(end))
         })
+    }
+
+    fn can_call(&self) -> bool {
+        self.automaton.spec().states.iter().any(State::completes_call)
     }
 }
 

@@ -136,6 +136,13 @@ impl suite::Case for OrderCase {
         words
     }
 
+    /// One call for each task; in the time form in each round, of which there is one more than there are restarts.
+    fn calls_needed(&self) -> Option<u32> {
+        let tasks = saturated(self.case.actions.len());
+        let restarts = self.case.time.as_ref().map_or(0, |time| time.restarts_max);
+        Some(tasks.saturating_mul(restarts.saturating_add(1)).saturating_add(restarts))
+    }
+
     fn identity(&self) -> String {
         identity::identity(&self.case)
     }

@@ -50,6 +50,7 @@ impl StoredOptions {
             concurrency_is_default: _,
             timeout_ms: _,
             iterations: _,
+            iterations_follow_case: _,
             reply_tokens: _,
             think: _,
             limit: _,

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_agents::AgentSpec;
+use planproof_agents::{AgentSpec, RunLimits};
 use planproof_bench::{AgentUnderTest, GUARD_PREFIX, LimitPlan};
 use planproof_model::metering::{Meter, Spent};
+use planproof_suite::Case;
 use planproof_trace::Usage;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -38,8 +39,8 @@ pub struct RequestedCampaign {
     pub seed_is_secret: bool,
     /// Longest time of a run.
     pub timeout: Duration,
-    /// Most model turns of a run.
-    pub iterations: u32,
+    /// Most model turns of a run; `None` for the default, or more where a case needs more.
+    pub iterations: Option<u32>,
     /// Most tokens of one reply.
     pub reply_tokens: u32,
     /// Most runs at once; `None` for the default of the kind of agent.
@@ -230,6 +231,15 @@ impl RequestedCampaign {
                 format!("the suite {} has no guard: name the agent without {GUARD_PREFIX}", suite.name());
             return Err(RunnerError::usage(what).into());
         }
+        let takes_calls = |case: &Arc<dyn Case>| case.calls_needed().is_some_and(|calls| calls > 0);
+        if !agent.agent.can_call() && cases.iter().all(takes_calls) {
+            let what = format!(
+                "{} answers without calling tools, and these cases cannot be done without calls: name an agent that calls \
+                 tools, such as tools@MODEL or react@MODEL",
+                agent.name
+            );
+            return Err(RunnerError::usage(what).into());
+        }
         if let Some(name) = self.agent.of_suite()
             && !suite.agents().iter().any(|agent| agent.name == name)
         {
@@ -239,13 +249,24 @@ impl RequestedCampaign {
             return Err(RunnerError::usage(what).into());
         }
         request.world.warn_of_tools(&self.agent, cases)?;
-        let largest = cases.iter().map(|case| case.card().size).max().unwrap_or_default();
+        let limits = RunLimits {
+            iterations: self.iterations.unwrap_or(RunLimits::default().iterations),
+            iterations_follow_case: self.iterations.is_none(),
+            ..RunLimits::default()
+        };
+        let needed = cases.iter().filter_map(|case| case.calls_needed()).max().unwrap_or_default();
+        let highest = limits.for_case(Some(needed)).iterations;
         // One turn for each call, and one for the answer.
-        if largest >= self.iterations {
+        if needed >= highest {
             request.world.note(&format!(
-                "note: {largest} {}, one call at a time, leave no room within --iterations {}; such runs end as timeouts",
-                suite.unit().many,
-                self.iterations
+                "note: a right agent may need {needed} calls in one of these cases, for which --iterations {highest} leaves \
+                 no room; such runs can end as timeouts"
+            ));
+        } else if highest > limits.iterations {
+            request.world.note(&format!(
+                "note: some of these cases may need more than {} model turns; the limit of a run follows from its case: up to \
+                 {highest} turns",
+                limits.iterations
             ));
         }
         let is_external = !agent.agent.is_in_process();
@@ -263,7 +284,8 @@ impl RequestedCampaign {
             answers,
             limit: self.limit,
             of_suite: self.of_suite.clone(),
-            ..StoredOptions::new(self.seed, concurrency, self.timeout, self.iterations)
+            iterations_follow_case: limits.iterations_follow_case,
+            ..StoredOptions::new(self.seed, concurrency, self.timeout, limits.iterations)
         };
         options.set_synthesis(*synthesis);
         options.set_made_from(request.world.made_from(&self.agent)?);

@@ -41,6 +41,9 @@ pub struct StoredOptions {
     pub timeout_ms: u64,
     /// Most model turns of a run.
     pub iterations: u32,
+    /// Whether a case that may need more model turns gets them: nobody named the limit.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub iterations_follow_case: bool,
     /// Most tokens of one reply; absent for no limit, as in campaigns from before there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_tokens: Option<u32>,
@@ -201,6 +204,7 @@ impl StoredOptions {
             concurrency_is_default: false,
             timeout_ms: milliseconds(wall),
             iterations,
+            iterations_follow_case: false,
             reply_tokens: None,
             serve_model: None,
             think: None,
@@ -230,6 +234,7 @@ impl StoredOptions {
         RunLimits {
             wall: self.timeout(),
             iterations: self.iterations,
+            iterations_follow_case: self.iterations_follow_case,
             reply_tokens: self.reply_tokens,
             ..RunLimits::default()
         }

@@ -98,6 +98,19 @@ impl SimModel {
         Self { calling: Calling::new(kind), name: format!("sim/{}", kind.as_str()), capabilities }
     }
 
+    /// What a request asks for that these simulations do not understand, as a phrase that follows "cannot". Whatever
+    /// they replied to it would say nothing about the agent.
+    fn not_understood(&self, request: &ChatRequest) -> Option<&'static str> {
+        // This one replies to anything alike.
+        if self.calling.kind == SimKind::Rambling {
+            return None;
+        }
+        if planning::Request::of(request).is_some() {
+            return Some("write plans: of the simulations only sim/gold can, where a case has a right plan");
+        }
+        team::Request::of(request).map(|_| "play the members of a team: of the simulations only sim/gold can")
+    }
+
     fn reply(&self, request: &ChatRequest) -> ChatReply {
         if self.calling.kind == SimKind::Rambling {
             let read = request.messages.iter().map(text_bytes).sum();
@@ -217,8 +230,11 @@ impl Model for SimModel {
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        let reply = self.reply(request);
-        Box::pin(std::future::ready(Ok(reply)))
+        let reply = match self.not_understood(request) {
+            Some(what) => Err(ModelError::Unsupported { model: self.name.clone(), what }),
+            None => Ok(self.reply(request)),
+        };
+        Box::pin(std::future::ready(reply))
     }
 
     fn complete<'a>(
@@ -228,7 +244,7 @@ impl Model for SimModel {
         let reply = if self.capabilities.completion {
             Ok(self.completion(request))
         } else {
-            Err(ModelError::Unsupported { model: self.name.clone(), what: "go on from a plain text" })
+            Err(ModelError::Unsupported { model: self.name.clone(), what: "continue a plain text" })
         };
         Box::pin(std::future::ready(reply))
     }

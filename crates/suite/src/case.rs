@@ -47,6 +47,12 @@ pub trait Case: fmt::Debug + Send + Sync {
         true
     }
 
+    /// The number of calls that a right agent may need, however it goes about it within the rules of the case; `None`
+    /// if that is not known. The default limit of a run leaves room for them.
+    fn calls_needed(&self) -> Option<u32> {
+        None
+    }
+
     /// Judges a run by its events.
     ///
     /// # Errors

@@ -5,7 +5,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use planproof_model::{BoxFuture, run_time};
+use planproof_isolation::Account;
+use planproof_model::{BoxFuture, Model, run_time};
 use planproof_tools::{NoTools, Toolbox};
 use planproof_trace::{EndReason, Event, EventKind, LimitKind};
 
@@ -60,6 +61,11 @@ impl VotingAgent {
         Self { sampled, other, options }
     }
 
+    /// The agents that it is made of.
+    fn agents(&self) -> impl Iterator<Item = &dyn Agent> {
+        std::iter::once(&self.sampled).chain(&self.other).map(AsRef::as_ref)
+    }
+
     async fn vote(&self, run: RunContext<'_>) -> Result<Ran, RunError> {
         let no_tools: Arc<dyn Toolbox> = Arc::new(NoTools::default());
         let mut parts = Parts::default();
@@ -102,7 +108,30 @@ impl Agent for VotingAgent {
     }
 
     fn is_in_process(&self) -> bool {
-        self.sampled.is_in_process() && self.other.as_ref().is_none_or(|other| other.is_in_process())
+        self.agents().all(Agent::is_in_process)
+    }
+
+    /// No: its samples are asked for answers, without tools.
+    fn can_call(&self) -> bool {
+        false
+    }
+
+    /// No: samples of a run that was cut off are taken again.
+    fn can_resume(&self) -> bool {
+        false
+    }
+
+    /// None: a judge stands beside the whole agent, and not beside a part of it.
+    fn judge(&self) -> Option<&dyn Model> {
+        None
+    }
+
+    fn isolation(&self) -> Option<&Account> {
+        self.agents().find_map(Agent::isolation)
+    }
+
+    fn needs_served_model(&self) -> Option<&'static str> {
+        self.agents().find_map(Agent::needs_served_model)
     }
 }
 

@@ -24,9 +24,6 @@ const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX
 /// Most runs of each case.
 const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 
-/// Most model turns of a run where nothing is said.
-pub(crate) const ITERATIONS: u32 = 50;
-
 /// Options of [`ShapeArguments`](super::ShapeArguments); they mean nothing where the cases are there already.
 pub(super) const SHAPE: [&str; 11] = [
     "topic",
@@ -151,9 +148,10 @@ pub(crate) struct CampaignArguments {
     pub(crate) timeout: Option<f64>,
     /// Maximum number of model turns of a run.
     ///
-    /// For external agents: of tool calls, and of turns of the model of `--serve-model`.
-    #[arg(long, default_value_t = ITERATIONS, value_name = "N", value_parser = whole(1, u32::MAX))]
-    pub(crate) iterations: u32,
+    /// By default 50, or more in cases in which a right agent may need more. For external agents: of tool calls, and of
+    /// turns of the model of `--serve-model`.
+    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX))]
+    pub(crate) iterations: Option<u32>,
     /// Maximum number of tokens of one reply of the model.
     ///
     /// For our own agents, and sent with every request. A run in which a reply reaches it without a call ends as

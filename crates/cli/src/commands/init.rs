@@ -22,7 +22,7 @@ const SHOWN: [(&str, &str); 13] = [
     ("topic", "\"restaurant chef\""),
     ("distractors", ""),
     ("timeout", "180"),
-    ("iterations", ""),
+    ("iterations", "50"),
     ("concurrency", "4"),
     ("serve-model", "\"sim/careless\""),
     ("requests-per-second", "5"),

@@ -213,3 +213,27 @@ fn few_iterations_are_a_timeout() {
     assert_eq!(report["classes"]["timeout"], 20);
     assert_eq!(report["flags"]["action_lost"], 0);
 }
+
+/// The default leaves room for what a right agent may need, in cases of any size and with all restarts.
+#[test]
+fn the_default_of_iterations_follows_from_the_case() {
+    let place = Place::new();
+    for (options, most) in [
+        ("--actions 49", 54),
+        ("--actions 55 --distractors 3", 61),
+        ("--actions 64", 71),
+        ("--time --actions 24", 687),
+    ] {
+        let run = place.run(&format!("test tools@sim/perfect --cases 4 --json {options}")).code(0);
+        assert_eq!(run.json()["passed"], 4, "{options}: {run:?}");
+        assert!(run.err.contains(&format!("up to {most} turns")), "{options}: {run:?}");
+        // It belongs to the campaign, so a resumed one has the same.
+        place.run("test --resume last").code(0);
+    }
+    // A smaller one that is given by hand is warned of before anything is done.
+    let run = place.run("test tools@sim/perfect --cases 4 --actions 55 --iterations 50 --json").code(1);
+    assert_eq!(run.json()["classes"]["timeout"], 4);
+    assert!(run.err.contains("a right agent may need 55 calls"), "{run:?}");
+    let run = place.run("test tools@sim/perfect --cases 2 --actions 3 --json").code(0);
+    assert!(!run.err.contains("model turns"), "{run:?}");
+}

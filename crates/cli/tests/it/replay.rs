@@ -75,8 +75,8 @@ fn options_that_contradict_the_recording_are_one_error_with_both_values() {
         run.err.contains(": recorded was the agent tools@sim/careless, now tools@sim/clumsy; "),
         "{run:?}"
     );
-    place.run("test direct@sim/perfect --samples 3 --cases 2 --record s.jsonl -q");
-    let run = place.run("test --replay s.jsonl --samples 5").code(2);
+    place.run("bench gsm8k direct@sim/gold --samples 3 --limit 2 --record s.jsonl -q");
+    let run = place.run("bench gsm8k --replay s.jsonl --samples 5").code(2);
     assert!(run.err.contains(": recorded with --samples 3, now with --samples 5; "), "{run:?}");
     place.run("test --replay r.jsonl --record x.jsonl").code(2);
     // The file is for all campaigns; the recording that is named knows its own options.

@@ -33,9 +33,7 @@ fn calls_as_text_are_a_class_or_calls() {
 #[test]
 fn a_rambling_model_reaches_the_limit_of_its_replies() {
     let place = Place::new();
-    for agent in
-        ["tools", "tools-cot", "plan", "one-step", "sequential", "hierarchical", "team", "react", "cot"]
-    {
+    for agent in ["tools", "tools-cot", "plan", "one-step", "sequential", "hierarchical", "team", "react"] {
         let found = report(&place, &format!("test {agent}@sim/rambling --cases 2 --reply-tokens 60"), 1);
         assert_eq!(found["classes"]["reply_limit"], 2, "{agent}: {found}");
         assert!(found["advice"][0].as_str().unwrap().contains("raise it"), "{agent}: {found}");

@@ -37,7 +37,7 @@ fn new(folder: &Folder) -> RequestedCampaign {
         seed: 7,
         seed_is_secret: false,
         timeout: Duration::from_secs(60),
-        iterations: 9,
+        iterations: Some(9),
         reply_tokens: 4096,
         concurrency: NonZeroU32::MIN.try_into().ok(),
         serve_model: None,

@@ -103,7 +103,7 @@ pub(super) fn must_agree(
     agreement.option(
         "iterations",
         number(options.iterations).as_deref(),
-        number(arguments.iterations).as_deref(),
+        arguments.iterations.and_then(number).as_deref(),
     );
     // Recordings of before there was this limit have none, so that no other value fits them.
     agreement.option(

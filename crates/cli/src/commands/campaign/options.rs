@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_agents::REPLY_TOKENS;
+use planproof_agents::{REPLY_TOKENS, RunLimits};
 use planproof_bench::Campaign;
 use planproof_bench::SynthesisUse;
 use planproof_bench::studies::ShrinkOptions;
@@ -16,7 +16,7 @@ use planproof_suite::Suite;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::arguments::{ITERATIONS, STORE_DEFAULT, TIMEOUT_SECONDS};
+use crate::arguments::{STORE_DEFAULT, TIMEOUT_SECONDS};
 use crate::failure::Failure;
 use crate::{secrets, suites};
 
@@ -142,6 +142,7 @@ impl CampaignOptions {
 pub(crate) fn of_simulation(campaign: &Campaign, synthesis: SynthesisUse) -> StoredOptions {
     let Campaign { seed, concurrency, limits, .. } = campaign;
     let mut options = StoredOptions::new(*seed, *concurrency, limits.wall, limits.iterations);
+    options.iterations_follow_case = limits.iterations_follow_case;
     options.reply_tokens = limits.reply_tokens;
     options.of_suite = OrderOptions::default().to_map();
     options.set_synthesis(Some(synthesis));
@@ -201,7 +202,7 @@ pub(super) fn commands(
     if timeout != Duration::from_secs_f64(TIMEOUT_SECONDS) {
         words.extend(["--timeout".to_owned(), timeout.as_secs_f64().to_string()]);
     }
-    if options.iterations != ITERATIONS {
+    if !options.iterations_follow_case && options.iterations != RunLimits::default().iterations {
         words.extend(["--iterations".to_owned(), options.iterations.to_string()]);
     }
     if let Some(tokens) = options.reply_tokens.filter(|tokens| *tokens != REPLY_TOKENS) {

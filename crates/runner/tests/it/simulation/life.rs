@@ -110,7 +110,7 @@ impl Plan {
             think: None,
             seed_is_secret: false,
             timeout: Duration::from_secs(number(&mut draw, 10, 200).into()),
-            iterations: number(&mut draw, 2, 6),
+            iterations: Some(number(&mut draw, 2, 6)),
             reply_tokens: 4096,
             concurrency: NonZeroUsize::new(number(&mut draw, 1, 6) as usize),
             serve_model: None,
