@@ -111,9 +111,9 @@ impl Agent for VotingAgent {
         self.agents().all(Agent::is_in_process)
     }
 
-    /// No: its samples are asked for answers, without tools.
+    /// Its samples are asked for answers, without tools, so only the other agent can.
     fn can_call(&self) -> bool {
-        false
+        self.other.as_ref().is_some_and(|other| other.can_call())
     }
 
     /// No: samples of a run that was cut off are taken again.

@@ -157,7 +157,7 @@ fn agents_without_calls_are_refused_where_calls_are_needed() {
     let place = Place::new();
     let speech = "(define speech (:states (q (:text \"[Question]\")) (a (:text \"[Answer]\"))) (:behavior (next q a)))";
     place.write("speech.spec", speech);
-    for agent in ["direct", "cot", "direct:samples=3", "fallback:direct,react", "spec:speech.spec"] {
+    for agent in ["direct", "cot", "direct:samples=3", "fallback:direct,cot", "spec:speech.spec"] {
         for command in ["test", "limit"] {
             let run = place.run(&format!("{command} {agent}@sim/perfect")).code(2);
             let said = "answers without calling tools, and these cases cannot be done without calls";

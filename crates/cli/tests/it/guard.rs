@@ -82,7 +82,7 @@ fn every_kind_of_agent_can_be_guarded_and_goes_on() {
         }
     }
     // These write their calls before they see an answer, or make none: what is denied, or never called, is lost.
-    for kind in ["rewoo", "direct", "direct:samples=3", "fallback:direct,react", "fallback:direct,tools"] {
+    for kind in ["rewoo", "fallback:direct,react", "fallback:direct,tools"] {
         let options = "--cases 12 --actions 4";
         let (mut classes, lift) = classes_and_lift(&place, &format!("{kind}@sim/careless"), options);
         let lost = classes["action_lost"].take();
@@ -304,12 +304,10 @@ fn what_has_no_learning_data_is_counted_with_the_reason() {
     let place = Place::new();
     let way = "cannot be put right in the language of their agent: its specification";
     for (agent, why) in [
-        ("direct@sim/perfect", format!("{way} leaves no way to make the calls")),
         (
             "rewoo@sim/perfect --time",
             format!("{way} has calls written before it is seen what came of those before"),
         ),
-        ("direct@sim/perfect --samples 3", "were answered by votes over samples, which call no tools".into()),
         (
             "fallback:direct,react@sim/perfect",
             "were answered by votes over samples, which call no tools".into(),
