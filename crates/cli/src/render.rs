@@ -111,9 +111,8 @@ pub(crate) fn labelled(label: Option<&str>, agent: &str) -> String {
     }
 }
 
-/// The whole report: the agent, passes and failures, then success by size and the rest. Without scored runs there are
-/// no tables.
-pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
+/// The beginning of a report: the agent, passes and failures.
+pub(crate) fn result(report: &Report) -> String {
     let mut out = String::new();
     let model = match &report.model {
         // The names of our own agents contain their model, so it is only named for the others.
@@ -145,25 +144,43 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         let _ = writeln!(out, "{}", folded("isolation: ", &terminal::inline(&isolation.to_string()), 2));
     }
     let _ = write!(out, "\n{}", came_to(report));
+    out
+}
+
+/// The sections of a report, which only its details show. They may be about cases that are scored apart, so they are
+/// shown even if there are no others.
+fn sections(report: &Report) -> impl Iterator<Item = &planproof_suite::Section> {
+    let is_shown = report.all_scored() > 0;
+    report.sections.0.iter().filter(move |section| is_shown && !section.is_for_programs())
+}
+
+/// Whether a report has figures that only its details show.
+pub(crate) fn has_details(report: &Report) -> bool {
+    report.monitor.is_some() || sections(report).next().is_some()
+}
+
+/// The rest of a report, with an empty line after each part: success by size and what was asked for; with `details`
+/// also the suite's own tables, published figures and the cost of corrections. Without scored runs there are no tables.
+pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -> String {
+    let mut out = String::new();
     if report.scored() > 0 {
         // In the form with `#`, because the legend follows directly.
-        let _ = writeln!(out, "\n{:#}", size_table(report));
-        let _ = writeln!(out, "{}", legend(&report.baselines()));
+        let _ = writeln!(out, "{:#}", size_table(report));
+        let _ = writeln!(out, "{}\n", legend(&report.baselines()));
         if !report.metrics.0.is_empty() {
-            let _ = writeln!(out, "\n{}", metrics_table(report));
+            let _ = writeln!(out, "{}\n", metrics_table(report));
         }
     }
-    // Sections may be about cases that are scored apart, so they are shown even if there are no others.
-    if report.all_scored() > 0 {
-        for section in report.sections.0.iter().filter(|section| !section.is_for_programs()) {
-            let _ = writeln!(out, "\n{}", section_lines(section));
+    if details {
+        for section in sections(report) {
+            let _ = writeln!(out, "{}\n", section_lines(section));
         }
-    }
-    if let Some(used) = &report.monitor {
-        let _ = writeln!(out, "\n{}", monitor_table(used));
+        if let Some(used) = &report.monitor {
+            let _ = writeln!(out, "{}\n", monitor_table(used));
+        }
     }
     if let Some(repeated) = &report.repeated {
-        let _ = writeln!(out, "\n{:#}", repeats_table(repeated));
+        let _ = writeln!(out, "{:#}", repeats_table(repeated));
         let what = "pass^k: all of k runs of a case pass. Intervals allow for runs of one case being alike.";
         let counts = format!(
             "Cases: {} passed every time, {} never, {} sometimes (flaky).",
@@ -173,13 +190,14 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
         if let Some(what) = repeated.what_is_no_repeat() {
             let _ = writeln!(out, "{}", text(&what));
         }
+        out.push('\n');
     }
     // Denied calls are called so in files and traces, and a published format keeps its words.
     if let Some(held_back @ 1..) = report.flags.get(HELD_BACK) {
-        let _ = writeln!(out, "\nDenied by the guard: calls of {held_back} of {} runs.", report.scored());
+        let _ = writeln!(out, "Denied by the guard: calls of {held_back} of {} runs.\n", report.scored());
     }
     if let Some(found) = &report.dissection {
-        let _ = writeln!(out, "\n{}", dissection(found, commands));
+        let _ = writeln!(out, "{}", dissection(found, commands));
         if let Some(apart) = report.apart.as_ref().filter(|apart| apart.failed > 0) {
             let left = format!(
                 "Not dissected: {} of {} cases, which are no errors of a plan.",
@@ -188,9 +206,10 @@ pub(crate) fn report(report: &Report, commands: &CommandLines) -> String {
             );
             let _ = writeln!(out, "{}", text(&left));
         }
+        out.push('\n');
     }
     if let Some(found) = &report.shrinking {
-        let _ = writeln!(out, "\n{}", shrinking(found, commands, Marking::for_stdout()));
+        let _ = writeln!(out, "{}\n", shrinking(found, commands, Marking::for_stdout()));
     }
     out
 }
@@ -409,15 +428,10 @@ pub(crate) fn finding(
     marking: Marking,
 ) -> String {
     let mut out = String::new();
-    let Finding { case, class, verdict, alike, .. } = finding;
+    let Finding { case, class, verdict, .. } = finding;
     let (card, explained) = (case.card(), case.explain(verdict));
-    let plural = if *alike == 1 { "case" } else { "cases" };
-    let what = format!(
-        "{} ({alike} {plural} of this class), case {} with {}",
-        class.as_str(),
-        terminal::inline(&card.id),
-        sized(card.size, unit)
-    );
+    let what =
+        format!("{}, case {} with {}", class.as_str(), terminal::inline(&card.id), sized(card.size, unit));
     let _ = writeln!(out, "{}", folded(&format!("Finding {number}: "), &what, 2));
     let _ = writeln!(out, "{}", wrapped("  ", &marked(&explained, marking), text_columns(TASK_WIDTH), 2));
     out += &explanation(&explained);

@@ -118,6 +118,9 @@ fn stated_words(case: &PlanningCase, stated: Stated<'_>) -> Value {
     let (action, demand) = stated.parts(case);
     match demand {
         Demand::Before(after) => json!({"before": action, "after": after, "words": words}),
+        Demand::Takes { argument, from } => {
+            json!({"before": from, "after": action, "argument": argument, "words": words})
+        }
         Demand::Time(Bound::EndsBy(minute)) => {
             json!({"action": action, "ends_by": clock_time(minute), "words": words})
         }

@@ -150,9 +150,13 @@ fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>
     }
     facts.extend(conflict_facts(case, verdict));
     for violation in violations(case, verdict) {
-        let demands = violation.demands.join("; ");
-        let rule = if violation.is_rule { RULE } else { "" };
-        facts.push(Fact::text("violated", format!("{rule}\"{}\", that is, {demands}", violation.words)));
+        let instead = violation.instead.join("; ");
+        // What the text says is marked in it, and a rule stands nowhere else.
+        let instead = match violation.is_rule {
+            true => format!("{RULE}\"{}\": {instead}", violation.words),
+            false => instead,
+        };
+        facts.push(Fact::text("violated", instead));
     }
     facts.extend(wrong_values(case, verdict).into_iter().map(|wrong| Fact::text("passed", wrong)));
     let parameter_errors = verdict.time.as_ref().map_or(&[][..], |time| time.parameter_errors.as_slice());

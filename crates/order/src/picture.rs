@@ -1,7 +1,7 @@
 //! A verdict as pictures: the order of the tasks, and when they were done.
 
 use planproof_suite::{Bar, Bars, CheckState, Graph, GraphEdge, GraphNode};
-use planproof_synth::{Action, ActionId, Bound, OracleVerdict, PlanningCase, StatedBound, clock_time};
+use planproof_synth::{Action, ActionId, Bound, OracleVerdict, PlanningCase, Rule, StatedBound, clock_time};
 
 use crate::stated::{Demand, Stated, duration, span};
 
@@ -46,15 +46,21 @@ pub(crate) fn graph(
     let mut edges: Vec<GraphEdge> = Vec::new();
     for stated in Stated::all(case) {
         let Stated::Order(pair) = stated else { continue };
-        let is_wrong = state(stated).is_broken();
+        let (is_wrong, is_flow) = (state(stated).is_broken(), matches!(pair.rule, Some(Rule::Flow { .. })));
         let is_there = |edge: &GraphEdge| (edge.from, edge.to) == (pair.first, pair.second);
         match edges.iter_mut().find(|edge| is_there(edge)) {
-            Some(edge) => edge.is_wrong |= is_wrong,
+            Some(edge) => {
+                edge.is_wrong |= is_wrong;
+                if is_flow {
+                    (edge.is_flow, edge.title) = (true, stated.in_words(case));
+                }
+            }
             // A violated constraint is drawn even if it follows from others: it is what the picture is for.
-            None if is_wrong || !follows(pair.first, pair.second) => edges.push(GraphEdge {
+            None if is_wrong || is_flow || !follows(pair.first, pair.second) => edges.push(GraphEdge {
                 from: pair.first,
                 to: pair.second,
                 title: stated.in_words(case),
+                is_flow,
                 is_wrong,
             }),
             None => {}

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use planproof_synth::{
-    ActionId, Bound, ConstraintId, PlanningCase, Source, StatedBound, StatedConstraint, clock_time,
+    ActionId, Bound, ConstraintId, PlanningCase, Rule, Source, StatedBound, StatedConstraint, clock_time,
 };
 
 /// A constraint of a case.
@@ -61,12 +61,18 @@ impl<'a> Stated<'a> {
     pub(crate) fn parts(self, case: &'a PlanningCase) -> (&'a str, Demand<'a>) {
         let text = |place: usize| case.actions.get(place).map_or("", |action| action.text.as_str());
         match self {
-            Self::Order(stated) => (text(stated.first), Demand::Before(text(stated.second))),
+            Self::Order(stated) => match &stated.rule {
+                Some(Rule::Flow { argument, .. }) => {
+                    (text(stated.second), Demand::Takes { argument, from: text(stated.first) })
+                }
+                _ => (text(stated.first), Demand::Before(text(stated.second))),
+            },
             Self::Time(stated) => (text(stated.action), Demand::Time(stated.bound)),
         }
     }
 
-    /// "payroll audit before stock check", "payroll audit ends by 14:30".
+    /// "payroll audit before stock check", "email sending takes its address from customer search", "payroll audit ends
+    /// by 14:30".
     pub(crate) fn in_words(self, case: &PlanningCase) -> String {
         let (action, demand) = self.parts(case);
         format!("{action} {demand}")
@@ -78,6 +84,13 @@ impl<'a> Stated<'a> {
 pub(crate) enum Demand<'a> {
     /// It precedes the action with these words.
     Before(&'a str),
+    /// To pass on a value, for which it has to come later as well.
+    Takes {
+        /// The argument that takes the value.
+        argument: &'a str,
+        /// The words of the action whose tool returns it.
+        from: &'a str,
+    },
     /// To keep to a clock time.
     Time(Bound),
 }
@@ -86,6 +99,7 @@ impl fmt::Display for Demand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Before(action) => write!(f, "before {action}"),
+            Self::Takes { argument, from } => write!(f, "takes its {argument} from {from}"),
             Self::Time(bound) => bound.fmt(f),
         }
     }

@@ -2,7 +2,7 @@
 
 use planproof_suite::runs::on_one_line;
 use planproof_synth::{
-    ActionId, Flag, OracleVerdict, OrderClass, ParameterError, PlanningCase, StartFault, TimeForm,
+    ActionId, Bound, Flag, OracleVerdict, OrderClass, ParameterError, PlanningCase, StartFault, TimeForm,
     WrongValue, clock_time,
 };
 
@@ -14,8 +14,8 @@ pub(crate) struct Violation<'a> {
     pub(crate) words: &'a str,
     /// The words are those of a rule.
     pub(crate) is_rule: bool,
-    /// `a before b`, `a ends by 14:30`.
-    pub(crate) demands: Vec<String>,
+    /// What was done instead: `b came before a`, `a ended at 15:10, after 14:30`.
+    pub(crate) instead: Vec<String>,
 }
 
 /// The violated constraints, by the words that state them.
@@ -23,17 +23,59 @@ pub(crate) fn violations<'a>(case: &PlanningCase, verdict: &'a OracleVerdict) ->
     let mut by_words: Vec<Violation<'a>> = Vec::new();
     for violated in &verdict.violated {
         let Some(stated) = Stated::find(case, &violated.id) else { continue };
-        let demand = stated.in_words(case);
+        let instead = violation(case, verdict, stated);
         match by_words.iter_mut().find(|violation| violation.words == violated.words) {
-            Some(violation) => violation.demands.push(demand),
+            Some(violation) => violation.instead.push(instead),
             None => by_words.push(Violation {
                 words: &violated.words,
                 is_rule: stated.rule(case).is_some(),
-                demands: vec![demand],
+                instead: vec![instead],
             }),
         }
     }
     by_words
+}
+
+/// What was done instead of what a constraint demands.
+fn violation(case: &PlanningCase, verdict: &OracleVerdict, stated: Stated<'_>) -> String {
+    let call = |place: usize| {
+        let id = &case.actions.get(place)?.id;
+        verdict.calls.iter().position(|called| called == id)
+    };
+    let times = |place: usize| {
+        let start = *verdict.time.as_ref()?.starts.get(call(place)?)?;
+        Some((start, start.saturating_add(duration(case, &case.actions.get(place)?.id)?)))
+    };
+    match stated {
+        Stated::Order(order) => {
+            let text = |place: usize| case.actions.get(place).map_or("", |action| action.text.as_str());
+            let [first, second] = [order.first, order.second];
+            // In the time form the clock times order the tasks, otherwise the calls.
+            let is_before = match times(first).zip(times(second)) {
+                Some((first, second)) => second.0 < first.0,
+                None => call(second) < call(first),
+            };
+            let [first_text, second_text] = [text(first), text(second)];
+            match is_before {
+                true => format!("{second_text} came before {first_text}"),
+                false => format!("{second_text} began before {first_text} had ended"),
+            }
+        }
+        Stated::Time(bound) => {
+            let (action, _) = stated.parts(case);
+            let at = times(bound.action);
+            match (bound.bound, at) {
+                (Bound::EndsBy(by), Some((_, end))) => {
+                    format!("{action} ended at {}, after {}", clock_time(end), clock_time(by))
+                }
+                (Bound::StartsFrom(from), Some((start, _))) => {
+                    format!("{action} began at {}, before {}", clock_time(start), clock_time(from))
+                }
+                // A verdict from a file can lack its times.
+                (_, None) => format!("not {}", stated.in_words(case)),
+            }
+        }
+    }
 }
 
 /// The words of an action.
@@ -180,8 +222,8 @@ pub(crate) fn summary(case: &PlanningCase, verdict: &OracleVerdict) -> String {
         OrderClass::OrderError => {
             let violations = violations(case, verdict);
             let violated = violations.first().and_then(|violation| {
-                let demand = violation.demands.first()?;
-                Some(format!("not {demand}: \"{}\"{}", violation.words, more(&verdict.violated)))
+                let instead = violation.instead.first()?;
+                Some(format!("{instead}: \"{}\"{}", violation.words, more(&verdict.violated)))
             });
             violated.or_else(|| late(case, verdict).into_iter().next())
         }

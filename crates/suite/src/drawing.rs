@@ -96,6 +96,8 @@ pub struct GraphEdge {
     pub to: usize,
     /// The demand in words.
     pub title: String,
+    /// The later thing takes a value from the earlier one.
+    pub is_flow: bool,
     /// It was violated, or belongs to a conflict.
     pub is_wrong: bool,
 }

@@ -300,6 +300,17 @@ impl From<IsolateChoice> for Isolate {
     }
 }
 
+/// How much of a report the terminal shows.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ShownArguments {
+    /// Maximum number of findings (distinct failures) shown, if no file is written.
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
+    pub(crate) findings: usize,
+    /// Also show the suite's own tables, published figures, and the cost of corrections.
+    #[arg(long)]
+    pub(crate) details: bool,
+}
+
 /// What commands have that run all their cases.
 #[derive(Debug, Args)]
 pub(crate) struct AllCasesArguments {
@@ -320,9 +331,8 @@ pub(crate) struct AllCasesArguments {
     /// Runs without a score give exit status 3 all the same.
     #[arg(long, value_name = "P%", value_parser = percent)]
     pub(crate) success_min: Option<f64>,
-    /// Maximum number of findings (distinct failures) shown.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
-    pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) shown: ShownArguments,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
 }

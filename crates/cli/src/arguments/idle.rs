@@ -89,15 +89,15 @@ const MODES: [(&[&str], &[&str], When); 21] = [
     (&["mnms sheet results"], &["seed"], Unless("count", "without --count")),
     (&["read"], &["task"], If("file", "with a file of cases")),
     (&["serve-tools"], &["json"], If("stdio", "with --stdio")),
-    (&["runs show"], &["findings"], If("case", "with --case")),
+    (&["runs show"], &["findings", "details"], If("case", "with --case")),
     // Not of `test` and `bench`: the command line that a campaign keeps has the file's values, and must work again.
-    (&["runs show", "report"], &["findings"], If("json", "with --json")),
-    (&["report"], &["findings"], If("others", "with several campaigns")),
-    (&["report"], &["findings"], If("html", "with --html")),
-    (&["report"], &["findings"], If("junit", "with --junit")),
-    (&["report"], &["findings"], If("csv", "with --csv")),
-    (&["report"], &["findings"], If("inspect", "with --inspect")),
-    (&["report"], &["findings"], If("step_summary", "with --step-summary")),
+    (&["runs show", "report"], &["findings", "details"], If("json", "with --json")),
+    (&["report"], &["findings", "details"], If("others", "with several campaigns")),
+    (&["report"], &["findings", "details"], If("html", "with --html")),
+    (&["report"], &["findings", "details"], If("junit", "with --junit")),
+    (&["report"], &["findings", "details"], If("csv", "with --csv")),
+    (&["report"], &["findings", "details"], If("inspect", "with --inspect")),
+    (&["report"], &["findings", "details"], If("step_summary", "with --step-summary")),
 ];
 
 /// Whether the command has a use for the option with this id.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use planproof_store::Fingerprint;
 
+use super::ShownArguments;
 use crate::report_files::ReportFileArguments;
 use crate::values::{file, fingerprint, label, whole};
 
@@ -68,9 +69,8 @@ pub(crate) enum RunsCommand {
         /// With --case, draw the graph of the team's sub-tasks instead of the trace.
         #[arg(long, value_enum, value_name = "FORM", requires = "case", conflicts_with = "json")]
         graph: Option<GraphForm>,
-        /// Maximum number of findings (distinct failures) shown.
-        #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
-        findings: usize,
+        #[command(flatten)]
+        shown: ShownArguments,
         /// Judge all runs again from their traces, instead of using the stored verdicts.
         #[arg(long, conflicts_with = "case")]
         judge_again: bool,
@@ -204,9 +204,8 @@ pub(crate) struct ReportArguments {
     /// Expected fingerprint of the seal of one campaign, not of a matrix, as printed when it was run.
     #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint, conflicts_with = "others")]
     pub(crate) seal: Option<Fingerprint>,
-    /// Maximum number of findings (distinct failures) shown, if no file is written.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
-    pub(crate) findings: usize,
+    #[command(flatten)]
+    pub(crate) shown: ShownArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

@@ -23,7 +23,7 @@ use planproof_model::prices::Money;
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
 use planproof_order::synth::file::write_case;
-use planproof_report::CommandLines;
+use planproof_report::{CommandLines, shell_word};
 use planproof_suite::{SizeUnit, Unscored};
 
 use super::{print_json, runtime};
@@ -154,15 +154,14 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         }
         return written.map(|()| ExitCode::Outside);
     }
-    let findings = pick_findings(&run.campaign.cases, &outcomes, request.all.findings);
+    let findings = pick_findings(&run.campaign.cases, &outcomes, request.all.shown.findings);
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let printed = match takes_stdout {
         true => Ok(()),
         false => print_report(
             run.suite.unit(),
             &report,
-            &findings,
-            unscored,
+            &Found { findings: &findings, unscored, details: request.all.shown.details },
             &run.campaign.id,
             &prepared.commands(),
             global,
@@ -274,18 +273,26 @@ fn write_files(
     prepared.reported(outcomes, report, |reported| files.write(reported, global))
 }
 
-/// The report to stdout: one JSON document, or the tables and the findings. `unscored` says why a run has no score,
-/// if there is such a run.
+/// What a report shows of single runs, and how much of the rest.
+pub(crate) struct Found<'a> {
+    /// The failures to show, in the order of their numbers.
+    pub(crate) findings: &'a [Finding<'a>],
+    /// Why a run has no score, if there is such a run.
+    pub(crate) unscored: Option<&'a Unscored>,
+    /// Whether all tables are shown.
+    pub(crate) details: bool,
+}
+
+/// The report to stdout: one JSON document, or the result, the findings and the tables.
 pub(crate) fn print_report(
     unit: SizeUnit,
     report: &Report,
-    findings: &[Finding<'_>],
-    unscored: Option<&Unscored>,
+    found: &Found<'_>,
     campaign: &str,
     commands: &CommandLines,
     global: &Global,
 ) -> Result<(), Failure> {
-    let notes = notes(report, unscored, &commands.resume(campaign));
+    let notes = notes(report, found.unscored, &commands.resume(campaign));
     if global.json {
         for note in notes {
             // Stdout is one JSON document.
@@ -297,11 +304,16 @@ pub(crate) fn print_report(
     if report.replay {
         writeln!(out, "{REPLAY}")?;
     }
-    writeln!(out, "{}", render::report(report, commands))?;
-    for (place, finding) in findings.iter().enumerate() {
+    writeln!(out, "{}", render::result(report))?;
+    for (place, finding) in found.findings.iter().enumerate() {
         let repeat = (report.repeats > 1).then_some(finding.repeat);
         let again = commands.see(campaign, &finding.case.card().id, repeat);
         writeln!(out, "{}", render::finding(place + 1, finding, unit, &again, Marking::for_stdout()))?;
+    }
+    out.write_all(render::figures(report, commands, found.details).as_bytes())?;
+    if !found.details && render::has_details(report) {
+        let again = commands.line(&format!("runs show {} --details", shell_word(campaign)));
+        writeln!(out, "All figures: {again}\n")?;
     }
     for note in cost(report).into_iter().chain(notes) {
         writeln!(out, "{note}\n")?;

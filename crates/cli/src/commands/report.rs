@@ -49,7 +49,7 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
     let files = arguments.files.open(global, &[("--store", arguments.store.store.as_path())])?;
     if files.is_empty() {
         // Tables can come from summaries; files are about single runs, which are all judged again.
-        return show(store, &arguments.run, arguments.findings, false, global);
+        return show(store, &arguments.run, arguments.shown, false, global);
     }
     let stored = Stored::load(store, &arguments.run)?;
     say_what_is_missing(&stored.campaign.row, &stored.commands);

@@ -19,9 +19,9 @@ use planproof_suite::Class;
 use planproof_trace::{Event, EventKind, notation, wire};
 use serde_json::json;
 
-use super::campaign::{Derived, print_report};
+use super::campaign::{Derived, Found, print_report};
 use super::{matrix, print_json};
-use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsCommand};
+use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsCommand, ShownArguments};
 use crate::damage;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
@@ -53,12 +53,12 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
         RunsCommand::Show { run, case: Some(case), repeat, graph, .. } => {
             show_case(&store, run, case, *repeat, *graph, global)?;
         }
-        RunsCommand::Show { run, case: None, findings, judge_again, .. } => {
+        RunsCommand::Show { run, case: None, shown, judge_again, .. } => {
             if let Some(found) = store.matrix(run)? {
                 matrix::show(&store, &found, None, global)?;
                 return Ok(ExitCode::Passed);
             }
-            show(&store, run, *findings, *judge_again, global)?;
+            show(&store, run, *shown, *judge_again, global)?;
         }
         RunsCommand::Export { run, format, case } => export(&store, run, *format, case.as_deref())?,
         RunsCommand::Verify { run, seal } => verify::run(&store, run, *seal, global)?,
@@ -168,7 +168,7 @@ pub(super) fn date(milliseconds: u64) -> String {
 pub(crate) fn show(
     store: &Store,
     name: &str,
-    findings_max: usize,
+    shown: ShownArguments,
     judges_again: bool,
     global: &Global,
 ) -> Result<(), Failure> {
@@ -179,29 +179,30 @@ pub(crate) fn show(
     // Figures come from summaries; only the runs that are shown are read in full and judged again.
     let figures = match judges_again {
         true => None,
-        false => Figures::read(store, &campaign, &options, findings_max)?,
+        false => Figures::read(store, &campaign, &options, shown.findings)?,
     };
     let Some(Figures { report, picks, unscored }) = figures else {
-        return show_in_full(store, &campaign, findings_max, global);
+        return show_in_full(store, &campaign, shown, global);
     };
-    let mut shown = Vec::new();
+    let mut loaded = Vec::new();
     for pick in &picks {
         let unit = Unit { ordinal: pick.ordinal, repeat: pick.repeat };
         if note_damage(store, &campaign, unit)? {
             continue;
         }
         let (case, run) = stored::load_one(store, &campaign, &options, unit)?;
-        shown.extend(run.map(|(outcome, _)| (case, outcome, pick.alike)));
+        loaded.extend(run.map(|(outcome, _)| (case, outcome, pick.alike)));
     }
     let findings: Vec<Finding<'_>> =
-        shown.iter().filter_map(|(case, outcome, alike)| Finding::new(&**case, outcome, *alike)).collect();
+        loaded.iter().filter_map(|(case, outcome, alike)| Finding::new(&**case, outcome, *alike)).collect();
     let unscored = match unscored {
         Some(unit) if note_damage(store, &campaign, unit)? => None,
         Some(unit) => stored::load_one(store, &campaign, &options, unit)?.1,
         None => None,
     };
     let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
-    print_report(options.suite()?.unit(), &report, &findings, why, &campaign.id, &commands, global)
+    let found = Found { findings: &findings, unscored: why, details: shown.details };
+    print_report(options.suite()?.unit(), &report, &found, &campaign.id, &commands, global)
 }
 
 /// Reports damaged runs of a campaign, as far as their summaries show it, and counts only the others as finished.
@@ -269,16 +270,15 @@ fn must_be_sound(store: &Store, campaign: &CampaignRow, unit: Unit, case: &str) 
 fn show_in_full(
     store: &Store,
     campaign: &CampaignRow,
-    findings_max: usize,
+    shown: ShownArguments,
     global: &Global,
 ) -> Result<(), Failure> {
     let stored = Stored::load(store, &campaign.id)?;
-    let findings = pick_findings(&stored.campaign.cases, &stored.campaign.outcomes, findings_max);
+    let findings = pick_findings(&stored.campaign.cases, &stored.campaign.outcomes, shown.findings);
     print_report(
         stored.campaign.suite.unit(),
         &stored.report()?,
-        &findings,
-        stored.campaign.unscored(),
+        &Found { findings: &findings, unscored: stored.campaign.unscored(), details: shown.details },
         &campaign.id,
         &stored.commands,
         global,

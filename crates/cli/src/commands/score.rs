@@ -113,7 +113,8 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         false => {
             // There is no campaign that such a command could be about.
             let commands = CommandLines::new("score", None, []);
-            writeln!(terminal::text(), "{}", render::report(&report, &commands)).map_err(Failure::from)
+            let figures = render::figures(&report, &commands, true);
+            write!(terminal::text(), "{}\n{figures}", render::result(&report)).map_err(Failure::from)
         }
     };
     unless_closed(printed)?;

@@ -25,19 +25,32 @@ struct Failure<'a> {
     class: Class,
     /// Number of runs of the case that failed in this class.
     alike: usize,
-    /// For the smallest failure of its class: the number of the finding, and the number of cases that failed in the
-    /// class.
-    finding: Option<(usize, usize)>,
+    /// Its number among all failures, as on the terminal.
+    number: usize,
+    /// Whether it is open when the page is.
+    is_shown: bool,
 }
 
-/// All failing cases, represented for each class by their first run that failed in it: findings by number, then the
-/// others in the order of the campaign. Also returns the number of findings.
+/// Fewest findings that are shown in full, as on the terminal.
+const SHOWN_MIN: usize = 3;
+
+/// All failing cases, represented for each class by their first run that failed in it, in the order of their numbers.
+/// Also returns how many of them are shown in full: the smallest of each class, and at least so many as the terminal
+/// shows.
 fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
     let cases = campaign.cases;
     let failure = |outcome: &'a Outcome| {
         let case = &**cases.get(outcome.ordinal as usize)?;
         let verdict = outcome.verdict.as_ref().ok()?;
-        Some(Failure { case, outcome, verdict, class: verdict.class()?, alike: 1, finding: None })
+        Some(Failure {
+            case,
+            outcome,
+            verdict,
+            class: verdict.class()?,
+            alike: 1,
+            number: 0,
+            is_shown: false,
+        })
     };
     let mut failures: Vec<_> = campaign.outcomes.iter().filter_map(failure).collect();
     let classes: HashSet<Class> = failures.iter().map(|failure| failure.class).collect();
@@ -49,21 +62,18 @@ fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
         first.alike += usize::from(is_same);
         is_same
     });
-    let findings: HashMap<Unit, (usize, usize)> = (1..)
-        // One finding of each class comes before any second one, so this many are the smallest failure of each class.
-        .zip(pick_findings(cases, campaign.outcomes, classes.len()))
-        .map(|(number, finding)| {
-            let unit = Unit { ordinal: finding.ordinal, repeat: finding.repeat };
-            (unit, (number, finding.alike))
-        })
+    let numbers: HashMap<Unit, usize> = (1..)
+        .zip(pick_findings(cases, campaign.outcomes, usize::MAX))
+        .map(|(number, finding)| (Unit { ordinal: finding.ordinal, repeat: finding.repeat }, number))
         .collect();
+    // One finding of each class comes before any second one, so these hold the smallest failure of each class.
+    let shown = classes.len().max(SHOWN_MIN).min(failures.len());
     for failure in &mut failures {
-        failure.finding = findings.get(&failure.outcome.unit()).copied();
+        failure.number = numbers.get(&failure.outcome.unit()).copied().unwrap_or_default();
+        failure.is_shown = failure.number <= shown;
     }
-    failures.sort_by_key(|failure| {
-        (failure.finding.map_or(usize::MAX, |(number, _)| number), failure.outcome.unit())
-    });
-    (failures, findings.len())
+    failures.sort_by_key(|failure| failure.number);
+    (failures, shown)
 }
 
 /// Writes the findings and all further failures as far as the limits allow, then a summary of the rest.
@@ -88,7 +98,7 @@ pub(super) fn write(
             (command(&campaign.commands.run_again(campaign.id, "CASE")))
         }
         (filter("Class", campaign.suite.unit().many, kinds))
-        h3 { "Findings: the smallest case of each class" }
+        h3 { "Findings: the smallest cases, one of each class first" }
     })?;
     let show = |failure: &Failure<'_>| show(failure, campaign);
     let mut left_out = Vec::new();
@@ -121,7 +131,7 @@ fn nothing_failed(campaign: &ReportedCampaign<'_>) -> Markup {
 
 /// One failing case.
 fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
-    let Failure { case, outcome, verdict, class, alike, finding } = failure;
+    let Failure { case, outcome, verdict, class, alike, number, is_shown } = failure;
     let trace = campaign.traces.trace(outcome.unit());
     let card = case.card();
     let (explained, notes) = events::explain(*case, verdict, &trace);
@@ -131,14 +141,14 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
         repeat => format!("case-{}-{repeat}", outcome.ordinal),
     };
     html! {
-        details.case #(anchor) open[finding.is_some()]
+        details.case #(anchor) open[*is_shown]
             data-case=(Foreign::short(&card.id, NAME_CHARACTERS_MAX))
             data-class=(class.as_str())
             data-actions=(card.size)
         {
             summary {
                 h4 {
-                    @if let Some((number, _)) = finding { span.finding { "Finding " (number) } " " }
+                    span.finding { "Finding " (number) } " "
                     span.class { (class.as_str()) } " "
                     "case " (Foreign::short(&card.id, NAME_CHARACTERS_MAX)) ", "
                     (campaign.sized(card))
@@ -146,9 +156,6 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
                 span.gist { (run::gist(&explained)) } " "
                 @if campaign.repeats > 1 {
                     span.quiet { (alike) " of " (campaign.repeats) " runs; repeat " (outcome.repeat) " is shown" } " "
-                }
-                @if let Some((_, alike)) = finding {
-                    span.alike { (counted(*alike as u64, "case", "cases")) " of this class" }
                 }
             }
             (run::whole(&explained, &trace))

@@ -65,7 +65,7 @@ pub(super) fn draw(graph: &Graph) -> Markup {
             // Violated edges are drawn on top of the others.
             @for is_wrong in [false, true] {
                 @for (edge, line, tip) in ways.iter().filter(|(edge, ..)| edge.is_wrong == is_wrong) {
-                    g.way.broken[is_wrong] {
+                    g.way.broken[is_wrong].flow[edge.is_flow] {
                         title { (Foreign::short(&edge.title, NAME_CHARACTERS_MAX)) }
                         path.line d=(line) {}
                         path.tip d=(tip) {}
@@ -74,7 +74,11 @@ pub(super) fn draw(graph: &Graph) -> Markup {
             }
             @for (node, place) in graph.nodes.iter().zip(&placed.nodes) { (show(node, *place)) }
         }
-        p.key { "An arrow: comes before. Numbers: the order of the calls; a dashed border: not called." }
+        p.key {
+            "An arrow: comes before."
+            @if graph.edges.iter().any(|edge| edge.is_flow) { " A dotted one: a value is passed on." }
+            " Numbers: the order of the calls; a dashed border: not called."
+        }
     }
 }
 
@@ -272,8 +276,13 @@ mod tests {
 
     fn graph(count: usize, edges: &[(usize, usize)]) -> Graph {
         let node = |number: usize| GraphNode { name: format!("task {number}"), ..GraphNode::default() };
-        let edge =
-            |&(from, to): &(usize, usize)| GraphEdge { from, to, title: String::new(), is_wrong: false };
+        let edge = |&(from, to): &(usize, usize)| GraphEdge {
+            from,
+            to,
+            title: String::new(),
+            is_flow: false,
+            is_wrong: false,
+        };
         Graph { nodes: (0..count).map(node).collect(), edges: edges.iter().map(edge).collect() }
     }
 

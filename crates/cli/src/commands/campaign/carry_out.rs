@@ -153,7 +153,7 @@ impl<'a> Watcher<'a> {
 
 impl Watch for Watcher<'_> {
     fn begun(&mut self, begun: &Begun<'_>) {
-        let Begun { campaign, cases, repeats, total, seal, done, failed, is_replay } = *begun;
+        let Begun { campaign, cases, repeats, total, done, failed, is_replay, .. } = *begun;
         let times = match repeats {
             1 => String::new(),
             repeats => format!(", each {repeats} times"),
@@ -162,11 +162,6 @@ impl Watch for Watcher<'_> {
         let replay = if is_replay { ", a replay" } else { "" };
         let cases = counted(cases, "case");
         progress::say(self.global, &format!("campaign {campaign}: {cases}{times}{resumed}{replay}"));
-        // If all runs are finished, a further key seals at most what a killed process left without an end, and the
-        // report shows it.
-        if done < total {
-            progress::say(self.global, &format!("seal {seal}"));
-        }
         if !self.is_reviewed {
             self.bar = progress::bar(self.global, total, done);
         }
