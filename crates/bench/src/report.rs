@@ -185,8 +185,8 @@ pub struct Report {
     /// alone: it is no figure of the runs, and the store does not have it.
     #[serde(skip)]
     pub wall: Option<std::time::Duration>,
-    /// Tokens.
-    pub tokens: Tokens,
+    /// Tokens; null if nobody counted them: a program with a model of its own need not report them.
+    pub tokens: Option<Tokens>,
     /// The cost of holding models to their specifications; null if the agent is not made from one.
     pub monitor: Option<MonitorUse>,
     /// Cost in US dollars; null if no price is known.
@@ -333,6 +333,25 @@ pub struct Tokens {
     pub output: u64,
 }
 
+impl Tokens {
+    /// Those of these runs.
+    fn of(runs: &[RunSummary]) -> Self {
+        Self {
+            input: runs.iter().map(|run| run.usage.input_tokens).sum(),
+            output: runs.iter().map(|run| run.usage.output_tokens).sum(),
+        }
+    }
+
+    fn are_none(self) -> bool {
+        (self.input, self.output) == (0, 0)
+    }
+
+    /// All of them.
+    pub fn total(self) -> u64 {
+        self.input + self.output
+    }
+}
+
 /// How many of these runs have each class about which the user can do something.
 fn advised(suite: &dyn Suite, runs: &[RunSummary]) -> Vec<(&'static str, usize)> {
     let count = |class: &str| {
@@ -443,10 +462,9 @@ impl Report {
             synthesis_seconds: input.synthesis.map(|made| made.time.as_secs_f64()),
             agent_seconds: input.runs.iter().map(|run| run.wall.as_secs_f64()).sum(),
             wall: None,
-            tokens: Tokens {
-                input: input.runs.iter().map(|run| run.usage.input_tokens).sum(),
-                output: input.runs.iter().map(|run| run.usage.output_tokens).sum(),
-            },
+            tokens: Some(Tokens::of(input.runs)).filter(|tokens| {
+                input.model.is_some() || !tokens.are_none() || suite.asks_no_model(input.agent)
+            }),
             monitor: MonitorUse::sum(input.runs.iter().map(|run| &run.monitor)),
             cost: input.cost,
             cost_is_estimate: false,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
 use comfy_table::CellAlignment;
-use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report};
+use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report, Tokens};
 use planproof_report::{CommandLines, lines, metric_words, short_in_the_middle};
 use planproof_suite::{Baseline, Check, Content, EventNote, Explanation, Fact, Mark, SizeUnit};
 
@@ -343,6 +343,11 @@ fn size_table(report: &Report) -> Table {
         row("all".to_owned(), [report.scored(), report.passed], report.success(), &overall);
     }
     table
+}
+
+/// All tokens of a campaign.
+pub(crate) fn tokens(tokens: Option<Tokens>) -> String {
+    tokens.map_or("unknown".to_owned(), |tokens| tokens.total().to_string())
 }
 
 /// A word with a capital letter.

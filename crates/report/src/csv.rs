@@ -8,7 +8,7 @@
 //! | `class`, `flags` | class of the failure, and all flags that apply, separated by blanks |
 //! | suite's run columns | its [`Columns::of_run`](planproof_suite::Columns::of_run); empty if unscored |
 //! | `wall_ms` | how long the agent took, in milliseconds |
-//! | `input_tokens`, `output_tokens` | as counted by servers; 0 for external agents |
+//! | `input_tokens`, `output_tokens` | as counted by servers; empty if nobody counted them |
 //! | `corrections`, `discarded_tokens`, `repeated_tokens` | cost of the specification; empty without one |
 //! | `unscored` | why the run says nothing about the agent; empty if it is scored |
 //! | `agent`, `model`, `simulated`, `campaign` | what was tested: the same in all rows, so that files can be joined |
@@ -86,8 +86,8 @@ fn row(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &Outcome) -> V
     ));
     row.extend([
         outcome.wall.as_millis().to_string(),
-        outcome.usage.input_tokens.to_string(),
-        outcome.usage.output_tokens.to_string(),
+        number(report.tokens.map(|_| outcome.usage.input_tokens)),
+        number(report.tokens.map(|_| outcome.usage.output_tokens)),
         number(monitor.map(|used| used.corrections)),
         number(monitor.map(|used| used.discarded_tokens)),
         number(monitor.map(|used| used.repeated_tokens)),

@@ -203,9 +203,12 @@ impl Page<'_> {
     }
 }
 
-/// The cost of a run: "1,200 tokens read and 22 written by the model, 1.5 s".
+/// The cost of a run: "1,200 tokens read and 22 written by the model, 1.5 s"; the time alone if no token was counted.
 pub fn took(outcome: &planproof_bench::Outcome) -> String {
     let usage = outcome.usage;
+    if (usage.input_tokens, usage.output_tokens) == (0, 0) {
+        return text::seconds(outcome.wall.as_secs_f64());
+    }
     format!(
         "{} read and {} written by the model, {}",
         text::counted(usage.input_tokens, "token", "tokens"),

@@ -263,7 +263,8 @@ fn mean_and_standard_error(values: &[f64]) -> (f64, f64) {
 
 fn stats<'a>(campaign: &ReportedCampaign<'a>) -> Stats<'a> {
     let report = campaign.report;
-    let usage = Usage::new(report.tokens.input, report.tokens.output);
+    // Inspect treats no entry as unknown.
+    let usage = report.tokens.map_or(Usage::default(), |tokens| Usage::new(tokens.input, tokens.output));
     Stats {
         started_at: campaign.created(),
         // The end time is not stored. Inspect treats an empty text as unknown.

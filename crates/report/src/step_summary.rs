@@ -116,8 +116,8 @@ fn key_figures(report: &Report) -> String {
         report.failed,
         report.unscored,
         seconds(report.agent_seconds),
-        report.tokens.input,
-        report.tokens.output,
+        report.tokens.map_or("unknown".to_owned(), |tokens| tokens.input.to_string()),
+        report.tokens.map_or("unknown".to_owned(), |tokens| tokens.output.to_string()),
         report.cost.map_or("-".to_owned(), |dollars| format!("{dollars:.4} USD")),
     );
     out

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use planproof_agents::{AgentSpec, BodyName, RunLimits};
-use planproof_bench::{LimitPlan, Report, SynthesisUse};
+use planproof_bench::{LimitPlan, Report, SynthesisUse, Tokens};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
@@ -298,8 +298,8 @@ impl StoredOptions {
         report.cost_is_estimate = report.cost.is_some() && progress.spent.is_estimate;
         // A program's turns are not in its traces; the tokens of the model served to it are counted at the server.
         if self.serve_model.is_some() {
-            report.tokens.input = progress.served_input_tokens;
-            report.tokens.output = progress.served_output_tokens;
+            let [input, output] = [progress.served_input_tokens, progress.served_output_tokens];
+            report.tokens = Some(Tokens { input, output });
         }
         report
     }

@@ -181,7 +181,7 @@ fn text(table: &MatrixTable) -> String {
         cells.extend(keys.iter().map(|key| render::short(setting(key), CELL_CHARACTERS_MAX)));
         cells.extend(figures(row, table));
         cells.extend(beside.iter().map(|metric| value(row, metric)));
-        cells.extend([(row.tokens.input + row.tokens.output).to_string(), cost(row)]);
+        cells.extend([render::tokens(row.tokens), cost(row)]);
         shown.add_row(cells);
     }
     out += &format!("{shown:#}\n");

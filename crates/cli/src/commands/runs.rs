@@ -358,7 +358,7 @@ fn show_case(
     let with_which = match campaign.model.as_deref() {
         Some(model) => format!("with {}", terminal::inline(model)),
         None if is_without_model => "without a model".to_owned(),
-        None => "with a model of its own".to_owned(),
+        None => "whose model, if it has one, is unknown".to_owned(),
     };
     let label = &case.card().label;
     let label = if label.is_empty() { String::new() } else { format!(", {}", terminal::inline(label)) };

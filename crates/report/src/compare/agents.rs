@@ -84,8 +84,8 @@ pub struct AgentRow {
     pub success: Success,
     /// Failed runs by class; classes that did not occur are omitted.
     pub classes: BTreeMap<&'static str, u64>,
-    /// Tokens used by the runs, as counted by servers.
-    pub tokens: Tokens,
+    /// Tokens used by the runs, as counted by servers; null if nobody counted them.
+    pub tokens: Option<Tokens>,
     /// The cost of keeping its model to the specification; null if the agent is not made from one.
     pub monitor: Option<MonitorUse>,
     /// Time taken by the agent, summed over runs, which may have run concurrently.
@@ -302,7 +302,7 @@ impl Column {
             repeats: campaign.repeats,
             success: Success::of(&[]),
             classes: BTreeMap::new(),
-            tokens: Tokens { input: 0, output: 0 },
+            tokens: campaign.report.tokens,
             monitor: None,
             agent_seconds: 0.0,
             against_first: None,
@@ -337,7 +337,10 @@ impl Column {
         AgentRow {
             success,
             classes,
-            tokens: Tokens { input: usage.input_tokens, output: usage.output_tokens },
+            tokens: self
+                .row
+                .tokens
+                .map(|_| Tokens { input: usage.input_tokens, output: usage.output_tokens }),
             monitor,
             agent_seconds: wall.as_secs_f64(),
             against_first,

@@ -68,8 +68,8 @@ pub struct Combination {
     pub metrics: Metrics,
     /// Failed runs by class; classes that did not occur are omitted.
     pub classes: BTreeMap<&'static str, u64>,
-    /// Tokens used by the runs, as counted by servers.
-    pub tokens: Tokens,
+    /// Tokens used by the runs, as counted by servers; null if nobody counted them.
+    pub tokens: Option<Tokens>,
     /// Their cost in US dollars; null if unknown.
     pub cost: Option<f64>,
     /// Whether part of the cost is an upper bound instead of a measured value.

@@ -65,7 +65,7 @@ pub(super) fn rows(table: &AgentTable) -> Markup {
 
 fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
     let success = &row.success;
-    let tokens = row.tokens.input + row.tokens.output;
+    let tokens = row.tokens.map_or("unknown".to_owned(), |tokens| count(tokens.total()));
     html! {
         tr {
             th scope="row" {
@@ -86,7 +86,7 @@ fn agent(row: &AgentRow, scored: u64, is_monitored: bool) -> Markup {
                 },
                 None => { td { "–" } td { "–" } td { "–" } },
             }
-            td { (count(tokens)) }
+            td { (tokens) }
             td { (seconds(row.agent_seconds)) }
             @if let Some(used) = &row.monitor {
                 td {

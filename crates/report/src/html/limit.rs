@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use planproof_bench::{ByBits, LimitLevel, LimitOutcome, LimitReport, Side};
 
 use super::chart::{Chart, ONE_LOOK, Point, Series, Style, success};
-use super::summary::{figure, or_dash};
+use super::summary::{figure, or_dash, tokens};
 use super::text::{Foreign, count, percent, percent_range, seconds};
 use super::{NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
@@ -37,9 +37,7 @@ pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>)
                 (figure("Runs", &count(totals.runs), &html! {
                     (count(totals.passed)) " passed, " (count(totals.unscored)) " unscored"
                 }))
-                (figure("Tokens", &count(totals.tokens.input + totals.tokens.output), &html! {
-                    (count(totals.tokens.input)) " read, " (count(totals.tokens.output)) " written"
-                }))
+                (tokens(totals.tokens))
                 @if let Some(cost) = totals.cost {
                     (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at known prices" }))
                 }

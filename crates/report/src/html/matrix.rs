@@ -98,7 +98,7 @@ fn combination(row: &Combination, keys: &[&str], metrics: &[&Metric]) -> Markup 
             td.fixed { (count(row.passed)) " of " (count(row.passed + row.failed)) }
             td { (or_dash(row.rate)) " " span.interval { (percent_range(row.low, row.high)) } }
             (against(row.against_first.as_ref()))
-            td { (count(row.tokens.input + row.tokens.output)) }
+            td { (row.tokens.map_or("unknown".to_owned(), |tokens| count(tokens.total()))) }
             td { (cost(row)) }
             @for metric in metrics { (figure(row.metric(metric.name))) }
             td { (seconds(row.agent_seconds)) }

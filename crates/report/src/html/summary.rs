@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use planproof_bench::{BaselineRates, BySize, DamagedRunRow, MonitorUse, Rate, Report, Sections};
+use planproof_bench::{BaselineRates, BySize, DamagedRunRow, MonitorUse, Rate, Report, Sections, Tokens};
 use planproof_suite::{ClassInfo, Figure, FlagInfo, Suite, Table};
 
 use super::chart::{Point, Series, Style, success_by_size};
@@ -37,10 +37,24 @@ pub(super) fn who(suite: &dyn Suite, agent: &str, model: Option<&str>) -> Markup
             @match model {
                 Some(model) => { "with the model " b { (Foreign::short(model, NAME_CHARACTERS_MAX)) } },
                 None if suite.asks_no_model(agent) => "without a model",
-                // An external agent does not report its model.
-                None => "with a model of its own",
+                // An external agent does not report its model, if it has one.
+                None => "its model, if it has one, is unknown",
             }
         }
+    }
+}
+
+/// The tile for tokens.
+pub(super) fn tokens(tokens: Option<Tokens>) -> Markup {
+    match tokens {
+        Some(tokens) => figure(
+            "Tokens",
+            &count(tokens.total()),
+            &html! {
+                (count(tokens.input)) " read, " (count(tokens.output)) " written"
+            },
+        ),
+        None => figure("Tokens", "unknown", &html! { "the agent does not report them" }),
     }
 }
 
@@ -152,9 +166,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     @let [value, interval] = metric_words(metric);
                     (figure(metric.title, &value, &html! { @if metric.interval.is_some() { "95 % interval " (interval) } }))
                 }
-                (figure("Tokens", &count(report.tokens.input + report.tokens.output), &html! {
-                    (count(report.tokens.input)) " read, " (count(report.tokens.output)) " written"
-                }))
+                (tokens(report.tokens))
                 @if let Some(used) = &report.monitor {
                     (figure("Corrections", &count(used.corrections), &html! {
                         (counted(used.discarded_tokens, "token", "tokens")) " discarded, "

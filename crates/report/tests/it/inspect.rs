@@ -91,7 +91,7 @@ fn figures_agree_with_the_report() {
         .iter()
         .filter_map(|sample| sample["model_usage"]["sim/careless"]["input_tokens"].as_u64())
         .sum();
-    assert_eq!(tokens, report.tokens.input);
+    assert_eq!(Some(tokens), report.tokens.map(|tokens| tokens.input));
     assert_eq!(log["stats"]["model_usage"]["sim/careless"]["input_tokens"], tokens);
     assert_eq!(log["status"], "success");
 }

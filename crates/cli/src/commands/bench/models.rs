@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use planproof_agents::{AgentSpec, REPLY_TOKENS};
-use planproof_bench::Report;
+use planproof_bench::{Report, Tokens};
 use planproof_model::prices::{Money, Prices};
 use planproof_runner::{StoreOptions, is_complete, parts};
 use planproof_store::{CampaignRow, Store};
@@ -291,7 +291,8 @@ impl Models<'_> {
         // Found by its label, like any row.
         let campaign = self.find(&stand_in, &label)?;
         let campaign = campaign.ok_or_else(|| Failure::outside("the simulated campaign is gone"))?;
-        let tokens = self.report(&campaign.id)?.tokens;
+        // Simulated models count theirs.
+        let tokens = self.report(&campaign.id)?.tokens.unwrap_or(Tokens { input: 0, output: 0 });
         let usage = Usage::new(tokens.input, tokens.output);
         let model = parts.model.unwrap_or_default();
         let price = self.prices.find(&model);
@@ -387,7 +388,8 @@ impl Models<'_> {
             unfinished: report.all_unscored() + report.all_not_run(),
             cost: report.cost,
             cost_is_estimate: report.cost_is_estimate,
-            tokens: [report.tokens.input, report.tokens.output],
+            // Each row has a model, so its tokens were counted.
+            tokens: report.tokens.map_or([0, 0], |tokens| [tokens.input, tokens.output]),
             corrections: report.monitor.as_ref().map(|monitor| monitor.corrections),
             seconds: report.agent_seconds,
             servers: planproof_report::servers(&report).collect(),

@@ -124,7 +124,7 @@ fn cells(row: &AgentRow, is_monitored: bool) -> Vec<String> {
         // Adding nothing turns a negative zero into a positive one.
         difference.map_or_else(dash, |difference| format!("{:+.1}", difference * 100.0 + 0.0)),
         p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }),
-        (row.tokens.input + row.tokens.output).to_string(),
+        render::tokens(row.tokens),
         render::seconds(row.agent_seconds),
     ];
     if is_monitored {
