@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::evaluation::PaperEvaluation;
 use crate::fault::OutputFault;
-use crate::plan::{self, Compared, PlannedStep};
+use crate::plan::{self, ComparedPlan, PlannedStep};
 use crate::question::ToolQuestion;
 use crate::runs::Run;
 use crate::sub_task::RightPlan;
@@ -21,11 +21,11 @@ pub(crate) fn judge(
     question: &ToolQuestion,
     run: &Run,
     plan: &PlanOfRun,
-) -> Result<(String, Compared), Unscored> {
+) -> Result<(String, ComparedPlan), Unscored> {
     // An agent that did nothing lacks the demanded list, which says more than that each of its steps is missing.
     if plan.pairs.is_empty() {
         let faults = vec![OutputFault::NoList { what: "it is empty".to_owned() }];
-        return Ok((String::new(), Compared { faults, by_words: Vec::new() }));
+        return Ok((String::new(), ComparedPlan { faults, by_words: Vec::new() }));
     }
     let mut compared = plan::judge(&steps(run, plan), &RightPlan::of(question)?)?;
     sub_task_questions::apply_judgements(&run.judged, &mut compared);
@@ -42,8 +42,8 @@ pub(crate) fn judge(
 ///
 /// # Errors
 /// The database cannot be read.
-pub(crate) fn causes(question: &ToolQuestion, run: &Run) -> Result<Compared, Unscored> {
-    let Some(plan) = &run.plan else { return Ok(Compared::default()) };
+pub(crate) fn causes(question: &ToolQuestion, run: &Run) -> Result<ComparedPlan, Unscored> {
+    let Some(plan) = &run.plan else { return Ok(ComparedPlan::default()) };
     let mut compared = plan::judge(&steps(run, plan), &RightPlan::of(question)?)?;
     compared
         .faults

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::TptuCase;
 use crate::evaluation::PaperEvaluation;
 use crate::fault::{CLASSES, MISSING, OutputFault, class_of};
-use crate::plan::Compared;
+use crate::plan::ComparedPlan;
 use crate::question::{AnswerPart, ToolQuestion};
 use crate::rows::is_near;
 use crate::runs::{Call, Ended, Run, on_one_line, shortened};
@@ -174,7 +174,7 @@ fn of_plan(
     instructions: &str,
 ) -> Result<Judged, Unscored> {
     if let Some(plan) = &run.plan {
-        let (found, Compared { faults, by_words }) = carried_out::judge(evaluation, question, run, plan)?;
+        let (found, ComparedPlan { faults, by_words }) = carried_out::judge(evaluation, question, run, plan)?;
         return Ok(Judged { found, faults, by_words });
     }
     let turns: Vec<Cow<'_, str>> = run.turns.iter().map(|turn| outside_of_echo(turn, instructions)).collect();
@@ -193,7 +193,7 @@ fn of_plan(
     };
     Ok(match read {
         Ok((found, plan)) => {
-            let Compared { faults, by_words } = plan::judge(&plan, &RightPlan::of(question)?)?;
+            let ComparedPlan { faults, by_words } = plan::judge(&plan, &RightPlan::of(question)?)?;
             Judged { found, faults, by_words }
         }
         Err(fault) => Judged::fault(text, fault),

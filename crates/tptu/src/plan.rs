@@ -7,7 +7,7 @@ use crate::evaluation::PaperEvaluation;
 use crate::fault::OutputFault;
 use crate::literal;
 use crate::question::GoldStep;
-use crate::sub_task::{Returned, RightPlan};
+use crate::sub_task::{ReturnedCall, RightPlan};
 use crate::tool::ToolName;
 use crate::words::words;
 
@@ -24,12 +24,12 @@ pub struct PlannedStep {
     /// What it is to do; `None` in a plan of tools alone.
     pub subtask: Option<String>,
     /// The call that was made for it and returned something; `None` in a plan that is only written.
-    pub returned: Option<Returned>,
+    pub returned: Option<ReturnedCall>,
 }
 
 /// A plan, compared with the right one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Compared {
+pub struct ComparedPlan {
     /// The faults, in the order of the steps; empty if it is right.
     pub faults: Vec<OutputFault>,
     /// The steps, from 1, whose sub-task was judged by its words alone.
@@ -66,8 +66,8 @@ pub fn read(evaluation: PaperEvaluation, texts: &[&str]) -> Result<Vec<PlannedSt
 ///
 /// # Errors
 /// The database cannot be read.
-pub fn judge(plan: &[PlannedStep], right: &RightPlan<'_>) -> Result<Compared, Unscored> {
-    let mut compared = Compared::default();
+pub fn judge(plan: &[PlannedStep], right: &RightPlan<'_>) -> Result<ComparedPlan, Unscored> {
+    let mut compared = ComparedPlan::default();
     let steps = right.steps();
     // Whether the steps so far gave the right result; `None` if that is not known.
     let mut gave: Vec<Option<bool>> = Vec::new();

@@ -9,7 +9,7 @@ use planproof_trace::{Arguments, Event, EventKind, LimitKind, paired_calls};
 use serde_json::Value;
 
 use crate::case::TptuCase;
-use crate::sub_task::Returned;
+use crate::sub_task::ReturnedCall;
 use crate::sub_task_questions;
 use crate::tool::ToolName;
 
@@ -23,7 +23,7 @@ pub(crate) struct Run {
     /// Its sub-tasks, if the agent writes some and executes them.
     pub(crate) plan: Option<PlanOfRun>,
     /// What the calls for its sub-tasks returned, by their places from 0: for each the last one that was answered.
-    pub(crate) returned: BTreeMap<usize, Returned>,
+    pub(crate) returned: BTreeMap<usize, ReturnedCall>,
     /// A judge model's opinion on its sub-tasks, by their places from 1: whether they are the right ones.
     pub(crate) judged: BTreeMap<usize, bool>,
     /// How it ended.
@@ -127,7 +127,7 @@ impl Run {
 }
 
 /// What the calls between the beginnings of sub-tasks returned.
-fn returned(events: &[Event]) -> BTreeMap<usize, Returned> {
+fn returned(events: &[Event]) -> BTreeMap<usize, ReturnedCall> {
     let begun = |(at, event): (usize, &Event)| match &event.kind {
         EventKind::Section { state, note, .. } if state == sections::SUB_TASK => {
             let is_planner = event.actor.as_ref().is_some_and(|actor| actor.as_str() == Asking::Plan.actor());
@@ -145,7 +145,7 @@ fn returned(events: &[Event]) -> BTreeMap<usize, Returned> {
         if let (Some(place), Some(argument), Some((_, result))) =
             (place, only_text(&paired.call.arguments), answered)
         {
-            returned.insert(place, Returned { argument, result: result.text.clone() });
+            returned.insert(place, ReturnedCall { argument, result: result.text.clone() });
         }
     }
     returned

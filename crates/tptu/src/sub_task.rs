@@ -30,7 +30,7 @@ const COLUMNS_MAX: usize = 8;
 
 /// What a call for a sub-task was given and returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Returned {
+pub struct ReturnedCall {
     /// The statement or the code.
     pub argument: String,
     /// Its result.
@@ -125,7 +125,7 @@ impl<'q> RightPlan<'q> {
     pub(crate) fn by_result(
         &self,
         place: usize,
-        returned: &Returned,
+        returned: &ReturnedCall,
         is_right: &[Option<bool>],
     ) -> Result<Option<Result<(), OutputFault>>, Unscored> {
         let needs_wrong =

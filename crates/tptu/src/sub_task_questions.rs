@@ -10,7 +10,7 @@ use planproof_trace::Event;
 use planproof_trace::template::fill;
 
 use crate::fault::OutputFault;
-use crate::plan::Compared;
+use crate::plan::ComparedPlan;
 use crate::question::ToolQuestion;
 use crate::tool::ToolName;
 
@@ -43,7 +43,7 @@ pub(crate) fn answers(events: &[Event]) -> BTreeMap<usize, bool> {
 }
 
 /// Lets a judge decide on the sub-tasks about which it was asked: whoever names one wants its opinion.
-pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, compared: &mut Compared) {
+pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, compared: &mut ComparedPlan) {
     compared.by_words.retain(|place| !judged.contains_key(place));
     let faults = &mut compared.faults;
     let is_judged = |fault: &OutputFault| fault.step().is_some_and(|place| judged.contains_key(&place));
@@ -77,7 +77,7 @@ mod tests {
         let lacks = |place| OutputFault::WrongSubtask { place, fact: "x".to_owned() };
         let other = OutputFault::OtherMeaning { place: 5, what: "y".to_owned() };
         let faults = vec![lacks(1), lacks(2), OutputFault::ExtraStep { place: 4 }, other];
-        let mut compared = Compared { faults, by_words: vec![1, 2, 3, 5] };
+        let mut compared = ComparedPlan { faults, by_words: vec![1, 2, 3, 5] };
         let judged = BTreeMap::from([(1, true), (3, false), (4, false), (5, true)]);
         apply_judgements(&judged, &mut compared);
         assert_eq!(compared.by_words, [2]);
