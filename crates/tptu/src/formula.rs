@@ -100,6 +100,27 @@ impl Formula {
         matches!(self, Self::Apply(..))
     }
 
+    /// Whether many operands give the same value, so that it says little.
+    pub(crate) const fn is_coarse(&self) -> bool {
+        use Operation::{
+            CommonDivisor, CommonMultiple, Down, Nearest, Remainder, TrailingZeros, Up, WholeQuotient,
+        };
+        matches!(
+            self,
+            Self::Apply(
+                CommonDivisor
+                    | CommonMultiple
+                    | Down
+                    | Nearest
+                    | Remainder
+                    | TrailingZeros
+                    | Up
+                    | WholeQuotient,
+                _
+            )
+        )
+    }
+
     /// Whether it needs what an earlier step gave.
     pub(crate) fn has_result(&self) -> bool {
         match self {
@@ -265,7 +286,7 @@ fn binary(number: f64) -> Option<f64> {
 
 fn common_divisor(a: f64, b: f64) -> f64 {
     let (mut a, mut b) = (a.abs(), b.abs());
-    // For fractions this ends as well, with a number that is no divisor of anything that a text means.
+    // For fractions this ends as well, with a number that divides nothing that a text means.
     while b > 0.5 {
         (a, b) = (b, a % b);
     }

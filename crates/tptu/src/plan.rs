@@ -185,7 +185,7 @@ fn names(text: &str) -> Result<(Vec<Value>, usize), OutputFault> {
         let inside = text[start + 1..].split_once(']')?.0;
         let names: Vec<&str> = inside.split(',').map(str::trim).collect();
         let is_name = |name: &&str| ToolName::find(name).is_some() && !name.contains(['"', '\'']);
-        // At least one is a tool, so that a remark in brackets is no plan.
+        // At least one is a tool, so that a remark in brackets is not taken for a plan.
         names.iter().any(is_name).then(|| {
             let names = names.iter().map(|name| Value::from(*name)).collect();
             (names, start, start + inside.len() + 2)

@@ -85,6 +85,8 @@ struct Opposites {
 struct Aggregates {
     /// Rows are counted.
     count: bool,
+    /// A number of something is asked for, be it counted or looked up.
+    amount: bool,
     sum: bool,
     average: bool,
 }
@@ -105,7 +107,7 @@ struct Meaning {
 }
 
 /// What the words of a sub-task say that the reference of the step does not, in a few words; `None` if nothing
-/// contradicts it. `question` is the whole question, whose own words are no contradiction.
+/// contradicts it. `question` is the whole question, whose own words never contradict it.
 pub(crate) fn contradiction(step: &GoldStep, question: &str, text: &[Token]) -> Option<String> {
     let statement = statement::Statement::read(&step.reference);
     let (ours, question) = (tokens(&step.subtask), tokens(question));
@@ -154,9 +156,55 @@ fn differs(said: Opposites, right: Opposites, own: Opposites, names: [&str; 2]) 
         .map(|((is_said, ..), name)| format!("it {} `{name}`", if is_said { "says" } else { "does not say" }))
 }
 
-/// The value of the tables that the words of a calculation name, though our own words do not.
-pub(crate) fn other_value(step: &GoldStep, text: &[Token]) -> Option<String> {
-    lexicon::other_value(text, &tokens(&step.subtask), &statement::Statement::default())
+/// The value of the tables that the words of a calculation name, though neither our own words nor the question do.
+pub(crate) fn other_value(step: &GoldStep, question: &str, text: &[Token]) -> Option<String> {
+    let known: Vec<Token> = [&*step.subtask, question].into_iter().flat_map(tokens).collect();
+    lexicon::other_value(text, &known, &statement::Statement::default())
+}
+
+/// What the words of a calculation say of the results that it needs, though the steps that give them do not: the fewest
+/// fans instead of the most.
+pub(crate) fn misdescription(
+    step: &GoldStep,
+    needed: &[&GoldStep],
+    question: &str,
+    text: &[Token],
+) -> Option<String> {
+    if needed.is_empty() {
+        return None;
+    }
+    let mut right = statement::Statement::default();
+    let mut known = tokens(&step.subtask);
+    for earlier in needed {
+        right.join(statement::Statement::read(&earlier.reference));
+        known.extend(tokens(&earlier.subtask));
+    }
+    let question = tokens(question);
+    known.extend(question.clone());
+    let read = |text: &[Token]| english::read(text, &known, &question, &right);
+    let (said, own) = (read(text), read(&known));
+    let bounds = &right.meaning.bounds;
+    let is_other = |bound: &&Bound| {
+        bound.comparison != Comparison::Equal && !bounds.iter().any(|it| it.is_same(**bound))
+    };
+    if let (Some(other), Some(bound)) = (said.bounds.iter().find(is_other), bounds.first()) {
+        return Some(format!("`{other}` instead of `{bound}`"));
+    }
+    let has = |text: &[Token], word: &str| text.iter().any(|token| token.word() == Some(word));
+    let extremes = (said.extremes, right.meaning.extremes, own.extremes);
+    match extremes {
+        (said, right, own) if said.upper && !right.upper && !own.upper => {
+            return Some("it says `the most`".to_owned());
+        }
+        (said, right, own) if said.lower && !right.lower && !own.lower => {
+            return Some("it says `the least`".to_owned());
+        }
+        _ => {}
+    }
+    if has(text, "sum") && !has(&known, "sum") && !right.meaning.aggregates.sum {
+        return Some("it speaks of a sum".to_owned());
+    }
+    lexicon::other_value(text, &known, &right).or_else(|| lexicon::other_column(text, &known, &right))
 }
 
 fn aggregates(said: Aggregates, own: Aggregates, statement: &statement::Statement) -> Option<String> {
@@ -166,6 +214,9 @@ fn aggregates(said: Aggregates, own: Aggregates, statement: &statement::Statemen
     }
     if said.sum && !right.sum && !own.sum {
         return Some("it asks for a sum".to_owned());
+    }
+    if right.sum && !said.sum && !said.amount && own.sum {
+        return Some("it does not ask for a sum".to_owned());
     }
     // A statement may count within, as in the host who presented most often.
     (said.count && !right.count && !own.count && !statement.counts_anywhere)

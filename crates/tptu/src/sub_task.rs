@@ -21,8 +21,8 @@ use crate::tokens::{Token, tokens};
 use crate::tool::ToolName;
 use crate::words::missing_fact;
 
-/// The relative distance between a value in words and the right one: people round.
-const ROUNDED_DISTANCE: f64 = 1e-3;
+/// The relative distance between a value in words and the right one: constants are written with few digits.
+const ROUNDED_DISTANCE: f64 = 1e-5;
 /// What else the earlier steps could have given: their results times the first number, plus the second.
 const OTHER_RESULTS: [(f64, f64); 3] = [(1.0, 0.3), (1.0, 0.8), (2.0, 3.0)];
 /// Widest selection from which columns are chosen that the question does not need.
@@ -197,14 +197,48 @@ impl<'q> RightPlan<'q> {
                 None => query::contradiction(step, &self.question.question, &words).and_then(other),
             });
         }
-        Ok(match self.value(place, &words) {
-            Some((formula, value)) if self.is_value(place, &formula, value) => None,
-            Some((_, value)) => match self.given[place].number() {
-                Some(right) => other(format!("it gives {} instead of {}", shown(value), shown(right))),
-                None => self.by_facts(place, text, &words),
-            },
-            None => self.by_facts(place, text, &words),
-        })
+        let readings = self.values(place, &words);
+        let right = self.given[place].number();
+        let fault = match (&readings[..], right) {
+            ([(_, value), others @ ..], Some(_))
+                if others.iter().any(|(_, other)| !is_rounded(*other, *value)) =>
+            {
+                let values: Vec<String> = readings.iter().map(|(_, value)| shown(*value)).collect();
+                other(format!("it says several things: {}", values.join(" and ")))
+            }
+            ([(formula, value), ..], Some(right)) => {
+                if !self.is_value(place, formula, *value) {
+                    other(format!("it gives {} instead of {}", shown(*value), shown(right)))
+                } else if let Some(number) = self.unnamed(place, formula, &words) {
+                    other(format!("it does not name {number}"))
+                } else {
+                    None
+                }
+            }
+            _ => self.by_facts(place, text, &words),
+        };
+        let needed: Vec<&GoldStep> =
+            (0..place).filter(|it| self.needs(place, *it)).map(|it| &self.question.plan[it]).collect();
+        Ok(fault.or_else(|| {
+            query::misdescription(step, &needed, &self.question.question, &words).and_then(other)
+        }))
+    }
+
+    /// A number of our own words that a calculation does not name although others would give the same by chance, as
+    /// for a divisor.
+    fn unnamed(&self, place: usize, formula: &Formula, words: &[Token]) -> Option<f64> {
+        if !formula.is_coarse() {
+            return None;
+        }
+        let numbers = |text: &[Token]| -> Vec<f64> {
+            let number = |token: &Token| match token {
+                Token::Number(number) => Some(*number),
+                _ => None,
+            };
+            text.iter().filter_map(number).collect()
+        };
+        let named = numbers(words);
+        numbers(&tokens(&self.question.plan[place].subtask)).into_iter().find(|it| !named.contains(it))
     }
 
     /// The fault in the words of a calculation that is not understood.
@@ -225,14 +259,23 @@ impl<'q> RightPlan<'q> {
             Token::Number(number) if !is_step(words, at) => Some(*number),
             _ => None,
         });
+        // "The result of step 4", where there are three.
+        let is_beyond = |(at, token): (usize, &Token)| {
+            at > 0
+                && words[at - 1].word() == Some("step")
+                && matches!(token, Token::Number(it) if *it > place as f64)
+        };
+        let is_beyond = words.iter().enumerate().any(is_beyond).then(|| "it names a later step".to_owned());
         let unknown =
             numbers.into_iter().find(|number| !is_known(number)).map(|number| format!("it names {number}"));
-        let what = unknown.or_else(|| query::other_value(step, words))?;
+        let what =
+            is_beyond.or(unknown).or_else(|| query::other_value(step, &self.question.question, words))?;
         Some(OutputFault::OtherMeaning { place: place + 1, what })
     }
 
-    /// The formula in the words of a calculation, and its value; `None` if it is not understood.
-    fn value(&self, place: usize, words: &[Token]) -> Option<(Formula, f64)> {
+    /// The formulas in the words of a calculation with their values, the first one twice if the text says it twice;
+    /// none if it is not understood.
+    fn values(&self, place: usize, words: &[Token]) -> Vec<(Formula, f64)> {
         let results: Vec<Option<f64>> = self.given[..place].iter().map(Given::number).collect();
         let is_number = |place: &usize| results[*place].is_some();
         let earlier =
@@ -241,13 +284,9 @@ impl<'q> RightPlan<'q> {
         // What a text says in other words says all of it.
         let again = restated(words).map(|words| formula::read(words, &earlier)).filter(|it| !it.is_empty());
         let formulas = again.unwrap_or_else(|| formula::read(words, &earlier));
-        let mut values =
-            formulas.into_iter().map(|formula| formula.value(&results).map(|value| (formula, value)));
-        let first = values.next()??;
-        // A text may say the same twice, but not two things.
-        let is_alike =
-            |other: Option<(Formula, f64)>| other.is_some_and(|(_, value)| is_rounded(value, first.1));
-        values.all(is_alike).then_some(first)
+        let with_value = |formula: Formula| formula.value(&results).map(|value| (formula, value));
+        // Without the value of one, it is not known what is meant.
+        formulas.into_iter().map(with_value).collect::<Option<Vec<_>>>().unwrap_or_default()
     }
 
     /// Whether a value is that of the step.
@@ -255,7 +294,7 @@ impl<'q> RightPlan<'q> {
         let Some(right) = self.given[place].number() else { return false };
         let step = &self.question.plan[place];
         let ours = tokens(&step.subtask);
-        let own = self.value(place, &ours);
+        let own = self.values(place, &ours).into_iter().next();
         // A share is the same number in per cent.
         let is_share = matches!(formula, Formula::Apply(Operation::Divide, _))
             && ours

@@ -89,6 +89,9 @@ pub(crate) fn split(text: &str) -> Vec<Token> {
             let is_ordinal = ["st", "nd", "rd", "th"].contains(&&*suffix) && !at(end + 2).is_alphanumeric();
             tokens.push(if is_ordinal { Token::Ordinal(value) } else { Token::Number(value) });
             place = if is_ordinal { end + 2 } else { end };
+        } else if let Some((_, word)) = SPELLED.iter().find(|(it, _)| *it == character) {
+            tokens.push(Token::Word((*word).to_owned()));
+            place += 1;
         } else if character.is_alphabetic() {
             place = word(&characters, place, &mut tokens);
         } else if character == '.' && MODULES.iter().any(|it| tokens.last().and_then(Token::word) == Some(it))
@@ -111,9 +114,6 @@ pub(crate) fn split(text: &str) -> Vec<Token> {
                 }
                 place += 1;
             }
-        } else if let Some((_, word)) = SPELLED.iter().find(|(it, _)| *it == character) {
-            tokens.push(Token::Word((*word).to_owned()));
-            place += 1;
         } else if let Some(power) = ['\u{b2}', '\u{b3}'].iter().position(|it| *it == character) {
             tokens.extend([Token::Sign("^"), Token::Number(power as f64 + 2.0)]);
             place += 1;
@@ -173,6 +173,9 @@ fn word(characters: &[char], place: usize, tokens: &mut Vec<Token>) -> usize {
             break;
         }
         word.extend(character.to_lowercase());
+        end += 1;
+    }
+    if word == "log" && at(end) == '_' && at(end + 1).is_ascii_digit() {
         end += 1;
     }
     if word == "log" && at(end).is_ascii_digit() {

@@ -55,7 +55,8 @@ pub(crate) fn read(tokens: &[Token], earlier: &[Earlier]) -> Vec<Formula> {
         let (formula, end) = parser.continued(formula, end);
         // An angle or a share alone is only written in another way.
         let is_number = matches!(formula, Formula::Apply(Operation::Radians | Operation::PerCent, _));
-        (formula.is_calculation() && !is_number).then_some((start, end, formula))
+        (formula.is_calculation() && !is_number && !parser.is_fragment(start, end))
+            .then_some((start, end, formula))
     };
     let mut all: Vec<(usize, usize, Formula)> = (0..tokens.len()).filter_map(found).collect();
     // The longest first; of those that overlap, only that one.
@@ -139,6 +140,17 @@ const STOPS: [&str; 36] = [
 ];
 
 impl Parser<'_> {
+    /// Whether tokens are a part of a formula whose rest is not understood: `9/5 + 32` of `C * 9/5 + 32`.
+    fn is_fragment(&self, start: usize, end: usize) -> bool {
+        let before = start.checked_sub(1).map_or("", |at| self.sign(at));
+        let next = self.word(end);
+        let is_letter = next.len() == 1 && !["a", "i"].contains(&next);
+        ["+", "-", "*", "/", "^"].contains(&before)
+            || ["+", "*", "/", "^"].contains(&self.sign(end))
+            || is_letter
+            || next == "pi"
+    }
+
     fn word(&self, at: usize) -> &str {
         self.tokens.get(at).and_then(Token::word).unwrap_or_default()
     }
@@ -412,7 +424,25 @@ impl Parser<'_> {
                 return found;
             }
         }
-        self.reference(at)
+        self.described(skipped).or_else(|| self.reference(at))
+    }
+
+    /// A number with words for what it is: "the size of 512 megabytes".
+    fn described(&self, at: usize) -> Found {
+        let is_plain = |at: usize| {
+            let word = self.word(at);
+            !word.is_empty() && !STOPS.contains(&word) && !verbs::is_verb(word)
+        };
+        let of =
+            (at + 1..at + APART_MAX).take_while(|at| is_plain(at - 1)).find(|at| self.word(*at) == "of")?;
+        Some((Formula::Number(self.number(of + 1)?), of + 2))
+    }
+
+    /// The place behind a word that stands there, or behind at most two nouns: "4 megabytes by".
+    fn past_nouns(&self, at: usize, word: &str) -> Option<usize> {
+        let is_noun = |at: usize| !self.word(at).is_empty() && !STOPS.contains(&self.word(at));
+        let ends = (at..=at + 2).take_while(|end| *end == at || is_noun(end - 1));
+        ends.filter_map(|end| self.phrase(end, word)).next()
     }
 
     /// Operands with these signs, or "and", between them: one, or a list.
@@ -428,6 +458,10 @@ impl Parser<'_> {
                 next += 1;
             }
             if next == at {
+                break;
+            }
+            // "And multiplying by 100" is not an item.
+            if verbs::is_verb(self.word(next)) {
                 break;
             }
             let Some((item, end)) = self.sum(next) else { break };

@@ -342,16 +342,17 @@ impl Reader<'_> {
             }
             // What is counted: of a column that holds counts, the value is meant.
             let noun = match (word, next) {
-                ("how", "many") => Some(at + 2),
+                ("how", "many" | "often") => Some(at + 2),
                 // The song count of somebody is a value.
                 ("number" | "count" | "amount", "of") if !lexicon::is_counted(self.before(at, 1)) => {
                     Some(at + 2)
                 }
-                ("count" | "counting", _) if self.is_verb(at) => Some(at + 1),
+                ("count" | "counts" | "counting", _) if self.is_verb(at) => Some(at + 1),
                 ("total", "of") => Some(at + 2),
                 _ => None,
             };
             if let Some(noun) = noun {
+                meaning.aggregates.amount = true;
                 let noun = (noun..noun + 5).find(|at| {
                     let word = self.word(*at);
                     ![

@@ -23,7 +23,7 @@ const PLAIN_COLUMNS: [&str; 9] = [
 ];
 /// Fewer texts than this are the whole choice that a column gives: male and female.
 const CHOICE_MAX: usize = 3;
-/// Words in names of columns and tables that are no attribute, or that texts use in other senses as well.
+/// Words in names of columns and tables that are not attributes, or that texts use in other senses as well.
 const NO_ATTRIBUTE: [&str; 23] = [
     "id",
     "info",

@@ -32,6 +32,26 @@ enum Part {
 }
 
 impl Statement {
+    /// Adds what another statement says.
+    pub(super) fn join(&mut self, other: Self) {
+        let Self { meaning, numbers, texts, names, concepts, counts_anywhere, is_sorted } = other;
+        let ours = &mut self.meaning;
+        ours.bounds.extend(meaning.bounds);
+        ours.directions.upper |= meaning.directions.upper;
+        ours.directions.lower |= meaning.directions.lower;
+        ours.extremes.upper |= meaning.extremes.upper;
+        ours.extremes.lower |= meaning.extremes.lower;
+        ours.aggregates.sum |= meaning.aggregates.sum;
+        ours.aggregates.average |= meaning.aggregates.average;
+        ours.is_negated |= meaning.is_negated;
+        self.numbers.extend(numbers);
+        self.texts.extend(texts);
+        self.names.extend(names);
+        self.concepts.extend(concepts);
+        self.counts_anywhere |= counts_anywhere;
+        self.is_sorted |= is_sorted;
+    }
+
     pub(super) fn read(statement: &str) -> Self {
         let parts = parts(statement);
         let mut read = Self::default();

@@ -22,8 +22,9 @@ fn main() -> ExitCode {
     if env::args().nth(1).as_deref() == Some(WORKER_ARGUMENT) {
         planproof_sandbox::worker::main();
     }
-    let tests: [(&str, fn()); 20] = [
+    let tests: [(&str, fn()); 21] = [
         ("readers_take_whatever_there_is", whatever::readers_take_whatever_there_is),
+        ("opposites_of_right_sub_tasks_fail", sub_tasks::opposites_of_right_sub_tasks_fail),
         ("every_sub_task_has_a_verdict", whatever::every_sub_task_has_a_verdict),
         ("plans_that_are_carried_out_need_no_words", agents::plans_that_are_carried_out_need_no_words),
         ("figures_by_words_are_marked", agents::figures_by_words_are_marked),

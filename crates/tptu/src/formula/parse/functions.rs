@@ -195,6 +195,23 @@ impl Parser<'_> {
             let (right, end) = self.power(end)?;
             return Some((Formula::Apply(Operation::Divide, vec![left, right]), end));
         }
+        let nouns = [("division of", Operation::Divide), ("multiplication of", Operation::Product)];
+        for (name, operation) in nouns {
+            if let Some(next) = self.phrase(at, name) {
+                let (left, end) = self.power(next)?;
+                let joint = self.past_nouns(end, "by").or_else(|| self.any_phrase(end, &["and", "with"]))?;
+                let (right, end) = self.power(joint)?;
+                return Some((Formula::Apply(operation, vec![left, right]), end));
+            }
+        }
+        // "The price including 19 per cent tax".
+        if self.is_any(at, &["including", "incl", "inclusive"])
+            && let Some((share @ Formula::Apply(Operation::PerCent, _), end)) = self.behind(at + 1)
+        {
+            let whole = self.last_result()?;
+            let part = Formula::Apply(Operation::Product, vec![share, whole.clone()]);
+            return Some((Formula::Apply(Operation::Sum, vec![whole, part]), end));
+        }
         let shares = ["percentage", "percent", "share", "proportion", "fraction", "percentage share"];
         if let Some(next) = self.any_phrase(at, &shares) {
             let (left, end) = self.reference(self.phrase(next, "of")?)?;
@@ -223,10 +240,13 @@ impl Parser<'_> {
                 self.any_phrase(next, &["equals", "is", "is equal to", "equal to", "gives"])?
             };
             let (value, end) = (self.number(equal)?, equal + 1);
-            return Some((
-                Formula::Apply(Operation::Root, vec![Formula::Number(value), Formula::Number(degree)]),
-                end,
-            ));
+            let root = Formula::Apply(Operation::Root, vec![Formula::Number(value), Formula::Number(degree)]);
+            let mut rest = (end..end + APART_MAX).take_while(|at| self.sign(*at) != ";");
+            let is_negative = rest.any(|at| self.word(at) == "negative" || self.sign(at) == "<");
+            return Some(match is_negative {
+                true => (Formula::Apply(Operation::Subtract, vec![Formula::Number(0.0), root]), end),
+                false => (root, end),
+            });
         }
         if let Some(next) = self
             .any_phrase(at, &["power must", "power do you raise", "power does one raise", "exponent must"])

@@ -98,7 +98,20 @@ impl Parser<'_> {
                 Token::Number(number) if *number == 2.0 && is_several(self.word(end + 1)) => {
                     words.push("two");
                 }
-                Token::Ordinal(place) => explicit = Some(*place),
+                // "The second result" and "the second", but not "the first issue".
+                Token::Ordinal(place) => {
+                    let next = self.word(end + 1);
+                    let is_of_result = next.is_empty()
+                        || is_step(next)
+                        || GENERIC.contains(&next)
+                        || STOPS.contains(&next)
+                        || ["one", "year", "from"].contains(&next);
+                    if is_of_result {
+                        explicit = Some(*place);
+                    } else {
+                        words.push("first");
+                    }
+                }
                 _ => break,
             }
             end += 1;

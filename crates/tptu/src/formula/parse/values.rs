@@ -31,7 +31,7 @@ pub(super) fn with_values(tokens: &[Token]) -> Vec<Token> {
     let mut at = 0;
     while at < tokens.len() {
         if value(at).is_some() {
-            // A value is no part of the formula.
+            // A value is not part of the formula.
             found.push(Token::Sign(";"));
             at += 3;
             continue;

@@ -35,6 +35,11 @@ pub(super) const VERBS: [(&[&str], Verb); 13] = [
     (&["represent", "translate", "encode"], Verb::Convert),
 ];
 
+/// Whether a word is a form of a verb.
+pub(super) fn is_verb(word: &str) -> bool {
+    VERBS.iter().any(|(forms, _)| forms.contains(&word))
+}
+
 /// What is taken away from or added to a whole: of a number in per cent, that share of it.
 pub(super) fn share_of(part: Formula, whole: &Formula) -> Formula {
     match part {
@@ -80,6 +85,7 @@ impl Parser<'_> {
                     return (!is_counted).then_some((Formula::Apply(Operation::Power, operands), past));
                 }
                 let mut factors = vec![first];
+                end = self.past_nouns(end, "by").map_or(end, |past| past - 1);
                 while self.is_any(end, &["by", "with", "times", "and"]) || self.sign(end) == "," {
                     let past = end + usize::from(self.sign(end) == ",");
                     let Some((factor, behind)) = self.power(self.skip(past, &["by", "with", "times", "and"]))
@@ -94,12 +100,12 @@ impl Parser<'_> {
             }
             Verb::Divide => {
                 let (left, end) = object(next)?;
-                let (right, end) = self.power(self.phrase(end, "by")?)?;
+                let (right, end) = self.power(self.past_nouns(end, "by")?)?;
                 Some((Formula::Apply(Operation::Divide, vec![left, right]), end))
             }
             Verb::Subtract => {
                 let (left, end) = self.power(next)?;
-                if let Some(from) = self.phrase(end, "from") {
+                if let Some(from) = self.past_nouns(end, "from") {
                     let (right, end) = self.power(from).or_else(|| Some((self.last_result()?, from + 1)))?;
                     let left = share_of(left, &right);
                     return Some((Formula::Apply(Operation::Subtract, vec![right, left]), end));
