@@ -5,7 +5,7 @@ mod units;
 
 use std::f64::consts::E;
 
-pub(crate) use parse::{Earlier, read};
+pub(crate) use parse::{Earlier, arithmetic, read};
 pub(crate) use units::Unit;
 
 /// Most numbers of a sequence.

@@ -162,6 +162,18 @@ pub(crate) fn other_value(step: &GoldStep, question: &str, text: &[Token]) -> Op
     lexicon::other_value(text, &known, &statement::Statement::default())
 }
 
+/// The extreme that the words of a calculation name, where our own words name the opposite: the least common factor.
+pub(crate) fn other_extreme(step: &GoldStep, text: &[Token]) -> Option<String> {
+    let plain = statement::Statement::default();
+    let read = |text: &[Token]| english::read(text, &[], &[], &plain).extremes;
+    let (own, said) = (read(&tokens(&step.subtask)), read(text));
+    match (own.upper, own.lower, said.upper, said.lower) {
+        (true, false, false, true) => Some("it says `the least`".to_owned()),
+        (false, true, true, false) => Some("it says `the most`".to_owned()),
+        _ => None,
+    }
+}
+
 /// What the words of a calculation say of the results that it needs, though the steps that give them do not: the fewest
 /// fans instead of the most.
 pub(crate) fn misdescription(

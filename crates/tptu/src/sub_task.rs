@@ -268,8 +268,15 @@ impl<'q> RightPlan<'q> {
         let is_beyond = words.iter().enumerate().any(is_beyond).then(|| "it names a later step".to_owned());
         let unknown =
             numbers.into_iter().find(|number| !is_known(number)).map(|number| format!("it names {number}"));
-        let what =
-            is_beyond.or(unknown).or_else(|| query::other_value(step, &self.question.question, words))?;
+        // Another kind of arithmetic than in our own words.
+        let (own, said) = (formula::arithmetic(&tokens(&step.subtask)), formula::arithmetic(words));
+        let is_other = !own.is_empty() && !said.is_empty() && said.iter().all(|verb| !own.contains(verb));
+        let is_other = is_other.then(|| "it calculates something else".to_owned());
+        let is_other = is_other.or_else(|| query::other_extreme(step, words));
+        let what = is_beyond
+            .or(unknown)
+            .or(is_other)
+            .or_else(|| query::other_value(step, &self.question.question, words))?;
         Some(OutputFault::OtherMeaning { place: place + 1, what })
     }
 

@@ -19,6 +19,8 @@ use crate::tokens::Token;
 use references::is_several;
 use values::with_values;
 
+pub(crate) use verbs::arithmetic;
+
 /// Most attempts to read an operand in one text. What is more entangled than that counts as not understood.
 const ATTEMPTS_MAX: usize = 20_000;
 
@@ -279,7 +281,7 @@ impl Parser<'_> {
         let raised = self.skip(at, &["raised", "taken"]);
         let named = ["to the power of", "to the power", "to a power of", "to power"];
         let exponent = match self.any_phrase(raised, &named) {
-            Some(next) => self.behind(next),
+            Some(next) => self.fraction(next).or_else(|| self.behind(next)),
             None if raised > at && self.word(raised) == "to" && self.ordinal(raised + 2).is_none() => {
                 self.behind(raised + 1)
             }
@@ -295,6 +297,22 @@ impl Parser<'_> {
             }
             None => Some((base, at)),
         }
+    }
+
+    /// A fraction: `1/2`, "one third", "half".
+    fn fraction(&self, at: usize) -> Found {
+        let at = self.skip(at, &["a"]);
+        if self.word(at) == "half" {
+            return Some((Formula::Number(0.5), at + 1));
+        }
+        let above = self.number(at)?;
+        let (below, end) = match (self.sign(at + 1), self.number(at + 2), self.ordinal(at + 1)) {
+            ("/", Some(below), _) => (below, at + 3),
+            (_, _, Some(below)) => (below, at + 2),
+            _ if self.word(at + 1) == "half" => (2.0, at + 2),
+            _ => return None,
+        };
+        Some((Formula::Number(above / below), end))
     }
 
     /// An operand with what stands behind it: `4!`, "squared", "per cent of", a unit.

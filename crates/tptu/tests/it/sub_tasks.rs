@@ -6,11 +6,12 @@ use planproof_tptu::sub_task::RightPlan;
 use planproof_tptu::{ToolQuestion, own};
 
 /// The lines of a file: id of the question, number of the step, `right` or `wrong`, and the text.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("reviewed.tsv", include_str!("../data/reviewed.tsv")),
     ("held_out.tsv", include_str!("../data/held_out.tsv")),
     ("held_out_2.tsv", include_str!("../data/held_out_2.tsv")),
     ("held_out_3.tsv", include_str!("../data/held_out_3.tsv")),
+    ("held_out_4.tsv", include_str!("../data/held_out_4.tsv")),
     ("sub_tasks.tsv", include_str!("../data/sub_tasks.tsv")),
 ];
 

@@ -101,6 +101,10 @@ impl Parser<'_> {
             end += 1;
         }
         let (from, to, end) = self.bounds(end)?;
+        // `arange(1, 21) ** 2`
+        if let ("^", ")", Some(power)) = (self.sign(end), self.sign(end - 1), self.number(end + 1)) {
+            return Some((raised(between(from, to, parity), Some(power)), end + 2));
+        }
         Some((raised(between(from, to, parity), exponent), self.skip(end, &["inclusive"])))
     }
 
@@ -114,7 +118,7 @@ impl Parser<'_> {
 
     /// `1 to 20`, "from 1 through 20", "between 1 and 20", `range(1, 21)`.
     pub(super) fn bounds(&self, at: usize) -> Option<(f64, f64, usize)> {
-        if self.word(at) == "range"
+        if self.is_any(at, &["range", "arange"])
             && self.sign(at + 1) == "("
             && self.sign(at + 3) == ","
             && self.sign(at + 5) == ")"

@@ -3,10 +3,11 @@
 use super::super::{Formula, Operation};
 use super::sequences::is_many;
 use super::{APART_MAX, Found, Parser};
+use crate::tokens::Token;
 
 /// What a verb does.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Verb {
+pub(crate) enum Verb {
     Multiply,
     Divide,
     Subtract,
@@ -34,6 +35,13 @@ pub(super) const VERBS: [(&[&str], Verb); 13] = [
     (&["convert", "converting", "express", "change", "turn", "transform", "write"], Verb::Convert),
     (&["represent", "translate", "encode"], Verb::Convert),
 ];
+
+/// What the verbs of a text do, as far as it is one of the four kinds of arithmetic.
+pub(crate) fn arithmetic(tokens: &[Token]) -> Vec<Verb> {
+    let verb = |word: &str| VERBS.iter().find(|(forms, _)| forms.contains(&word)).map(|(_, verb)| *verb);
+    let verbs = tokens.iter().filter_map(Token::word).filter_map(verb);
+    verbs.filter(|it| matches!(it, Verb::Multiply | Verb::Divide | Verb::Subtract | Verb::Add)).collect()
+}
 
 /// Whether a word is a form of a verb.
 pub(super) fn is_verb(word: &str) -> bool {
@@ -100,7 +108,8 @@ impl Parser<'_> {
             }
             Verb::Divide => {
                 let (left, end) = object(next)?;
-                let (right, end) = self.power(self.past_nouns(end, "by")?)?;
+                let (right, end) =
+                    self.power(self.past_nouns(end, "by").or_else(|| self.phrase(end, "with"))?)?;
                 Some((Formula::Apply(Operation::Divide, vec![left, right]), end))
             }
             Verb::Subtract => {
