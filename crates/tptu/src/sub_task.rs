@@ -197,31 +197,37 @@ impl<'q> RightPlan<'q> {
                 None => query::contradiction(step, &self.question.question, &words).and_then(other),
             });
         }
-        let readings = self.values(place, &words);
-        let right = self.given[place].number();
-        let fault = match (&readings[..], right) {
-            ([(_, value), others @ ..], Some(_))
-                if others.iter().any(|(_, other)| !is_rounded(*other, *value)) =>
-            {
-                let values: Vec<String> = readings.iter().map(|(_, value)| shown(*value)).collect();
-                other(format!("it says several things: {}", values.join(" and ")))
-            }
-            ([(formula, value), ..], Some(right)) => {
-                if !self.is_value(place, formula, *value) {
-                    other(format!("it gives {} instead of {}", shown(*value), shown(right)))
-                } else if let Some(number) = self.unnamed(place, formula, &words) {
-                    other(format!("it does not name {number}"))
-                } else {
-                    None
-                }
-            }
-            _ => self.by_facts(place, text, &words),
-        };
         let needed: Vec<&GoldStep> =
             (0..place).filter(|it| self.needs(place, *it)).map(|it| &self.question.plan[it]).collect();
-        Ok(fault.or_else(|| {
-            query::misdescription(step, &needed, &self.question.question, &words).and_then(other)
-        }))
+        let described = || query::misdescription(step, &needed, &self.question.question, &words);
+        Ok(match self.understood(place, &words) {
+            Some(readings) => self.other_value(place, &readings, &words).or_else(described).and_then(other),
+            None => self.by_facts(place, text, &words).or_else(|| described().and_then(other)),
+        })
+    }
+
+    /// The formulas in the words of a calculation, with their values; `None` if they are not understood, or if our own
+    /// words for the step are not.
+    fn understood(&self, place: usize, words: &[Token]) -> Option<Vec<(Formula, f64)>> {
+        let right = self.given[place].number()?;
+        let own = self.values(place, &tokens(&self.question.plan[place].subtask));
+        let is_misread =
+            own.first().is_some_and(|(formula, value)| !self.is_value(place, formula, *value, right));
+        let readings = self.values(place, words);
+        (!is_misread && !readings.is_empty()).then_some(readings)
+    }
+
+    /// How the value of formulas differs from the right one, in a few words.
+    fn other_value(&self, place: usize, readings: &[(Formula, f64)], words: &[Token]) -> Option<String> {
+        let ((formula, value), right) = (readings.first()?, self.given[place].number()?);
+        if readings.iter().any(|(_, other)| !is_rounded(*other, *value)) {
+            let values: Vec<String> = readings.iter().map(|(_, value)| shown(*value)).collect();
+            return Some(format!("it says several things: {}", values.join(" and ")));
+        }
+        if !self.is_value(place, formula, *value, right) {
+            return Some(format!("it gives {} instead of {}", shown(*value), shown(right)));
+        }
+        self.unnamed(place, formula, words).map(|number| format!("it does not name {number}"))
     }
 
     /// A number of our own words that a calculation does not name although others would give the same by chance, as
@@ -280,8 +286,7 @@ impl<'q> RightPlan<'q> {
         Some(OutputFault::OtherMeaning { place: place + 1, what })
     }
 
-    /// The formulas in the words of a calculation with their values, the first one twice if the text says it twice;
-    /// none if it is not understood.
+    /// The formulas in a text with their values, of a text that says the same twice both; none if it is not understood.
     fn values(&self, place: usize, words: &[Token]) -> Vec<(Formula, f64)> {
         let results: Vec<Option<f64>> = self.given[..place].iter().map(Given::number).collect();
         let is_number = |place: &usize| results[*place].is_some();
@@ -297,8 +302,7 @@ impl<'q> RightPlan<'q> {
     }
 
     /// Whether a value is that of the step.
-    fn is_value(&self, place: usize, formula: &Formula, value: f64) -> bool {
-        let Some(right) = self.given[place].number() else { return false };
+    fn is_value(&self, place: usize, formula: &Formula, value: f64, right: f64) -> bool {
         let step = &self.question.plan[place];
         let ours = tokens(&step.subtask);
         let own = self.values(place, &ours).into_iter().next();
@@ -372,4 +376,54 @@ fn is_rounded(value: f64, right: f64) -> bool {
 fn shown(value: f64) -> String {
     let rounded = (value * 1e4).round() / 1e4;
     rounded.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluation::PaperEvaluation;
+
+    /// A question of a user's own, with one calculation.
+    fn question(subtask: &str, facts: &[&str], reference: &str, answer: f64) -> ToolQuestion {
+        ToolQuestion {
+            id: "q".to_owned(),
+            evaluations: vec![PaperEvaluation::Pairs],
+            question: format!("{subtask}."),
+            tables: Vec::new(),
+            plan: vec![GoldStep {
+                tool: ToolName::Python,
+                subtask: subtask.to_owned(),
+                facts: facts.iter().map(|it| (*it).to_owned()).collect(),
+                reference: reference.to_owned(),
+            }],
+            parts: Vec::new(),
+            answer: vec![AnswerPart::Number(answer)],
+            ordered: false,
+            printed: false,
+        }
+    }
+
+    #[test]
+    fn words_that_are_misread_are_judged_by_facts() {
+        let question = question("Divide 3 by 6 the other way round", &["divi", "3", "6"], "6 / 3", 2.0);
+        let right = RightPlan::of(&question).unwrap();
+        let fault = |text: &str| right.by_words(0, text).unwrap().map(|fault| fault.to_string());
+        assert_eq!(fault("Divide 3 by 6 the other way round"), None);
+        assert_eq!(fault("The quotient of 6 and 3"), None);
+        assert!(fault("Multiply 3 by 6").unwrap().contains("`divi`"));
+        assert!(fault("Divide 3 by 6, then by 7").unwrap().contains("names 7"));
+    }
+
+    #[test]
+    fn what_no_formula_gives_is_judged_by_facts() {
+        let question = question("Find the 100th prime number", &["prime", "100"], "primes(100)", 541.0);
+        let right = RightPlan::of(&question).unwrap();
+        let fault = |text: &str| right.by_words(0, text).unwrap().map(|fault| fault.to_string());
+        for text in
+            ["Find the 100th prime number", "Compute the hundredth prime", "Which prime is the 100th?"]
+        {
+            assert_eq!(fault(text), None, "{text}");
+        }
+        assert!(fault("Find the 10th prime number").is_some() && fault("Find 100 numbers").is_some());
+    }
 }

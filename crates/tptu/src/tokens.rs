@@ -255,6 +255,11 @@ fn part(word: &str) -> Option<Part> {
         .or_else(|| find(&TENS).map(ten).map(Part::Ten))
         .or_else(|| find(&ORDINALS).map(Part::Place))
         .or_else(|| SCALES.iter().find(|(name, _)| *name == word).map(|(_, scale)| Part::Scale(*scale)))
+        .or(match word {
+            "hundredth" => Some(Part::Place(100.0)),
+            "thousandth" => Some(Part::Place(1_000.0)),
+            _ => None,
+        })
         .or_else(|| {
             let stem = word.strip_suffix("ieth")?;
             TENS.iter()
