@@ -1,4 +1,6 @@
-//! Sub-tasks in the words of language models, each marked as right or wrong by a person before any rule was written.
+//! Sub-tasks in the words of language models, each marked as right or wrong before it was judged. Those of
+//! `sub_tasks.tsv` were written before the rules, those of `held_out*.tsv` afterwards, in four rounds; what failed at
+//! first in a round was mended before the next one.
 
 use planproof_tptu::evaluation::PaperEvaluation;
 use planproof_tptu::plan::{PlannedStep, judge};
