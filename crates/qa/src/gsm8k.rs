@@ -16,6 +16,7 @@ use planproof_suite::{
 };
 
 pub use crate::scoring::Scoring;
+use crate::scoring::{Rules, missing};
 pub use data::{ID_PREFIX, OWN_ID_PREFIX, own, read_data};
 pub use judge::{
     ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, CalculatorCall, VERDICT_SCHEMA,
@@ -28,7 +29,7 @@ pub use problem::{ANSWER_FORM, CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, WordPr
 pub const NAME: &str = "gsm8k";
 
 /// The classes of failures, by precedence.
-pub(crate) static CLASSES: [ClassInfo; 6] = [
+pub(crate) static CLASSES: [ClassInfo; 7] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before the agent had answered.",
@@ -43,6 +44,7 @@ pub(crate) static CLASSES: [ClassInfo; 6] = [
         rank: 4,
     },
     ClassInfo { name: "wrong_answer", meaning: "The number of the answer is not the right one.", rank: 5 },
+    missing(6),
 ];
 
 /// The flags, in the order in which they are shown.
@@ -65,13 +67,13 @@ const SCORE_NAMES: [&str; 2] = [judge::STRICT_SCORE, judge::CALLS_SCORE];
 /// The suite of GSM8K.
 #[derive(Debug, Clone, Copy)]
 pub struct Gsm8k {
-    scoring: Scoring,
+    rules: Rules,
 }
 
 /// Answers pass by the paper's rule.
 impl Default for Gsm8k {
     fn default() -> Self {
-        Self { scoring: Scoring::Paper }
+        Self { rules: Rules { scoring: Scoring::Paper, is_original: false } }
     }
 }
 
@@ -100,7 +102,7 @@ impl Suite for Gsm8k {
             None => own(),
         };
         let problems = selection.take(problems.map_err(CaseError::new)?, limit)?;
-        let case = |problem: WordProblem| -> Arc<dyn Case> { Arc::new(problem.scored(self.scoring)) };
+        let case = |problem: WordProblem| -> Arc<dyn Case> { Arc::new(problem.scored(self.rules.scoring)) };
         Ok(problems.into_iter().map(case).collect())
     }
 
@@ -109,8 +111,8 @@ impl Suite for Gsm8k {
     }
 
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
-        let scoring = Scoring::chosen(self.scoring, options, NAME)?;
-        Ok((scoring != self.scoring).then(|| -> Arc<dyn Suite> { Arc::new(Self { scoring }) }))
+        let rules = self.rules.chosen(options, NAME)?;
+        Ok((rules != self.rules).then(|| -> Arc<dyn Suite> { Arc::new(Self { rules }) }))
     }
 
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
@@ -118,6 +120,7 @@ impl Suite for Gsm8k {
         let problems = cases
             .iter()
             .map(|case| WordProblem::read(&case.to_line()))
+            .map(|problem| Ok(problem?.compared_originally(self.rules.is_original)))
             .collect::<Result<Vec<WordProblem>, _>>()?;
         let scored = score(&problems, predictions.text, predictions.file).map_err(CaseError::new)?;
         let verdicts = scored.predictions.into_iter().map(|prediction| prediction.verdict).collect();
@@ -199,6 +202,9 @@ mod tests {
             assert_eq!(passes(&paper, prediction), by_paper, "{prediction}");
             assert_eq!(passes(&*official, prediction), by_official, "{prediction}");
         }
-        assert!(paper.scored_with(&[("compat", "original")]).is_err());
+        // The original rules differ only where no number of the published data is.
+        let original = paper.scored_with(&[("compat", "original")]).unwrap().unwrap();
+        assert!(passes(&*original, "18") && !passes(&*original, "#### 18/2"));
+        assert!(paper.scored_with(&[("compat", "paper")]).is_err());
     }
 }

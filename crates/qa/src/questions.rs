@@ -32,6 +32,7 @@ pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, Page
 pub use pages::OwnPages;
 
 pub use crate::scoring::Scoring;
+use crate::scoring::{Rules, missing};
 use planproof_suite::rows::{matched, read_places};
 use planproof_suite::runs::Ended;
 
@@ -83,7 +84,7 @@ impl Benchmark {
 }
 
 /// The classes of failures, by precedence.
-pub(crate) static CLASSES: [ClassInfo; 6] = [
+pub(crate) static CLASSES: [ClassInfo; 7] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before the agent had answered.",
@@ -98,6 +99,7 @@ pub(crate) static CLASSES: [ClassInfo; 6] = [
         meaning: "The answer is not the right one, letter by letter once both are made normal.",
         rank: 5,
     },
+    missing(6),
 ];
 
 /// The flags, in the order in which they are shown.
@@ -119,7 +121,7 @@ pub(crate) static FLAGS: [FlagInfo; 5] = [
 #[derive(Clone)]
 pub struct Questions {
     benchmark: Benchmark,
-    scoring: Scoring,
+    rules: Rules,
     tools: Option<MakePageTools>,
 }
 
@@ -127,7 +129,8 @@ impl Questions {
     /// The suite of a benchmark, scored officially. Our own questions come with our own pages; those of other data
     /// have no tools until [`with_tools`](Self::with_tools) adds some.
     pub fn new(benchmark: Benchmark) -> Self {
-        Self { benchmark, scoring: Scoring::default(), tools: None }
+        let rules = Rules { scoring: Scoring::default(), is_original: false };
+        Self { benchmark, rules, tools: None }
     }
 
     /// The same, with tools for every run, whatever data the questions come from.
@@ -175,7 +178,7 @@ impl Suite for Questions {
             None => own(self.benchmark),
         };
         let questions = selection.take(questions.map_err(CaseError::new)?, limit)?;
-        Ok(questions.into_iter().map(|it| self.question(it.scored(self.scoring))).collect())
+        Ok(questions.into_iter().map(|it| self.question(it.scored(self.rules.scoring))).collect())
     }
 
     fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
@@ -183,9 +186,9 @@ impl Suite for Questions {
     }
 
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
-        let scoring = Scoring::chosen(self.scoring, options, self.name())?;
-        let other = || Self { scoring, ..self.clone() };
-        Ok((scoring != self.scoring).then(|| -> Arc<dyn Suite> { Arc::new(other()) }))
+        let rules = self.rules.chosen(options, self.name())?;
+        let other = || Self { rules, ..self.clone() };
+        Ok((rules != self.rules).then(|| -> Arc<dyn Suite> { Arc::new(other()) }))
     }
 
     /// Lines such as `{"id": "...", "prediction": "..."}`, or the file format of the official scripts: one object
@@ -195,6 +198,7 @@ impl Suite for Questions {
         let questions = cases
             .iter()
             .map(|case| QuestionCase::read(self.benchmark, &case.to_line()))
+            .map(|question| Ok(question?.compared_originally(self.rules.is_original)))
             .collect::<Result<Vec<QuestionCase>, _>>()?;
         let ids: Vec<&str> = questions.iter().map(QuestionCase::id).collect();
         let Data { text, file } = predictions;
@@ -216,11 +220,10 @@ impl Suite for Questions {
             if answer.is_none() {
                 predicted.missing.push(question.id().to_owned());
             }
-            let answer = answer.unwrap_or_default();
             // In a file with supporting facts, a question without any gets `Some(None)`, which adds 0 to their figures.
             let named = facts.as_ref().map(|facts| facts.get(question.id()).map(Vec::as_slice));
-            let ended = Ended::Answered(&answer);
-            predicted.verdicts.push(judge::verdict(question, &ended, Vec::new(), named));
+            let ended = answer.as_deref().map(Ended::Answered);
+            predicted.verdicts.push(judge::verdict(question, ended.as_ref(), Vec::new(), named));
         }
         Ok(predicted)
     }
@@ -287,7 +290,9 @@ mod tests {
         assert!(suite.scored_with(&[("scoring", "paper")]).unwrap().is_some());
         let refused = |options: &[(&str, &str)]| suite.scored_with(options).err().unwrap().what;
         assert!(refused(&[("scoring", "strict")]).contains("write official or paper"));
-        assert!(refused(&[("compat", "original")]).contains("no option `compat`"));
+        assert!(suite.scored_with(&[("compat", "original")]).unwrap().is_some());
+        assert!(refused(&[("compat", "paper")]).contains("write original"));
+        assert!(refused(&[("level", "3")]).contains("no option `level`"));
     }
 
     #[test]

@@ -1,7 +1,16 @@
-//! The choice between two rules for right answers.
+//! The choice between the rules for right answers, and what else the suites of questions share.
 
-use planproof_suite::CaseError;
+use planproof_suite::{CaseError, ClassInfo};
 use serde::{Deserialize, Serialize};
+
+/// Name of the class of cases without a prediction.
+pub(crate) const MISSING: &str = "missing";
+
+/// The class of cases without a prediction, at this rank.
+pub(crate) const fn missing(rank: u8) -> ClassInfo {
+    let meaning = "The predictions have no line for the case, so nothing was judged.";
+    ClassInfo { name: MISSING, meaning, rank }
+}
 
 /// By which rule an answer passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,22 +41,6 @@ impl Scoring {
         }
     }
 
-    /// The rule in the options for predictions of a suite; `before` if they name none.
-    ///
-    /// # Errors
-    /// An option is not [`OPTION`](Self::OPTION), or its value is not a rule.
-    pub(crate) fn chosen(before: Self, options: &[(&str, &str)], suite: &str) -> Result<Self, CaseError> {
-        let mut scoring = before;
-        for (name, value) in options {
-            if *name != Self::OPTION {
-                let what = format!("predictions of {suite} have no option `{name}`");
-                return Err(CaseError::new(what));
-            }
-            scoring = Self::of_name(value)?;
-        }
-        Ok(scoring)
-    }
-
     /// What is left out of a question's line.
     pub(crate) fn is_official(&self) -> bool {
         *self == Self::Official
@@ -61,5 +54,40 @@ impl Scoring {
     /// What is left out of a problem's line.
     pub(crate) fn is_paper(&self) -> bool {
         *self == Self::Paper
+    }
+}
+
+/// How predictions are scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rules {
+    /// By which rule an answer passes.
+    pub(crate) scoring: Scoring,
+    /// Predictions are compared bit for bit as the published scripts do it: the whole text, and with the answers that
+    /// these accept alone.
+    pub(crate) is_original: bool,
+}
+
+impl Rules {
+    /// The rules that the options for predictions of a suite choose; `self` where they choose nothing.
+    ///
+    /// # Errors
+    /// There is no such option, or it has no such value.
+    pub(crate) fn chosen(self, options: &[(&str, &str)], suite: &str) -> Result<Self, CaseError> {
+        let mut rules = self;
+        for (name, value) in options {
+            match (*name, *value) {
+                (Scoring::OPTION, value) => rules.scoring = Scoring::of_name(value)?,
+                ("compat", "original") => rules.is_original = true,
+                ("compat", other) => {
+                    let what = format!("there is no `{other}` to be compatible with: write original");
+                    return Err(CaseError::new(what));
+                }
+                _ => {
+                    let what = format!("predictions of {suite} have no option `{name}`");
+                    return Err(CaseError::new(what));
+                }
+            }
+        }
+        Ok(rules)
     }
 }

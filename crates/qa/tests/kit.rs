@@ -100,6 +100,11 @@ fn by_hotpotqa() {
         assert_eq!(expected["norm_gold"], Normalisation::Hotpot.normal(right), "{right:?}");
         let found = Normalisation::Hotpot.compare(answer, right);
         assert_eq!(expected["em"], found.is_exact, "{answer:?} {right:?}");
+        if !right.trim().is_empty() {
+            let data = json!({"question": "Q", "answer": right});
+            let official = originally(Benchmark::HotpotQa, &data, answer);
+            assert_eq!(expected["em"], official, "{answer:?} {right:?}");
+        }
         for (name, value) in [("f1", found.f1), ("precision", found.precision), ("recall", found.recall)] {
             assert_eq!(expected[name].as_f64(), Some(value), "{name} of {answer:?} {right:?}");
         }
@@ -134,8 +139,24 @@ fn by_triviaqa() {
         let value = values.get(&json!(sorted)).map_or(aliases[0], |value| value.as_str().unwrap());
         let value = Normalisation::Hotpot.compare(answer, value).is_exact;
         assert_eq!(expected["hotpot_style_em_vs_value"], value, "{answer:?} {aliases:?}");
+        // The whole way of a prediction, with `--compat original`; a question has to have an answer.
+        let right = aliases[0];
+        if !right.trim().is_empty() {
+            let data = json!({"question": "Q", "answer": {"value": right, "aliases": aliases}});
+            let official = originally(Benchmark::TriviaQa, &data, answer);
+            assert_eq!(expected["em"], official, "{answer:?} {aliases:?}");
+        }
     }
     assert!(pairs.len() >= 415, "only {} cases were compared", pairs.len());
+}
+
+/// Whether a prediction is right with `--compat original`.
+fn originally(benchmark: Benchmark, data: &Value, answer: &str) -> bool {
+    let suite = Questions::new(benchmark).scored_with(&[("compat", "original")]).unwrap().unwrap();
+    let load = |text: &str| suite.load(Some(Data { text, file: "d" }), &CaseSelection::default(), None);
+    let cases = load(&data.to_string()).unwrap();
+    let prediction = json!({"prediction": answer}).to_string();
+    suite.score(&cases, Data { text: &prediction, file: "p" }).unwrap().verdicts[0].passed()
 }
 
 fn by_rouge() {

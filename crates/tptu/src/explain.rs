@@ -7,6 +7,7 @@ use planproof_trace::{Event, paired_calls};
 use serde_json::{Map, Value, json};
 
 use crate::case::TptuCase;
+use crate::fault::MISSING;
 use crate::judge::{EvaluationDetail, ListedCall};
 use crate::runs::{on_one_line, shortened};
 
@@ -20,6 +21,7 @@ fn gist(detail: &EvaluationDetail) -> String {
     let short = |text: &str| shortened(&on_one_line(text), GIST_CHARACTERS_MAX);
     match (detail.class.as_deref(), &detail.ended, detail.faults.first()) {
         (None, ..) => "passed".to_owned(),
+        (Some(MISSING), ..) => "there is no prediction for it".to_owned(),
         (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", short(reason)),
         (Some(class), ended, _) => {
             // The class is that of the fault that takes precedence, which need not be the first one in the list.
@@ -57,6 +59,11 @@ pub(crate) fn explain(case: &TptuCase, verdict: &Verdict) -> Explanation {
     }
     facts.push(Fact::text("right", &*detail.right));
     facts.extend(detail.faults.iter().map(|fault| Fact::text("wrong", on_one_line(&fault.to_string()))));
+    if !detail.by_words.is_empty() {
+        let steps: Vec<String> = detail.by_words.iter().map(ToString::to_string).collect();
+        let steps = format!("sub-task {}: no call for it returned anything", steps.join(", "));
+        facts.push(Fact::text("by words alone", steps));
+    }
     if let Some(ended) = &detail.ended {
         facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
     }
@@ -144,6 +151,7 @@ pub(crate) fn metadata(case: &TptuCase, verdict: Option<&Verdict>) -> Map<String
     if let Some(detail) = verdict.and_then(EvaluationDetail::of) {
         metadata.insert("found".to_owned(), json!(detail.found));
         metadata.insert("faults".to_owned(), json!(detail.faults));
+        metadata.insert("by_words".to_owned(), json!(detail.by_words));
         metadata.insert("calls".to_owned(), json!(detail.calls_total));
     }
     metadata

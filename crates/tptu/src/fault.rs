@@ -85,6 +85,20 @@ pub enum OutputFault {
         /// The fact that they lack.
         fact: String,
     },
+    /// The words of a sub-task mean something else.
+    OtherMeaning {
+        /// Which step.
+        place: usize,
+        /// What they say, in a few words.
+        what: String,
+    },
+    /// The call for a sub-task returned something else.
+    WrongResult {
+        /// Which step.
+        place: usize,
+        /// How it differs, in a few words.
+        what: String,
+    },
     /// A judge model considers a sub-task different.
     JudgedOther {
         /// Which step.
@@ -147,8 +161,11 @@ pub enum OutputFault {
     },
 }
 
-/// The classes of failures, by precedence. The four in the middle are those of the paper.
-pub(crate) static CLASSES: [ClassInfo; 8] = [
+/// Name of the class of cases without a prediction.
+pub(crate) const MISSING: &str = "missing";
+
+/// The classes of failures, by precedence. Four of them are those of the paper.
+pub(crate) static CLASSES: [ClassInfo; 9] = [
     ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 0 },
     ClassInfo {
         name: "endless_extension",
@@ -177,6 +194,11 @@ pub(crate) static CLASSES: [ClassInfo; 8] = [
         meaning: "The answer leaves out a part of the question, or what the tools gave.",
         rank: 7,
     },
+    ClassInfo {
+        name: MISSING,
+        meaning: "The predictions have no line for the case, so nothing was judged.",
+        rank: 8,
+    },
 ];
 
 impl OutputFault {
@@ -202,6 +224,8 @@ impl OutputFault {
             | Self::MissingStep { .. }
             | Self::ExtraStep { .. }
             | Self::WrongSubtask { .. }
+            | Self::OtherMeaning { .. }
+            | Self::WrongResult { .. }
             | Self::JudgedOther { .. }
             | Self::DoesNotRun { .. }
             | Self::WrongRows { .. }
@@ -209,6 +233,17 @@ impl OutputFault {
             | Self::WrongPart { .. } => "task_not_understood",
             Self::MissingPart { .. } | Self::Unused { .. } | Self::FromMemory { .. } => "missing_summary",
         }
+    }
+
+    /// Whether it is about what a sub-task says or does, rather than about its tool.
+    pub const fn is_about_sub_task(&self) -> bool {
+        matches!(
+            self,
+            Self::WrongSubtask { .. }
+                | Self::OtherMeaning { .. }
+                | Self::WrongResult { .. }
+                | Self::JudgedOther { .. }
+        )
     }
 
     /// The step of the plan, from 1, if the fault is about one.
@@ -221,6 +256,8 @@ impl OutputFault {
             | Self::MissingStep { place, .. }
             | Self::ExtraStep { place }
             | Self::JudgedOther { place }
+            | Self::OtherMeaning { place, .. }
+            | Self::WrongResult { place, .. }
             | Self::WrongSubtask { place, .. } => Some(*place),
             _ => None,
         }
@@ -247,6 +284,12 @@ impl fmt::Display for OutputFault {
                 Some(fact) => write!(f, "step {place}: the sub-task says `{fact}`, which is something else"),
                 None => write!(f, "step {place}: the sub-task does not name `{fact}`"),
             },
+            Self::OtherMeaning { place, what } => {
+                write!(f, "step {place}: the sub-task is another one: {what}")
+            }
+            Self::WrongResult { place, what } => {
+                write!(f, "step {place}: its call returned something else: {what}")
+            }
             Self::JudgedOther { place } => {
                 write!(f, "step {place}: the judge model says that the sub-task is another one")
             }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::evaluation::PaperEvaluation;
 use crate::fault::CLASSES;
-use crate::judge::{CALLS_SCORE, ONE_STEP, SEQUENTIAL, SHARE_SCORE};
+use crate::judge::{BY_WORDS, CALLS_SCORE, ONE_STEP, SEQUENTIAL, SHARE_SCORE};
 
 /// The models of the published figures.
 const MODELS: [&str; 6] = ["ChatGPT", "Claude", "Ziya", "ChatGLM", "Chinese-Alpaca-Plus", "InternLM"];
@@ -107,6 +107,41 @@ const PUBLISHED: [Published; 12] = {
     ]
 };
 
+/// Name of the metric of plans.
+const PLANNING: &str = "planning";
+
+/// How many runs have a sub-task that was judged by its words alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ByWords {
+    None,
+    Some,
+    All,
+}
+
+impl ByWords {
+    fn of<'r>(runs: impl Iterator<Item = &'r Scored>) -> Self {
+        let (mut all, mut by_words) = (0, 0);
+        for scored in runs {
+            all += 1;
+            by_words += usize::from(scored.has(BY_WORDS));
+        }
+        match by_words {
+            0 => Self::None,
+            _ if by_words == all => Self::All,
+            _ => Self::Some,
+        }
+    }
+
+    /// What is added to the name of what was judged so.
+    const fn mark(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Some => " (sub-tasks partly by words alone)",
+            Self::All => " (sub-tasks by words alone)",
+        }
+    }
+}
+
 /// What a metric is made of.
 struct Group {
     name: &'static str,
@@ -115,7 +150,7 @@ struct Group {
 }
 
 const GROUPS: [Group; 4] = [
-    Group { name: "planning", title: "plans that are right", has: PaperEvaluation::is_planning },
+    Group { name: PLANNING, title: "plans that are right", has: PaperEvaluation::is_planning },
     Group { name: "sql", title: "statements that are right", has: PaperEvaluation::is_sql },
     Group { name: "math", title: "code that is right", has: |it| matches!(it, PaperEvaluation::MathCode) },
     Group {
@@ -144,9 +179,16 @@ fn cases(runs: &[Judged<'_>], of: impl Fn(PaperEvaluation) -> bool, agents: Agen
 pub(crate) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     let group = |group: &Group| {
         let rate = success_rate(&cases(runs, group.has, Agents::All));
+        let is_of_group = |run: &&Judged<'_>| evaluation(run).is_some_and(group.has);
+        let by_words = ByWords::of(runs.iter().filter(is_of_group).filter_map(|run| run.scored));
         Metric {
             name: group.name,
-            title: group.title,
+            // Only plans have sub-tasks; of other outputs, words are only a cause.
+            title: match (group.name, by_words) {
+                (PLANNING, ByWords::All) => "plans that are right, their sub-tasks by words alone",
+                (PLANNING, ByWords::Some) => "plans that are right, their sub-tasks partly by words alone",
+                _ => group.title,
+            },
             value: rate.map(|rate| rate.rate),
             interval: rate.map(|rate| (rate.low, rate.high)),
             is_share: true,
@@ -175,18 +217,28 @@ fn evaluations_section(runs: &[Judged<'_>]) -> Section {
     let mut rows = Vec::new();
     for published in &PUBLISHED {
         let of_row = cases(runs, |it| it == published.evaluation, published.agents);
+        let is_of_row = |run: &&Judged<'_>| evaluation(run) == Some(published.evaluation);
+        let scored = || {
+            let scored = runs.iter().filter(is_of_row).filter_map(|run| run.scored);
+            scored.filter(|scored| published.agents.has(scored))
+        };
+        let by_words = ByWords::of(scored());
         let count: u32 = of_row.iter().map(|case| case.runs).sum();
         let rate = success_rate(&of_row);
         let accuracy = rate.map_or("–".to_owned(), |rate| format!("{:.1}", 100.0 * rate.rate));
         // Programs get only the evaluations that were run; the table has a row for each of the paper's.
         if let Some(rate) = rate {
-            let value = json!({"runs": count, "accuracy": rate.rate, "low": rate.low, "high": rate.high});
+            let mut value = json!({"runs": count, "accuracy": rate.rate, "low": rate.low, "high": rate.high});
+            if by_words != ByWords::None {
+                value["by_words_alone"] = json!(scored().filter(|scored| scored.has(BY_WORDS)).count());
+            }
             let name = published.evaluation.name().to_owned() + &published.agents.suffix();
             ours.insert(name, value);
         }
         let others =
             published.accuracy.iter().map(|it| it.map_or("–".to_owned(), |share| share.to_string()));
-        let ours = [published.title.to_owned(), published.table.to_string(), count.to_string(), accuracy];
+        let title = format!("{}{}", published.title, by_words.mark());
+        let ours = [title, published.table.to_string(), count.to_string(), accuracy];
         rows.push(ours.into_iter().chain(others).collect());
     }
     let columns = ["evaluation", "table", "runs", "accuracy in %"].into_iter().chain(MODELS);
@@ -195,7 +247,9 @@ fn evaluations_section(runs: &[Judged<'_>]) -> Section {
         title: "Evaluations",
         intro: "Accuracy of this run by evaluation, beside the figures that the paper has published for other models \
                 (Ruan et al. 2023, tables 3 to 11). Those were made with other questions, other rows and other prompts, \
-                which the paper shows as pictures. If an agent carries out its plan, the plan is the one in its trace."
+                which the paper shows as pictures. If an agent carries out its plan, the plan is the one in its trace, \
+                and a sub-task is judged by what its call returned. Where no call did, or nothing was carried out, it is \
+                judged by its words alone, which is said beside the evaluation."
             .to_owned(),
         figures: Vec::new(),
         tables: vec![Table {
@@ -252,7 +306,7 @@ fn failures_section(runs: &[Judged<'_>]) -> Option<Section> {
     Some(Section {
         key: "failures",
         title: "Failures",
-        intro: "How many runs failed in each class. The last four are those that the paper describes (section 3.4): a \
+        intro: "How many runs failed in each class. Four of them are those that the paper describes (section 3.4): a \
                 sub-task solved again and again, an output in another form, a task not understood, and an answer that \
                 leaves out what was asked or what the tools gave."
             .to_owned(),

@@ -13,11 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::TptuCase;
 use crate::evaluation::PaperEvaluation;
-use crate::fault::{CLASSES, OutputFault, class_of};
+use crate::fault::{CLASSES, MISSING, OutputFault, class_of};
+use crate::plan::ComparedPlan;
 use crate::question::{AnswerPart, ToolQuestion};
 use crate::rows::is_near;
 use crate::runs::{Call, Ended, Run, on_one_line, shortened};
 use crate::statement::{in_blocks, in_words, last_number};
+use crate::sub_task::RightPlan;
 use crate::tool::ToolName;
 use crate::{answer, carried_out, plan, prompt, rows, tables};
 
@@ -47,6 +49,8 @@ pub(crate) const CALLS_SCORE: &str = "calls";
 /// The names of all figures.
 pub(crate) const SCORE_NAMES: [&str; 2] = [SHARE_SCORE, CALLS_SCORE];
 
+/// Name of the flag of runs with a sub-task that was judged by its words alone.
+pub(crate) const BY_WORDS: &str = "by_words";
 /// Name of the flag of runs of the one-step agent.
 pub(crate) const ONE_STEP: &str = "one_step";
 /// Name of the flag of runs of the sequential agent.
@@ -55,11 +59,15 @@ pub(crate) const SEQUENTIAL: &str = "sequential";
 pub(crate) const HIERARCHICAL: &str = "hierarchical";
 
 /// The flags, in the order in which they are shown.
-pub(crate) static FLAGS: [FlagInfo; 7] = [
+pub(crate) static FLAGS: [FlagInfo; 8] = [
     FlagInfo { name: "tool_used", meaning: "A call of a tool was answered." },
     FlagInfo { name: "tool_error", meaning: "A call of a tool was refused or answered with an error." },
     FlagInfo { name: "repeated_call", meaning: "A call was made again that had been answered." },
     FlagInfo { name: "partly", meaning: "It is wrong, but a step or a part of it is right." },
+    FlagInfo {
+        name: BY_WORDS,
+        meaning: "A sub-task was judged by its words alone: no call for it returned anything.",
+    },
     FlagInfo { name: ONE_STEP, meaning: "The agent planned all sub-tasks at once (TPTU-OA)." },
     FlagInfo { name: SEQUENTIAL, meaning: "The agent planned one sub-task at a time (TPTU-SA)." },
     FlagInfo { name: HIERARCHICAL, meaning: "The agent planned groups, and their sub-tasks one at a time." },
@@ -82,6 +90,9 @@ pub struct EvaluationDetail {
     pub flags: Vec<String>,
     /// All faults, in the order of steps or parts.
     pub faults: Vec<OutputFault>,
+    /// The steps, from 1, whose sub-task was judged by its words alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_words: Vec<usize>,
     /// The judged output: a plan, a statement, a value or an answer; empty if there is none.
     pub found: String,
     /// What is right.
@@ -120,11 +131,16 @@ impl EvaluationDetail {
 struct Judged {
     found: String,
     faults: Vec<OutputFault>,
+    by_words: Vec<usize>,
 }
 
 impl Judged {
+    fn right(found: impl Into<String>) -> Self {
+        Self { found: found.into(), ..Self::default() }
+    }
+
     fn fault(found: impl Into<String>, fault: OutputFault) -> Self {
-        Self { found: found.into(), faults: vec![fault] }
+        Self { faults: vec![fault], ..Self::right(found) }
     }
 }
 
@@ -137,7 +153,7 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
         Ended::Answered(text) | Ended::CallAsText(text) => {
             let text = &outside_of_echo(text, &instructions);
             match case.evaluation() {
-                it if it.is_planning() => of_plan(it, case.question(), &run, text, &instructions),
+                it if it.is_planning() => of_plan(it, case.question(), &run, text, &instructions)?,
                 it if it.is_sql() => of_statement(case.question(), &run, text)?,
                 PaperEvaluation::MathCode => of_code(case.question(), &run, text),
                 _ => of_answer(case.question(), &run, text)?,
@@ -145,7 +161,7 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
         }
         Ended::AtLimit(..) | Ended::Broken(_) => Judged::default(),
     };
-    Ok(verdict(case, &run, judged))
+    verdict(case, &run, judged)
 }
 
 /// For an agent that writes sub-tasks, the plan is the one it executed; else it is the answer, or the first turn that
@@ -156,10 +172,10 @@ fn of_plan(
     run: &Run,
     text: &str,
     instructions: &str,
-) -> Judged {
+) -> Result<Judged, Unscored> {
     if let Some(plan) = &run.plan {
-        let (found, faults) = carried_out::judge(evaluation, question, run, plan);
-        return Judged { found, faults };
+        let (found, ComparedPlan { faults, by_words }) = carried_out::judge(evaluation, question, run, plan)?;
+        return Ok(Judged { found, faults, by_words });
     }
     let turns: Vec<Cow<'_, str>> = run.turns.iter().map(|turn| outside_of_echo(turn, instructions)).collect();
     let turns: Vec<&str> = turns.iter().map(|turn| &**turn).collect();
@@ -175,10 +191,13 @@ fn of_plan(
             plans.next().ok_or(fault)
         }),
     };
-    match read {
-        Ok((found, plan)) => Judged { found, faults: plan::judge(&plan, &question.plan) },
+    Ok(match read {
+        Ok((found, plan)) => {
+            let ComparedPlan { faults, by_words } = plan::judge(&plan, &RightPlan::of(question)?)?;
+            Judged { found, faults, by_words }
+        }
         Err(fault) => Judged::fault(text, fault),
-    }
+    })
 }
 
 /// Why there is nothing to run: another tool was called instead, or nothing was written.
@@ -212,7 +231,7 @@ fn of_statement(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged
     Ok(match selected {
         Err(what) => Judged::fault(found, OutputFault::DoesNotRun { what }),
         Ok(selected) => match rows::difference(&selected, &right, question.ordered, question.printed) {
-            None => Judged { found: found.to_owned(), faults: Vec::new() },
+            None => Judged::right(found),
             Some(what) => Judged::fault(found, OutputFault::WrongRows { what }),
         },
     })
@@ -222,7 +241,7 @@ fn of_statement(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged
 ///
 /// # Errors
 /// The database cannot be read, which is not the agent's fault.
-fn execute(statement: &str) -> Result<Result<Rows, String>, Unscored> {
+pub(crate) fn execute(statement: &str) -> Result<Result<Rows, String>, Unscored> {
     let outside = |reason: String| Unscored::Outside { reason };
     let database = tables::database().map_err(|error| outside(error.to_string()))?;
     match database.run(statement) {
@@ -255,7 +274,7 @@ fn of_code(question: &ToolQuestion, run: &Run, text: &str) -> Judged {
     let is_rounded =
         |value: f64| is_near(value, *right, true) || (value - right).abs() <= ROUNDED_DISTANCE * right.abs();
     match answered {
-        Some(value) if is_rounded(value) => Judged { found: value.to_string(), faults: Vec::new() },
+        Some(value) if is_rounded(value) => Judged::right(value.to_string()),
         Some(value) => {
             let what = format!("{value} instead of {right}");
             Judged::fault(value.to_string(), OutputFault::Unused { part: 1, what })
@@ -271,7 +290,7 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
         Ok(items) => items,
         Err(what) => return Ok(Judged::fault(text, OutputFault::NoList { what })),
     };
-    let mut judged = Judged { found: serde_json::Value::from(items.clone()).to_string(), faults: Vec::new() };
+    let mut judged = Judged::right(serde_json::Value::from(items.clone()).to_string());
     let mut executed = Executed::default();
     for (index, right) in question.answer.iter().enumerate() {
         let part = index + 1;
@@ -301,7 +320,9 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
     }
     // Detours on the way to a right answer are no faults.
     if !judged.faults.is_empty() {
-        judged.faults.extend(carried_out::causes(question, run));
+        let causes = carried_out::causes(question, run)?;
+        judged.faults.extend(causes.faults);
+        judged.by_words = causes.by_words;
         judged.faults.extend(run.repeated().map(|(place, of)| OutputFault::Repeated { place, of }));
     }
     Ok(judged)
@@ -343,14 +364,14 @@ fn gives(
     }
 }
 
-fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
-    let Judged { found, mut faults } = judged;
+fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Result<Verdict, Unscored> {
+    let Judged { found, mut faults, by_words } = judged;
     let class = match &run.ended {
         Ended::Answered(_) => class_of(&faults),
         Ended::CallAsText(_) => class_of(&faults).map(|_| UNPARSED_CALL),
         Ended::AtLimit(LimitKind::ReplyTokens, _) => Some(REPLY_LIMIT),
         // A limit that was reached by repetition is what the paper calls endless extension.
-        Ended::AtLimit(..) => match carried_out::repetition(case.question(), run) {
+        Ended::AtLimit(..) => match carried_out::repetition(case.question(), run)? {
             Some(fault) => {
                 faults.push(fault);
                 class_of(&faults)
@@ -375,6 +396,7 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
         "tool_used" => run.calls.iter().any(Call::is_done),
         "tool_error" => run.calls.iter().any(|call| call.is_error),
         "repeated_call" => run.repeated().is_some(),
+        BY_WORDS => !by_words.is_empty(),
         "partly" => class.is_some() && share > 0.0,
         ONE_STEP => is_divided(Division::AtOnce),
         SEQUENTIAL => is_divided(Division::OneByOne),
@@ -404,6 +426,7 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
         class: class.map(|class| class.as_str().to_owned()),
         flags: flags.iter().map(ToString::to_string).collect(),
         faults,
+        by_words,
         found: short(&found),
         right: shortened(&planproof_suite::Case::target(case), ANSWER_CHARACTERS_MAX),
         answer,
@@ -412,11 +435,34 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Verdict {
         calls_total: run.calls.len() as u64,
     };
     let scores = vec![Score::new(SHARE_SCORE, share), Score::new(CALLS_SCORE, run.calls.len() as f64)];
-    Verdict {
-        scored: Scored { class, flags, scores },
-        // Writing texts and numbers as JSON into memory cannot fail.
-        detail: serde_json::to_string(&detail).unwrap_or_default(),
-    }
+    Ok(written(&detail, Scored { class, flags, scores }))
+}
+
+fn written(detail: &EvaluationDetail, scored: Scored) -> Verdict {
+    // Writing texts and numbers as JSON into memory cannot fail.
+    Verdict { scored, detail: serde_json::to_string(detail).unwrap_or_default() }
+}
+
+/// The verdict on a case for which there is no prediction.
+pub(crate) fn missing(case: &TptuCase) -> Verdict {
+    let detail = EvaluationDetail {
+        schema: VERDICT_SCHEMA.to_owned(),
+        case: planproof_suite::Case::card(case).id.clone(),
+        evaluation: case.evaluation(),
+        passed: false,
+        class: Some(MISSING.to_owned()),
+        flags: Vec::new(),
+        faults: Vec::new(),
+        by_words: Vec::new(),
+        found: String::new(),
+        right: shortened(&planproof_suite::Case::target(case), ANSWER_CHARACTERS_MAX),
+        answer: None,
+        ended: None,
+        calls: Vec::new(),
+        calls_total: 0,
+    };
+    let scores = vec![Score::new(SHARE_SCORE, 0.0), Score::new(CALLS_SCORE, 0.0)];
+    written(&detail, Scored { class: Class::find(&CLASSES, MISSING), flags: Vec::new(), scores })
 }
 
 /// The share of steps or parts without a fault.

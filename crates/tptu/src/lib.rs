@@ -6,7 +6,8 @@
 //! examples. The rows and the 120 questions here are ours; its printed examples hold for them.
 //!
 //! Everything is scored by execution: a statement by its rows, a program by its value, an answer by all of its parts. A
-//! plan is compared with the planned tools, and the words of a sub-task with the facts that it has to name.
+//! plan is compared with the planned tools, and a sub-task by what its call returned; where nothing was executed, by the
+//! meaning of its words, which is marked.
 //!
 //! # Module layout
 //!
@@ -15,7 +16,9 @@
 //!
 //! Pure code: the twelve tools by name (`tool.rs`), the requirements and the scoring of an evaluation
 //! (`evaluation.rs`), lists in Python's and JSON's notation (`literal.rs`), texts as words (`words.rs`), the
-//! statement or the number in an answer (`statement.rs`), plans in the formats of the paper (`plan.rs`), the
+//! statement or the number in an answer (`statement.rs`), plans in the formats of the paper (`plan.rs`), and the words
+//! of sub-tasks: as numbers, words and signs (`tokens.rs`), by concepts (`concepts.rs`, `data/synonyms.txt`), as
+//! formulas (`formula.rs`) and as look-ups (`query.rs`), all of it compared with a step (`sub_task.rs`); the
 //! comparison of rows (`rows.rs`) and answers (`answer.rs`) with right ones, and all faults with their classes
 //! (`fault.rs`).
 //!
@@ -26,16 +29,20 @@
 
 mod carried_out;
 mod case;
+mod concepts;
 mod explain;
 mod figures;
+mod formula;
 mod judge;
 mod predictions;
 mod prompt;
+mod query;
 mod question;
 mod runs;
 mod sub_task_questions;
 mod suite;
 mod tables;
+mod tokens;
 
 pub mod answer;
 pub mod evaluation;
@@ -44,6 +51,7 @@ pub mod literal;
 pub mod plan;
 pub mod rows;
 pub mod statement;
+pub mod sub_task;
 pub mod tool;
 pub mod words;
 

@@ -1,6 +1,6 @@
 //! Lists and dictionaries in Python's and JSON's notation, found in a model's text.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 use thiserror::Error;
 
 /// Deepest nesting.
@@ -25,6 +25,8 @@ pub struct NoLiteral {
 pub struct FoundLiteral {
     /// Its value.
     pub value: Value,
+    /// Of a dictionary, the members in the order in which they are written, also those of a repeated key.
+    pub members: Vec<(String, Value)>,
     /// The place behind it, in bytes.
     pub end: usize,
 }
@@ -49,7 +51,7 @@ pub fn first(text: &str, bracket: char) -> Result<Option<FoundLiteral>, NoLitera
 /// A container that is not closed yet.
 enum Open {
     List(Vec<Value>),
-    Dict { members: Map<String, Value>, key: Option<String> },
+    Dict { members: Vec<(String, Value)>, key: Option<String> },
 }
 
 /// What may come next.
@@ -76,6 +78,7 @@ pub fn read(text: &str, start: usize) -> Result<FoundLiteral, NoLiteral> {
     let mut open: Vec<Open> = Vec::new();
     let mut next = Next::Value;
     let mut count = 0;
+    let mut closed = Vec::new();
     loop {
         reader.skip_blanks();
         let character = reader.peek().ok_or_else(|| reader.error("the list is not closed"))?;
@@ -92,7 +95,7 @@ pub fn read(text: &str, start: usize) -> Result<FoundLiteral, NoLiteral> {
                 open.push(if is_list {
                     Open::List(Vec::new())
                 } else {
-                    Open::Dict { members: Map::new(), key: None }
+                    Open::Dict { members: Vec::new(), key: None }
                 });
                 next = Next::ValueOrEnd;
                 continue;
@@ -100,7 +103,10 @@ pub fn read(text: &str, start: usize) -> Result<FoundLiteral, NoLiteral> {
             (']' | '}', Next::ValueOrEnd | Next::CommaOrEnd) => {
                 let value = match (open.pop(), character) {
                     (Some(Open::List(values)), ']') => Value::Array(values),
-                    (Some(Open::Dict { members, key: None }), '}') => Value::Object(members),
+                    (Some(Open::Dict { members, key: None }), '}') => {
+                        closed.clone_from(&members);
+                        Value::Object(members.into_iter().collect())
+                    }
                     _ => return Err(reader.error("this bracket closes nothing")),
                 };
                 reader.skip(character);
@@ -126,11 +132,15 @@ pub fn read(text: &str, start: usize) -> Result<FoundLiteral, NoLiteral> {
         }
         next = Next::CommaOrEnd;
         match open.last_mut() {
-            None => return Ok(FoundLiteral { value, end: reader.at }),
+            // The last one that was closed is the outermost one.
+            None => {
+                let members = if value.is_object() { closed } else { Vec::new() };
+                return Ok(FoundLiteral { value, members, end: reader.at });
+            }
             Some(Open::List(values)) => values.push(value),
             Some(Open::Dict { members, key }) => match key.take() {
                 Some(key) => {
-                    members.insert(key, value);
+                    members.push((key, value));
                 }
                 None => {
                     let Value::String(text) = value else { return Err(reader.error("a key must be a text")) };

@@ -1,14 +1,18 @@
 //! Plans in the formats of the paper (its sections 3.2.1 to 3.2.5), compared with the planned one.
 
+use planproof_suite::Unscored;
 use serde_json::Value;
 
 use crate::evaluation::PaperEvaluation;
 use crate::fault::OutputFault;
 use crate::literal;
 use crate::question::GoldStep;
+use crate::sub_task::{ReturnedCall, RightPlan};
 use crate::tool::ToolName;
-use crate::words::{missing_fact, words};
+use crate::words::words;
 
+/// Most brackets at which a list of names without quotes is looked for.
+const NAMES_TRIED_MAX: usize = 200;
 /// Most steps of a plan that are considered.
 pub const PLAN_STEPS_MAX: usize = 100;
 
@@ -19,6 +23,17 @@ pub struct PlannedStep {
     pub tool: String,
     /// What it is to do; `None` in a plan of tools alone.
     pub subtask: Option<String>,
+    /// The call that was made for it and returned something; `None` in a plan that is only written.
+    pub returned: Option<ReturnedCall>,
+}
+
+/// A plan, compared with the right one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComparedPlan {
+    /// The faults, in the order of the steps; empty if it is right.
+    pub faults: Vec<OutputFault>,
+    /// The steps, from 1, whose sub-task was judged by its words alone.
+    pub by_words: Vec<usize>,
 }
 
 /// Reads a plan from a model's output. `texts` are its turns for [`PaperEvaluation::SequentialPairs`], of which those
@@ -29,10 +44,13 @@ pub struct PlannedStep {
 pub fn read(evaluation: PaperEvaluation, texts: &[&str]) -> Result<Vec<PlannedStep>, OutputFault> {
     let text = texts.last().copied().unwrap_or_default();
     let steps = match evaluation {
-        PaperEvaluation::ToolOrder => tools(&list(text)?)?,
+        PaperEvaluation::ToolOrder => tools(&names(text)?.0)?,
         PaperEvaluation::ToolSubtaskLists => two_lists(text)?,
         PaperEvaluation::SequentialPairs => one_a_turn(texts)?,
-        _ => pairs(&list(text)?)?,
+        _ => match dictionary(text) {
+            Some(steps) => steps,
+            None => pairs(&list(text)?)?,
+        },
     };
     match steps.len() {
         0 => Err(OutputFault::NoList { what: "it is empty".to_owned() }),
@@ -43,52 +61,78 @@ pub fn read(evaluation: PaperEvaluation, texts: &[&str]) -> Result<Vec<PlannedSt
     }
 }
 
-/// The faults of a plan, in the order of its steps; empty if it is right: the planned tools in order, and sub-tasks
-/// that name their facts.
-pub fn judge(plan: &[PlannedStep], right: &[GoldStep]) -> Vec<OutputFault> {
-    let mut faults = Vec::new();
+/// Compares a plan with the right one: the planned tools in order, each with a sub-task whose call returned the right
+/// result or, if there is none, whose words mean the same.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn judge(plan: &[PlannedStep], right: &RightPlan<'_>) -> Result<ComparedPlan, Unscored> {
+    let mut compared = ComparedPlan::default();
+    let steps = right.steps();
+    // Whether the steps so far gave the right result; `None` if that is not known.
+    let mut gave: Vec<Option<bool>> = Vec::new();
     for (index, step) in plan.iter().enumerate() {
         let place = index + 1;
+        gave.push(None);
         // A step has at most one fault, and repetition comes first. Without a sub-task, the same tool again is no
         // repetition.
         let repeats =
             step.subtask.as_ref().and_then(|_| plan[..index].iter().position(|it| is_same(it, step)));
         if let Some(of) = repeats {
-            faults.push(OutputFault::Repeated { place, of: of + 1 });
+            compared.faults.push(OutputFault::Repeated { place, of: of + 1 });
             continue;
         }
         let Some(tool) = ToolName::find(&step.tool) else {
-            faults.push(OutputFault::UnknownTool { place, name: step.tool.clone() });
+            compared.faults.push(OutputFault::UnknownTool { place, name: step.tool.clone() });
             continue;
         };
         if tool.is_unrelated() {
-            faults.push(OutputFault::Distractor { place, name: tool.title().to_owned() });
+            compared.faults.push(OutputFault::Distractor { place, name: tool.title().to_owned() });
             continue;
         }
-        let Some(wanted) = right.get(index) else {
+        let Some(wanted) = steps.get(index) else {
             // An additional step with the sub-task of an earlier one in other words solves that again.
-            let solves = |it: &GoldStep| it.tool == tool && !it.facts.is_empty() && names(step, it);
-            let of = right.iter().position(solves);
-            faults.push(
+            let mut of = None;
+            for (earlier, it) in steps.iter().enumerate() {
+                let is_compared = of.is_none() && it.tool == tool && !it.facts.is_empty();
+                if let Some(text) = step.subtask.as_ref().filter(|_| is_compared)
+                    && right.by_words(earlier, text)?.is_none()
+                {
+                    of = Some(earlier);
+                }
+            }
+            compared.faults.push(
                 of.map_or(OutputFault::ExtraStep { place }, |of| OutputFault::Repeated { place, of: of + 1 }),
             );
             continue;
         };
         if tool != wanted.tool {
             let (wanted, found) = (wanted.tool.title().to_owned(), tool.title().to_owned());
-            faults.push(OutputFault::WrongTool { place, wanted, found });
-        } else if let Some(fact) = step.subtask.as_ref().and_then(|text| missing_fact(&wanted.facts, text)) {
-            faults.push(OutputFault::WrongSubtask { place, fact: fact.to_owned() });
+            compared.faults.push(OutputFault::WrongTool { place, wanted, found });
+            continue;
+        }
+        let Some(text) = &step.subtask else { continue };
+        let by_result = match &step.returned {
+            Some(returned) => right.by_result(index, returned, &gave[..index])?,
+            None => None,
+        };
+        match by_result {
+            Some(result) => {
+                gave[index] = Some(result.is_ok());
+                compared.faults.extend(result.err());
+            }
+            None => {
+                compared.by_words.push(place);
+                compared.faults.extend(right.by_words(index, text)?);
+            }
         }
     }
-    for (index, step) in right.iter().enumerate().skip(plan.len()) {
-        faults.push(OutputFault::MissingStep { place: index + 1, tool: step.tool.title().to_owned() });
+    for (index, step) in steps.iter().enumerate().skip(plan.len()) {
+        compared
+            .faults
+            .push(OutputFault::MissingStep { place: index + 1, tool: step.tool.title().to_owned() });
     }
-    faults
-}
-
-fn names(step: &PlannedStep, right: &GoldStep) -> bool {
-    step.subtask.as_ref().is_some_and(|text| missing_fact(&right.facts, text).is_none())
+    Ok(compared)
 }
 
 /// Whether two steps with the same tool do the same, in the same words.
@@ -134,6 +178,51 @@ fn list(text: &str) -> Result<Vec<Value>, OutputFault> {
     }
 }
 
+/// The first list of names, and the place behind it. Names of tools need no quotes: `[Python generator, SQL generator]`.
+fn names(text: &str) -> Result<(Vec<Value>, usize), OutputFault> {
+    let quoted = first(text, '[');
+    let bare = text.match_indices('[').take(NAMES_TRIED_MAX).find_map(|(start, _)| {
+        let inside = text[start + 1..].split_once(']')?.0;
+        let names: Vec<&str> = inside.split(',').map(str::trim).collect();
+        let is_name = |name: &&str| ToolName::find(name).is_some() && !name.contains(['"', '\'']);
+        // At least one is a tool, so that a remark in brackets is not taken for a plan.
+        names.iter().any(is_name).then(|| {
+            let names = names.iter().map(|name| Value::from(*name)).collect();
+            (names, start, start + inside.len() + 2)
+        })
+    });
+    match (quoted, bare) {
+        (Ok(Some(literal::FoundLiteral { value: Value::Array(items), end, .. })), bare) => match bare {
+            // Where both forms occur, the first one counts.
+            Some((names, _, behind)) if behind < end => Ok((names, behind)),
+            _ => Ok((items, end)),
+        },
+        (_, Some((names, _, behind))) => Ok((names, behind)),
+        (Err(fault), None) => Err(fault),
+        (Ok(_), None) => Err(no_list("there is none")),
+    }
+}
+
+/// The steps of one dictionary of tools and sub-tasks that stands instead of a list; `None` if there is none.
+fn dictionary(text: &str) -> Option<Vec<PlannedStep>> {
+    let start = text.find('{')?;
+    // Within a list, a dictionary is an item.
+    if text.find('[').is_some_and(|list| list < start) {
+        return None;
+    }
+    let found = literal::read(text, start).ok()?;
+    // One pair alone may be the first of several.
+    if found.members.len() < 2 {
+        return None;
+    }
+    let step = |(tool, subtask): (String, Value)| match subtask {
+        Value::String(subtask) => Some(PlannedStep { tool, subtask: Some(subtask), returned: None }),
+        _ => None,
+    };
+    let steps: Option<Vec<PlannedStep>> = found.members.into_iter().map(step).collect();
+    steps.filter(|steps| steps.iter().any(|step| ToolName::find(&step.tool).is_some()))
+}
+
 fn texts(items: &[Value], wanted: &str) -> Result<Vec<String>, OutputFault> {
     let text = |(index, item): (usize, &Value)| match item {
         Value::String(text) => Ok(text.clone()),
@@ -144,35 +233,34 @@ fn texts(items: &[Value], wanted: &str) -> Result<Vec<String>, OutputFault> {
 
 fn tools(items: &[Value]) -> Result<Vec<PlannedStep>, OutputFault> {
     let names = texts(items, "name of a tool")?;
-    Ok(names.into_iter().map(|tool| PlannedStep { tool, subtask: None }).collect())
+    Ok(names.into_iter().map(|tool| PlannedStep { tool, subtask: None, returned: None }).collect())
 }
 
 /// One list after the other, or both in one.
 fn two_lists(text: &str) -> Result<Vec<PlannedStep>, OutputFault> {
-    let tools = first(text, '[')?.ok_or_else(|| no_list("there is none"))?;
-    let (tools, subtasks) = match tools.value {
-        Value::Array(both) if both.iter().all(Value::is_array) && both.len() == 2 => {
+    let (tools, end) = names(text)?;
+    let (tools, subtasks) = match tools {
+        both if both.iter().all(Value::is_array) && both.len() == 2 => {
             let mut lists = both.into_iter().filter_map(|list| match list {
                 Value::Array(items) => Some(items),
                 _ => None,
             });
             (lists.next().unwrap_or_default(), lists.next().unwrap_or_default())
         }
-        Value::Array(items) => {
-            let rest = text.get(tools.end..).unwrap_or_default();
+        items => {
+            let rest = text.get(end..).unwrap_or_default();
             let second = first(rest, '[')?;
             match second.map(|found| found.value) {
                 Some(Value::Array(subtasks)) => (items, subtasks),
                 _ => return Err(no_list("the list of sub-tasks is missing")),
             }
         }
-        _ => return Err(no_list("there is none")),
     };
     let (tools, subtasks) = (texts(&tools, "name of a tool")?, texts(&subtasks, "text of a sub-task")?);
     if tools.len() != subtasks.len() {
         return Err(OutputFault::Lengths { tools: tools.len(), subtasks: subtasks.len() });
     }
-    let planned = |(tool, subtask)| PlannedStep { tool, subtask: Some(subtask) };
+    let planned = |(tool, subtask)| PlannedStep { tool, subtask: Some(subtask), returned: None };
     Ok(tools.into_iter().zip(subtasks).map(planned).collect())
 }
 
@@ -181,7 +269,7 @@ fn pair(place: usize, item: &Value) -> Result<PlannedStep, OutputFault> {
     let Value::Object(members) = item else { return Err(refuse()) };
     match (members.len(), members.iter().next()) {
         (1, Some((tool, Value::String(subtask)))) => {
-            Ok(PlannedStep { tool: tool.clone(), subtask: Some(subtask.clone()) })
+            Ok(PlannedStep { tool: tool.clone(), subtask: Some(subtask.clone()), returned: None })
         }
         _ => Err(refuse()),
     }

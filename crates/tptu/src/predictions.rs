@@ -11,6 +11,8 @@ use planproof_trace::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::case::TptuCase;
+use crate::judge;
 use crate::question::{LINE_BYTES_MAX, QUESTIONS_MAX};
 
 /// Most ids that an error names.
@@ -44,8 +46,8 @@ struct Call {
 }
 
 /// Judges lines of `{"id": "tptu-simple-01.simple-sql", "answer": "..."}`, with optional `turns` and `calls`.
-/// Statements of answers are executed on the tables; calls are not repeated. A case without a line is judged like one
-/// with an empty answer.
+/// Statements of answers are executed on the tables; calls are not repeated. A case without a line
+/// fails as missing.
 ///
 /// # Errors
 /// A line cannot be read, is duplicate, or belongs to none of the cases; or a verdict is impossible because the
@@ -56,11 +58,14 @@ pub(crate) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
     let mut verdicts = Vec::with_capacity(cases.len());
     for case in cases {
         let id = &case.card().id;
-        let line = lines.remove(id).unwrap_or_else(|| {
-            missing.push(id.clone());
-            Line { id: id.clone(), answer: String::new(), turns: Vec::new(), calls: Vec::new() }
+        verdicts.push(match lines.remove(id) {
+            Some(line) => verdict(&**case, line)?,
+            None => {
+                missing.push(id.clone());
+                // The engine knows cases only by their traits, so this one is read from its line again.
+                judge::missing(&TptuCase::read(&case.to_line())?)
+            }
         });
-        verdicts.push(verdict(&**case, line)?);
     }
     // The lines of all cases have been taken out by now.
     if !lines.is_empty() {

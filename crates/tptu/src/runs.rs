@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use planproof_plan::subtasks::PlanOfRun;
+use planproof_plan::subtasks::{Asking, PlanOfRun, sections};
 use planproof_suite::questions::is_of_judge;
 use planproof_suite::{Unscored, runs};
 use planproof_trace::{Arguments, Event, EventKind, LimitKind, paired_calls};
 use serde_json::Value;
 
 use crate::case::TptuCase;
+use crate::sub_task::ReturnedCall;
 use crate::sub_task_questions;
 use crate::tool::ToolName;
 
@@ -21,6 +22,8 @@ pub(crate) struct Run {
     pub(crate) calls: Vec<Call>,
     /// Its sub-tasks, if the agent writes some and executes them.
     pub(crate) plan: Option<PlanOfRun>,
+    /// What the calls for its sub-tasks returned, by their places from 0: for each the last one that was answered.
+    pub(crate) returned: BTreeMap<usize, ReturnedCall>,
     /// A judge model's opinion on its sub-tasks, by their places from 1: whether they are the right ones.
     pub(crate) judged: BTreeMap<usize, bool>,
     /// How it ended.
@@ -93,6 +96,7 @@ impl Run {
         });
         let (turns, calls) = (events.iter().filter_map(said).collect(), calls.collect());
         Ok(Self {
+            returned: returned(events),
             turns,
             calls,
             plan: PlanOfRun::of(events),
@@ -120,6 +124,31 @@ impl Run {
     pub(crate) fn calls_of(&self, tool: ToolName) -> impl DoubleEndedIterator<Item = &Call> {
         self.calls.iter().filter(move |call| call.tool == Some(tool))
     }
+}
+
+/// What the calls between the beginnings of sub-tasks returned.
+fn returned(events: &[Event]) -> BTreeMap<usize, ReturnedCall> {
+    let begun = |(at, event): (usize, &Event)| match &event.kind {
+        EventKind::Section { state, note, .. } if state == sections::SUB_TASK => {
+            let is_planner = event.actor.as_ref().is_some_and(|actor| actor.as_str() == Asking::Plan.actor());
+            let number = note.parse::<usize>().ok().filter(|_| is_planner)?;
+            Some((at, number.checked_sub(1)?))
+        }
+        _ => None,
+    };
+    let begun: Vec<(usize, usize)> = events.iter().enumerate().filter_map(begun).collect();
+    let mut returned = BTreeMap::new();
+    for paired in paired_calls(events) {
+        let before = begun.partition_point(|(at, _)| *at < paired.place);
+        let place = before.checked_sub(1).map(|at| begun[at].1);
+        let answered = paired.result.filter(|(_, result)| !result.is_error);
+        if let (Some(place), Some(argument), Some((_, result))) =
+            (place, only_text(&paired.call.arguments), answered)
+        {
+            returned.insert(place, ReturnedCall { argument, result: result.text.clone() });
+        }
+    }
+    returned
 }
 
 fn only_text(arguments: &Arguments) -> Option<String> {

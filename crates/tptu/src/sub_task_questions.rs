@@ -1,5 +1,6 @@
 //! The questions to a judge model about sub-tasks, if there is one: whether each means the same as the right one.
-//! Without a judge only the key facts that its words have to name decide.
+//! Without a
+//! judge, what its call returned or its words decide.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use planproof_trace::Event;
 use planproof_trace::template::fill;
 
 use crate::fault::OutputFault;
+use crate::plan::ComparedPlan;
 use crate::question::ToolQuestion;
 use crate::tool::ToolName;
 
@@ -40,12 +42,12 @@ pub(crate) fn answers(events: &[Event]) -> BTreeMap<usize, bool> {
     read.collect()
 }
 
-/// Replaces the results of the key facts by those of a judge.
-pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, faults: &mut Vec<OutputFault>) {
-    faults.retain(|fault| match fault {
-        OutputFault::WrongSubtask { place, .. } => !judged.contains_key(place),
-        _ => true,
-    });
+/// Lets a judge decide on the sub-tasks about which it was asked: whoever names one wants its opinion.
+pub(crate) fn apply_judgements(judged: &BTreeMap<usize, bool>, compared: &mut ComparedPlan) {
+    compared.by_words.retain(|place| !judged.contains_key(place));
+    let faults = &mut compared.faults;
+    let is_judged = |fault: &OutputFault| fault.step().is_some_and(|place| judged.contains_key(&place));
+    faults.retain(|fault| !(fault.is_about_sub_task() && is_judged(fault)));
     for (place, _) in judged.iter().filter(|(_, is_right)| !**is_right) {
         // Not in addition to another fault of that step, such as the wrong tool.
         if !faults.iter().any(|fault| fault.step() == Some(*place)) {
@@ -73,10 +75,14 @@ mod tests {
     #[test]
     fn a_judge_decides_instead_of_facts() {
         let lacks = |place| OutputFault::WrongSubtask { place, fact: "x".to_owned() };
-        let mut faults = vec![lacks(1), lacks(2), OutputFault::ExtraStep { place: 4 }];
-        apply_judgements(&BTreeMap::from([(1, true), (3, false), (4, false)]), &mut faults);
+        let other = OutputFault::OtherMeaning { place: 5, what: "y".to_owned() };
+        let faults = vec![lacks(1), lacks(2), OutputFault::ExtraStep { place: 4 }, other];
+        let mut compared = ComparedPlan { faults, by_words: vec![1, 2, 3, 5] };
+        let judged = BTreeMap::from([(1, true), (3, false), (4, false), (5, true)]);
+        apply_judgements(&judged, &mut compared);
+        assert_eq!(compared.by_words, [2]);
         assert_eq!(
-            faults,
+            compared.faults,
             [lacks(2), OutputFault::JudgedOther { place: 3 }, OutputFault::ExtraStep { place: 4 }]
         );
     }

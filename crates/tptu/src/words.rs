@@ -1,5 +1,8 @@
 //! Texts as words, so that two of them can be compared without their punctuation.
 
+use crate::concepts::is_same;
+use crate::tokens::{Token, split, tokens};
+
 /// The words of a text in lower case. A word is a run of letters and digits; apostrophes within it are dropped, a dot
 /// between two digits belongs to it, a comma between groups of three digits is dropped, and a minus sign before a
 /// number belongs to that. Takes time in proportion to the text.
@@ -43,13 +46,17 @@ fn is_group_of_three(characters: &[char], place: usize) -> bool {
 /// The first fact that a text does not name; `None` if it names all.
 ///
 /// A fact is one text or several with `|` between them, one of which has to occur: its words one after the other,
-/// where a word of letters may be the beginning of one in the text (`multipl` of *multiplied*) and a number has to be
-/// equal (`26th` is 26). A fact that begins with `!` must not occur.
+/// where a word of letters may be the beginning of one in the text (`multipl` of *multiplied*), or one of the same
+/// meaning (`people` of *everybody*), and a number has to be equal, however it is written (`26th` is 26, *forty* is
+/// 40). A fact of which one text only asks for something, such as `find`, is always named. A fact that begins with `!`
+/// must not occur.
 pub fn missing_fact<'a>(facts: &'a [String], text: &str) -> Option<&'a str> {
-    let text = words(text);
+    // In words, a number may be a number or, as in "the seconds", a word.
+    let texts = [plain(tokens(text)), plain(split(text))];
+    let occurs = |fact: &str| texts.iter().any(|text| occurs(fact, text));
     facts.iter().map(String::as_str).find(|fact| match fact.strip_prefix('!') {
-        Some(forbidden) => occurs(forbidden, &text),
-        None => !fact.split('|').any(|one| occurs(one, &text)),
+        Some(forbidden) => occurs(forbidden),
+        None => !fact.split('|').any(|one| one == "find" || occurs(one)),
     })
 }
 
@@ -58,17 +65,25 @@ pub fn names_facts(facts: &[String], text: &str) -> bool {
     missing_fact(facts, text).is_none()
 }
 
-fn occurs(fact: &str, text: &[String]) -> bool {
-    let fact = words(fact);
+/// The words and numbers among tokens.
+fn plain(tokens: Vec<Token>) -> Vec<Token> {
+    tokens.into_iter().filter(|token| !matches!(token, Token::Sign(_))).collect()
+}
+
+fn occurs(fact: &str, text: &[Token]) -> bool {
+    let fact = plain(split(fact));
     !fact.is_empty()
         && text.windows(fact.len()).any(|window| fact.iter().zip(window).all(|(a, b)| is_begun(a, b)))
 }
 
-fn is_begun(wanted: &str, word: &str) -> bool {
-    let Ok(wanted_number) = wanted.parse::<f64>() else { return word.starts_with(wanted) };
-    // Ordinals and units may be attached to a number: 26th, 3km.
-    let number = word.trim_end_matches(char::is_alphabetic).parse::<f64>();
-    number.is_ok_and(|number| (wanted_number - number).abs() <= f64::EPSILON * wanted_number.abs())
+fn is_begun(wanted: &Token, found: &Token) -> bool {
+    match (wanted, found) {
+        (Token::Word(wanted), Token::Word(found)) => found.starts_with(&**wanted) || is_same(wanted, found),
+        (Token::Number(wanted) | Token::Ordinal(wanted), Token::Number(found) | Token::Ordinal(found)) => {
+            (wanted - found).abs() <= f64::EPSILON * wanted.abs()
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +115,8 @@ mod tests {
         assert!(names_facts(&facts(&["100"]), "100.0"));
         assert!(names_facts(&facts(&["26"]), "the 26th ceremony"));
         assert!(!names_facts(&facts(&["26"]), "the 261st ceremony"));
+        assert!(names_facts(&facts(&["40", "people", "100"]), "everybody of forty gets one hundred"));
+        assert!(!names_facts(&facts(&["women"]), "the men") && names_facts(&facts(&["women"]), "all ladies"));
         assert!(!names_facts(&facts(&["%"]), "50 %"));
         assert!(names_facts(&[], "anything"));
     }

@@ -194,7 +194,7 @@ fn finished_predictions_are_scored_without_a_model() {
     assert_eq!(
         report["classes"],
         json!({
-            "agent_failed": 0, "no_answer": 1, "reply_limit": 0, "timeout": 0, "unparsed_call": 0,
+            "agent_failed": 0, "missing": 1, "no_answer": 0, "reply_limit": 0, "timeout": 0, "unparsed_call": 0,
             "wrong_answer": 1,
         })
     );

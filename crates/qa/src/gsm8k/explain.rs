@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Scoring;
 use super::judge::{CalculatorCall, WordProblemDetail};
 use super::problem::WordProblem;
+use crate::scoring::MISSING;
 use planproof_suite::runs::{call_notes, on_one_line, shortened};
 
 /// Most characters of an answer without a number that its gist repeats.
@@ -22,6 +23,7 @@ fn gist(detail: &WordProblemDetail) -> String {
     match (detail.class.as_deref(), &detail.ended, found) {
         (None, ..) => "passed".to_owned(),
         (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", on_one_line(reason)),
+        (Some(MISSING), ..) => "there is no prediction for it".to_owned(),
         (_, Some(ended), _) => on_one_line(ended),
         (_, None, Some(number)) => format!("answered {number}, right is {}", detail.gold),
         (_, None, None) if answer.trim().is_empty() => "no number in the answer, which is empty".to_owned(),

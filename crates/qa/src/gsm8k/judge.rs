@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::problem::{ANSWER_FORM, WordProblem};
 use super::{CLASSES, FLAGS, Scoring};
+use crate::scoring::MISSING;
 use planproof_suite::runs::{Ended, shortened};
 
 /// The schema of a verdict's document.
@@ -83,7 +84,7 @@ pub(super) fn judge(problem: &WordProblem, events: &[Event]) -> Result<Verdict, 
         result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
         is_error: paired.result.is_some_and(|(_, result)| result.is_error),
     });
-    Ok(verdict(problem, &ended, calls.collect()))
+    Ok(verdict(problem, Some(&ended), calls.collect()))
 }
 
 /// What a call is to calculate.
@@ -97,16 +98,24 @@ fn expression(call: &ToolCall) -> String {
     }
 }
 
-/// The verdict on a run with these calls and this end.
-pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<CalculatorCall>) -> Verdict {
-    let answer = ended.answer();
+/// The verdict on a run with these calls and this end; without an end, on a missing prediction.
+pub(super) fn verdict(
+    problem: &WordProblem,
+    ended: Option<&Ended<'_>>,
+    mut calls: Vec<CalculatorCall>,
+) -> Verdict {
+    let answer = ended.and_then(Ended::answer);
     // Always by both rules, because scores and flags compare them. What an agent repeats of our instruction is not its
-    // answer.
-    let extracted = answer.and_then(|text| read_beside_echo(text, ANSWER_FORM, by_paper));
-    let extracted_strict = answer.and_then(|text| read_beside_echo(text, ANSWER_FORM, by_strict));
+    // answer; published code gave no such instruction, and looks at the whole text.
+    let asked = if problem.is_original() { "" } else { ANSWER_FORM };
+    let extracted = answer.and_then(|text| read_beside_echo(text, asked, by_paper));
+    let extracted_strict = answer.and_then(|text| read_beside_echo(text, asked, by_strict));
     let right = problem.right();
-    let paper = extracted.as_deref().is_some_and(|found| right.is_by_paper(found));
     let strict = extracted_strict.as_deref().is_some_and(|found| right.is_by_strict(found));
+    // The paper's rule finds 5 in `.5`, so that it rejects the right answer itself. The strict rule decides there.
+    let is_legible = by_paper(right.as_str()).is_some_and(|itself| right.is_by_paper(&itself));
+    let paper = extracted.as_deref().is_some_and(|found| right.is_by_paper(found))
+        || (!is_legible && strict && !problem.is_original());
     let (passed, found) = match problem.scoring() {
         Scoring::Paper => (paper, &extracted),
         Scoring::Official => (strict, &extracted_strict),
@@ -114,7 +123,8 @@ pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<C
     let class = match ended {
         // Only an answer can pass, so the other ends below are failures.
         _ if passed => None,
-        ended if ended.class().is_some() => ended.class(),
+        None => Some(MISSING),
+        Some(ended) if ended.class().is_some() => ended.class(),
         _ if found.is_none() => Some("no_answer"),
         _ => Some("wrong_answer"),
     };
@@ -142,7 +152,7 @@ pub(super) fn verdict(problem: &WordProblem, ended: &Ended<'_>, mut calls: Vec<C
         extracted_strict: extracted_strict.map(|text| shortened(&text, CALL_CHARACTERS_MAX)),
         strict,
         answer: answer.map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
-        ended: ended.why(ANSWER_CHARACTERS_MAX),
+        ended: ended.and_then(|ended| ended.why(ANSWER_CHARACTERS_MAX)),
         calls,
         calls_total: calls_total as u64,
     };
@@ -204,6 +214,24 @@ mod tests {
         // A text by a specification is no call.
         check(&format!("spec cot chat | {call}"), Some("wrong_answer"), &[], 0.0);
         check(r#"failed "exit status 1 after 18""#, Some("agent_failed"), &[], 0.0);
+    }
+
+    #[test]
+    fn the_right_answer_itself_is_right_by_both_rules() {
+        for number in [".5", "-.5", "0.5", "14,500", "1,234.50", "-0", "7.", "-3", "1000000000000", "0.0001"]
+        {
+            let problem = WordProblem::new("p", "How much?", "", number).unwrap();
+            for text in [format!("#### {number}"), format!("It is that.\n#### {number}\n")] {
+                let ended = Ended::Answered(&text);
+                let verdict = verdict(&problem, Some(&ended), Vec::new());
+                assert!(verdict.passed() && !verdict.scored.has("paper_only"), "{text}");
+                assert!(!verdict.scored.has("strict_only"), "{text}");
+            }
+        }
+        // As published, the rule does not know it.
+        let half = WordProblem::new("p", "How much?", "", ".5").unwrap().compared_originally(true);
+        assert!(!verdict(&half, Some(&Ended::Answered("#### .5")), Vec::new()).passed());
+        assert!(!verdict(&half.compared_originally(false), Some(&Ended::Answered("5")), Vec::new()).passed());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use planproof_suite::runs::Ended;
 pub struct PredictionScores {
     /// One for each problem, in the order of the problems.
     pub predictions: Vec<ScoredPrediction>,
-    /// The ids of the problems without a prediction. They count as not answered.
+    /// The ids of the problems without a prediction. They count as failed.
     pub missing: Vec<String>,
     /// How many are right by the rule of the problems' scoring.
     pub right: usize,
@@ -63,9 +63,9 @@ pub fn score(problems: &[WordProblem], text: &str, file: &str) -> Result<Predict
         if found.is_none() {
             scored.missing.push(problem.id().to_owned());
         }
-        // A missing prediction is judged as an empty answer.
-        let (line, text) = found.map_or((None, String::new()), |(line, text)| (Some(line), text));
-        let verdict = verdict(problem, &Ended::Answered(&text), Vec::new());
+        let ended = found.as_ref().map(|(_, text)| Ended::Answered(text));
+        let verdict = verdict(problem, ended.as_ref(), Vec::new());
+        let line = found.as_ref().map(|(line, _)| *line);
         scored.right += usize::from(verdict.passed());
         let is_strict = verdict.scored.score(super::judge::STRICT_SCORE).is_some_and(|value| value > 0.5);
         scored.right_strict += usize::from(is_strict);
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(scored.missing, ["gsm8k-2"]);
         let lines: Vec<_> = scored.predictions.iter().map(|it| it.line).collect();
         assert_eq!(lines, [Some(3), None, Some(1)]);
-        assert_eq!(scored.predictions[1].verdict.class().map(Class::as_str), Some("no_answer"));
+        assert_eq!(scored.predictions[1].verdict.class().map(Class::as_str), Some("missing"));
         let metrics = Gsm8k::default().metrics(&scored.judged(&problems));
         assert_eq!(metrics[0].value, Some(1.0 / 3.0));
     }

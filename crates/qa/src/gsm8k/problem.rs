@@ -40,6 +40,8 @@ pub struct WordProblem {
     right: RightNumber,
     prompt: String,
     card: Card,
+    /// Answers are judged bit for bit as by the published code. No file has this: it is chosen for predictions.
+    is_original: bool,
 }
 
 /// A problem as a line of JSON.
@@ -116,7 +118,7 @@ impl WordProblem {
             marks: 0,
         };
         let prompt = format!("{}\n\n{ANSWER_FORM}", line.question.trim_end());
-        Ok(Self { line, right, prompt, card })
+        Ok(Self { line, right, prompt, card, is_original: false })
     }
 
     /// The same, with answers judged by that rule.
@@ -124,6 +126,18 @@ impl WordProblem {
     pub fn scored(mut self, scoring: Scoring) -> Self {
         self.line.scoring = scoring;
         self
+    }
+
+    /// The same, with answers judged bit for bit as by the published code, or not.
+    #[must_use]
+    pub(super) fn compared_originally(mut self, is_original: bool) -> Self {
+        self.is_original = is_original;
+        self
+    }
+
+    /// Whether answers are judged bit for bit as by the published code.
+    pub(super) fn is_original(&self) -> bool {
+        self.is_original
     }
 
     /// By which rule an answer passes.

@@ -49,6 +49,8 @@ pub struct QuestionCase {
     prompt: String,
     card: Card,
     tools: Option<MakePageTools>,
+    /// Answers are compared bit for bit as by the published scripts. No file has this: it is chosen for predictions.
+    is_original: bool,
 }
 
 /// A question as a line of JSON.
@@ -136,7 +138,7 @@ impl QuestionCase {
             marks: 0,
         };
         let prompt = format!("{}\n\n{ANSWER_FORM}", line.question.trim());
-        Ok(Self { benchmark, line, prompt, card, tools: None })
+        Ok(Self { benchmark, line, prompt, card, tools: None, is_original: false })
     }
 
     /// The same, with tools for every run.
@@ -151,6 +153,18 @@ impl QuestionCase {
     pub fn scored(mut self, scoring: Scoring) -> Self {
         self.line.scoring = scoring;
         self
+    }
+
+    /// The same, with answers compared bit for bit as by the published scripts, or not.
+    #[must_use]
+    pub(super) fn compared_originally(mut self, is_original: bool) -> Self {
+        self.is_original = is_original;
+        self
+    }
+
+    /// Whether answers are compared bit for bit as by the published scripts.
+    pub(super) fn is_original(&self) -> bool {
+        self.is_original
     }
 
     /// The benchmark.
@@ -188,13 +202,13 @@ impl QuestionCase {
         &self.line.facts
     }
 
-    /// How an answer compares with the right ones by the official rule.
+    /// How an answer compares with the right ones by the official rule. The answer that the data names is always one
+    /// of them. (The published script reads the aliases alone. In its own data these contain that answer, so that both
+    /// say the same; in data of other forms they need not.)
     pub fn officially(&self, answer: &str) -> AnswerAgreement {
-        let rights: Vec<&str> = match &self.line.accepted[..] {
-            [] => vec![self.right()],
-            accepted => accepted.iter().map(String::as_str).collect(),
-        };
-        self.benchmark.rule().best(answer, rights)
+        let accepted = self.line.accepted.iter().map(String::as_str);
+        let is_named = self.line.accepted.is_empty() || !self.is_original;
+        self.benchmark.rule().best(answer, accepted.chain(is_named.then(|| self.right())))
     }
 
     /// The comparison with the right one as in the paper's code.

@@ -364,6 +364,22 @@ mod tests {
     }
 
     #[test]
+    fn the_named_answer_of_each_form_is_accepted_without_being_an_alias() {
+        for text in [
+            r#"{"Data": [{"Question":"Q?","QuestionId":"t","Answer":{"Value":"The Sun","Aliases":["Sol"],"NormalizedAliases":["sol"]}}]}"#,
+            r#"{"Data": [{"Question":"Q?","QuestionId":"t","Answer":{"Value":"The Sun","HumanAnswers":["our star"]}}]}"#,
+            r#"{"question":"Q?","question_id":"t","answer":{"value":"The Sun","aliases":["Sol"]}}"#,
+            r#"{"question":"Q?","answer":{"Value":"The Sun","NormalizedAliases":["sol"]}}"#,
+            r#"{"context":"Question: Q?\nAnswer:","answer":"The Sun","aliases":["Sol"]}"#,
+            r#"{"context":"Q?","answer":"The Sun"}"#,
+        ] {
+            let read = read_data(Benchmark::TriviaQa, text, "f").unwrap();
+            assert!(read[0].officially("sun").is_exact && read[0].by_paper("the sun").is_exact, "{text}");
+            assert!(!read[0].officially("moon").is_exact, "{text}");
+        }
+    }
+
+    #[test]
     fn faults_are_named_with_their_places() {
         let fault = |of, text: &str| read_data(of, text, "x").unwrap_err().to_string();
         assert!(fault(Benchmark::HotpotQa, "[{\"question\":1}]").starts_with("x:1:14: invalid type"));

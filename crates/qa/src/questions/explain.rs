@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::judge::{PageCall, QuestionDetail};
 use super::{QuestionCase, Scoring};
+use crate::scoring::MISSING;
 use planproof_suite::runs::{call_notes, on_one_line, shortened};
 
 /// Most characters of an answer that its gist repeats.
@@ -20,6 +21,7 @@ fn gist(detail: &QuestionDetail) -> String {
     match (detail.class.as_deref(), &detail.ended, &detail.found) {
         (None, ..) => "passed".to_owned(),
         (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", on_one_line(reason)),
+        (Some(MISSING), ..) => "there is no prediction for it".to_owned(),
         (_, Some(ended), _) => on_one_line(ended),
         (_, None, Some(found)) => format!("answered {}, right is {}", short(found), short(&detail.gold)),
         (_, None, None) => "the answer is empty".to_owned(),

@@ -1,5 +1,6 @@
 //! From the events of a run to a verdict.
 
+use planproof_measure::ANSWER_MARK;
 use planproof_measure::echo::outside_of_echo;
 use planproof_measure::supporting::SupportingFact;
 use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
@@ -7,7 +8,8 @@ use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use super::facts::{self, FactFigures};
-use super::{ANSWER_FORM, Benchmark, CLASSES, FLAGS, QuestionCase, Scoring, short_answer};
+use super::{ANSWER_FORM, ANSWER_LINE, Benchmark, CLASSES, FLAGS, QuestionCase, Scoring, short_answer};
+use crate::scoring::MISSING;
 use planproof_suite::runs::{Ended, shortened};
 
 /// Most characters of an agent's answer in a verdict: for a longer one the beginning and the end.
@@ -112,21 +114,27 @@ pub(super) fn judge(question: &QuestionCase, events: &[Event]) -> Result<Verdict
             is_error: paired.result.is_some_and(|(_, result)| result.is_error),
         }
     });
-    Ok(verdict(question, &ended, calls.collect(), None))
+    Ok(verdict(question, Some(&ended), calls.collect(), None))
 }
 
-/// The verdict on a run with these calls and this end. `named` are the supporting sentences of a prediction of
+/// The verdict on a run with these calls and this end; without an end, on a missing prediction. `named` are the supporting sentences of a prediction of
 /// HotpotQA, if predictions have any: then `Some(None)` is a prediction without them.
 pub(super) fn verdict(
     question: &QuestionCase,
-    ended: &Ended<'_>,
+    ended: Option<&Ended<'_>>,
     mut calls: Vec<PageCall>,
     named: Option<Option<&[SupportingFact]>>,
 ) -> Verdict {
-    let answer = ended.answer();
+    let answer = ended.and_then(Ended::answer);
     // What an agent repeats of our instruction is not its answer.
     let answer_itself = answer.map(|text| outside_of_echo(text, ANSWER_FORM));
-    let found = answer_itself.as_deref().map(short_answer).filter(|found| !found.is_empty());
+    let found = match answer {
+        // The published scripts look for no short answer.
+        _ if question.is_original() => answer,
+        // An answer may have two lines, or look like a label or an echo itself.
+        Some(text) if is_itself(text, question.right()) => Some(question.right()),
+        _ => answer_itself.as_deref().map(short_answer).filter(|found| !found.is_empty()),
+    };
     // Always by both rules, because scores and flags compare them.
     let officially = found.map(|found| question.officially(found)).unwrap_or_default();
     let by_paper = found.map(|found| question.by_paper(found)).unwrap_or_default();
@@ -138,7 +146,8 @@ pub(super) fn verdict(
     let class = match ended {
         // Only an answer can pass, so the other ends below are failures.
         _ if passed => None,
-        ended if ended.class().is_some() => ended.class(),
+        None => Some(MISSING),
+        Some(ended) if ended.class().is_some() => ended.class(),
         _ if found.is_none() => Some("no_answer"),
         _ => Some("wrong_answer"),
     };
@@ -171,7 +180,7 @@ pub(super) fn verdict(
         f1: agreement.f1,
         facts,
         answer: answer.map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
-        ended: ended.why(ANSWER_CHARACTERS_MAX),
+        ended: ended.and_then(|ended| ended.why(ANSWER_CHARACTERS_MAX)),
         calls,
         calls_total: calls_total as u64,
     };
@@ -188,6 +197,16 @@ pub(super) fn verdict(
         // Writing texts and numbers as JSON into memory cannot fail.
         detail: serde_json::to_string(&detail).unwrap_or_default(),
     }
+}
+
+/// Whether a text is the right answer, letter by letter, or ends with it behind the label or the mark.
+fn is_itself(text: &str, right: &str) -> bool {
+    let Some(before) = text.trim().strip_suffix(right.trim()) else { return false };
+    let before = before.trim_end_matches(|it: char| it.is_whitespace() || it == '*');
+    let is_label = |rest: &str| rest.eq_ignore_ascii_case(ANSWER_LINE);
+    before.is_empty()
+        || before.ends_with(ANSWER_MARK)
+        || before.len().checked_sub(ANSWER_LINE.len()).and_then(|at| before.get(at..)).is_some_and(is_label)
 }
 
 impl QuestionDetail {
@@ -251,6 +270,77 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_named_answer_is_right_whatever_it_is() {
+        let aliases = [r#"[]"#, r#"["other"]"#, r#"["The Other","an alias"]"#];
+        for benchmark in [Benchmark::HotpotQa, Benchmark::TriviaQa] {
+            for right in [
+                "The",
+                "?",
+                "A.",
+                "yes",
+                "no",
+                "noanswer",
+                "Yes",
+                "42",
+                "1,000",
+                "-3.5",
+                ".5",
+                "$5",
+                "Answer: Me",
+                "Answer:",
+                "[Answer]",
+                "one\ntwo",
+                "\u{c9}a",
+                "**bold**",
+                "Ann O'Dell",
+                "new-york",
+                "a few words at most",
+                "the last line",
+                " Paris ",
+                "\u{6771}\u{4eac}",
+                "AC/DC",
+                "_",
+                "`",
+            ] {
+                for accepted in aliases {
+                    let line = format!(
+                        r#"{{"schema":"{}","id":"q","question":"Who?","answer":{},"accepted":{accepted}}}"#,
+                        benchmark.case_schema(),
+                        serde_json::Value::from(right)
+                    );
+                    for scoring in [Scoring::Official, Scoring::Paper] {
+                        let question = QuestionCase::read(benchmark, &line).unwrap().scored(scoring);
+                        for text in [
+                            right.to_owned(),
+                            format!("Answer: {right}"),
+                            format!("It is known.\n**Answer:** {right}\n"),
+                            format!("So.\n[Answer] {right}"),
+                        ] {
+                            let verdict = verdict(&question, Some(&Ended::Answered(&text)), Vec::new(), None);
+                            assert!(verdict.passed(), "{text:?} {line}");
+                        }
+                        let wrong = question.gold().unwrap().wrong_answer;
+                        let verdict = verdict(&question, Some(&Ended::Answered(&wrong)), Vec::new(), None);
+                        assert!(!verdict.passed(), "{wrong:?} {line}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn as_originally_the_whole_text_is_compared_with_the_aliases() {
+        let question = question("official").compared_originally(true);
+        let passes = |text: &str| verdict(&question, Some(&Ended::Answered(text)), Vec::new(), None).passed();
+        assert!(passes("lady Ann!") && !passes("Answer: lady Ann") && !passes(""));
+        let line = r#"{"schema":"planproof/triviaqa/v1","id":"q","question":"Who?","answer":"Ann","accepted":["x"]}"#;
+        let named = QuestionCase::read(Benchmark::TriviaQa, line).unwrap();
+        assert!(
+            named.officially("Ann").is_exact && !named.compared_originally(true).officially("Ann").is_exact
+        );
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use planproof_agents::{Agent, FunctionCallingAgent, RunContext, RunLimits, Surroundings};
+use planproof_agents::{Agent, FunctionCallingAgent, RunContext, RunLimits, SubTaskAgent, Surroundings};
 use planproof_model::Model;
+use planproof_plan::subtasks::Division;
 use planproof_sim::GoldModel;
 use planproof_suite::{Case, CaseSelection, Class, Judged, Registry, Suite, Toolbox, Verdict};
 use planproof_tools::mcp::TOKEN_BYTES;
@@ -166,4 +167,83 @@ pub(crate) fn cases_come_back_from_their_lines() {
         refused(&line.replace("\"evaluation\":\"tool-order\"", "\"evaluation\":\"math-code\""))
             .contains("not asked in")
     );
+}
+
+/// Agents that carry their plans out are judged by what their calls returned: no word decides.
+pub(crate) fn plans_that_are_carried_out_need_no_words() {
+    let suite = suite();
+    let cases = suite.load(None, &CaseSelection::First, None).unwrap();
+    let runtime = Runtime::new().unwrap();
+    for division in [Division::AtOnce, Division::OneByOne] {
+        let mut verdicts = Vec::new();
+        for case in cases.iter().filter(|case| case.card().label.contains("pairs")) {
+            let key = vec![(case.prompt().to_owned(), case.gold().unwrap())];
+            let model: Arc<dyn Model> = Arc::new(GoldModel::new(key, 0.0, 1));
+            let agent = SubTaskAgent::new(model, division, Default::default());
+            let events = runtime.block_on(run(&agent, &**case));
+            let verdict = case.judge(&events).unwrap();
+            let detail = EvaluationDetail::of(&verdict).unwrap();
+            assert!(
+                verdict.passed() && detail.by_words.is_empty(),
+                "{division}: {}: {detail:?}",
+                case.card().id
+            );
+            verdicts.push((case, verdict));
+        }
+        assert_eq!(verdicts.len(), 60);
+        let runs: Vec<Judged<'_>> = (0..)
+            .zip(&verdicts)
+            .map(|(ordinal, (case, verdict))| Judged {
+                ordinal,
+                repeat: 0,
+                card: case.card(),
+                scored: Some(&verdict.scored),
+            })
+            .collect();
+        let title = suite.metrics(&runs)[0].title;
+        assert_eq!(title, "plans that are right");
+        assert!(!suite.sections(&runs, &[], 1)[0].tables[0].rows.iter().any(|row| row[0].contains("words")));
+    }
+}
+
+/// What is decided by words alone is marked in every figure.
+pub(crate) fn figures_by_words_are_marked() {
+    let verdicts = verdicts(0.0);
+    let runs: Vec<Judged<'_>> = (0..)
+        .zip(&verdicts)
+        .map(|(ordinal, (case, verdict))| Judged {
+            ordinal,
+            repeat: 0,
+            card: case.card(),
+            scored: Some(&verdict.scored),
+        })
+        .collect();
+    let suite = Tptu::new();
+    // An order of tools has no sub-tasks.
+    assert_eq!(suite.metrics(&runs)[0].title, "plans that are right, their sub-tasks partly by words alone");
+    let [evaluations] = &suite.sections(&runs, &[], 1)[..] else { panic!("nothing failed") };
+    let marked =
+        evaluations.tables[0].rows.iter().filter(|row| row[0].ends_with(" (sub-tasks by words alone)"));
+    assert_eq!(marked.count(), 4);
+    assert_eq!(evaluations.json["ours"]["pairs"]["by_words_alone"], 20);
+    assert!(evaluations.json["ours"]["tool-order"].get("by_words_alone").is_none());
+    let (case, verdict) = verdicts.iter().find(|(case, _)| case.card().label == "pairs").unwrap();
+    assert!(case.explain(verdict).facts.iter().any(|fact| fact.label == "by words alone"));
+    assert_eq!(case.metadata(Some(verdict))["by_words"], json!([1, 2]));
+}
+
+pub(crate) fn a_case_without_a_prediction_is_missing() {
+    use planproof_suite::Data;
+    let suite = Tptu::new();
+    let cases = suite.load(None, &CaseSelection::First, None).unwrap();
+    let text = r#"{"id": "tptu-simple-02.simple-sql", "answer": "SELECT 12"}"#;
+    let scored = suite.score(&cases, Data { text, file: "p" }).unwrap();
+    let missing = scored.verdicts.iter().filter(|it| it.class().map(Class::as_str) == Some("missing"));
+    assert_eq!((missing.count(), scored.missing.len(), scored.verdicts.len()), (199, 199, 200));
+    assert_eq!(cases[0].explain(&scored.verdicts[0]).gist, "there is no prediction for it");
+    // An empty prediction is one.
+    let text = r#"{"id": "tptu-simple-02.simple-sql", "answer": ""}"#;
+    let scored = suite.score(&cases, Data { text, file: "p" }).unwrap();
+    let classes: Vec<_> = scored.verdicts.iter().filter_map(|it| it.class().map(Class::as_str)).collect();
+    assert_eq!(classes.iter().filter(|class| **class == "wrong_format").count(), 1);
 }

@@ -50,7 +50,9 @@ pub(crate) fn plans_land_in_their_classes() {
     check_plan("Python first.", FORMAT, "no list of the demanded form: there is none");
     let swapped = r#"[{"sql": "the square root of 1521"}, {"sql": "count the women"}]"#;
     let detail = check_plan(swapped, TASK, "step 1: SQL generator instead of Python generator");
-    assert_eq!(detail.flags, ["partly"]);
+    // The sub-task of the step with the right tool was judged by its words.
+    assert_eq!(detail.flags, ["partly", "by_words"]);
+    assert_eq!(detail.by_words, [2]);
     let again =
         r#"[{"python": "the square root of 1521"}, {"sql": "count the women"}, {"sql": "count the women"}]"#;
     check_plan(again, ENDLESS, "step 3 repeats step 2");
@@ -212,7 +214,8 @@ pub(crate) fn plans_that_were_carried_out_land_in_their_classes() {
     for evaluation in ["tool-order", "tool-subtask-lists", "pairs", "sequential-pairs"] {
         let case = case(&format!("tptu-planning-02.{evaluation}"));
         let detail = check_plan(&case, &[root, women], None, "passed");
-        assert_eq!(detail.flags, ["one_step"]);
+        let is_by_words = evaluation != "tool-order";
+        assert_eq!(detail.flags, if is_by_words { vec!["by_words", "one_step"] } else { vec!["one_step"] });
         check_plan(&case, &[women, root], TASK, "step 1: SQL generator instead of Python generator");
         check_plan(&case, &[root], TASK, "step 2 is missing: SQL generator");
         check_plan(&case, &[root, women, women], ENDLESS, "step 3 repeats step 2");
@@ -256,4 +259,80 @@ pub(crate) fn plans_that_were_carried_out_land_in_their_classes() {
     let again = format!("{} | {}", planned(&[root, women, women], "say \"x\""), "limit iterations 50");
     let detail = check(&pairs, &again, ENDLESS, "step 3 repeats step 2; limit reached: iterations 50");
     assert_eq!(detail.ended.as_deref(), Some("limit reached: iterations 50"));
+}
+
+/// A sub-task with the call that was made for it and its result; without a result, the call failed.
+type CarriedOut<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
+
+/// The trace of an agent that wrote these sub-tasks at once, and made a call for each.
+fn called(steps: &[CarriedOut<'_>], rest: &str) -> String {
+    let pairs: Vec<(&str, &str)> = steps.iter().map(|(tool, text, ..)| (*tool, *text)).collect();
+    let mut events = String::new();
+    for (place, (tool, text, argument, result)) in steps.iter().enumerate() {
+        let pair = json!(json!({*tool: *text}).to_string());
+        let name = if *tool == "sql" { "query" } else { "code" };
+        let ended = match result {
+            Some(result) => format!("ok #c{place} {}", json!(result)),
+            None => format!("err #c{place} \"it does not run\""),
+        };
+        events += &format!(
+            "planner: section sub_task model {pair} note=\"{}\" | call {tool} {} #c{place} | {ended} | ",
+            place + 1,
+            json!({name: argument})
+        );
+    }
+    planned(&pairs, &(events + rest))
+}
+
+pub(crate) fn sub_tasks_are_judged_by_what_their_calls_returned() {
+    const OVER: &str = "SELECT count(*) FROM Person WHERE age > 40";
+    const UNDER: &str = "SELECT count(*) FROM Person WHERE age < 40";
+    let (right, opposite) = ("Count the people who are over 40", "Count the people who are under 40");
+    let pairs = case("tptu-planning-01.pairs");
+    let check_steps = |steps: &[CarriedOut<'_>], class, gist: &str, by_words: &[usize]| {
+        let detail = check(&pairs, &called(steps, &answer("Done.")), class, gist);
+        assert_eq!(detail.by_words, by_words, "{steps:?}");
+        assert_eq!(detail.flags.contains(&"by_words".to_owned()), !by_words.is_empty());
+    };
+    let cost = ("python", "Multiply the number of people by 100 dollars", "6 * 100", Some("600"));
+    let count = |text, statement| ("sql", text, statement, Some("what the trace shows is not looked at"));
+    // The result decides, whatever the words say.
+    check_steps(&[count(right, OVER), cost], None, "passed", &[]);
+    check_steps(&[count(opposite, OVER), cost], None, "passed", &[]);
+    check_steps(&[count(right, "SELECT sum(age > 40) AS n FROM Person"), cost], None, "passed", &[]);
+    let other = "step 1: its call returned something else: missing 6; too many: 19";
+    // What follows from a wrong result says nothing about the next sub-task, so that its words decide.
+    let of_wrong = ("python", "Multiply the number of people by 100 dollars", "19 * 100", Some("1900"));
+    check_steps(&[count(right, UNDER), of_wrong], TASK, other, &[2]);
+    let divided = ("python", "Divide the number of people by 100 dollars", "19 / 100", Some("0.19"));
+    check_steps(&[count(right, UNDER), divided], TASK, other, &[2]);
+    let divided = ("python", "Multiply the number of people by 100 dollars", "6 / 100", Some("0.06"));
+    let wrong = "step 2: its call returned something else: 0.06 instead of 600";
+    check_steps(&[count(right, OVER), divided], TASK, wrong, &[]);
+    // A call that failed returned nothing.
+    let failed = |text| ("sql", text, "SELECT count(*) FROM People", None);
+    check_steps(&[failed(right), cost], None, "passed", &[1, 2]);
+    let meaning = "step 1: the sub-task is another one: `under 40` instead of `over 40`";
+    check_steps(&[failed(opposite), cost], TASK, meaning, &[1, 2]);
+    // Names of columns, their number and the order of rows do not matter.
+    let old = case("tptu-planning-19.pairs");
+    let root = ("python", "Solve x^2 = 200 for positive x", "200 ** 0.5", Some("14.142135623730951"));
+    for (statement, class) in [
+        ("SELECT name FROM Person WHERE age > 50 ORDER BY age DESC", None),
+        ("SELECT age, name AS who FROM Person WHERE age >= 51", None),
+        ("SELECT name FROM Person WHERE age < 50", TASK),
+        ("SELECT age FROM Person WHERE age > 50", TASK),
+        ("SELECT count(*) FROM Person WHERE age > 50", TASK),
+    ] {
+        let steps = [root, ("sql", "Find everybody who is older than 50", statement, Some(""))];
+        let verdict = old.judge(&parse(&called(&steps, &answer("x"))).unwrap()).unwrap();
+        assert_eq!(verdict.class().map(Class::as_str), class, "{statement}");
+        assert!(!verdict.scored.has("by_words"));
+    }
+    // A judge model that was asked decides.
+    let judged =
+        |word: &str| format!("judge: section judged model \"{word}\" note=\"step-1\" | {}", answer("x"));
+    let denied = "step 1: the judge model says that the sub-task is another one";
+    check(&pairs, &called(&[count(right, OVER), cost], &judged("NO")), TASK, denied);
+    check(&pairs, &called(&[count(right, UNDER), of_wrong], &judged("YES")), None, "passed");
 }

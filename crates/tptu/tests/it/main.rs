@@ -9,6 +9,7 @@ mod agents;
 mod classes;
 mod python;
 mod references;
+mod sub_tasks;
 mod whatever;
 
 use std::env;
@@ -21,8 +22,13 @@ fn main() -> ExitCode {
     if env::args().nth(1).as_deref() == Some(WORKER_ARGUMENT) {
         planproof_sandbox::worker::main();
     }
-    let tests: [(&str, fn()); 14] = [
+    let tests: [(&str, fn()); 21] = [
         ("readers_take_whatever_there_is", whatever::readers_take_whatever_there_is),
+        ("opposites_of_right_sub_tasks_fail", sub_tasks::opposites_of_right_sub_tasks_fail),
+        ("every_sub_task_has_a_verdict", whatever::every_sub_task_has_a_verdict),
+        ("plans_that_are_carried_out_need_no_words", agents::plans_that_are_carried_out_need_no_words),
+        ("figures_by_words_are_marked", agents::figures_by_words_are_marked),
+        ("a_case_without_a_prediction_is_missing", agents::a_case_without_a_prediction_is_missing),
         ("every_answer_has_a_verdict", whatever::every_answer_has_a_verdict),
         ("an_agent_with_the_key_passes_every_case", agents::an_agent_with_the_key_passes_every_case),
         ("wrong_answers_fail_in_every_case", agents::wrong_answers_fail_in_every_case),
@@ -33,6 +39,11 @@ fn main() -> ExitCode {
             "plans_that_were_carried_out_land_in_their_classes",
             classes::plans_that_were_carried_out_land_in_their_classes,
         ),
+        (
+            "sub_tasks_are_judged_by_what_their_calls_returned",
+            classes::sub_tasks_are_judged_by_what_their_calls_returned,
+        ),
+        ("sub_tasks_are_judged_by_their_meaning", sub_tasks::sub_tasks_are_judged_by_their_meaning),
         ("statements_land_in_their_classes", classes::statements_land_in_their_classes),
         ("code_lands_in_its_classes", classes::code_lands_in_its_classes),
         ("answers_land_in_their_classes", classes::answers_land_in_their_classes),
