@@ -42,6 +42,7 @@ mod orders;
 mod own;
 mod own_tools;
 mod pages;
+mod programs;
 mod progress;
 mod prompts;
 mod providers;

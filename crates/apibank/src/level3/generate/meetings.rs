@@ -6,7 +6,7 @@ use super::accounts::{info, log_in};
 use super::english::{Day, and, clock, count, is, small, word};
 use super::facts::Facts;
 use super::script::{Place, Script};
-use super::{Words, pick, say};
+use super::{Words, any, each, pick, say};
 use crate::level3::tables::field;
 use crate::value::PythonValue;
 
@@ -83,7 +83,7 @@ pub(super) fn reminder(draw: &mut Draw, facts: &Facts, script: &mut Script) -> O
             format!("I sent a reminder of {topic} ({day}, {clock}, {location}) to {email}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: any([topic, location, &email]) })
 }
 
 fn members(script: &mut Script, organisation: &str) -> Option<(Place, Vec<String>)> {
@@ -125,22 +125,22 @@ pub(super) fn travellers(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
             ),
         ],
     )?;
-    let each: Vec<String> =
+    let with_status: Vec<String> =
         members.1.iter().zip(&statuses).map(|(name, status)| format!("{name} ({})", small(status))).collect();
     let (total, away) = (members.1.len(), statuses.iter().filter(|it| *it == "Travelling").count());
     let reply = say(
         draw,
         [
-            format!("{organisation} has {}: {}.", count(total, "member"), and(&each)),
+            format!("{organisation} has {}: {}.", count(total, "member"), and(&with_status)),
             format!(
                 "Of the {} of {organisation}, {}: {}.",
                 count(total, "member"),
                 number_away(away),
-                and(&each)
+                and(&with_status)
             ),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: each(&members.1) })
 }
 
 /// `one is travelling`, `nobody is travelling`
@@ -211,6 +211,7 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
             ),
         ],
     )?;
+    let asks = any([total.to_string(), word(total), first.clone()]);
     let (names, total) = (and(&members), count(total, "meeting"));
     let reply = say(
         draw,
@@ -219,7 +220,7 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
             format!("I invited {names}. The calendar of {first} now shows {total}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: asks })
 }
 
 /// Organisation, members, travel status of each, a meeting with those in the office.
@@ -258,5 +259,5 @@ pub(super) fn office_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script
             format!("The meeting on {topic} is booked {details}, with {names}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: any(&present) })
 }
