@@ -80,7 +80,7 @@ pub enum ExecutionStatus {
 
 /// The plan of a run that ended with this answer; `None` if there is none.
 pub(crate) fn predicted(events: &[Event], answer: &str) -> Option<PredictedPlan> {
-    match of_answer(answer) {
+    match of_answer(answer, is_planned_program(events, answer)) {
         // Reading a program that is more than a list of calls is a guess; what it did is known.
         Some(PredictedPlan::Program(text)) => Some(match of_execution(events, &text) {
             Some(made) => PredictedPlan::Calls(made),
@@ -129,9 +129,21 @@ pub(crate) fn made_by(
     RecordedPlan { calls, program: Some(program.to_owned()) }
 }
 
+/// Whether an answer is the plan that a planning agent noted last, and no JSON: then it is a program, whatever it looks
+/// like.
+fn is_planned_program(events: &[Event], answer: &str) -> bool {
+    let planned = events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::Section { state, author: Author::Model, text, .. } if state == findings::PLAN => {
+            Some(text)
+        }
+        _ => None,
+    });
+    planned.is_some_and(|text| text == answer) && !answer.trim_start().starts_with(['{', '['])
+}
+
 /// The plan in an answer.
-fn of_answer(answer: &str) -> Option<PredictedPlan> {
-    if answer.contains("def solve") || answer.contains("```python") {
+fn of_answer(answer: &str, is_program: bool) -> Option<PredictedPlan> {
+    if is_program || answer.contains("def solve") || answer.contains("```python") {
         return read_python(answer).ok().map(|program| PredictedPlan::Program(program.text));
     }
     // Numbers and empty lists parse too, but they occur in answers of other kinds.

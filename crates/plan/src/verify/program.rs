@@ -2,7 +2,7 @@
 //!
 //! A program that is a plan is verified as one. For any other, only static facts are checked: which tools it calls
 //! with which arguments, and, for variables that are assigned once and from a tool, where their outputs are used. What
-//! never runs (after a `return`, below `if False`, in a function that nothing names) is not checked, and a tool that is
+//! never runs (after a `return`, below `if False`, in a function that nothing names) or is caught if it fails is not checked, and a tool that is
 //! named without being called, as in `f = count`, is a step: how it is called, only execution can tell.
 
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,8 @@ use std::collections::{HashMap, HashSet};
 use planproof_trace::{Catalogue, Port, Signature};
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Alias, Expr, ExprCall, ExprContext, ExprSubscript, InterpolatedStringElement, Number, Parameter, Stmt,
+    Alias, ExceptHandler, Expr, ExprCall, ExprContext, ExprSubscript, InterpolatedStringElement, Number,
+    Parameter, Stmt,
 };
 use ruff_text_size::{Ranged, TextSize};
 
@@ -204,6 +205,17 @@ impl<'a> Visitor<'a> for Verifier<'_> {
                 for clause in &it.elif_else_clauses {
                     self.visit_elif_else_clause(clause);
                 }
+            }
+            // Whatever fails in there is foreseen: only the rest is the program's own.
+            Stmt::Try(it) if !it.handlers.is_empty() => {
+                let found = self.problems.len();
+                self.visit_body(&it.body);
+                self.problems.truncate(found);
+                for ExceptHandler::ExceptHandler(handler) in &it.handlers {
+                    self.visit_body(&handler.body);
+                }
+                self.visit_body(&it.orelse);
+                self.visit_body(&it.finalbody);
             }
             Stmt::While(it) if truth(&it.test) == Some(false) => self.visit_body(&it.orelse),
             // Without the entry, nobody knows which function the program is about.

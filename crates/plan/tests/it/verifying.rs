@@ -145,6 +145,7 @@ fn programs_are_verified_as_the_plans_that_they_are_or_as_far_as_they_tell() {
         "list(map(image_captioning, ['1.jpg']))",
         "import tools\ntools.image_captioning(image='1.jpg')",
         "call = globals()['image_captioning']\ncall(image='1.jpg')",
+        "try:\n    a = image_caption('1.jpg')\nexcept NameError:\n    a = image_captioning('1.jpg')",
         // What never runs.
         "def solve():\n    return image_captioning(image='1.jpg')\n    image_caption()",
         "def solve():\n    if False:\n        image_caption()\n    return image_captioning(image='1.jpg')",
@@ -159,6 +160,10 @@ fn programs_are_verified_as_the_plans_that_they_are_or_as_far_as_they_tell() {
         ("for i in range(3):\n    pass", "Tool the plan has no steps"),
         ("count = len\nfor i in range(3):\n    count([i])", "Tool the plan has no steps"),
         ("def solve():\n    return 1\n    image_captioning(image='1.jpg')", "Tool the plan has no steps"),
+        (
+            "try:\n    a = image_captioning('1.jpg')\nexcept ValueError:\n    a = image_caption('1.jpg')",
+            "Tool line 4, column 9: there is no tool `image caption`, did you mean `image captioning`?",
+        ),
         (
             "def other():\n    image_caption()\ndef solve():\n    other()",
             "Tool line 2, column 5: there is no tool `image caption`, did you mean `image captioning`?",
