@@ -21,8 +21,11 @@ const CALLS_SEARCHED_MAX: usize = 100;
 /// How many characters of an output show that a value was made from it. A shorter part occurs in any text.
 const PART_CHARACTERS: usize = 16;
 
-/// Longest value, in characters, that is searched for parts of outputs.
-const PARTS_SEARCHED_CHARACTERS_MAX: usize = 16 * 1024;
+/// How much of a value, and of what a call was given, is searched for parts of outputs, in characters.
+const SEARCHED_CHARACTERS_MAX: usize = 4 * 1024;
+
+/// How much of an output is searched for, in characters.
+const OUTPUT_CHARACTERS_MAX: usize = 2 * 1024;
 
 /// A call that was made.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,8 +52,19 @@ struct Given<'r> {
     id: usize,
     key: &'r str,
     value: &'r Value,
-    /// What the call itself was given: an output that repeats it shows nothing of where it came from.
-    arguments: String,
+    /// The parts of a text.
+    all: Vec<Excerpt>,
+    /// Those that the call was not given: an output that repeats these shows nothing of where they came from.
+    own: Vec<Excerpt>,
+}
+
+impl<'r> Given<'r> {
+    fn new(id: usize, key: &'r str, value: &'r Value, arguments: &HashSet<Excerpt>) -> Self {
+        let all =
+            value.as_str().map(|text| parts_of(&folded(text), OUTPUT_CHARACTERS_MAX)).unwrap_or_default();
+        let own = all.iter().filter(|part| !arguments.contains(*part)).copied().collect();
+        Self { id, key, value, all, own }
+    }
 }
 
 impl RecordedPlan {
@@ -71,25 +85,24 @@ impl RecordedPlan {
             tools.eq(right.iter().map(|step| step.tool.clone()))
         };
         let right = right.filter(is_alike);
+        let of_program = self.program.as_deref().map(|text| parts_of(&folded(text), usize::MAX));
+        let of_program: HashSet<Excerpt> = of_program.unwrap_or_default().into_iter().collect();
         let mut given: Vec<Given<'_>> = Vec::new();
         let mut nodes = Vec::with_capacity(self.calls.len());
         for (id, call) in self.calls.iter().enumerate() {
             let argument = |(name, value): (&String, &Value)| {
                 let of_right = right.and_then(|steps| self.as_in(&steps[id], name, value));
-                let value = of_right.unwrap_or_else(|| referring(value, &given, self.program.as_deref()));
+                let value = of_right.unwrap_or_else(|| referring(value, &given, &of_program));
                 (name.clone(), value)
             };
             let arguments: Map<String, Value> = call.arguments.iter().map(argument).collect();
             nodes.push(json!({"id": id, "name": call.tool.replace('_', " "), "args": arguments}));
             if id < CALLS_SEARCHED_MAX {
-                let arguments = folded(&Value::Object(call.arguments.clone()).to_string());
+                let arguments = call.arguments.values().map(as_text);
+                let arguments: HashSet<Excerpt> =
+                    arguments.flat_map(|text| parts_of(&folded(&text), SEARCHED_CHARACTERS_MAX)).collect();
                 let outputs = call.outputs.iter();
-                given.extend(outputs.map(|(key, value)| Given {
-                    id,
-                    key,
-                    value,
-                    arguments: arguments.clone(),
-                }));
+                given.extend(outputs.map(|(key, value)| Given::new(id, key, value, &arguments)));
             }
         }
         Value::Array(nodes)
@@ -144,7 +157,7 @@ fn folded(text: &str) -> String {
 }
 
 /// Replaces outputs of earlier calls in a value with references, preferring the latest.
-fn referring(value: &Value, given: &[Given<'_>], program: Option<&str>) -> Value {
+fn referring(value: &Value, given: &[Given<'_>], of_program: &HashSet<Excerpt>) -> Value {
     if let Some(it) = given.iter().rev().find(|it| is_same(it.value, value)) {
         return reference(it.id, it.key).into();
     }
@@ -180,7 +193,7 @@ fn referring(value: &Value, given: &[Given<'_>], program: Option<&str>) -> Value
     let rest: String =
         pieces.iter().filter(|(_, is_reference)| !is_reference).map(|(words, _)| &**words).collect();
     let mut text: String = pieces.into_iter().map(|(piece, _)| piece).collect();
-    for made_from in made_from(&rest, given, program) {
+    for made_from in made_from(&rest, given, of_program) {
         // Where in the text it was does not matter: a changed text is no longer the output itself.
         text.push(' ');
         text.push_str(&reference(made_from.id, made_from.key));
@@ -218,31 +231,33 @@ fn part_of(value: &Value, given: &[Given<'_>]) -> Option<Value> {
     Some(json!([reference(found.id, found.key)]))
 }
 
+/// A run of characters that is long enough to show where a text comes from.
+type Excerpt = [char; PART_CHARACTERS];
+
+/// All runs of that length at the beginning of a text.
+fn parts_of(text: &str, characters_max: usize) -> Vec<Excerpt> {
+    let characters: Vec<char> = text.chars().take(characters_max).collect();
+    characters.windows(PART_CHARACTERS).filter_map(|part| part.try_into().ok()).collect()
+}
+
 /// The outputs that the rest of a text was made from: it has a part of them in common, which comes neither from the
 /// program nor from what the call itself was given.
-fn made_from<'g, 'r>(rest: &str, given: &'g [Given<'r>], program: Option<&str>) -> Vec<&'g Given<'r>> {
-    let rest: Vec<char> = folded(rest).chars().take(PARTS_SEARCHED_CHARACTERS_MAX).collect();
-    let mut parts: HashSet<&[char]> = rest.windows(PART_CHARACTERS).collect();
-    if let (Some(program), false) = (program, parts.is_empty()) {
-        let program: Vec<char> = folded(program).chars().collect();
-        for part in program.windows(PART_CHARACTERS) {
-            parts.remove(part);
-        }
-    }
+fn made_from<'g, 'r>(
+    rest: &str,
+    given: &'g [Given<'r>],
+    of_program: &HashSet<Excerpt>,
+) -> Vec<&'g Given<'r>> {
+    let parts = parts_of(&folded(rest), SEARCHED_CHARACTERS_MAX);
+    let mut parts: HashSet<Excerpt> = parts.into_iter().filter(|part| !of_program.contains(part)).collect();
     let mut found: Vec<&Given<'_>> = Vec::new();
     for it in given.iter().rev() {
         if parts.is_empty() {
             break;
         }
-        let Value::String(output) = it.value else { continue };
-        let output: Vec<char> = folded(output).chars().collect();
-        let own: Vec<char> = it.arguments.chars().collect();
-        let own: HashSet<&[char]> = own.windows(PART_CHARACTERS).collect();
-        let is_of = |part: &&[char]| parts.contains(*part) && !own.contains(*part);
-        if output.windows(PART_CHARACTERS).any(|part| is_of(&part)) {
+        if it.own.iter().any(|part| parts.contains(part)) {
             found.push(it);
             // What this output repeats of earlier ones came with it.
-            for part in output.windows(PART_CHARACTERS) {
+            for part in &it.all {
                 parts.remove(part);
             }
         }
@@ -271,20 +286,20 @@ mod tests {
     use super::*;
 
     fn given<'r>(id: usize, key: &'r str, value: &'r Value) -> Given<'r> {
-        Given { id, key, value, arguments: String::new() }
+        Given::new(id, key, value, &HashSet::new())
     }
 
     #[test]
     fn no_output_is_searched_for_in_a_reference() {
         let (number, text) = (json!("1"), json!("a cat"));
         let outputs = [given(0, "number", &number), given(1, "text", &text)];
-        let found = referring(&json!("draw a cat, 1 time"), &outputs, None);
+        let found = referring(&json!("draw a cat, 1 time"), &outputs, &HashSet::new());
         assert_eq!(found, json!("draw <node-1>.text, <node-0>.number time"));
-        assert_eq!(referring(&json!("1"), &outputs, None), json!("<node-0>.number"));
+        assert_eq!(referring(&json!("1"), &outputs, &HashSet::new()), json!("<node-0>.number"));
         // Each of these is a letter of every reference.
         let letters = ["n", "o", "d", "e"].map(|letter| json!(letter));
         let outputs: Vec<_> = (0..100_usize).map(|id| given(id, "key", &letters[id % 4])).collect();
-        assert_eq!(referring(&json!("n o"), &outputs, None), json!("<node-96>.key <node-97>.key"));
+        assert_eq!(referring(&json!("n o"), &outputs, &HashSet::new()), json!("<node-96>.key <node-97>.key"));
     }
 
     /// What a value shows of its origin: the value, and what is read. The outputs are of call 0 (a text and a list)
@@ -294,12 +309,9 @@ mod tests {
         let (text, list) =
             (json!("0123456789abcdef: a long story of the sea"), json!([{"label": "a"}, {"label": "b"}]));
         let echo = json!("fedcba9876543210: what is made of a picture of a harbour");
-        let arguments = folded(r#"{"text":"a picture of a harbour"}"#);
-        let outputs = [
-            given(0, "text", &text),
-            given(0, "objects", &list),
-            Given { id: 1, key: "text", value: &echo, arguments },
-        ];
+        let arguments = parts_of("a picture of a harbour", usize::MAX).into_iter().collect();
+        let outputs =
+            [given(0, "text", &text), given(0, "objects", &list), Given::new(1, "text", &echo, &arguments)];
         for (value, read) in [
             (json!("0123456789ABCDEF: A LONG STORY"), json!("0123456789ABCDEF: A LONG STORY <node-0>.text")),
             (json!("0123456789abcdef"), json!("0123456789abcdef <node-0>.text")),
@@ -311,11 +323,11 @@ mod tests {
             (json!({"text": text}), json!(["<node-0>.text"])),
             (json!(5), json!(5)),
         ] {
-            assert_eq!(referring(&value, &outputs, None), read, "{value}");
+            assert_eq!(referring(&value, &outputs, &HashSet::new()), read, "{value}");
         }
         // What stands in the program was not made from a result.
-        let program = Some("f('0123456789abcdef')");
-        assert_eq!(referring(&json!("0123456789abcdef"), &outputs, program), json!("0123456789abcdef"));
+        let program = parts_of("f('0123456789abcdef')", usize::MAX).into_iter().collect();
+        assert_eq!(referring(&json!("0123456789abcdef"), &outputs, &program), json!("0123456789abcdef"));
     }
 
     #[test]

@@ -182,6 +182,7 @@ pub(super) fn packing(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
     )?;
     let number = text(&flight, "flight_number")?;
     let asks = each([number].into_iter().chain(garments.iter().map(String::as_str)));
+    let asks = [asks, weather.asked(&requirement)].concat();
     let (weather_now, there) = (weather.in_words("")?, weather.in_words(&format!(" in {destination}"))?);
     let reply = say(
         draw,

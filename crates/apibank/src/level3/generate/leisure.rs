@@ -192,7 +192,11 @@ pub(super) fn best_post(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
             format!("Post {id} is the most popular one, with {most} likes."),
         ],
     )?;
-    Some(Words { requirement, reply, asks: each([id]) })
+    let mut asks = each([id]);
+    if requirement.contains("how many likes") {
+        asks.extend(each([most]));
+    }
+    Some(Words { requirement, reply, asks })
 }
 
 /// The salary of an occupation after tax.

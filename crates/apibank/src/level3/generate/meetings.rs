@@ -1,5 +1,7 @@
 //! Tasks about meetings and organisations.
 
+use std::collections::BTreeSet;
+
 use planproof_trace::Draw;
 
 use super::accounts::{info, log_in};
@@ -36,6 +38,9 @@ const ASKED_MAX: usize = 4;
 
 /// The travel status of members who are in the office.
 const IN_OFFICE: &str = "In the office";
+
+/// That of members who are on the way.
+const TRAVELLING: &str = "Travelling";
 
 /// Account, its owner's meetings, an e-mail with a reminder of the first.
 pub(super) fn reminder(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
@@ -127,7 +132,7 @@ pub(super) fn travellers(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
     )?;
     let with_status: Vec<String> =
         members.1.iter().zip(&statuses).map(|(name, status)| format!("{name} ({})", small(status))).collect();
-    let (total, away) = (members.1.len(), statuses.iter().filter(|it| *it == "Travelling").count());
+    let (total, away) = (members.1.len(), statuses.iter().filter(|it| *it == TRAVELLING).count());
     let reply = say(
         draw,
         [
@@ -140,7 +145,15 @@ pub(super) fn travellers(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
             ),
         ],
     )?;
-    Some(Words { requirement, reply, asks: each(&members.1) })
+    // A wording asks for the status of each, or only for who is travelling.
+    let is_asked = |status: &&String| requirement.contains("travel status") || *status == TRAVELLING;
+    let status = |status: &String| {
+        let word = status.split_whitespace().last().unwrap_or_default();
+        any([status, word, &word.replace("ll", "l")]).concat()
+    };
+    let mut asks = each(&members.1);
+    asks.extend(statuses.iter().collect::<BTreeSet<_>>().into_iter().filter(is_asked).map(status));
+    Some(Words { requirement, reply, asks })
 }
 
 /// `one is travelling`, `nobody is travelling`
@@ -211,7 +224,10 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
             ),
         ],
     )?;
-    let asks = any([total.to_string(), word(total), first.clone()]);
+    let asks = match requirement.contains("how many meetings") {
+        true => any([total.to_string(), word(total)]),
+        false => any([total.to_string(), word(total), first.clone()]),
+    };
     let (names, total) = (and(&members), count(total, "meeting"));
     let reply = say(
         draw,
@@ -259,5 +275,6 @@ pub(super) fn office_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script
             format!("The meeting on {topic} is booked {details}, with {names}."),
         ],
     )?;
-    Some(Words { requirement, reply, asks: any(&present) })
+    let asks = if requirement.starts_with("Which members") { each(&present) } else { any(&present) };
+    Some(Words { requirement, reply, asks })
 }

@@ -5,7 +5,7 @@ use planproof_trace::Draw;
 use super::english::{and, capital, count, degrees, garment, inside, is, sky};
 use super::facts::Facts;
 use super::script::{Place, Script};
-use super::{Words, each, pick, say};
+use super::{Words, any, each, pick, say};
 use crate::level3::tables::{field, number};
 use crate::value::PythonValue;
 
@@ -77,6 +77,17 @@ impl Weather {
         ))
     }
 
+    /// What a reply has to name of it, if the requirement asks what it is like.
+    pub(super) fn asked(&self, requirement: &str) -> Vec<Vec<String>> {
+        if !requirement.contains("the weather is like")
+            && !requirement.starts_with("What is the weather like")
+        {
+            return Vec::new();
+        }
+        let temperature = self.temperature.to_text();
+        any([self.description.clone(), format!("{temperature} degrees"), format!("{temperature} C")])
+    }
+
     /// What to wear in this weather.
     pub(super) fn clothes(&self, script: &mut Script) -> Option<Vec<String>> {
         let arguments = [
@@ -126,7 +137,8 @@ pub(super) fn outfit(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
             format!("For {} I recommend {clothes}, because {weather_now}.", inside(place)),
         ],
     )?;
-    Some(Words { requirement, reply, asks: each(&garments) })
+    let asks = [each(&garments), weather.asked(&requirement)].concat();
+    Some(Words { requirement, reply, asks })
 }
 
 /// Address, coordinates, restaurants.
@@ -152,7 +164,7 @@ pub(super) fn dinner(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
             format!("Near {} you can eat at {names}.", inside(place)),
         ],
     )?;
-    Some(Words { requirement, reply, asks: asks })
+    Some(Words { requirement, reply, asks })
 }
 
 /// Account, address, coordinates, weather and clothes.
@@ -219,5 +231,5 @@ pub(super) fn dinner_at_home(draw: &mut Draw, facts: &Facts, script: &mut Script
             format!("Your address is {address}. Close to it you find {names}."),
         ],
     )?;
-    Some(Words { requirement, reply, asks: asks })
+    Some(Words { requirement, reply, asks })
 }
