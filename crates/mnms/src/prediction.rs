@@ -30,7 +30,7 @@ impl PredictedPlan {
         }
     }
 
-    /// How the steps of a program were found; `None` if it is none.
+    /// How the steps of a program were found; `None` for a plan of another form.
     pub(crate) fn way(&self) -> Option<ProgramWay> {
         match self {
             Self::Program(text) if read_python(text).is_ok_and(|program| program.plan.is_some()) => {

@@ -111,7 +111,7 @@ pub fn early(gold: &[RequiredCall], worth: &[Worth]) -> Vec<usize> {
         places.filter(move |(_, worth)| is_of(worth)).map(|(place, _)| place)
     };
     let is_early = |(place, call): &(usize, &RequiredCall)| {
-        let last = made(*place).last();
+        let last = made(*place).next_back();
         let is_after =
             |need: &usize| made(*need).next().is_some_and(|first| last.is_some_and(|last| first < last));
         last.is_some() && !call.needs.iter().all(is_after)

@@ -147,7 +147,7 @@ fn numbers(text: &str) -> Vec<Number> {
             continue;
         }
         let before = |back: usize| place.checked_sub(back).and_then(|at| characters.get(at));
-        // The hyphen of `2024-05` is no sign.
+        // The hyphen of `2024-05` is not a sign.
         let is_negative = before(1).is_some_and(|it| matches!(it, '-' | '\u{2212}'))
             && before(2).is_none_or(|it| !it.is_alphanumeric());
         let (mut written, mut decimals, mut has_point) = (String::new(), 0, false);

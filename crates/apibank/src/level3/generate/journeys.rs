@@ -92,7 +92,7 @@ pub(super) fn trip(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Optio
             ),
         ],
     )?;
-    Some(Words { requirement, reply, asks: asks })
+    Some(Words { requirement, reply, asks })
 }
 
 fn stay(destination: &str, from: Day, to: Day) -> [(&'static str, PythonValue); 3] {
@@ -147,7 +147,7 @@ pub(super) fn stay_and_eat(draw: &mut Draw, facts: &Facts, script: &mut Script) 
             format!("{hotel_text}. Within {distance} metres of it you find {names}."),
         ],
     )?;
-    Some(Words { requirement, reply, asks: asks })
+    Some(Words { requirement, reply, asks })
 }
 
 /// Flight, coordinates of the destination, weather, clothes.
@@ -191,5 +191,5 @@ pub(super) fn packing(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
             format!("Flight {number} is the cheapest. {}, so pack {clothes}.", capital(&there)),
         ],
     )?;
-    Some(Words { requirement, reply, asks: asks })
+    Some(Words { requirement, reply, asks })
 }

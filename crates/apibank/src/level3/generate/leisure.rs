@@ -63,7 +63,7 @@ pub(super) fn new_films(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
             format!("{user} has not watched {new} yet."),
         ],
     )?;
-    Some(Words { requirement, reply, asks: asks })
+    Some(Words { requirement, reply, asks })
 }
 
 /// Preferences of two users, films of the genres that both like.
@@ -102,7 +102,7 @@ pub(super) fn film_night(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
             format!("For the common taste of {one} and {other}, which is {common}, I recommend {films}."),
         ],
     )?;
-    Some(Words { requirement, reply, asks: asks })
+    Some(Words { requirement, reply, asks })
 }
 
 /// The posts of a user with the likes of each.

@@ -236,7 +236,7 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
             format!("I invited {names}. The calendar of {first} now shows {total}."),
         ],
     )?;
-    Some(Words { requirement, reply, asks: asks })
+    Some(Words { requirement, reply, asks })
 }
 
 /// Organisation, members, travel status of each, a meeting with those in the office.

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::{
-    ExceptHandler, Expr, ExprCall, FStringPart, InterpolatedStringElement, ModModule, Number, Operator,
-    Pattern, Stmt,
+    ExceptHandler, Expr, ExprCall, FStringPart, Identifier, InterpolatedStringElement, ModModule, Number,
+    Operator, Pattern, Stmt,
 };
 
 use super::{Part, Step, declared, tool_name};
@@ -472,7 +472,7 @@ impl Reader {
                 let mut values: Vec<(Option<&str>, Vec<Part>)> =
                     arguments.args.iter().map(|value| (None, self.value(value))).collect();
                 for keyword in &arguments.keywords {
-                    let name = keyword.arg.as_ref().map(|name| name.as_str());
+                    let name = keyword.arg.as_ref().map(Identifier::as_str);
                     values.push((name, self.value(&keyword.value)));
                 }
                 filled(template.value.to_str(), &BRACES, values)

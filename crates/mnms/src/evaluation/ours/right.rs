@@ -23,15 +23,18 @@ enum Kind {
     Exact,
     /// A number, a day, a place on the map: the same numbers.
     Number,
-    /// A name: the same words, and others only if the request has them.
+    /// A name: the words that the right value shares with the request, and no others than these two have.
     Name,
+    /// A question: as free text, or at least half of those words and none that is new, as in `Who made it?`.
+    Question,
     /// Free text: at least the words that the right value shares with the request.
     Free,
 }
 
 fn kind(argument: &str) -> Kind {
     match argument {
-        "text" | "prompt" | "question" => Kind::Free,
+        "text" | "prompt" => Kind::Free,
+        "question" => Kind::Question,
         "city" | "movie_title" | "object_name" | "emoji" => Kind::Name,
         "date" | "year" | "number" | "movie_year" | "lon" | "lat" => Kind::Number,
         _ => Kind::Exact,
@@ -131,23 +134,29 @@ fn is_same_value(argument: &str, parts: &[Part], right: &[Part], request: &HashS
                 false => parts_text.trim() == right_text.trim(),
             }
         }
-        Kind::Name => {
-            gold.is_subset(&predicted) && predicted.difference(&gold).all(|word| request.contains(word))
-        }
-        Kind::Free => {
-            let mut determined = gold.intersection(request).peekable();
-            let adds_denial = DENIALS
-                .iter()
-                .any(|it| predicted.contains(*it) && !gold.contains(*it) && !request.contains(*it));
-            let has_words = match determined.peek() {
-                Some(_) => determined.all(|word| predicted.contains(word)),
-                // Nothing is determined: something that belongs to the matter is enough.
-                None => {
-                    gold.is_empty() || predicted.iter().any(|it| gold.contains(it) || request.contains(it))
-                }
-            };
-            has_words && !adds_denial
-        }
+        kind @ (Kind::Name | Kind::Question | Kind::Free) => has_words(kind, &predicted, &gold, request),
+    }
+}
+
+/// Whether the words of a value are right: those that the right value shares with the request are determined.
+fn has_words(
+    kind: Kind,
+    predicted: &HashSet<String>,
+    gold: &HashSet<String>,
+    request: &HashSet<String>,
+) -> bool {
+    let is_known = |word: &String| gold.contains(word) || request.contains(word);
+    let determined: Vec<&String> = gold.intersection(request).collect();
+    let found = determined.iter().filter(|word| predicted.contains(**word)).count();
+    let (has_all, has_new) = (found == determined.len(), !predicted.iter().all(is_known));
+    let adds_denial =
+        DENIALS.iter().any(|denial| predicted.contains(*denial) && !is_known(&(*denial).to_owned()));
+    // Where nothing is determined, something that belongs to the matter is enough.
+    let belongs = !determined.is_empty() || gold.is_empty() || predicted.iter().any(is_known);
+    match kind {
+        Kind::Name => has_all && !has_new && belongs,
+        Kind::Question => !adds_denial && belongs && (has_all || (2 * found >= determined.len() && !has_new)),
+        _ => !adds_denial && belongs && has_all,
     }
 }
 
@@ -246,6 +255,25 @@ mod tests {
                 "Answer who was behind the camera.",
                 true,
             ),
+            (
+                "question",
+                "Who made it?",
+                "Who made the film?",
+                "Find the film, and answer who made it.",
+                true,
+            ),
+            (
+                "question",
+                "Who paid for it?",
+                "Who made the film?",
+                "Find the film, and answer who made it.",
+                false,
+            ),
+            ("question", "Who is it?", "Who made the film?", "Find the film, and answer who made it.", false),
+            ("emoji", "smiling", "smiling face", "put a smiling emoji over the dog", true),
+            ("emoji", "crying face", "smiling face", "put a smiling emoji over the dog", false),
+            ("emoji", "heart", "red heart", "put a sign of love over the dog", true),
+            ("emoji", "skull", "red heart", "put a sign of love over the dog", false),
             ("image", "A.jpg", "a.jpg", "", true),
             ("image", "b.jpg", "a.jpg", "a.jpg b.jpg", false),
             ("date", "05/12", "5/12", "", true),
