@@ -1,11 +1,11 @@
 //! Whether a reply names what the task asks for.
 //!
 //! Each task lists what a reply has to name ([`UserTask::asks`]): the flight, the restaurants, the number of likes. It
-//! says nothing about the wording: a name counts if its words are in the reply in this order, a number if it is there in any
-//! notation, or rounded. A task that a user has written may leave the list out. A reply then has to name at least half
-//! of what the right reply takes from the results of calls on which no other call depends, because these are what the
-//! calls were made for; where there is no such thing, as after an order that only had to be carried out, it has to share
-//! a word with the right reply that is not in the requirement.
+//! says nothing about the wording: a name counts if its words are in the reply in this order, a number if it is there
+//! in any notation, or rounded. A task that a user has written may leave the list out. A reply then has to name at
+//! least half of what the right reply takes from the results of calls on which no other call depends, because these are
+//! what the calls were made for; where there is no such thing, as after an order that only had to be carried out, it
+//! has to share a word with the right reply that is not in the requirement.
 
 use std::collections::BTreeSet;
 

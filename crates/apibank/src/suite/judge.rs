@@ -51,8 +51,8 @@ pub struct ApiDetail {
     pub schema: String,
     /// Id of the case.
     pub case: String,
-    /// Whether all calls that the task requires were made, each after those that it needs, and the answer names what the
-    /// task asks for.
+    /// Whether all calls that the task requires were made, each after those that it needs, and the answer names what
+    /// the task asks for.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
     pub class: Option<String>,

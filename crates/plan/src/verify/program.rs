@@ -1,9 +1,10 @@
 //! Programs.
 //!
-//! A program that is a plan is verified as one. For any other, only static facts are checked: which tools it calls
-//! with which arguments, and, for variables that are assigned once and from a tool, where their outputs are used. What
-//! never runs (after a `return`, below `if False`, in a function that nothing names) or is caught if it fails is not checked, and a tool that is
-//! named without being called, as in `f = count`, is a step: how it is called, only execution can tell.
+//! A program that is a plan is verified as one. For any other, only static facts are checked: which tools it calls with
+//! which arguments, and, for variables that are assigned once and from a tool, where their outputs are used. What never
+//! runs (after a `return`, below `if False`, in a function that nothing names) or is caught if it fails is not checked,
+//! and a tool that is named without being called, as in `f = count`, is a step: how it is called, only execution can
+//! tell.
 
 use std::collections::{HashMap, HashSet};
 

@@ -81,8 +81,8 @@ const PERCENT: [&str; 3] = ["%s", "%d", "%r"];
 /// How a field of a template that `format` fills begins.
 const BRACES: [&str; 1] = ["{"];
 
-/// A template filled with values, by name, by number or in their order. Values without a field are put behind it, so that
-/// references in them still make edges.
+/// A template filled with values, by name, by number or in their order. Values without a field are put behind it, so
+/// that references in them still make edges.
 fn filled(template: &str, fields: &[&str], values: Vec<(Option<&str>, Vec<Part>)>) -> Vec<Part> {
     let mut left: Vec<(usize, Option<&str>, Vec<Part>)> =
         values.into_iter().enumerate().map(|(place, (name, parts))| (place, name, parts)).collect();
