@@ -34,6 +34,7 @@ use crate::asking::Conversation;
 use crate::{Agent, Ran, RunContext, RunError};
 use carry_out::Outputs;
 pub use options::{Feedback, PlanFormat, PlanOptions, Strategy};
+pub use program::carry_out_program;
 
 /// The text of a reply without text in the conversation.
 const EMPTY_REPLY: &str = "(no text)";
@@ -322,7 +323,8 @@ impl Work<'_> {
         let attempt = self.draft.attempts;
         let (note, text) = match (self.sandbox, &self.draft.plan) {
             (Some(sandbox), _) => {
-                program::run(sandbox, &self.answer(), self.run, self.catalogue, attempt).await?
+                let (toolbox, recorder) = (&**self.run.toolbox, self.run.recorder);
+                carry_out_program(sandbox, &self.answer(), toolbox, recorder, attempt).await?
             }
             (None, Some(plan)) => {
                 match Outputs::of_attempt(attempt).take_all(self.run, self.catalogue, plan).await {

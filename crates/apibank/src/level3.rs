@@ -48,7 +48,8 @@
 //! Databases and worlds (`data.rs`), tables and arguments (`tables.rs`), the tools by topic (`people.rs`,
 //! `meetings.rs`, `journeys.rs`, `places.rs`, `leisure.rs`, `money.rs`), their checks (`checks.rs`), which tool has
 //! which check (`entries.rs`), execution of calls (`carry_out.rs`); tasks (`task.rs`), those of the original
-//! (`original.rs`), those that we generate (`generate.rs`), figures for an agent's calls (`metrics.rs`), and
+//! (`original.rs`), those that we generate (`generate.rs`), figures for an agent's calls (`metrics.rs`), what
+//! its reply has to name (`reply.rs`), and
 //! published figures (`published.rs`).
 
 mod carry_out;
@@ -65,6 +66,7 @@ pub mod original;
 mod people;
 mod places;
 pub mod published;
+pub(crate) mod reply;
 mod tables;
 pub mod task;
 

@@ -53,8 +53,11 @@ const OWN_TASKS_MAX: usize = 10_000;
 /// The seed of our own tasks.
 const OWN_SEED: u64 = 7;
 
+/// The class of a case without a prediction.
+const MISSING: &str = "missing";
+
 /// The classes of failures, by precedence.
-static CLASSES: [ClassInfo; 10] = [
+static CLASSES: [ClassInfo; 13] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before the agent had answered.",
@@ -63,32 +66,43 @@ static CLASSES: [ClassInfo; 10] = [
     ClassInfo::reply_limit(1),
     ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
     ClassInfo::unparsed_call(3),
+    ClassInfo { name: MISSING, meaning: "A file of predictions has none for the case.", rank: 4 },
     ClassInfo {
         name: "missing_calls",
         meaning: "Calls that the task needs were not made, or not rightly.",
-        rank: 4,
+        rank: 5,
     },
     ClassInfo {
         name: "no_answer",
         meaning: "All calls were made, but the agent's answer is empty.",
-        rank: 5,
+        rank: 6,
     },
-    ClassInfo { name: "no_call", meaning: "There is no call in the answer.", rank: 6 },
-    ClassInfo { name: "other_tool", meaning: "The answer calls another tool than the right one.", rank: 7 },
+    ClassInfo {
+        name: "wrong_order",
+        meaning: "All calls were made, and one of them before a call whose result it needs.",
+        rank: 7,
+    },
+    ClassInfo {
+        name: "incomplete_answer",
+        meaning: "All calls were made in a right order, and the answer does not name what the task asks for.",
+        rank: 8,
+    },
+    ClassInfo { name: "no_call", meaning: "There is no call in the answer.", rank: 9 },
+    ClassInfo { name: "other_tool", meaning: "The answer calls another tool than the right one.", rank: 10 },
     ClassInfo {
         name: "call_failed",
         meaning: "The call could not be carried out: arguments are unknown, missing or of a wrong type.",
-        rank: 8,
+        rank: 11,
     },
     ClassInfo {
         name: "wrong_call",
         meaning: "The call was carried out and differs from the right one.",
-        rank: 9,
+        rank: 12,
     },
 ];
 
 /// The classes that only tasks have, and those that only calls have.
-const OF_TASKS: [&str; 3] = [UNPARSED_CALL, "missing_calls", "no_answer"];
+const OF_TASKS: [&str; 5] = [UNPARSED_CALL, "missing_calls", "no_answer", "wrong_order", "incomplete_answer"];
 const OF_CALLS: [&str; 4] = ["no_call", "other_tool", "call_failed", "wrong_call"];
 
 /// The flags, in display order.
@@ -170,7 +184,9 @@ impl Suite for ApiBank {
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
         // All cases of a file are of one kind, so the first one tells which.
         match cases.first().map(|case| case.to_line()) {
-            Some(line) if CallCase::is_named_by(&line) => predictions::score_calls(cases, predictions),
+            Some(line) if CallCase::is_named_by(&line) => {
+                predictions::score_calls(cases, predictions, self.is_original)
+            }
             _ if self.is_original => Err(CaseError::new(
                 "--compat original is for calls of levels 1 and 2: name the folder of the published data",
             )),

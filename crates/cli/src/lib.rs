@@ -5,23 +5,23 @@
 //! # Module layout
 //!
 //! Arguments (`arguments.rs`, with those of all campaigns in `arguments/campaign.rs`, and which of them a command or a
-//! mode has no use for in `arguments/idle.rs`), the configuration file, which
-//! is passed to their parser as more of the command line (`config.rs`; its keys are derived from the arguments in
-//! `config/keys.rs`), the bounds of numbers among them (`values.rs`), names of agents and models (`select.rs`,
-//! `providers.rs` for where models are and which key they get, `select/kinds.rs` for those of specifications,
-//! `select/meant.rs` for those meant, as with options in `config/mistakes.rs`), a module for each command
-//! (`commands.rs`), sources of tools opened for `run` and `topics` (`commands/tool_sources.rs`), campaigns read back
-//! (`stored.rs`), reports as files (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage found in
-//! a run store (`damage.rs`), the kinds of cases (`suites.rs`) and the typed side of orders (`orders.rs`). `test`,
-//! `bench` and `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `runner`: here are its
-//! options (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`,
-//! and the additional ones of orders in `commands/campaign/options.rs`), its external resources
-//! (`commands/campaign/world.rs`), its observers (`commands/campaign/carry_out.rs`), and whether options beside a
-//! replay agree with the recording (`commands/campaign/agreement.rs`); whether what a store or a recording does outside
-//! is wanted (`wanted.rs`, with the user's secret in `own.rs`); and the parts that only orders have: the origin
-//! of their cases (`commands/campaign/cases.rs`), the dissection of failures (`commands/campaign/dissect.rs`), their
-//! shrinking (`commands/campaign/shrink.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several campaigns
-//! of one command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All output goes through
+//! mode has no use for in `arguments/idle.rs`), the configuration file, which is passed to their parser as more of the
+//! command line (`config.rs`; its keys are derived from the arguments in `config/keys.rs`), the bounds of numbers among
+//! them (`values.rs`), names of agents and models (`select.rs`, `providers.rs` for where models are and which key they
+//! get, `select/kinds.rs` for those of specifications, `select/meant.rs` for those meant, as with options in
+//! `config/mistakes.rs`), a module for each command (`commands.rs`), sources of tools opened for `run` and `topics`
+//! (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files (`report_files.rs`), rendering,
+//! signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the kinds of cases (`suites.rs`),
+//! programs among finished predictions (`programs.rs`) and the typed side of orders (`orders.rs`). `test`, `bench` and
+//! `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `runner`: here are its options
+//! (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`, and the
+//! additional ones of orders in `commands/campaign/options.rs`), its external resources (`commands/campaign/world.rs`),
+//! its observers (`commands/campaign/carry_out.rs`), and whether options beside a replay agree with the recording
+//! (`commands/campaign/agreement.rs`); whether what a store or a recording does outside is wanted (`wanted.rs`, with
+//! the user's secret in `own.rs`); and the parts that only orders have: the origin of their cases
+//! (`commands/campaign/cases.rs`), the dissection of failures (`commands/campaign/dissect.rs`), their shrinking
+//! (`commands/campaign/shrink.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several campaigns of one
+//! command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All output goes through
 //! `terminal.rs`. With an undocumented argument the program is a worker of `planproof-sandbox` or a launcher of
 //! `planproof-isolation`, and none of this.
 
@@ -42,6 +42,7 @@ mod orders;
 mod own;
 mod own_tools;
 mod pages;
+mod programs;
 mod progress;
 mod prompts;
 mod providers;

@@ -17,7 +17,7 @@ use planproof_travel::suite::TravelPlanner;
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
-use crate::{media, pages, tptu, travel};
+use crate::{media, pages, programs, tptu, travel};
 
 /// The additional suites of this program. They are set once, before anything else happens.
 static OWN: OnceLock<Vec<Arc<dyn Suite>>> = OnceLock::new();
@@ -50,7 +50,7 @@ fn ours(judge: JudgeOptions) -> Vec<Arc<dyn Suite>> {
         Arc::new(Gsm8k::default()),
         Arc::new(Questions::new(Benchmark::HotpotQa)),
         Arc::new(Questions::new(Benchmark::TriviaQa)),
-        Arc::new(Mnms::default()),
+        Arc::new(Mnms::default().with_programs(programs::runner())),
         Arc::new(ApiBank::default()),
         Arc::new(Tptu::new().with_tools(tptu::tools())),
         Arc::new(TravelPlanner::default().with_tables(travel::open())),

@@ -7,6 +7,7 @@ use crate::Literal;
 use crate::case::RequestCase;
 use crate::entailment::Entailed;
 use crate::evaluation::original::PredictionFormat;
+use crate::evaluation::ours::right::{ArgumentsRight, arguments_right};
 use crate::evaluation::{LabelCounts, LabelTally, ToolSet, ours};
 use crate::prediction::PredictedPlan;
 
@@ -42,6 +43,9 @@ pub(crate) struct Compared {
     pub(crate) argnames_right: bool,
     /// Whether all values are right as well.
     pub(crate) argvalues_right: bool,
+    /// Where the names of all arguments are right: whether results go where they should, and the values that the
+    /// request determines are right. The published rules know neither, and take both for granted.
+    pub(crate) meaning: ArgumentsRight,
     /// Whether a step calls a nonexistent tool.
     pub(crate) has_unknown_tool: bool,
     /// The index of the nearest right plan: 0 for the plan itself, then its alternatives.
@@ -54,13 +58,19 @@ pub(crate) struct Compared {
 
 impl Compared {
     /// The comparison from the counts of a prediction against the plan at this index, and against the first plan.
-    pub(crate) fn of(counts: &LabelCounts, first: &LabelCounts, alternative: usize) -> Self {
+    pub(crate) fn of(
+        counts: &LabelCounts,
+        first: &LabelCounts,
+        alternative: usize,
+        meaning: ArgumentsRight,
+    ) -> Self {
         Self {
             gained: [counts.plan_tool && !first.plan_tool, counts.plan_argname && !first.plan_argname],
             values: values(counts),
             tools_right: counts.plan_tool,
             argnames_right: counts.plan_argname,
             argvalues_right: counts.plan_argvalue,
+            meaning,
             has_unknown_tool: counts.unknown_tools > 0,
             alternative,
             entailed: None,
@@ -73,23 +83,78 @@ impl Compared {
     }
 }
 
-/// Compares a prediction with the right plan of the task that it has most in common with. `None` is an empty plan.
-pub(crate) fn compare(task: &RequestCase, found: Option<&PredictedPlan>) -> Compared {
-    let (prediction, format) =
-        found.map_or_else(|| (Literal::List(Vec::new()), PredictionFormat::Json), as_written);
-    let reading = ours::read(&prediction, format);
-    let (plan, alternatives) = task.right_plans();
-    let gold = ours::OurGold::new(&plan, &alternatives);
-    let (alternative, counts) = gold.compare(&reading, !alternatives.is_empty());
-    let first = if alternative > 0 { gold.compare(&reading, false).1 } else { counts };
-    Compared::of(&counts, &first, alternative)
+/// A prediction compared with the right plans of a task, and how it could be read.
+pub(crate) struct Comparison {
+    pub(crate) compared: Compared,
+    /// The number of its steps.
+    pub(crate) steps: usize,
+    /// Whether it, or a part of it, is not a plan.
+    pub(crate) is_malformed: bool,
 }
 
-/// A predicted plan in the form used by the evaluation.
-pub(crate) fn as_written(found: &PredictedPlan) -> (Literal, PredictionFormat) {
+/// Compares a prediction by our rules with the right plan of the task that it has most in common with, where a plan by
+/// which it is right comes before all others. `None` is an empty plan.
+pub(crate) fn compare(
+    task: &RequestCase,
+    found: Option<&PredictedPlan>,
+    with_alternatives: bool,
+) -> Comparison {
+    let (plan, alternatives) = task.right_plans();
+    let alternatives = if with_alternatives { &alternatives[..] } else { &[] };
+    // The reading of calls depends on the right plan, that of anything else does not.
+    let once = match found {
+        Some(PredictedPlan::Calls(_)) => None,
+        _ => Some(read(found, None)),
+    };
+    let mut best: Option<([f64; 4], Comparison)> = None;
+    let mut first = None;
+    for (place, plan) in std::iter::once(&plan).chain(alternatives).enumerate() {
+        let right = ours::read(plan, PredictionFormat::Json);
+        let beside;
+        let reading = match &once {
+            Some(reading) => reading,
+            None => {
+                beside = read(found, Some(&right.steps));
+                &beside
+            }
+        };
+        let counts = reading.counts(&right);
+        let meaning = match counts.plan_argname {
+            true => arguments_right(&reading.steps, &right.steps, task.request()),
+            false => ArgumentsRight { flow: false, values: false },
+        };
+        let first = *first.get_or_insert(counts);
+        let [tools, argnames, argvalues] = ours::fit(&counts);
+        let is_right = f64::from(u8::from(meaning.flow && meaning.values));
+        // Arrays compare element by element: arguments only break ties between tools, and values between arguments.
+        let fit = [is_right, tools, argnames, argvalues];
+        if best.as_ref().is_none_or(|(other, _)| fit > *other) {
+            let comparison = Comparison {
+                compared: Compared::of(&counts, &first, place, meaning),
+                steps: reading.labels.tools.len(),
+                is_malformed: reading.has_malformed,
+            };
+            best = Some((fit, comparison));
+        }
+    }
+    best.expect("the right plan itself was compared").1
+}
+
+/// A prediction, read for a comparison with these steps of a right plan.
+fn read(found: Option<&PredictedPlan>, right: Option<&[ours::Step]>) -> ours::OurReading {
+    let (prediction, format) = match found {
+        None => (Literal::List(Vec::new()), PredictionFormat::Json),
+        Some(found) => as_written(found, right),
+    };
+    ours::read(&prediction, format)
+}
+
+/// A predicted plan in the form used by the evaluation, for a comparison with these steps of a right plan.
+pub(crate) fn as_written(found: &PredictedPlan, right: Option<&[ours::Step]>) -> (Literal, PredictionFormat) {
     match found {
         PredictedPlan::Program(text) => (Literal::Text(text.clone()), PredictionFormat::Code),
         PredictedPlan::Nodes(nodes) => (literal(nodes), PredictionFormat::Json),
+        PredictedPlan::Calls(made) => (literal(&made.nodes(right)), PredictionFormat::Json),
     }
 }
 

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::case::RequestCase;
 use crate::compared;
 use crate::evaluation::LabelTally;
+use crate::evaluation::original::PredictionFormat;
 use crate::evaluation::ours::entailed::{Beside, OtherWords, beside};
+use crate::evaluation::ours::steps_of;
 use crate::prediction::PredictedPlan;
 
 /// What a judge said of a value.
@@ -38,8 +40,10 @@ pub(crate) struct Entailed {
 
 /// The prediction compared with the plan at that index: 0 is the right plan, followed by the alternatives.
 fn held_against(task: &RequestCase, found: &PredictedPlan, alternative: usize) -> Beside {
-    let (prediction, format) = compared::as_written(found);
-    beside(&prediction, format, &compared::right_plan(task, alternative))
+    let right = compared::right_plan(task, alternative);
+    let (steps, _) = steps_of(&right, PredictionFormat::Json);
+    let (prediction, format) = compared::as_written(found, Some(&steps));
+    beside(&prediction, format, &right)
 }
 
 /// The questions for a judge about a prediction that was compared with the plan at that index. Their keys start with

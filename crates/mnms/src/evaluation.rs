@@ -4,10 +4,10 @@
 //!
 //! A plan is split into [`Labels`], either as the published evaluator does it (`original.rs`; nodes become lines of
 //! code in `nodes.rs`, and lines become calls in `lines.rs`, mostly in `plain_line.rs`) or correctly (`ours.rs`, from
-//! nodes and programs in `ours/`). The labels of a prediction and of the right plan give [`LabelCounts`]
-//! (`counts.rs`), and counts add up to a [`Corpus`] with its [`CorpusMetrics`] (`corpus.rs`); these are shared.
-//! `sequence.rs` measures the similarity of two orders of tools, `code.rs` that of two programs, and `bleu.rs` that
-//! of texts. `scorer.rs` is one interface to both rules.
+//! nodes and programs in `ours/`, where `right.rs` says whether results and values are right). The labels of a
+//! prediction and of the right plan give [`LabelCounts`] (`counts.rs`), and counts add up to a [`Corpus`] with its
+//! [`CorpusMetrics`] (`corpus.rs`); these are shared. `sequence.rs` measures the similarity of two orders of tools,
+//! `code.rs` that of two programs, and `bleu.rs` that of texts. `scorer.rs` is one interface to both rules.
 
 mod bleu;
 mod code;

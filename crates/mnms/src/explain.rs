@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::case::RequestCase;
 use crate::entailment::JudgedValue;
-use crate::judge::PlanDetail;
+use crate::judge::{MISSING, PlanDetail};
+use crate::prediction::ProgramWay;
 
 /// Maximum number of characters of an answer that a gist quotes.
 const GIST_CHARACTERS_MAX: usize = 120;
@@ -21,6 +22,9 @@ pub(crate) fn explain(task: &RequestCase, verdict: &Verdict) -> Explanation {
     };
     let right = right_steps(task);
     let mut facts = vec![Fact { label: "planned", content: planned(&detail, &right) }];
+    if detail.program.is_some() && detail.way.as_deref() == Some(ProgramWay::CarriedOut.name()) {
+        facts.push(Fact { label: "called", content: steps(&detail, &right) });
+    }
     if let Some(answer) = &detail.answer {
         facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
     }
@@ -60,12 +64,15 @@ fn gist(task: &RequestCase, detail: &PlanDetail) -> String {
             let answer = on_one_line(detail.answer.as_deref().unwrap_or_default());
             format!("no plan in the answer: {}", shortened(&answer, GIST_CHARACTERS_MAX))
         }
+        (Some(MISSING), None) => "there is no prediction for it".to_owned(),
         (Some(_), None) => {
             let right = right_steps(task).join("; ");
-            format!(
-                "planned {}, right is {right}",
-                shortened(&detail.plan_in_words(), 2 * GIST_CHARACTERS_MAX)
-            )
+            // What a program did says more than its text.
+            let planned = match detail.steps.is_empty() {
+                true => detail.plan_in_words(),
+                false => detail.steps.join("; "),
+            };
+            format!("planned {}, right is {right}", shortened(&planned, 2 * GIST_CHARACTERS_MAX))
         }
     }
 }
@@ -79,9 +86,13 @@ fn right_steps(task: &RequestCase) -> Vec<String> {
 /// other values alone are no failure, and the text of a step may be shortened, so steps with the same tool are not
 /// compared further.
 fn planned(detail: &PlanDetail, right: &[String]) -> Content {
-    if let Some(program) = &detail.program {
-        return Content::Text(program.clone());
+    match &detail.program {
+        Some(program) => Content::Text(program.clone()),
+        None => steps(detail, right),
     }
+}
+
+fn steps(detail: &PlanDetail, right: &[String]) -> Content {
     let tool = |text: &str| -> String {
         text.split_once(" = ").map_or(text, |(_, call)| call).split('(').next().unwrap_or_default().to_owned()
     };

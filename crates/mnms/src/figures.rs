@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::compared::counts;
 use crate::evaluation::{Corpus, CorpusMetrics, LabelCounts, LabelTally, ScoringRules, Shares};
-use crate::judge::{CODE_NAMES, ENTAILED_NAMES, GAIN_NAMES, PREDICTION_NAMES};
+use crate::judge::{CODE_NAMES, ENTAILED_NAMES, GAIN_NAMES, PREDICTION_NAMES, WAY_NAMES};
 use crate::paper_tables;
 
 /// Sums over runs.
@@ -228,6 +228,39 @@ pub(crate) fn written(runs: &[Judged<'_>]) -> Option<Section> {
         }],
         lines: Vec::new(),
         json: json!({"missing": missing, "unreadable": unreadable, "malformed": malformed}),
+    })
+}
+
+/// How the steps of programs were found; `None` without programs.
+pub(crate) fn ways(runs: &[Judged<'_>]) -> Option<Section> {
+    let count = |name: &str| {
+        let has = |run: &&Judged<'_>| run.scored.is_some_and(|scored| scored.score(name).is_some());
+        runs.iter().filter(has).count()
+    };
+    let counts = WAY_NAMES.map(count);
+    if counts.iter().all(|count| *count == 0) {
+        return None;
+    }
+    let [listed, carried_out, read] = counts;
+    let names = [
+        "lists of calls, as they are written",
+        "carried out, by the calls that were made",
+        "read as far as they are written out, for they did not come to their end",
+    ];
+    Some(Section {
+        key: "programs",
+        title: "How the steps of programs were found",
+        intro: "A program that is more than a list of calls is judged by what it does: by its calls in the run, and as a \
+                finished prediction by those of a run with simulated tools."
+            .to_owned(),
+        figures: Vec::new(),
+        tables: vec![Table {
+            caption: String::new(),
+            columns: ["", "programs"].map(str::to_owned).into(),
+            rows: names.into_iter().zip(counts).map(|(name, count)| vec![name.to_owned(), count.to_string()]).collect(),
+        }],
+        lines: Vec::new(),
+        json: json!({"listed": listed, "carried_out": carried_out, "read": read}),
     })
 }
 

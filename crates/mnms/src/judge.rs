@@ -10,13 +10,14 @@ use planproof_suite::{
 };
 use planproof_trace::{EndReason, Event, EventKind, LimitKind, Usage};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::case::RequestCase;
 use crate::compared::{self, Compared};
 use crate::entailment::{self, JudgedValue, entailed};
+use crate::evaluation::original::PredictionFormat;
+use crate::evaluation::ours::steps_of;
 use crate::evaluation::{CodeCorpus, LabelTally, same_tree};
-use crate::prediction::{ExecutionStatus, PredictedPlan, executed, faults, predicted};
+use crate::prediction::{ExecutionStatus, PredictedPlan, ProgramWay, executed, faults, predicted};
 
 /// The schema of verdicts.
 pub const VERDICT_SCHEMA: &str = "planproof/mnms-verdict/v1";
@@ -30,8 +31,11 @@ pub const STEPS_KEPT_MAX: usize = 100;
 /// Maximum number of characters of a step that a verdict contains.
 pub const STEP_CHARACTERS_MAX: usize = 300;
 
+/// The class of a case without a prediction.
+pub(crate) const MISSING: &str = "missing";
+
 /// The classes of failures, by precedence.
-pub(crate) static CLASSES: [ClassInfo; 8] = [
+pub(crate) static CLASSES: [ClassInfo; 11] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before there was an answer.",
@@ -40,21 +44,33 @@ pub(crate) static CLASSES: [ClassInfo; 8] = [
     ClassInfo::reply_limit(1),
     ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
     ClassInfo::unparsed_call(3),
+    ClassInfo { name: MISSING, meaning: "A file of predictions has none for the case.", rank: 4 },
     ClassInfo {
         name: "no_plan",
         meaning: "There is neither a plan in the answer nor a call of a tool.",
-        rank: 4,
+        rank: 5,
     },
-    ClassInfo { name: "unknown_tool", meaning: "A step calls a tool that does not exist.", rank: 5 },
+    ClassInfo { name: "unknown_tool", meaning: "A step calls a tool that does not exist.", rank: 6 },
     ClassInfo {
         name: "wrong_tools",
         meaning: "The tools, or their order, are those of no right plan.",
-        rank: 6,
+        rank: 7,
     },
     ClassInfo {
         name: "wrong_arguments",
         meaning: "The tools are right, and a step has other arguments than its tool takes.",
-        rank: 7,
+        rank: 8,
+    },
+    ClassInfo {
+        name: "wrong_flow",
+        meaning: "Tools and names of arguments are right, and an argument lacks a result of an earlier step, or takes one that \
+                  it should not.",
+        rank: 9,
+    },
+    ClassInfo {
+        name: "wrong_values",
+        meaning: "All that comes from earlier steps is right, and a value that the request determines is another.",
+        rank: 10,
     },
 ];
 
@@ -63,7 +79,7 @@ pub(crate) static FLAGS: [FlagInfo; 5] = [
     FlagInfo { name: "alternative", meaning: "Another right plan than the first one is nearest." },
     FlagInfo {
         name: "other_values",
-        meaning: "Tools and arguments are right, and the value of one is another.",
+        meaning: "The plan is right, and words one of its values in another way than the right plan.",
     },
     FlagInfo { name: "not_executed", meaning: "The plan was not carried out to its end." },
     FlagInfo {
@@ -80,14 +96,14 @@ pub struct PlanDetail {
     pub schema: String,
     /// Id of the case.
     pub case: String,
-    /// Whether tools and arguments are right.
+    /// Whether the plan is right.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
     pub class: Option<String>,
     /// All flags that apply.
     pub flags: Vec<String>,
     /// The first [`STEPS_KEPT_MAX`] steps of the predicted plan in words; empty for a program that is more than a
-    /// list of calls.
+    /// list of calls and was not carried out.
     pub steps: Vec<String>,
     /// The number of its steps.
     #[serde(deserialize_with = "planproof_trace::bounded::count")]
@@ -108,6 +124,10 @@ pub struct PlanDetail {
     /// The judge model's answers about values that differ, if there was a judge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<JudgedValue>,
+    /// How the steps of a program were found: `listed`, `carried_out` or `read`; `None` for a plan of another form, and
+    /// in verdicts of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way: Option<String>,
 }
 
 /// Judges a run of a task.
@@ -142,8 +162,8 @@ pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Uns
         turns: events.iter().filter(|event| matches!(event.kind, EventKind::Turn { .. })).count() as u64,
         usage: usage(events),
     };
-    let found = found.as_ref().filter(|found| !is_empty(found));
-    let compared = compared::compare(task, found);
+    let found = found.as_ref().filter(|found| !found.is_empty());
+    let compared = compared::compare(task, found, true).compared;
     // A trace without answers does not show whether there was a judge.
     let entailed = found
         .filter(|_| !answers.is_empty())
@@ -157,8 +177,8 @@ pub(crate) fn questions(task: &RequestCase, events: &[Event], end: &EndReason) -
         EndReason::Answered { text } => text.as_str(),
         _ => "",
     };
-    let Some(found) = predicted(events, answer).filter(|found| !is_empty(found)) else { return Vec::new() };
-    let alternative = compared::compare(task, Some(&found)).alternative;
+    let Some(found) = predicted(events, answer).filter(|found| !found.is_empty()) else { return Vec::new() };
+    let alternative = compared::compare(task, Some(&found), true).compared.alternative;
     entailment::questions(task, &found, alternative, "")
 }
 
@@ -184,11 +204,6 @@ pub(crate) struct Run<'a> {
     pub(crate) usage: Usage,
 }
 
-/// Whether a plan has no steps, and is therefore no plan.
-fn is_empty(found: &PredictedPlan) -> bool {
-    matches!(found, PredictedPlan::Nodes(Value::Array(nodes)) if nodes.is_empty())
-}
-
 /// The verdict on a predicted plan with this comparison.
 pub(crate) fn verdict(
     task: &RequestCase,
@@ -196,16 +211,20 @@ pub(crate) fn verdict(
     compared: &Compared,
     run: &Run<'_>,
 ) -> Verdict {
-    let found = found.filter(|found| !is_empty(found));
-    // Values do not decide: a prompt can be worded in many ways, so requiring equal ones would be too strict.
-    let passed = run.ended.is_none() && compared.argnames_right;
+    let found = found.filter(|found| !found.is_empty());
+    // A judge model is asked only about values that take the right results.
+    let says_same = compared.entailed.as_ref().is_some_and(|entailed| entailed.plan);
+    let values_right = compared.meaning.values || says_same;
+    let passed = run.ended.is_none() && compared.argnames_right && compared.meaning.flow && values_right;
     let class = match found {
         _ if passed => None,
         _ if run.ended.is_some() => run.class,
         None => run.class.or(Some("no_plan")),
         Some(_) if compared.has_unknown_tool => Some("unknown_tool"),
         Some(_) if !compared.tools_right => Some("wrong_tools"),
-        Some(_) => Some("wrong_arguments"),
+        Some(_) if !compared.argnames_right => Some("wrong_arguments"),
+        Some(_) if !compared.meaning.flow => Some("wrong_flow"),
+        Some(_) => Some("wrong_values"),
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
     let applies = |flag: &str| match flag {
@@ -225,6 +244,11 @@ pub(crate) fn verdict(
             Ok(program) if program.plan.is_some() => (program.plan, None),
             _ => (None, Some(shortened(text, TEXT_CHARACTERS_MAX))),
         },
+        Some(PredictedPlan::Calls(made)) => {
+            let right = steps_of(&compared::right_plan(task, compared.alternative), PredictionFormat::Json).0;
+            let program = made.program.as_deref().map(|text| shortened(text, TEXT_CHARACTERS_MAX));
+            (read_json(&made.nodes(Some(&right)).to_string()).ok(), program)
+        }
     };
     let plan = plan.unwrap_or_default();
     let detail = PlanDetail {
@@ -251,6 +275,7 @@ pub(crate) fn verdict(
         turns: run.turns,
         faults: run.faults,
         judged: compared.entailed.as_ref().map(|it| it.judged.clone()).unwrap_or_default(),
+        way: found.and_then(PredictedPlan::way).map(|way| way.name().to_owned()),
     };
     Verdict {
         scored: Scored {
@@ -261,6 +286,7 @@ pub(crate) fn verdict(
                 .chain(code_scores(task, found))
                 .chain(gains(compared))
                 .chain(entailed_scores(compared))
+                .chain(found.and_then(PredictedPlan::way).map(|way| Score::new(way_score(way), 1.0)))
                 .collect(),
         },
         // Serializing texts and numbers into memory cannot fail.
@@ -276,7 +302,16 @@ fn steps(plan: &Plan) -> Vec<String> {
 
 /// The names of all scores in verdicts.
 pub(crate) static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    [&compared::NAMES[..], &RUN_NAMES, &CODE_NAMES, &GAIN_NAMES, &ENTAILED_NAMES, &PREDICTION_NAMES].concat()
+    [
+        &compared::NAMES[..],
+        &RUN_NAMES,
+        &CODE_NAMES,
+        &GAIN_NAMES,
+        &ENTAILED_NAMES,
+        &PREDICTION_NAMES,
+        &WAY_NAMES,
+    ]
+    .concat()
 });
 
 /// The counts of a run besides its plan.
@@ -301,6 +336,18 @@ pub(crate) const GAIN_NAMES: [&str; 2] = ["plan_tool_gain", "plan_argname_gain"]
 /// there is an execution log.
 pub(crate) const PREDICTION_NAMES: [&str; 4] =
     ["prediction_missing", "prediction_unreadable", "prediction_malformed", "execution_logged"];
+
+/// How the steps of a program were found, as scores: one of them is 1 for each program.
+pub(crate) const WAY_NAMES: [&str; 3] = ["program_listed", "program_carried_out", "program_read"];
+
+fn way_score(way: ProgramWay) -> &'static str {
+    let [listed, carried_out, read] = WAY_NAMES;
+    match way {
+        ProgramWay::Listed => listed,
+        ProgramWay::CarriedOut => carried_out,
+        ProgramWay::Read => read,
+    }
+}
 
 /// The scores with a judge model, in the runs for which it was asked: how many values it judged, and the counts if
 /// values that mean the same count as equal.
@@ -328,8 +375,13 @@ fn entailed_scores(compared: &Compared) -> impl Iterator<Item = Score> {
 }
 
 fn code_scores(task: &RequestCase, found: Option<&PredictedPlan>) -> impl Iterator<Item = Score> {
-    let values = match found {
-        Some(PredictedPlan::Program(text)) if !task.code().is_empty() => {
+    let program = match found {
+        Some(PredictedPlan::Program(text)) => Some(text),
+        Some(PredictedPlan::Calls(made)) => made.program.as_ref(),
+        Some(PredictedPlan::Nodes(_)) | None => None,
+    };
+    let values = match program {
+        Some(text) if !task.code().is_empty() => {
             let mut corpus = CodeCorpus::default();
             corpus.add(text, task.code());
             let is_equal = f64::from(u8::from(same_tree(text, task.code())));

@@ -1,22 +1,68 @@
-//! The plan that a run produced: either the agent's answer or the calls that it made.
+//! The plan that a run produced: the agent's answer, or the calls that it, or the program in its answer, made.
+
+use std::collections::HashSet;
 
 use planproof_plan::{findings, read_json, read_python, to_json};
-use planproof_trace::{Arguments, Author, Event, EventKind, paired_calls};
-use serde_json::{Map, Value, json};
+use planproof_trace::{Arguments, Author, Event, EventKind, PairedCall, paired_calls};
+use serde_json::{Map, Value};
 
-/// Longest output of a call, in bytes, that is searched for in later arguments.
-const OUTPUT_SEARCHED_BYTES_MAX: usize = 64 * 1024;
-
-/// Maximum number of calls whose outputs are searched for in the arguments of a later call.
-const CALLS_SEARCHED_MAX: usize = 100;
+use crate::recorded::{RecordedCall, RecordedPlan};
 
 /// A predicted plan.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PredictedPlan {
     /// A list of nodes.
     Nodes(Value),
-    /// A program.
+    /// A program, whose plan is read from its text.
     Program(String),
+    /// Calls that were made, by an agent or by a program.
+    Calls(RecordedPlan),
+}
+
+impl PredictedPlan {
+    /// Whether it has no steps, and is therefore no plan.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Nodes(Value::Array(nodes)) => nodes.is_empty(),
+            // A program that was carried out and called nothing is an answer all the same, and a wrong one.
+            Self::Calls(made) => made.calls.is_empty() && made.program.is_none(),
+            Self::Nodes(_) | Self::Program(_) => false,
+        }
+    }
+
+    /// How the steps of a program were found; `None` for a plan of another form.
+    pub(crate) fn way(&self) -> Option<ProgramWay> {
+        match self {
+            Self::Program(text) if read_python(text).is_ok_and(|program| program.plan.is_some()) => {
+                Some(ProgramWay::Listed)
+            }
+            Self::Program(_) => Some(ProgramWay::Read),
+            Self::Calls(RecordedPlan { program: Some(_), .. }) => Some(ProgramWay::CarriedOut),
+            Self::Calls(_) | Self::Nodes(_) => None,
+        }
+    }
+}
+
+/// How the steps of a program were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramWay {
+    /// It is a list of calls, which is read as it is written.
+    Listed,
+    /// It was carried out, and its calls are the steps.
+    CarriedOut,
+    /// It is more than a list of calls and was not carried out to its end, so it is read as far as it is written out.
+    Read,
+}
+
+impl ProgramWay {
+    /// The name in verdicts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Listed => "listed",
+            Self::CarriedOut => "carried_out",
+            Self::Read => "read",
+        }
+    }
 }
 
 /// How the execution of the plan went.
@@ -34,15 +80,70 @@ pub enum ExecutionStatus {
 
 /// The plan of a run that ended with this answer; `None` if there is none.
 pub(crate) fn predicted(events: &[Event], answer: &str) -> Option<PredictedPlan> {
-    of_answer(answer).or_else(|| {
-        let nodes = of_calls(events);
-        (!nodes.is_empty()).then_some(PredictedPlan::Nodes(Value::Array(nodes)))
-    })
+    match of_answer(answer, is_planned_program(events, answer)) {
+        // Reading a program that is more than a list of calls is a guess; what it did is known.
+        Some(PredictedPlan::Program(text)) => Some(match of_execution(events, &text) {
+            Some(made) => PredictedPlan::Calls(made),
+            None => PredictedPlan::Program(text),
+        }),
+        Some(plan) => Some(plan),
+        None => {
+            let made = RecordedPlan { calls: calls(events, |_| true), program: None };
+            (!made.calls.is_empty()).then_some(PredictedPlan::Calls(made))
+        }
+    }
+}
+
+/// The calls that a program made when it was carried out as the last plan of a run; `None` if it is a list of calls,
+/// which says as much, or was not carried out to its end.
+fn of_execution(events: &[Event], program: &str) -> Option<RecordedPlan> {
+    if read_python(program).ok()?.plan.is_some() {
+        return None;
+    }
+    let place = |of: &str| {
+        let is_of = |event: &Event| matches!(&event.kind, EventKind::Section { state, .. } if state == of);
+        events.iter().rposition(is_of)
+    };
+    let (planned, executed) = (place(findings::PLAN)?, place(findings::EXECUTION)?);
+    let is_fine = matches!(
+        &events.get(executed)?.kind,
+        EventKind::Section { author: Author::Environment, note, .. } if note == findings::FINE
+    );
+    (is_fine && planned < executed)
+        .then(|| made_by(program, events, |place| (planned..executed).contains(&place)))
+}
+
+/// The calls that a program made, as far as they had an effect: a program may catch the error of a call that was
+/// refused, and make another one.
+pub(crate) fn made_by(
+    program: &str,
+    events: &[Event],
+    is_of_program: impl Fn(usize) -> bool,
+) -> RecordedPlan {
+    let refused: HashSet<usize> = paired_calls(events)
+        .into_iter()
+        .filter(|paired| paired.result.is_none_or(|(_, result)| result.is_error))
+        .map(|paired| paired.place)
+        .collect();
+    let calls = calls(events, |place| is_of_program(place) && !refused.contains(&place));
+    RecordedPlan { calls, program: Some(program.to_owned()) }
+}
+
+/// Whether an answer is the plan that a planning agent noted last, and no JSON: then it is a program, whatever it looks
+/// like.
+fn is_planned_program(events: &[Event], answer: &str) -> bool {
+    let planned = events.iter().rev().find_map(|event| match &event.kind {
+        EventKind::Section { state, author: Author::Model, text, .. } if state == findings::PLAN => {
+            Some(text)
+        }
+        _ => None,
+    });
+    planned.is_some_and(|text| text == answer) && !answer.trim_start().starts_with(['{', '['])
 }
 
 /// The plan in an answer.
-fn of_answer(answer: &str) -> Option<PredictedPlan> {
-    if answer.contains("def solve") || answer.contains("```python") {
+fn of_answer(answer: &str, is_program: bool) -> Option<PredictedPlan> {
+    if is_program || answer.contains("def solve") || answer.contains("```python") {
         return read_python(answer).ok().map(|program| PredictedPlan::Program(program.text));
     }
     // Numbers and empty lists parse too, but they occur in answers of other kinds.
@@ -54,76 +155,19 @@ fn of_answer(answer: &str) -> Option<PredictedPlan> {
     None
 }
 
-/// The calls of a run as nodes. The output of an earlier call becomes a reference wherever it is used later.
-fn of_calls(events: &[Event]) -> Vec<Value> {
-    let mut nodes = Vec::new();
-    let mut given: Vec<(usize, String, Value)> = Vec::new();
-    for (id, paired) in paired_calls(events).into_iter().enumerate() {
+/// The calls at these places among the events.
+fn calls(events: &[Event], is_wanted: impl Fn(usize) -> bool) -> Vec<RecordedCall> {
+    let wanted = paired_calls(events).into_iter().filter(|paired| is_wanted(paired.place));
+    let call = |paired: PairedCall<'_>| {
         let arguments = match &paired.call.arguments {
             Arguments::Object(object) => object.clone(),
             // A call whose arguments cannot be read is a step all the same.
             Arguments::Malformed(_) => Map::new(),
         };
-        let arguments: Map<String, Value> =
-            arguments.into_iter().map(|(name, value)| (name, referring(value, &given))).collect();
-        nodes.push(json!({"id": id, "name": paired.call.name.replace('_', " "), "args": arguments}));
-        let output = paired.result.filter(|(_, result)| result.text.len() <= OUTPUT_SEARCHED_BYTES_MAX);
-        let output = output.and_then(|(_, result)| serde_json::from_str(&result.text).ok());
-        if let (Some(Value::Object(output)), true) = (output, id < CALLS_SEARCHED_MAX) {
-            given.extend(output.into_iter().map(|(key, value)| (id, key, value)));
-        }
-    }
-    nodes
-}
-
-/// Replaces outputs of earlier calls in a value with references, preferring the latest.
-fn referring(value: Value, given: &[(usize, String, Value)]) -> Value {
-    let reference = |id: &usize, key: &str| format!("<node-{id}>.{key}");
-    if let Some((id, key, _)) = given.iter().rev().find(|(.., output)| is_same(output, &value)) {
-        return reference(id, key).into();
-    }
-    // Only a text can contain an output among other words.
-    let Value::String(text) = value else { return value };
-    // Each with whether it is a reference. Nothing is searched for in those: an output such as `1` would tear apart
-    // `<node-1>.text`, and a few outputs such as `n` and `o` would double the text again and again.
-    let mut pieces = vec![(text, false)];
-    for (id, key, output) in given.iter().rev() {
-        let Value::String(output) = output else { continue };
-        let is_in = |(words, is_reference): &(String, bool)| !is_reference && words.contains(output.as_str());
-        if output.trim().is_empty() || !pieces.iter().any(is_in) {
-            continue;
-        }
-        let mut split = Vec::new();
-        for (words, is_reference) in pieces {
-            if is_reference {
-                split.push((words, true));
-                continue;
-            }
-            for (place, words) in words.split(output.as_str()).enumerate() {
-                if place > 0 {
-                    split.push((reference(id, key), true));
-                }
-                split.push((words.to_owned(), false));
-            }
-        }
-        pieces = split;
-    }
-    pieces.into_iter().map(|(piece, _)| piece).collect::<String>().into()
-}
-
-/// Whether a value is an output or its text. Empty outputs are never referenced.
-fn is_same(output: &Value, value: &Value) -> bool {
-    let is_empty = match output {
-        Value::String(text) => text.trim().is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Object(object) => object.is_empty(),
-        Value::Null | Value::Bool(_) => true,
-        Value::Number(_) => false,
+        let result = paired.result.map(|(_, result)| result.text.as_str());
+        RecordedPlan::call(&paired.call.name, arguments, result)
     };
-    // A model may also pass on a number or a list as the text that it has read.
-    !is_empty
-        && (output == value
-            || value.as_str().is_some_and(|text| !output.is_string() && *text == *output.to_string()))
+    wanted.map(call).collect()
 }
 
 /// How the execution of the run's plan went.
@@ -156,21 +200,4 @@ pub(crate) fn executed(events: &[Event]) -> ExecutionStatus {
 pub(crate) fn faults(events: &[Event], state: &str) -> u32 {
     let is_fault = |event: &&Event| matches!(&event.kind, EventKind::Section { state: of, note, .. } if of == state && note == findings::FAULTY);
     u32::try_from(events.iter().filter(is_fault).count()).unwrap_or(u32::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_output_is_searched_for_in_a_reference() {
-        let given = [(0, "number".to_owned(), json!("1")), (1, "text".to_owned(), json!("a cat"))];
-        let found = referring(json!("draw a cat, 1 time"), &given);
-        assert_eq!(found, json!("draw <node-1>.text, <node-0>.number time"));
-        assert_eq!(referring(json!("1"), &given), json!("<node-0>.number"));
-        // Each of these is a letter of every reference.
-        let letters = ["n", "o", "d", "e"];
-        let given: Vec<_> = (0..100_usize).map(|id| (id, "key".to_owned(), json!(letters[id % 4]))).collect();
-        assert_eq!(referring(json!("n o"), &given), json!("<node-96>.key <node-97>.key"));
-    }
 }

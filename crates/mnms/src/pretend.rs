@@ -152,9 +152,12 @@ fn give(call: &ToolCall) -> Result<Map<String, Value>, String> {
             (_, "list[dict]") => made_up_objects(number),
             (_, "integer") => Value::from(number % 101),
             _ if port.name == "lon" || port.name == "lat" => {
-                Value::from(format!("{}.{:02}", number % 90, number / 90 % 100))
+                // Two different numbers, so that it shows where one was taken for the other.
+                let number = hash(&[&signature.name, &said, &port.name]);
+                Value::from(format!("{}.{:04}", number % 90, number / 90 % 10_000))
             }
-            _ => Value::from(format!("what {} makes of {}", signature.name, shortened(&said))),
+            // The number comes first: from it even a part of the text can be traced back to its call.
+            _ => Value::from(format!("{number:016x}: what {} makes of {}", signature.name, shortened(&said))),
         };
         Ok((port.name.clone(), value))
     };
@@ -177,13 +180,15 @@ fn select(given: &Map<String, Value>) -> Result<Value, String> {
     Ok(objects(given)?.iter().find(fits).cloned().unwrap_or_else(|| json!({})))
 }
 
+/// Five to twelve objects, so that their number is seldom one that a plan contains anyway.
 fn made_up_objects(number: u64) -> Value {
     let labels = ["person", "dog", "car", "tree", "chair"];
-    let object = |place: u64| {
-        let at = 10 * (number >> (8 * place) & 7);
-        json!({"label": labels[(number >> (4 * place)) as usize % labels.len()], "bbox": [at, at, at + 20, at + 30]})
+    let object = |place: u32| {
+        let at = 10 * (number.rotate_right(5 * place) & 63);
+        let label = labels[number.rotate_right(3 * place) as usize % labels.len()];
+        json!({"label": label, "bbox": [at, at, at + 20, at + 30]})
     };
-    (0..1 + number % 3).map(object).collect()
+    (0..5 + (number % 8) as u32).map(object).collect()
 }
 
 fn shortened(text: &str) -> String {

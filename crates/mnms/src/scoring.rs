@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use planproof_plan::read_python;
 use planproof_suite::questions::Question;
 use planproof_suite::{
     Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
@@ -11,18 +12,20 @@ use planproof_suite::{
 use planproof_trace::Usage;
 
 use crate::case::RequestCase;
-use crate::compared::Compared;
+use crate::compared::{self, Compared, Comparison};
 use crate::data;
 use crate::entailment::{self, entailed};
 use crate::evaluation::original::PredictionFormat;
+use crate::evaluation::ours::right::ArgumentsRight;
 use crate::evaluation::{ScoredPlan, Scorer, ScoringRules, ScoringSettings};
 use crate::examples::{CorpusError, RequestExample};
 use crate::figures;
-use crate::judge::{PREDICTION_NAMES, Run, verdict};
+use crate::judge::{MISSING, PREDICTION_NAMES, Run, verdict};
 use crate::literal::Literal;
-use crate::prediction::{ExecutionStatus, PredictedPlan};
+use crate::prediction::{ExecutionStatus, PredictedPlan, made_by};
 use crate::predictions::{ExecutionResult, PlanPrediction, pair_with, read_executions, read_predictions};
-use crate::suite::Mnms;
+use crate::pretend::PretendTools;
+use crate::suite::{Mnms, RunProgram};
 
 /// The options accepted by [`settings`], each with its values.
 const OPTIONS: &str = "format (json or code), compat (original) and alternatives (yes or no)";
@@ -57,12 +60,16 @@ pub(crate) fn settings(options: &[(&str, &str)]) -> Result<ScoringSettings, Case
 }
 
 /// The suite with other settings for scoring predictions. Otherwise it equals [`Mnms`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Scoring(pub(crate) ScoringSettings);
+#[derive(Clone)]
+pub(crate) struct Scoring {
+    pub(crate) settings: ScoringSettings,
+    /// Carries out programs; without it they are read.
+    pub(crate) programs: Option<RunProgram>,
+}
 
 impl Suite for Scoring {
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Judgements, CaseError> {
-        score(cases, predictions, self.0, &PredictionExtras::default())
+        score(cases, predictions, self, &PredictionExtras::default())
     }
 
     fn score_with(
@@ -71,11 +78,11 @@ impl Suite for Scoring {
         predictions: Data<'_>,
         evidence: &PredictionExtras<'_>,
     ) -> Result<Judgements, CaseError> {
-        score(cases, predictions, self.0, evidence)
+        score(cases, predictions, self, evidence)
     }
 
     fn questions(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Vec<Question>, CaseError> {
-        questions(cases, predictions, self.0)
+        questions(cases, predictions, self)
     }
 
     fn metrics(&self, runs: &[Judged<'_>]) -> Vec<Metric> {
@@ -86,13 +93,16 @@ impl Suite for Scoring {
             "executed" => is_logged,
             _ => metric.is_share || metric.value != Some(0.0),
         };
-        figures::metrics(runs, self.0.mode).into_iter().filter(is_known).collect()
+        figures::metrics(runs, self.settings.mode).into_iter().filter(is_known).collect()
     }
 
     fn sections(&self, runs: &[Judged<'_>], _planned: &[Card], _repeats: u32) -> Vec<Section> {
-        let sections = figures::sections(runs, self.0.mode).into_iter();
+        let sections = figures::sections(runs, self.settings.mode).into_iter();
+        // The published evaluator reads programs in a way of its own.
+        let ways = figures::ways(runs).filter(|_| self.settings.mode == ScoringRules::Ours);
         figures::written(runs)
             .into_iter()
+            .chain(ways)
             // Finished predictions had no feedback from us, so its counts would all be 0.
             .chain(sections.filter(|section| section.key != "feedback"))
             .collect()
@@ -128,7 +138,7 @@ impl Suite for Scoring {
     }
 
     fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
-        Mnms::default().can_occur(class, cards)
+        class.as_str() == MISSING || Mnms::default().can_occur(class, cards)
     }
 
     fn unit(&self) -> SizeUnit {
@@ -189,13 +199,14 @@ fn refuse(error: &CorpusError) -> CaseError {
     CaseError::new(error.to_string())
 }
 
-/// Scores a prediction; a missing one is not a plan.
+/// Scores a prediction by the rules of the published evaluator, by which right names of arguments make a right plan; a
+/// missing one is not a plan.
 fn scored(
     scorer: &mut Scorer,
     example: &RequestExample,
     prediction: Option<&PlanPrediction>,
     file: &str,
-) -> Result<ScoredPlan, CaseError> {
+) -> Result<Comparison, CaseError> {
     let content = prediction.map_or(&Literal::None, |prediction| &prediction.content);
     let fails = |raised| {
         let what =
@@ -203,7 +214,10 @@ fn scored(
         CaseError::new(what)
     };
     let gold = scorer.gold(example).map_err(fails)?;
-    scorer.score(content, &gold).map_err(fails)
+    let ScoredPlan { counts, first, matched, steps, is_malformed } =
+        scorer.score(content, &gold).map_err(fails)?;
+    let meaning = ArgumentsRight { flow: true, values: true };
+    Ok(Comparison { compared: Compared::of(&counts, &first, matched, meaning), steps, is_malformed })
 }
 
 /// The prefix of the keys of questions about the prediction for a task.
@@ -218,23 +232,24 @@ fn key_of(task: &RequestCase) -> String {
 pub(crate) fn questions(
     cases: &[Arc<dyn Case>],
     predictions: Data<'_>,
-    settings: ScoringSettings,
+    scoring: &Scoring,
 ) -> Result<Vec<Question>, CaseError> {
+    let settings = scoring.settings;
     if settings.mode == ScoringRules::Original {
         return Err(CaseError::new(
             "the published evaluator asks no judge model; leave out `--compat original` or the judge",
         ));
     }
-    let Read { ids, predictions: all } = read(cases, predictions, settings)?;
-    let mut scorer = Scorer::new(settings);
+    let Read { predictions: all, .. } = read(cases, predictions, settings)?;
     let mut questions = Vec::new();
-    for ((case, id), prediction) in cases.iter().zip(ids).zip(&all) {
+    for (case, prediction) in cases.iter().zip(&all) {
         let Some(prediction) = prediction else { continue };
         // The engine passes cases as `dyn Case`, so the typed case has to be read back from its line.
         let task = RequestCase::read(&case.to_line())?;
-        let matched = scored(&mut scorer, &example(&task, id), Some(prediction), predictions.file)?.matched;
-        let found = predicted(&prediction.content, settings.format);
-        questions.extend(entailment::questions(&task, &found, matched, &key_of(&task)));
+        let found = scoring.found(&prediction.content)?;
+        let alternative =
+            compared::compare(&task, Some(&found), settings.with_alternatives).compared.alternative;
+        questions.extend(entailment::questions(&task, &found, alternative, &key_of(&task)));
     }
     Ok(questions)
 }
@@ -247,23 +262,29 @@ pub(crate) fn questions(
 pub(crate) fn score(
     cases: &[Arc<dyn Case>],
     predictions: Data<'_>,
-    settings: ScoringSettings,
+    scoring: &Scoring,
     evidence: &PredictionExtras<'_>,
 ) -> Result<Judgements, CaseError> {
+    let settings = scoring.settings;
     let Read { ids, predictions: all } = read(cases, predictions, settings)?;
     let log = evidence.log.map(|log| executions(&ids, log)).transpose()?;
     let mut scorer = Scorer::new(settings);
     let (mut verdicts, mut missing) = (Vec::with_capacity(cases.len()), Vec::new());
     for ((case, id), prediction) in cases.iter().zip(ids).zip(all) {
         let task = &RequestCase::read(&case.to_line())?;
-        let scored = scored(&mut scorer, &example(task, id), prediction.as_ref(), predictions.file)?;
-        let found = prediction.as_ref().map(|prediction| predicted(&prediction.content, settings.format));
+        let found = prediction.as_ref().map(|prediction| scoring.found(&prediction.content)).transpose()?;
+        let Comparison { compared, steps, is_malformed } = match settings.mode {
+            ScoringRules::Ours => compared::compare(task, found.as_ref(), settings.with_alternatives),
+            ScoringRules::Original => {
+                scored(&mut scorer, &example(task, id), prediction.as_ref(), predictions.file)?
+            }
+        };
         let entailed = found
             .as_ref()
             // Without a judge, values in other words stay wrong.
             .zip(evidence.answers.as_ref())
-            .map(|(found, answers)| entailed(task, found, scored.matched, (answers, &key_of(task))));
-        let compared = Compared::of(&scored.counts, &scored.first, scored.matched).with(entailed);
+            .map(|(found, answers)| entailed(task, found, compared.alternative, (answers, &key_of(task))));
+        let compared = compared.with(entailed);
         let entry = log.as_ref().and_then(|log| log.get(&id).copied());
         let run = Run { executed: entry.unwrap_or(ExecutionStatus::Not), ..run(prediction.as_ref()) };
         let mut verdict = verdict(task, found.as_ref(), &compared, &run);
@@ -271,8 +292,8 @@ pub(crate) fn score(
         // one is still judged by the steps that could be read.
         let written = match &prediction {
             None => Some(PREDICTION_NAMES[0]),
-            Some(_) if scored.is_malformed && scored.steps == 0 => Some(PREDICTION_NAMES[1]),
-            Some(_) if scored.is_malformed => Some(PREDICTION_NAMES[2]),
+            Some(_) if is_malformed && steps == 0 => Some(PREDICTION_NAMES[1]),
+            Some(_) if is_malformed => Some(PREDICTION_NAMES[2]),
             Some(_) => None,
         };
         let logged = log.is_some().then_some(PREDICTION_NAMES[3]);
@@ -308,11 +329,23 @@ fn example(task: &RequestCase, id: i64) -> RequestExample {
     RequestExample { id, request, plan, code, alternatives: Some(alternatives) }
 }
 
-/// A prediction in the form that runs use.
-fn predicted(content: &Literal, format: PredictionFormat) -> PredictedPlan {
-    match (content, format) {
-        (Literal::Text(text), PredictionFormat::Code) => PredictedPlan::Program(text.clone()),
-        _ => PredictedPlan::Nodes(content.to_json()),
+impl Scoring {
+    /// A prediction in the form that runs use. By our rules, a program that is more than a list of calls is carried out
+    /// with the simulated tools, if it can be.
+    ///
+    /// # Errors
+    /// No program can be carried out here.
+    fn found(&self, content: &Literal) -> Result<PredictedPlan, CaseError> {
+        let (Literal::Text(text), PredictionFormat::Code) = (content, self.settings.format) else {
+            return Ok(PredictedPlan::Nodes(content.to_json()));
+        };
+        let program = read_python(text).ok().filter(|program| program.plan.is_none());
+        if let (ScoringRules::Ours, Some(run), Some(program)) = (self.settings.mode, &self.programs, program)
+            && let Some(events) = run(&program.text, Arc::new(PretendTools))?
+        {
+            return Ok(PredictedPlan::Calls(made_by(text, &events, |_| true)));
+        }
+        Ok(PredictedPlan::Program(text.clone()))
     }
 }
 
@@ -322,7 +355,7 @@ fn run(prediction: Option<&PlanPrediction>) -> Run<'static> {
     Run {
         answer: None,
         ended: None,
-        class: None,
+        class: prediction.is_none().then_some(MISSING),
         executed: ExecutionStatus::Not,
         faults: [0; 3],
         turns: prediction.and_then(|prediction| prediction.turns).unwrap_or_default(),
@@ -358,7 +391,7 @@ mod tests {
         }
         let judged = scored(&right(1), &[]).unwrap();
         assert_eq!(judged.missing, ["mnms-own-2"]);
-        assert_eq!(judged.verdicts[1].class().map(Class::as_str), Some("no_plan"));
+        assert_eq!(judged.verdicts[1].class().map(Class::as_str), Some("missing"));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    Case, CaseError, CaseSelection, ClassInfo, Columns, CombinationFigures, Data, FlagInfo, Judged, Metric,
-    PredictionExtras, PredictionVerdicts, Section, SizeUnit, Suite,
+    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, CombinationFigures, Data, FlagInfo,
+    Judged, Metric, PredictionExtras, PredictionVerdicts, Section, SizeUnit, Suite, Toolbox,
 };
+use planproof_trace::Event;
 
 use crate::case::{MakeCaseTools, RequestCase};
 use crate::evaluation::ScoringRules;
-use crate::judge::{CLASSES, FLAGS, SCORE_NAMES};
+use crate::judge::{CLASSES, FLAGS, MISSING, SCORE_NAMES};
 use crate::scoring::{self, Scoring};
 use crate::{data, figures, paper_tables};
 
@@ -19,16 +20,29 @@ pub const NAME: &str = "mnms";
 /// How many passed runs are shown if their tools are real.
 const PASSED_SHOWN: usize = 12;
 
+/// Carries out a program of a finished prediction with these tools, and gives the calls with their results as events;
+/// `None` if the program does not come to its end. An error says why no program can be carried out.
+pub type RunProgram =
+    Arc<dyn Fn(&str, Arc<dyn Toolbox>) -> Result<Option<Vec<Event>>, CaseError> + Send + Sync>;
+
 /// The suite of m&m's.
 #[derive(Clone, Default)]
 pub struct Mnms {
     tools: Option<MakeCaseTools>,
+    programs: Option<RunProgram>,
 }
 
 impl Mnms {
     /// The suite with tools other than the simulated ones.
     pub fn with_tools(tools: MakeCaseTools) -> Self {
-        Self { tools: Some(tools) }
+        Self { tools: Some(tools), programs: None }
+    }
+
+    /// The same suite, which carries out programs among finished predictions to see what they do. Without this they are
+    /// read.
+    #[must_use]
+    pub fn with_programs(self, programs: RunProgram) -> Self {
+        Self { programs: Some(programs), ..self }
     }
 }
 
@@ -64,11 +78,13 @@ impl Suite for Mnms {
     }
 
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
-        Ok(Some(Arc::new(Scoring(scoring::settings(options)?))))
+        let settings = scoring::settings(options)?;
+        Ok(Some(Arc::new(Scoring { settings, programs: self.programs.clone() })))
     }
 
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
-        scoring::score(cases, predictions, scoring::settings(&[])?, &PredictionExtras::default())
+        let scoring = Scoring { settings: scoring::settings(&[])?, programs: self.programs.clone() };
+        scoring::score(cases, predictions, &scoring, &PredictionExtras::default())
     }
 
     fn classes(&self) -> &'static [ClassInfo] {
@@ -77,6 +93,11 @@ impl Suite for Mnms {
 
     fn flags(&self) -> &'static [FlagInfo] {
         &FLAGS
+    }
+
+    /// A run has a case, and so it is never missing.
+    fn can_occur(&self, class: Class, _cards: &mut dyn Iterator<Item = &Card>) -> bool {
+        class.as_str() != MISSING
     }
 
     fn unit(&self) -> SizeUnit {
@@ -110,13 +131,8 @@ impl Suite for Mnms {
         if self.tools.is_some() { PASSED_SHOWN } else { 0 }
     }
 
-    fn sections(
-        &self,
-        runs: &[Judged<'_>],
-        _planned: &[planproof_suite::Card],
-        _repeats: u32,
-    ) -> Vec<Section> {
-        figures::sections(runs, ScoringRules::Ours)
+    fn sections(&self, runs: &[Judged<'_>], _planned: &[Card], _repeats: u32) -> Vec<Section> {
+        figures::ways(runs).into_iter().chain(figures::sections(runs, ScoringRules::Ours)).collect()
     }
 
     fn matrix_sections(&self, combinations: &[CombinationFigures<'_>], _repeats: u32) -> Vec<Section> {

@@ -6,25 +6,26 @@ use planproof_plan::findings;
 use planproof_sandbox::{
     CallError, CallFuture, Functions, Program, ProgramCall, ProgramEnd, Sandbox, SandboxError, SandboxLimits,
 };
-use planproof_tools::execute_recorded;
-use planproof_trace::{Arguments, CallId, Catalogue, Signature, ToolCall};
+use planproof_tools::{Toolbox, execute_recorded};
+use planproof_trace::{Arguments, CallId, Catalogue, Recorder, Signature, ToolCall};
 use serde_json::Value;
 
 use super::carry_out::outputs_of;
-use crate::RunContext;
+use super::catalogue;
 
 /// The entry function of a program, if it has one.
 const ENTRY: &str = "solve";
 
-/// Runs a program. Returns a note of [`findings`] and its explanation, in words for the model.
+/// Carries out a program that is a plan, with these tools as its functions. The calls are recorded, with `attempt` in
+/// their ids. Returns a note of [`findings`] and its explanation, in words for the model.
 ///
 /// # Errors
 /// No worker is available.
-pub(super) async fn run(
+pub async fn carry_out_program(
     sandbox: &Sandbox,
     text: &str,
-    run: &RunContext<'_>,
-    catalogue: &Catalogue,
+    toolbox: &dyn Toolbox,
+    recorder: &Recorder,
     attempt: u32,
 ) -> Result<(&'static str, String), SandboxError> {
     let has_entry = text.lines().any(|line| {
@@ -38,7 +39,8 @@ pub(super) async fn run(
         true => Program::function(text, ENTRY),
         false => Program::whole(text),
     };
-    let tools = Tools { run, catalogue, attempt, made: AtomicU32::new(0) };
+    let catalogue = &*catalogue(toolbox);
+    let tools = Tools { toolbox, recorder, catalogue, attempt, made: AtomicU32::new(0) };
     let outcome = sandbox.run(&program.refusing_input(), &tools, &SandboxLimits::default()).await?;
     let note = match &outcome.end {
         ProgramEnd::Finished { .. } => findings::FINE,
@@ -65,7 +67,8 @@ fn in_words(end: &ProgramEnd) -> String {
 
 /// The tools of a run as functions of a program.
 struct Tools<'a> {
-    run: &'a RunContext<'a>,
+    toolbox: &'a dyn Toolbox,
+    recorder: &'a Recorder,
     catalogue: &'a Catalogue,
     attempt: u32,
     made: AtomicU32,
@@ -106,7 +109,7 @@ impl Functions for Tools<'_> {
                 name: call.function,
                 arguments: Arguments::Object(arguments),
             };
-            let result = execute_recorded(&**self.run.toolbox, self.run.recorder, &call).await;
+            let result = execute_recorded(self.toolbox, self.recorder, &call).await;
             if result.is_error {
                 return Err(CallError::runtime(result.text));
             }

@@ -41,6 +41,8 @@ const DRAWS_MAX: u64 = 1000;
 struct Words {
     requirement: String,
     reply: String,
+    /// What a reply has to name: see [`UserTask::asks`].
+    asks: Vec<Vec<String>>,
 }
 
 type Template = fn(&mut Draw, &Facts, &mut Script) -> Option<Words>;
@@ -113,6 +115,7 @@ impl Generator {
                 requirement: words.requirement,
                 calls: script.into_calls(),
                 reply: words.reply,
+                asks: words.asks,
             })
         })
     }
@@ -127,6 +130,16 @@ impl Default for Generator {
 /// One of several.
 fn pick<'t, T>(draw: &mut Draw, items: &'t [T]) -> Option<&'t T> {
     if items.is_empty() { None } else { items.get(draw.place(items.len())) }
+}
+
+/// Things of which a reply has to name each.
+fn each<T: ToString>(things: impl IntoIterator<Item = T>) -> Vec<Vec<String>> {
+    things.into_iter().map(|thing| vec![thing.to_string()]).collect()
+}
+
+/// Things of which it is enough to name one.
+fn any<T: ToString>(things: impl IntoIterator<Item = T>) -> Vec<Vec<String>> {
+    vec![things.into_iter().map(|thing| thing.to_string()).collect()]
 }
 
 /// One of several wordings.

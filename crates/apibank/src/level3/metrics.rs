@@ -101,6 +101,24 @@ pub fn judge(gold: &[RequiredCall], made: &[Made], compat: ApiCompat) -> Vec<Wor
     made.iter().map(one).collect()
 }
 
+/// The gold calls that were made only before one that they need: the indices of those that were made, in order. A call
+/// that was made again in its place is no longer early.
+pub fn early(gold: &[RequiredCall], worth: &[Worth]) -> Vec<usize> {
+    let made = |of: usize| {
+        let is_of =
+            move |worth: &Worth| matches!(worth, Worth::Unique(place) | Worth::Repeat(place) if *place == of);
+        let places = worth.iter().enumerate();
+        places.filter(move |(_, worth)| is_of(worth)).map(|(place, _)| place)
+    };
+    let is_early = |(place, call): &(usize, &RequiredCall)| {
+        let last = made(*place).next_back();
+        let is_after =
+            |need: &usize| made(*need).next().is_some_and(|first| last.is_some_and(|last| first < last));
+        last.is_some() && !call.needs.iter().all(is_after)
+    };
+    gold.iter().enumerate().filter(is_early).map(|(place, _)| place).collect()
+}
+
 /// Sums over tasks, from which the figures are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TaskTally {

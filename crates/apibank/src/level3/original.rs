@@ -77,6 +77,7 @@ fn task(place: usize, sample: &PythonValue) -> Result<UserTask, OriginalError> {
         requirement: text(&REQUIREMENT),
         calls: calls?,
         reply: text(&REPLY),
+        asks: Vec::new(),
     };
     match task.check() {
         Ok(()) => Ok(task),

@@ -17,6 +17,9 @@ pub const ID_BYTES_MAX: usize = 200;
 /// Longest requirement and longest reply, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 
+/// Maximum number of things that a reply has to name.
+pub const ASKS_MAX: usize = 100;
+
 /// Maximum number of gold calls of a task.
 pub const CALLS_MAX: usize = 100;
 
@@ -68,6 +71,9 @@ pub struct UserTask {
     pub calls: Vec<RequiredCall>,
     /// The final reply to the user.
     pub reply: String,
+    /// What a reply has to name: for each thing that the requirement asks for, the names of which one is enough. May be
+    /// empty, also in files of earlier versions: then it follows from the right reply.
+    pub asks: Vec<Vec<String>>,
 }
 
 /// A task as a JSON line.
@@ -83,6 +89,8 @@ struct Line {
     requirement: String,
     calls: Vec<RequiredCall>,
     reply: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    asks: Vec<Vec<String>>,
 }
 
 /// A text that is not a task.
@@ -103,8 +111,8 @@ impl UserTask {
         if line.schema != CASE_SCHEMA {
             return Err(TaskError(format!("the line has schema `{}`", line.schema)));
         }
-        let Line { id, kind, origin, requirement, calls, reply, .. } = line;
-        let task = Self { id, kind, origin, requirement, calls, reply };
+        let Line { id, kind, origin, requirement, calls, reply, asks, .. } = line;
+        let task = Self { id, kind, origin, requirement, calls, reply, asks };
         task.check()?;
         Ok(task)
     }
@@ -126,6 +134,13 @@ impl UserTask {
         if self.calls.is_empty() || self.calls.len() > CALLS_MAX {
             return wrong(format!("a task has 1 to {CALLS_MAX} calls, not {}", self.calls.len()));
         }
+        let has_nothing =
+            |names: &Vec<String>| names.iter().all(|name| !name.contains(char::is_alphanumeric));
+        if self.asks.len() > ASKS_MAX || self.asks.iter().any(has_nothing) {
+            return wrong(format!(
+                "`asks` is a list of at most {ASKS_MAX} lists of names, none of them empty"
+            ));
+        }
         for (place, call) in self.calls.iter().enumerate() {
             if let Some(need) = call.needs.iter().find(|need| **need >= place) {
                 return wrong(format!("call {place} needs call {need}, which is not before it"));
@@ -136,9 +151,9 @@ impl UserTask {
 
     /// The task as one JSON line, without a line break.
     pub fn to_line(&self) -> String {
-        let Self { id, kind, origin, requirement, calls, reply } = self.clone();
+        let Self { id, kind, origin, requirement, calls, reply, asks } = self.clone();
         let schema = CASE_SCHEMA.to_owned();
-        let line = Line { schema, id, kind, origin, requirement, calls, reply };
+        let line = Line { schema, id, kind, origin, requirement, calls, reply, asks };
         // Serializing texts, numbers and their nested values into memory cannot fail.
         serde_json::to_string(&line).unwrap_or_default()
     }
@@ -165,6 +180,7 @@ mod tests {
             requirement: "How many?".to_owned(),
             calls: vec![call],
             reply: "Three.".to_owned(),
+            asks: vec![vec!["3".to_owned(), "three".to_owned()]],
         }
     }
 

@@ -16,7 +16,7 @@ use crate::world::ApiWorld;
 
 /// The part of the prompt that says how to work. (Ours; the published prompts are few-shot texts for calls in
 /// brackets.)
-const RULES: &str = include_str!("../../prompts/task.txt").trim_ascii_end();
+pub(super) const RULES: &str = include_str!("../../prompts/task.txt").trim_ascii_end();
 
 /// Our databases. Every run gets a clone that shares whatever it does not change.
 static OWN: LazyLock<ApiWorld> = LazyLock::new(data::own);

@@ -5,13 +5,13 @@ use planproof_suite::{Class, Content, EventNote, Explanation, Fact, SequenceStep
 use planproof_trace::Event;
 use serde_json::{Map, Value as Json, json};
 
-use super::TaskCase;
 use super::judge::{ApiDetail, RatedCall};
+use super::{MISSING, TaskCase};
 
 /// Maximum number of characters of a call's result that a step repeats; the trace has all of it.
 const STEP_CHARACTERS_MAX: usize = 100;
 
-/// Maximum number of missing calls that the gist names.
+/// Maximum number of calls, or of things that an answer lacks, that the gist names.
 const MISSING_NAMED_MAX: usize = 2;
 
 /// What went wrong, in one line.
@@ -21,14 +21,19 @@ fn gist(detail: &ApiDetail) -> String {
         (Some("agent_failed"), Some(reason)) => format!("the agent broke: {}", on_one_line(reason)),
         (_, Some(ended)) => on_one_line(ended),
         (Some("no_answer"), None) => "the answer is empty".to_owned(),
-        (_, None) => {
-            let named: Vec<&str> =
-                detail.missing.iter().take(MISSING_NAMED_MAX).map(String::as_str).collect();
-            let more = detail.missing.len().saturating_sub(named.len());
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("not made: {}{more}", named.join(", "))
-        }
+        (Some(MISSING), None) => "there is no prediction for it".to_owned(),
+        (Some("wrong_order"), None) => format!("made too early: {}", named(&detail.early)),
+        (Some("incomplete_answer"), None) => format!("the answer does not name {}", named(&detail.lacking)),
+        (_, None) => format!("not made: {}", named(&detail.missing)),
     }
+}
+
+/// The first of several, and how many there are besides.
+fn named(all: &[String]) -> String {
+    let named: Vec<&str> = all.iter().take(MISSING_NAMED_MAX).map(String::as_str).collect();
+    let more = all.len().saturating_sub(named.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(", "))
 }
 
 pub(super) fn explain(case: &TaskCase, verdict: &Verdict) -> Explanation {
@@ -41,6 +46,12 @@ pub(super) fn explain(case: &TaskCase, verdict: &Verdict) -> Explanation {
     let mut facts = vec![Fact { label: "called", content: Content::Steps(steps(&detail)) }];
     if !detail.missing.is_empty() {
         facts.push(Fact::text("missing", detail.missing.join("; ")));
+    }
+    if !detail.early.is_empty() {
+        facts.push(Fact::text("too early", detail.early.join("; ")));
+    }
+    if !detail.lacking.is_empty() {
+        facts.push(Fact::text("not named", detail.lacking.join("; ")));
     }
     if let Some(answer) = &detail.answer {
         facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });

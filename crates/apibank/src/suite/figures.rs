@@ -6,7 +6,7 @@ use planproof_suite::{Figure, Judged, Metric, Scored, Section, Table};
 use serde_json::{Value as Json, json};
 
 use super::calls::OF_LEVEL;
-use super::judge::{MADE, REPEATS, REQUIRED, ROUGE, UNIQUE};
+use super::judge::{ALL_CALLED, MADE, REPEATS, REQUIRED, ROUGE, UNIQUE};
 use crate::level3::published::{FIGURES, PublishedRow};
 
 /// Sums over runs. Runs without a verdict do not contribute.
@@ -19,6 +19,7 @@ struct Sums {
     repeats: f64,
     replies: u64,
     rouge: f64,
+    all_called: f64,
 }
 
 impl Sums {
@@ -35,10 +36,16 @@ impl Sums {
         self.required += value(REQUIRED);
         self.unique += value(UNIQUE);
         self.repeats += value(REPEATS);
+        self.all_called += value(ALL_CALLED);
         if let Some(rouge) = scored.score(ROUGE) {
             self.replies += 1;
             self.rouge += rouge;
         }
+    }
+
+    /// The share of runs with all needed calls and an answer, whatever their order and whatever it says.
+    fn all_called(&self) -> Option<f64> {
+        (self.runs > 0).then(|| self.all_called / self.runs as f64)
     }
 
     fn correctness(&self) -> Option<f64> {
@@ -80,6 +87,7 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
         plain("completeness", "Completeness", sums.completeness(), true),
         plain("rouge_l", "ROUGE-L", sums.rouge(), false),
         plain("tool_repeats", "Tool Repeats", (sums.runs > 0).then_some(sums.repeats), false),
+        plain("all_called", "all needed calls made, and an answer", sums.all_called(), true),
     ]
 }
 

@@ -2,18 +2,20 @@
 
 use std::collections::HashSet;
 
+use planproof_measure::echo::outside_of_echo;
 use planproof_suite::runs::{Ended, shortened};
 use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use super::calls::OF_LEVEL;
+use super::case::RULES;
 use super::toolbox::arguments;
-use super::{CLASSES, FLAGS, TaskCase};
+use super::{CLASSES, FLAGS, MISSING, TaskCase};
 use crate::level3::SEARCHER;
-use crate::level3::carry_out;
 use crate::level3::metrics::{self, Made, TaskTally, Worth};
 use crate::level3::task::RequiredCall;
+use crate::level3::{carry_out, reply};
 use crate::python;
 use crate::value::PythonValue;
 
@@ -35,9 +37,12 @@ pub(super) const REQUIRED: &str = "required";
 pub(super) const UNIQUE: &str = "unique";
 pub(super) const REPEATS: &str = "repeats";
 pub(super) const ROUGE: &str = "rouge_l";
+/// 1 if all needed calls were made, in any order, and there is an answer, whatever it says.
+pub(super) const ALL_CALLED: &str = "all_called";
 
 /// The names of all scores.
-pub(super) const SCORE_NAMES: [&str; 7] = [MADE, REQUIRED, UNIQUE, REPEATS, ROUGE, OF_LEVEL[0], OF_LEVEL[1]];
+pub(super) const SCORE_NAMES: [&str; 8] =
+    [MADE, REQUIRED, UNIQUE, REPEATS, ROUGE, ALL_CALLED, OF_LEVEL[0], OF_LEVEL[1]];
 
 /// Everything that the judge says about a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,7 +51,8 @@ pub struct ApiDetail {
     pub schema: String,
     /// Id of the case.
     pub case: String,
-    /// Whether all calls that the task requires were made and the agent answered.
+    /// Whether all calls that the task requires were made, each after those that it needs, and the answer names what
+    /// the task asks for.
     pub passed: bool,
     /// The class of the failure; `None` when passed.
     pub class: Option<String>,
@@ -64,6 +70,12 @@ pub struct ApiDetail {
     pub rouge_l: Option<f64>,
     /// The required calls that were not made, as text.
     pub missing: Vec<String>,
+    /// The required calls that were made before one that they need, as text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub early: Vec<String>,
+    /// What the answer lacks of what the task asks for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacking: Vec<String>,
     /// The agent's answer, shortened in the middle if it is long; `None` if it did not answer.
     pub answer: Option<String>,
     /// Why the run ended, if not with the agent's answer.
@@ -144,13 +156,22 @@ pub(super) fn verdict(
     // A blank answer has no words to compare, and counts as none.
     let answer = ended.answer().filter(|answer| !answer.trim().is_empty());
     let tally = TaskTally::of(task, &worth, answer);
-    let class = match ended {
-        // With all calls made, a text that shows one is as good an answer as any other.
+    let early = metrics::early(&task.calls, &worth);
+    // What an agent repeats of our instruction is not its answer.
+    let said = answer.map(|answer| outside_of_echo(answer, RULES));
+    let lacking = said.map(|said| reply::lacking(task, &said)).unwrap_or_default();
+    let of_calls = match ended {
+        // With all calls made, a text that shows one is an answer like any other.
         Ended::CallAsText(_) if tally.unique == tally.required => None,
         ended if ended.class().is_some() => ended.class(),
         _ if tally.unique < tally.required => Some("missing_calls"),
         _ if answer.is_none() => Some("no_answer"),
         _ => None,
+    };
+    let class = match of_calls {
+        None if !early.is_empty() => Some("wrong_order"),
+        None if !lacking.is_empty() => Some("incomplete_answer"),
+        of_calls => of_calls,
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
     let applies = |flag: &str| match flag {
@@ -178,6 +199,12 @@ pub(super) fn verdict(
         repeats: tally.repeats,
         rouge_l: rouge,
         missing: missing.map(|(_, call)| shortened(&in_words(call), CALL_CHARACTERS_MAX)).collect(),
+        early: early
+            .iter()
+            .filter_map(|place| task.calls.get(*place))
+            .map(|call| shortened(&in_words(call), CALL_CHARACTERS_MAX))
+            .collect(),
+        lacking: lacking.iter().map(|text| shortened(text, CALL_CHARACTERS_MAX)).collect(),
         answer: ended.answer().map(|text| shortened(text, TEXT_CHARACTERS_MAX)),
         ended: ended.why(TEXT_CHARACTERS_MAX),
         calls: called,
@@ -190,6 +217,7 @@ pub(super) fn verdict(
         count(UNIQUE, tally.unique),
         count(REPEATS, tally.repeats),
         Score::new(ROUGE, rouge.unwrap_or(0.0)),
+        Score::new(ALL_CALLED, f64::from(u8::from(of_calls.is_none()))),
     ];
     Verdict {
         scored: Scored { class, flags, scores },
@@ -204,6 +232,16 @@ fn word(worth: Worth) -> &'static str {
         Worth::Repeat(_) => "repeat",
         Worth::Wrong => "wrong",
     }
+}
+
+/// The verdict on a case without a prediction, made of the one on an empty prediction.
+pub(super) fn missing(verdict: Verdict) -> Verdict {
+    let class = Class::find(&CLASSES, MISSING);
+    let mut detail: serde_json::Value = serde_json::from_str(&verdict.detail).unwrap_or_default();
+    if let Some(detail) = detail.as_object_mut() {
+        detail.insert("class".to_owned(), MISSING.into());
+    }
+    Verdict { scored: Scored { class, ..verdict.scored }, detail: detail.to_string() }
 }
 
 /// A gold call in API-Bank's notation.

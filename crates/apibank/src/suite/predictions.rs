@@ -11,7 +11,7 @@ use planproof_trace::{EndReason, Event, EventKind};
 use serde::Deserialize;
 
 use super::TaskCase;
-use super::judge::{CALL_CHARACTERS_MAX, RatedCall, verdict};
+use super::judge::{CALL_CHARACTERS_MAX, RatedCall, missing, verdict};
 use crate::evaluate::score::DialoguePredictions;
 use crate::level3::metrics::Made;
 use crate::level3::{carry_out, read_call};
@@ -62,12 +62,14 @@ pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
         if row.is_none() {
             predicted.missing.push(case.task().id.clone());
         }
+        let is_missing = row.is_none();
         // Judged like an empty prediction, so that the needed calls of the task count.
         let row = row.unwrap_or_else(|| Row { id: String::new(), calls: Vec::new(), reply: String::new() });
         let mut world = TaskCase::world();
         let (made, called) =
             row.calls.iter().map(|text| make(text, &mut world)).unzip::<_, _, Vec<_>, Vec<_>>();
-        predicted.verdicts.push(verdict(case, &Ended::Answered(&row.reply), &made, called));
+        let verdict = verdict(case, &Ended::Answered(&row.reply), &made, called);
+        predicted.verdicts.push(if is_missing { missing(verdict) } else { verdict });
     }
     Ok(predicted)
 }
@@ -95,6 +97,7 @@ fn make(text: &str, world: &mut ApiWorld) -> (Made, RatedCall) {
 pub(super) fn score_calls(
     cases: &[Arc<dyn Case>],
     predictions: Data<'_>,
+    is_original: bool,
 ) -> Result<PredictionVerdicts, CaseError> {
     let Data { text, file } = predictions;
     let found =
@@ -111,7 +114,10 @@ pub(super) fn score_calls(
         // Treated as a run that ended with this answer: the cases contain tables that should not be parsed again.
         let end = EndReason::Answered { text: answer.unwrap_or_default().to_owned() };
         let verdict = case.judge(&[Event::new(0, EventKind::End(end))]);
-        predicted.verdicts.push(verdict.map_err(|unscored| CaseError::new(format!("{id}: {unscored}")))?);
+        let verdict = verdict.map_err(|unscored| CaseError::new(format!("{id}: {unscored}")))?;
+        // To the published evaluator, it is a prediction without a call.
+        let is_missing = answer.is_none() && !is_original;
+        predicted.verdicts.push(if is_missing { missing(verdict) } else { verdict });
     }
     Ok(predicted)
 }

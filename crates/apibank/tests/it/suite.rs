@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planproof_apibank::level3::task::UserTask;
 use planproof_apibank::suite::{ApiBank, ApiDetail, DialogueFile, PublishedDialogues};
 use planproof_suite::{Case, CaseSelection, Class, Data, Gold, Judged, Suite, Verdict};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, LimitKind, ToolCall, ToolResult};
@@ -57,7 +58,8 @@ fn the_key_of_each_task_is_right() {
     let metrics = suite.metrics(&judged);
     let values: Vec<(&str, f64)> = metrics.iter().map(|it| (it.name, it.value.unwrap())).collect();
     assert_eq!(values[..2], [("correctness", 1.0), ("completeness", 1.0)]);
-    assert!(values[2].1 > 0.999 && values[3] == ("tool_repeats", 0.0), "{values:?}");
+    assert!(values[2].1 > 0.999, "{values:?}");
+    assert_eq!(values[3..], [("tool_repeats", 0.0), ("all_called", 1.0)]);
 }
 
 #[test]
@@ -72,7 +74,7 @@ fn what_goes_wrong_has_a_class_or_a_flag() {
     assert!(case.explain(&verdict).gist.starts_with("not made: "), "{:?}", case.explain(&verdict).gist);
     // A call is made twice.
     let twice: Vec<usize> = all.iter().copied().chain([1]).collect();
-    let verdict = judge(&twice, "done");
+    let verdict = judge(&twice, &gold.answer);
     assert_eq!((class(&verdict), &verdict.scored.flags[..]), (None, &["repeated_call"][..]));
     assert_eq!(verdict.scored.score("repeats"), Some(1.0));
     // Nothing is searched for.
@@ -93,13 +95,117 @@ fn what_goes_wrong_has_a_class_or_a_flag() {
     assert_eq!(class(&verdict), Some("reply_limit"));
     let written = r#"{"name": "ToolSearcher", "parameters": {"keywords": "alarm"}}"#;
     assert_eq!(class(&judge(&without_searches[..1], written)), Some("unparsed_call"));
-    assert_eq!(class(&judge(&all, written)), None, "nothing is missing");
+    let verdict = judge(&all, written);
+    assert_eq!(class(&verdict), Some("incomplete_answer"), "no call is missing");
+    assert_eq!(verdict.scored.score("all_called"), Some(1.0));
     // A tool that there is not.
     let mut other = gold.clone();
     other.calls[1].tool = "Teleport".to_owned();
     let verdict = case.judge(&run(&other, &all, "done")).unwrap();
     assert_eq!(class(&verdict), Some("missing_calls"));
     assert!(verdict.scored.flags.contains(&"needless_call"), "{:?}", verdict.scored.flags);
+}
+
+/// The order of calls: what passes is that no call is made before one whose result it needs.
+#[test]
+fn calls_have_to_come_after_those_that_they_need() {
+    let (mut early, mut repaired) = (0, 0);
+    for case in tasks(60) {
+        let task = UserTask::read(&case.to_line()).unwrap();
+        let gold = case.gold().unwrap();
+        let judge = |calls: &[usize]| case.judge(&run(&gold, calls, &gold.answer)).unwrap();
+        let all: Vec<usize> = (0..gold.calls.len()).collect();
+        // All searches first is another right order, if what the calls do is the same.
+        let (searches, others): (Vec<usize>, Vec<usize>) =
+            all.iter().partition(|place| gold.calls[**place].tool == "ToolSearcher");
+        let verdict = judge(&[searches, others].concat());
+        assert_eq!(class(&verdict), None, "{}: {}", case.to_line(), case.explain(&verdict).gist);
+        for (place, call) in task.calls.iter().enumerate() {
+            for need in &call.needs {
+                // The call moves to just before one that it needs.
+                let mut order = all.clone();
+                order.remove(place);
+                order.insert(*need, place);
+                let verdict = judge(&order);
+                // Where a call changes a table, a call that comes too early has another result and counts as wrong.
+                match class(&verdict) {
+                    Some("wrong_order") => {
+                        early += 1;
+                        let gist = case.explain(&verdict).gist;
+                        assert!(gist.starts_with("made too early: "), "{gist}");
+                        assert_eq!(verdict.scored.score("all_called"), Some(1.0));
+                        // Made again in its place, it is a repeated call and not too early.
+                        order.insert(place + 1, place);
+                        let verdict = judge(&order);
+                        // (A meeting that was added twice changes what the calls after it return.)
+                        assert_ne!(class(&verdict), Some("wrong_order"));
+                        repaired += usize::from(verdict.passed());
+                    }
+                    Some("missing_calls") => {}
+                    other => panic!("{}: {other:?}", case.to_line()),
+                }
+            }
+        }
+        let reverse: Vec<usize> = all.into_iter().rev().collect();
+        assert!(!judge(&reverse).passed(), "{}", case.to_line());
+    }
+    assert!(early > 300 && repaired > early / 2, "{early} {repaired}");
+}
+
+/// What an answer has to say after all calls were made: the right reply passes in any wording of ours, and what leaves
+/// out or changes what the task asks for does not.
+#[test]
+fn answers_have_to_name_what_the_task_asks_for() {
+    for case in tasks(95) {
+        let mut task = UserTask::read(&case.to_line()).unwrap();
+        assert!(!task.asks.is_empty(), "{}", case.to_line());
+        for has_list in [true, false] {
+            if !has_list {
+                task.asks.clear();
+            }
+            let case: Arc<dyn Case> = ApiBank::default().read(&task.to_line()).unwrap();
+            let gold = case.gold().unwrap();
+            let all: Vec<usize> = (0..gold.calls.len()).collect();
+            let judge = |answer: &str| case.judge(&run(&gold, &all, answer)).unwrap();
+            let right = &task.reply;
+            for answer in [
+                right.clone(),
+                right.to_uppercase(),
+                format!("AI: {right}"),
+                format!("**{}**", right.replace(", ", "\n- ").replace(" and ", "\n- ")),
+            ] {
+                let verdict = judge(&answer);
+                assert_eq!(class(&verdict), None, "{has_list} {answer}: {}", case.explain(&verdict).gist);
+            }
+            for answer in ["x", "-", "42", "Yes.", "I do not know.", &task.requirement, case.prompt()] {
+                let verdict = judge(answer);
+                assert_eq!(
+                    class(&verdict),
+                    Some("incomplete_answer"),
+                    "{has_list} {answer}: {}",
+                    case.to_line()
+                );
+                assert!(case.explain(&verdict).gist.starts_with("the answer does not name "));
+            }
+        }
+        // Each thing that is asked for is needed.
+        let task = UserTask::read(&case.to_line()).unwrap();
+        let gold = case.gold().unwrap();
+        let all: Vec<usize> = (0..gold.calls.len()).collect();
+        let answers = |left_out: usize| -> String {
+            let asks = task.asks.iter().enumerate().filter(|(place, _)| *place != left_out);
+            asks.map(|(_, names)| names.last().unwrap().as_str()).collect::<Vec<_>>().join("; ")
+        };
+        let judge = |answer: String| class(&case.judge(&run(&gold, &all, &answer)).unwrap());
+        assert_eq!(judge(answers(usize::MAX)), None, "{}", case.to_line());
+        for left_out in 0..task.asks.len() {
+            let class = judge(answers(left_out) + " ?");
+            // A name that is part of another one is named with it.
+            let names = task.asks.concat().join(" ").to_lowercase();
+            let is_part = names.matches(&task.asks[left_out][0].to_lowercase()).count() > 1;
+            assert!(class == Some("incomplete_answer") || is_part, "{}", answers(left_out));
+        }
+    }
 }
 
 /// A task of a file is taken only where its gold calls give what it says.
@@ -127,6 +233,9 @@ fn predicted_calls_are_scored() {
     let score = |text: &str| ApiBank::default().score(&cases, Data { text, file: "p.jsonl" });
     let predicted = score(&text(r#"["[ToolSearcher(keywords='hotel availability')]", "no call"]"#)).unwrap();
     assert_eq!(predicted.missing, [cases[1].card().id.clone()]);
+    assert_eq!(class(&predicted.verdicts[1]), Some("missing"));
+    assert_eq!(cases[1].explain(&predicted.verdicts[1]).gist, "there is no prediction for it");
+    assert!(!ApiDetail::of(&predicted.verdicts[1]).unwrap().passed);
     assert_eq!(predicted.verdicts[0].scored.score("unique"), Some(1.0));
     assert_eq!(predicted.verdicts[0].scored.score("calls"), Some(2.0));
     // A tool that no search found is seen here as in a run; a missing reply counts as 0.

@@ -1,6 +1,6 @@
 //! `planproof bench mnms`: plans in every form, and with real pictures.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
@@ -8,7 +8,8 @@ use std::process::{Child, Stdio};
 use planproof_media::stand_in::{MODEL, StandIn};
 use serde_json::{Value, json};
 
-use crate::support::{Place, json_lines, send};
+use crate::stand_in::{self, StandIn as ModelServer, model_command};
+use crate::support::{Place, Run, json_lines, send};
 use crate::until;
 
 /// A picture of 120 by 80 pixels, white, with a red box on the left and a blue one on the right.
@@ -40,6 +41,64 @@ fn right_plans_pass_in_every_form() {
         // Of programs alone.
         for share in ["ast_equal", "codebleu"].iter().filter(|_| agent.contains("code")) {
             assert_eq!(report["metrics"][share]["value"], 1.0, "{agent}: {share}");
+        }
+    }
+}
+
+/// Programs for right and wrong plans are judged by what they do, whether they are finished predictions or a model's
+/// replies, and no feedback rejects one that is right.
+#[test]
+fn programs_are_judged_by_what_they_do() {
+    let rows = json_lines(include_str!("../../../mnms/testdata/programs.jsonl"));
+    let place = Place::new();
+    let (mut data, mut predictions) = (String::new(), String::new());
+    for (id, row) in rows.iter().enumerate() {
+        let request = format!("{} (case {id}.)", row["request"].as_str().unwrap());
+        // The published form has Python's literals, and these texts are the same in both.
+        let plan = row["plan"].to_string();
+        data += &(json!({"id": id, "user_request": request, "plan_str": plan}).to_string() + "\n");
+        predictions += &(json!({"id": id, "prediction": row["program"]}).to_string() + "\n");
+    }
+    place.write("data.jsonl", &data);
+    place.write("programs.jsonl", &predictions);
+    let programs: Vec<String> = rows.iter().map(|row| row["program"].as_str().unwrap().to_owned()).collect();
+    let server = ModelServer::start(move |_, body| {
+        let prompt = body["messages"][0]["content"].as_str().unwrap();
+        let (_, id) = prompt.rsplit_once("(case ").unwrap();
+        let id: usize = id.split('.').next().unwrap().parse().unwrap();
+        stand_in::say(&format!("```python\n{}\n```", programs[id]))
+    });
+    let right = rows.iter().filter(|row| row["class"].is_null()).count();
+    assert!(right >= 26 && rows.len() - right >= 8, "{right}");
+    let mut classes: BTreeMap<&str, u64> = BTreeMap::new();
+    for class in rows.iter().filter_map(|row| row["class"].as_str()) {
+        *classes.entry(class).or_default() += 1;
+    }
+    let check = |report: &Value, about: &str| {
+        assert_eq!(report["passed"], json!(right), "{about}: {report}");
+        for (class, count) in &classes {
+            assert_eq!(report["classes"][class], json!(count), "{about}: {class}: {report}");
+        }
+        // One of them is a list of calls, and the sandbox lacks what two others use.
+        let carried_out = rows.len() as u64 - 4;
+        assert!(
+            report["programs"]["carried_out"].as_u64() > Some(carried_out),
+            "{about}: {}",
+            report["programs"]
+        );
+    };
+    let line = "score mnms programs.jsonl --data data.jsonl --format code";
+    check(&place.run(&format!("{line} --json")).code(1).json(), "score");
+    let shown = place.run(line).code(1).out;
+    assert!(shown.contains("carried out, by the calls that were made"), "{shown}");
+    for feedback in ["none", "PVE"] {
+        let line =
+            format!("bench mnms plan:format=code,feedback={feedback}@openai/m --data data.jsonl --json -q");
+        let report = Run::of(model_command(&place, &line, server.base_url()), "").code(1).json();
+        check(&report, feedback);
+        if feedback == "PVE" {
+            // Only the program that names no tool that it could call is rejected, and asked for again ten times.
+            assert_eq!(report["feedback"]["verification"], json!(11.0), "{report}");
         }
     }
 }
@@ -272,12 +331,12 @@ fn a_judge_model_decides_on_values_in_other_words() {
     };
     let data = json!({"id": 1, "user_request": "Turn it red.", "plan_str": plan("turn it red")});
     fs::write(place.path("tasks.jsonl"), format!("{data}\n")).expect("the file is written");
-    for (prompt, is_same) in [("now turn it red", 1.0), ("turn it blue", 0.0)] {
+    for (prompt, is_same, code) in [("now turn it red", 1.0, 0), ("turn it blue", 0.0, 1)] {
         let nodes = json!([{"id": 0, "name": "image editing", "args": {"image": "a.png", "prompt": prompt}}]);
         fs::write(place.path("p.jsonl"), json!({"id": 1, "prediction": nodes}).to_string())
             .expect("it is written");
         let score = "score mnms p.jsonl --data tasks.jsonl --judge sim/gold --cache c.jsonl --json";
-        let [run, again] = [place.run(score).code(0), place.run(score).code(0)];
+        let [run, again] = [place.run(score).code(code), place.run(score).code(code)];
         assert!(run.err.contains("SIMULATION"), "{}", run.err);
         let report = run.json();
         assert_eq!(report["metrics"]["plan_argvalue_entailed"]["value"], is_same, "{report}");
@@ -285,7 +344,7 @@ fn a_judge_model_decides_on_values_in_other_words() {
         assert_eq!(again.json(), report);
     }
     fs::write(place.path("log.jsonl"), "{\"id\": 1, \"res\": 1}").expect("it is written");
-    let run = place.run("score mnms p.jsonl --data tasks.jsonl --log log.jsonl --json").code(0).json();
+    let run = place.run("score mnms p.jsonl --data tasks.jsonl --log log.jsonl --json").code(1).json();
     assert_eq!(run["metrics"]["executed"]["value"], 1.0);
     let refused = place.run("score gsm8k p.jsonl --judge sim/gold").code(2);
     assert!(refused.err.contains("leaves nothing of predictions to a judge model"), "{}", refused.err);

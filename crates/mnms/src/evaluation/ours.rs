@@ -6,6 +6,7 @@
 pub mod entailed;
 mod nodes;
 mod program;
+pub(crate) mod right;
 
 use std::fmt::Write as _;
 
@@ -19,15 +20,15 @@ const NAMELESS: &str = "?";
 
 /// A call of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Step {
+pub(crate) struct Step {
     /// The tool, with `_` for white space.
-    tool: String,
-    arguments: Vec<(String, Vec<Part>)>,
+    pub(crate) tool: String,
+    pub(crate) arguments: Vec<(String, Vec<Part>)>,
 }
 
 /// A part of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+pub(crate) enum Part {
     Words(String),
     /// The result of the step at this index, by its key or as a whole.
     Given(usize, Option<String>),
@@ -40,6 +41,14 @@ pub struct OurReading {
     pub labels: Labels,
     /// Part of it could not be parsed as a step. Such a part counts as no step or as a wrong one.
     pub has_malformed: bool,
+    pub(crate) steps: Vec<Step>,
+}
+
+impl OurReading {
+    /// What it has in common with a right plan.
+    pub(crate) fn counts(&self, right: &Self) -> LabelCounts {
+        LabelCounts::of(&self.labels, &right.labels, Unknown::ByName)
+    }
 }
 
 /// A right plan and its alternatives, split into labels.
@@ -51,11 +60,11 @@ pub struct OurGold {
 /// Parses a prediction.
 pub fn read(prediction: &Literal, format: PredictionFormat) -> OurReading {
     let (steps, has_malformed) = steps_of(prediction, format);
-    OurReading { labels: labels(&steps), has_malformed }
+    OurReading { labels: labels(&steps), has_malformed, steps }
 }
 
 /// The steps of a plan, and whether something in it is not a step.
-fn steps_of(plan: &Literal, format: PredictionFormat) -> (Vec<Step>, bool) {
+pub(crate) fn steps_of(plan: &Literal, format: PredictionFormat) -> (Vec<Step>, bool) {
     match (format, plan) {
         (PredictionFormat::Code, Literal::Text(text)) => program::steps(text),
         // A plan of nodes is accepted in either format.
@@ -78,7 +87,7 @@ impl OurGold {
     /// Compares a prediction with the right plan or alternative that shares most with it: first by tools, then by
     /// arguments, then by values, and the first in case of a tie. Also returns the index of that plan.
     pub fn compare(&self, prediction: &OurReading, with_alternatives: bool) -> (usize, LabelCounts) {
-        let compare = |plan: &OurReading| LabelCounts::of(&prediction.labels, &plan.labels, Unknown::ByName);
+        let compare = |plan: &OurReading| prediction.counts(plan);
         let mut best = (0, compare(&self.plans[0]));
         if with_alternatives {
             for (place, plan) in self.plans.iter().enumerate().skip(1) {
@@ -95,7 +104,7 @@ impl OurGold {
 }
 
 /// The criteria by which the closest plan is chosen.
-fn fit(counts: &LabelCounts) -> [f64; 3] {
+pub(crate) fn fit(counts: &LabelCounts) -> [f64; 3] {
     [counts.tool(), counts.argname, counts.argvalue].map(|LabelTally { right, extra, missing }| {
         let all = 2 * right + extra + missing;
         if all == 0 { 1.0 } else { 2.0 * right as f64 / all as f64 }
@@ -144,7 +153,7 @@ fn normalised(parts: &[Part], place: usize) -> String {
 }
 
 /// The name of a tool with a single `_` between its words.
-fn tool_name(name: &str) -> String {
+pub(crate) fn tool_name(name: &str) -> String {
     name.split(|character: char| character.is_whitespace() || character == '_')
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()

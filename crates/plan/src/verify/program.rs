@@ -1,14 +1,18 @@
 //! Programs.
 //!
-//! A program that is a plan is verified as one. For any other, only static facts are checked: which tools it calls
-//! with which arguments, and, for variables that are assigned once and from a tool, where their outputs are used.
+//! A program that is a plan is verified as one. For any other, only static facts are checked: which tools it calls with
+//! which arguments, and, for variables that are assigned once and from a tool, where their outputs are used. What never
+//! runs (after a `return`, below `if False`, in a function that nothing names) or is caught if it fails is not checked,
+//! and a tool that is named without being called, as in `f = count`, is a step: how it is called, only execution can
+//! tell.
 
 use std::collections::{HashMap, HashSet};
 
 use planproof_trace::{Catalogue, Port, Signature};
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Alias, Expr, ExprCall, ExprContext, ExprSubscript, InterpolatedStringElement, Parameter, Stmt,
+    Alias, ExceptHandler, Expr, ExprCall, ExprContext, ExprSubscript, InterpolatedStringElement, Number,
+    Parameter, Stmt,
 };
 use ruff_text_size::{Ranged, TextSize};
 
@@ -18,6 +22,9 @@ use super::plan::verify;
 use crate::fault::{ParseFault, TextPosition};
 use crate::python::{names, parse_program, straight_line_plan};
 use crate::text::OPENING;
+
+/// The function that is called from outside, where a program defines it.
+const ENTRY: &str = "solve";
 
 /// The most faults that are reported of a program.
 const FAULTS_MAX: usize = 100;
@@ -37,9 +44,12 @@ pub fn verify_program(text: &str, catalogue: &Catalogue) -> Result<Vec<Verificat
     let mut defined = Defined { tools: &tools, names: HashSet::new(), calls: HashMap::new() };
     // A pass of its own, because a function may be defined after its use.
     defined.visit_body(module.suite());
-    let mut verifier = Verifier { catalogue, tools: &tools, defined, calls: 0, problems: Vec::new() };
+    let mut named = Named::default();
+    named.visit_body(module.suite());
+    let mut verifier =
+        Verifier { catalogue, tools: &tools, defined, named, has_step: false, problems: Vec::new() };
     verifier.visit_body(module.suite());
-    if verifier.calls == 0 && verifier.problems.is_empty() {
+    if !verifier.has_step && verifier.problems.is_empty() {
         return Ok(vec![VerificationFault::new(PlanSite::Plan, StepFault::NoStep)]);
     }
     let fault = |(at, problem): (TextSize, StepFault)| {
@@ -130,12 +140,41 @@ impl<'a> Visitor<'a> for Defined<'_> {
     }
 }
 
+/// The names that a program uses, and whether it has the function that is its entry.
+#[derive(Default)]
+struct Named {
+    names: HashSet<String>,
+    has_entry: bool,
+}
+
+impl<'a> Visitor<'a> for Named {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        self.has_entry |= matches!(stmt, Stmt::FunctionDef(function) if function.name.as_str() == ENTRY);
+        visitor::walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Name(name) if name.ctx == ExprContext::Load => {
+                self.names.insert(name.id.to_string());
+            }
+            // A function can be found by its name as a text.
+            Expr::StringLiteral(text) => {
+                self.names.insert(text.value.to_str().to_owned());
+            }
+            _ => {}
+        }
+        visitor::walk_expr(self, expr);
+    }
+}
+
 struct Verifier<'c> {
     catalogue: &'c Catalogue,
     tools: &'c HashMap<String, &'c Signature>,
     defined: Defined<'c>,
-    /// How many calls of tools there are.
-    calls: usize,
+    named: Named,
+    /// Whether a tool is called, or at least named.
+    has_step: bool,
     problems: Vec<(TextSize, StepFault)>,
 }
 
@@ -151,7 +190,46 @@ enum Piece<'a> {
 }
 
 impl<'a> Visitor<'a> for Verifier<'_> {
+    fn visit_body(&mut self, body: &'a [Stmt]) {
+        for stmt in body {
+            self.visit_stmt(stmt);
+            if matches!(stmt, Stmt::Return(_) | Stmt::Raise(_) | Stmt::Break(_) | Stmt::Continue(_)) {
+                return;
+            }
+        }
+    }
+
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::If(it) if truth(&it.test) == Some(true) => self.visit_body(&it.body),
+            Stmt::If(it) if truth(&it.test) == Some(false) => {
+                for clause in &it.elif_else_clauses {
+                    self.visit_elif_else_clause(clause);
+                }
+            }
+            // Whatever fails in there is foreseen: only the rest is the program's own.
+            Stmt::Try(it) if !it.handlers.is_empty() => {
+                let found = self.problems.len();
+                self.visit_body(&it.body);
+                self.problems.truncate(found);
+                for ExceptHandler::ExceptHandler(handler) in &it.handlers {
+                    self.visit_body(&handler.body);
+                }
+                self.visit_body(&it.orelse);
+                self.visit_body(&it.finalbody);
+            }
+            Stmt::While(it) if truth(&it.test) == Some(false) => self.visit_body(&it.orelse),
+            // Without the entry, nobody knows which function the program is about.
+            Stmt::FunctionDef(it)
+                if self.named.has_entry
+                    && it.name.as_str() != ENTRY
+                    && !self.named.names.contains(it.name.as_str()) => {}
+            _ => visitor::walk_stmt(self, stmt),
+        }
+    }
+
     fn visit_expr(&mut self, expr: &'a Expr) {
+        self.has_step |= self.names_tool(expr);
         if let Expr::Call(call) = expr
             && let Expr::Name(name) = &*call.func
         {
@@ -169,9 +247,35 @@ impl<'a> Visitor<'a> for Verifier<'_> {
     }
 }
 
+/// Whether a condition always holds or never does; `None` if that depends on the run.
+fn truth(test: &Expr) -> Option<bool> {
+    match test {
+        Expr::BooleanLiteral(it) => Some(it.value),
+        Expr::NoneLiteral(_) => Some(false),
+        Expr::NumberLiteral(it) => match &it.value {
+            Number::Int(int) => int.as_u64().map(|int| int != 0),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 impl<'c> Verifier<'c> {
+    /// Whether an expression is a tool: by its name, as a member of a module, or by its name as a text.
+    fn names_tool(&self, expr: &Expr) -> bool {
+        let is_tool = |name: &str| self.tools.contains_key(name) && !self.defined.names.contains(name);
+        match expr {
+            Expr::Name(name) => name.ctx == ExprContext::Load && is_tool(name.id.as_str()),
+            Expr::Attribute(it) => self.tools.contains_key(it.attr.as_str()),
+            Expr::Subscript(it) => match (&*it.value, &*it.slice) {
+                (Expr::Call(_), Expr::StringLiteral(name)) => is_tool(name.value.to_str()),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     fn call(&mut self, call: &ExprCall, signature: &Signature) {
-        self.calls += 1;
         let at = call.start();
         let by_place = &call.arguments.args;
         let is_unpacked = by_place.iter().any(Expr::is_starred_expr)

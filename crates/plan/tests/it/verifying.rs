@@ -140,12 +140,34 @@ fn programs_are_verified_as_the_plans_that_they_are_or_as_far_as_they_tell() {
         "from tools import image_captioning\nif True:\n    image_captioning(**{'image': '1.jpg'})",
         "if 1:\n    a = object_detection(image='1.jpg')\n    b = select_object(a['objects'], 'dog')\n    \
          c = image_crop(image=a['image'], object=b['object'])",
+        // Named and called in another way.
+        "f = image_captioning\nf(image='1.jpg')",
+        "list(map(image_captioning, ['1.jpg']))",
+        "import tools\ntools.image_captioning(image='1.jpg')",
+        "call = globals()['image_captioning']\ncall(image='1.jpg')",
+        "try:\n    a = image_caption('1.jpg')\nexcept NameError:\n    a = image_captioning('1.jpg')",
+        // What never runs.
+        "def solve():\n    return image_captioning(image='1.jpg')\n    image_caption()",
+        "def solve():\n    if False:\n        image_caption()\n    return image_captioning(image='1.jpg')",
+        "def solve():\n    if True:\n        return image_captioning(image='1.jpg')\n    else:\n        image_caption()",
+        "def other():\n    image_caption()\ndef solve():\n    while False:\n        image_caption()\n    \
+         return [image_captioning(image=it) for it in ['1.jpg']]",
     ] {
         assert_eq!(reported(right), [""; 0], "{right}");
     }
     for (wrong, fault) in [
         ("x = 1", "Tool the plan has no steps"),
         ("for i in range(3):\n    pass", "Tool the plan has no steps"),
+        ("count = len\nfor i in range(3):\n    count([i])", "Tool the plan has no steps"),
+        ("def solve():\n    return 1\n    image_captioning(image='1.jpg')", "Tool the plan has no steps"),
+        (
+            "try:\n    a = image_captioning('1.jpg')\nexcept ValueError:\n    a = image_caption('1.jpg')",
+            "Tool line 4, column 9: there is no tool `image caption`, did you mean `image captioning`?",
+        ),
+        (
+            "def other():\n    image_caption()\ndef solve():\n    other()",
+            "Tool line 2, column 5: there is no tool `image caption`, did you mean `image captioning`?",
+        ),
         (
             "a = image_caption(image='1.jpg')",
             "Tool step 0: there is no tool `image caption`, did you mean `image captioning`?",

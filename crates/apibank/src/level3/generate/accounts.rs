@@ -5,7 +5,7 @@ use planproof_trace::Draw;
 use super::english::inside;
 use super::facts::{Account, Facts};
 use super::script::{Place, Script};
-use super::{Words, pick, say};
+use super::{Words, each, pick, say};
 use crate::level3::tables::field;
 
 pub(super) fn log_in(script: &mut Script, username: &str, password: &str, from: &[Place]) -> Option<Place> {
@@ -69,7 +69,7 @@ pub(super) fn moving(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
             format!("The address is updated: {stored}, at latitude {latitude} and longitude {longitude}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: each([latitude, longitude]) })
 }
 
 /// Copy the address of one account to another.
@@ -118,5 +118,5 @@ pub(super) fn two_accounts(draw: &mut Draw, facts: &Facts, script: &mut Script) 
             ),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: each([&stored, &phone]) })
 }

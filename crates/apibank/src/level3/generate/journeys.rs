@@ -4,9 +4,9 @@ use planproof_trace::Draw;
 
 use super::english::{Day, amount, and, capital, clock, count};
 use super::facts::Facts;
-use super::places::{DISTANCES, Weather, locate, restaurants, text, there};
+use super::places::{DISTANCES, Weather, in_words, locate, restaurants, text, there};
 use super::script::Script;
-use super::{Words, pick, say};
+use super::{Words, each, pick, say};
 use crate::level3::tables::{field, number};
 use crate::value::PythonValue;
 
@@ -76,6 +76,7 @@ pub(super) fn trip(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Optio
     )?;
     let (number, leaves) = (text(&flight, "flight_number")?, text(&flight, "departure_date")?);
     let hotel_text = hotel_words(&hotel)?;
+    let asks = each([number, text(&hotel, "name")?].into_iter().chain(names.iter().map(String::as_str)));
     let (there, names) = (there(names.len()), and(&names));
     let leaves = clock(leaves);
     let reply = say(
@@ -91,7 +92,7 @@ pub(super) fn trip(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Optio
             ),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks })
 }
 
 fn stay(destination: &str, from: Day, to: Day) -> [(&'static str, PythonValue); 3] {
@@ -137,6 +138,7 @@ pub(super) fn stay_and_eat(draw: &mut Draw, facts: &Facts, script: &mut Script) 
             ),
         ],
     )?;
+    let asks = each([text(&hotel, "name")?].into_iter().chain(names.iter().map(String::as_str)));
     let (hotel_text, there, names) = (hotel_words(&hotel)?, there(names.len()), and(&names));
     let reply = say(
         draw,
@@ -145,7 +147,7 @@ pub(super) fn stay_and_eat(draw: &mut Draw, facts: &Facts, script: &mut Script) 
             format!("{hotel_text}. Within {distance} metres of it you find {names}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks })
 }
 
 /// Flight, coordinates of the destination, weather, clothes.
@@ -162,7 +164,8 @@ pub(super) fn packing(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
     // The destination of the flight that was found, so that the call depends on the search for it.
     let located = locate(script, text(&flight, "destination")?, &[flights])?;
     let weather = Weather::ask(script, located)?;
-    let clothes = weather.clothes(script)?;
+    let garments = weather.clothes(script)?;
+    let clothes = in_words(&garments);
     let [day] = on(draw, [route.day]);
     let requirement = say(
         draw,
@@ -178,6 +181,8 @@ pub(super) fn packing(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
         ],
     )?;
     let number = text(&flight, "flight_number")?;
+    let asks = each([number].into_iter().chain(garments.iter().map(String::as_str)));
+    let asks = [asks, weather.asked(&requirement)].concat();
     let (weather_now, there) = (weather.in_words("")?, weather.in_words(&format!(" in {destination}"))?);
     let reply = say(
         draw,
@@ -186,5 +191,5 @@ pub(super) fn packing(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
             format!("Flight {number} is the cheapest. {}, so pack {clothes}.", capital(&there)),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks })
 }

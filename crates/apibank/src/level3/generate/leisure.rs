@@ -5,7 +5,7 @@ use planproof_trace::Draw;
 use super::english::{a, amount, and, count};
 use super::facts::Facts;
 use super::script::{Place, Script};
-use super::{Words, pick, say};
+use super::{Words, each, pick, say};
 use crate::value::PythonValue;
 
 /// Maximum number of a user's posts whose likes a task asks for one by one.
@@ -54,6 +54,7 @@ pub(super) fn new_films(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
             format!("Find movies for the taste of {user}, and leave out those that {user} has watched."),
         ],
     )?;
+    let asks = each(&new);
     let (genres, new) = (and(&genres), and(&new));
     let reply = say(
         draw,
@@ -62,7 +63,7 @@ pub(super) fn new_films(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
             format!("{user} has not watched {new} yet."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks })
 }
 
 /// Preferences of two users, films of the genres that both like.
@@ -92,6 +93,7 @@ pub(super) fn film_night(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
             ),
         ],
     )?;
+    let asks = each(&films);
     let (common, films) = (and(&common), and(&films));
     let reply = say(
         draw,
@@ -100,7 +102,7 @@ pub(super) fn film_night(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
             format!("For the common taste of {one} and {other}, which is {common}, I recommend {films}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks })
 }
 
 /// The posts of a user with the likes of each.
@@ -154,16 +156,16 @@ pub(super) fn all_likes(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
         ),
     }?;
     let (posts, result) = (count(likes.len(), "post"), amount(result));
-    let each: Vec<String> = likes.iter().map(|(_, id, likes)| format!("{likes} for post {id}")).collect();
+    let by_post: Vec<String> = likes.iter().map(|(_, id, likes)| format!("{likes} for post {id}")).collect();
     let what = if is_mean { "on average" } else { "in total" };
     let reply = say(
         draw,
         [
             format!("User {user} has {posts}, with {result} likes {what}."),
-            format!("The likes are {}: {result} {what}.", and(&each)),
+            format!("The likes are {}: {result} {what}.", and(&by_post)),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: each([&result]) })
 }
 
 /// Posts, likes, and the post with the most.
@@ -190,7 +192,11 @@ pub(super) fn best_post(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
             format!("Post {id} is the most popular one, with {most} likes."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    let mut asks = each([id]);
+    if requirement.contains("how many likes") {
+        asks.extend(each([most]));
+    }
+    Some(Words { requirement, reply, asks })
 }
 
 /// The salary of an occupation after tax.
@@ -228,7 +234,7 @@ pub(super) fn month_pay(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
             format!("That is {month} a month, a twelfth of {left} after tax."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: each([&month]) })
 }
 
 /// Two salaries, their taxes, and the difference.
@@ -263,5 +269,5 @@ pub(super) fn two_salaries(draw: &mut Draw, facts: &Facts, script: &mut Script) 
             format!("The difference is {difference}: {more} for {one}, {less} for {other}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: each([&difference]) })
 }

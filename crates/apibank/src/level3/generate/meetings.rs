@@ -1,12 +1,14 @@
 //! Tasks about meetings and organisations.
 
+use std::collections::BTreeSet;
+
 use planproof_trace::Draw;
 
 use super::accounts::{info, log_in};
 use super::english::{Day, and, clock, count, is, small, word};
 use super::facts::Facts;
 use super::script::{Place, Script};
-use super::{Words, pick, say};
+use super::{Words, any, each, pick, say};
 use crate::level3::tables::field;
 use crate::value::PythonValue;
 
@@ -36,6 +38,9 @@ const ASKED_MAX: usize = 4;
 
 /// The travel status of members who are in the office.
 const IN_OFFICE: &str = "In the office";
+
+/// That of members who are on the way.
+const TRAVELLING: &str = "Travelling";
 
 /// Account, its owner's meetings, an e-mail with a reminder of the first.
 pub(super) fn reminder(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Option<Words> {
@@ -83,7 +88,7 @@ pub(super) fn reminder(draw: &mut Draw, facts: &Facts, script: &mut Script) -> O
             format!("I sent a reminder of {topic} ({day}, {clock}, {location}) to {email}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: any([topic, location, &email]) })
 }
 
 fn members(script: &mut Script, organisation: &str) -> Option<(Place, Vec<String>)> {
@@ -125,22 +130,30 @@ pub(super) fn travellers(draw: &mut Draw, facts: &Facts, script: &mut Script) ->
             ),
         ],
     )?;
-    let each: Vec<String> =
+    let with_status: Vec<String> =
         members.1.iter().zip(&statuses).map(|(name, status)| format!("{name} ({})", small(status))).collect();
-    let (total, away) = (members.1.len(), statuses.iter().filter(|it| *it == "Travelling").count());
+    let (total, away) = (members.1.len(), statuses.iter().filter(|it| *it == TRAVELLING).count());
     let reply = say(
         draw,
         [
-            format!("{organisation} has {}: {}.", count(total, "member"), and(&each)),
+            format!("{organisation} has {}: {}.", count(total, "member"), and(&with_status)),
             format!(
                 "Of the {} of {organisation}, {}: {}.",
                 count(total, "member"),
                 number_away(away),
-                and(&each)
+                and(&with_status)
             ),
         ],
     )?;
-    Some(Words { requirement, reply })
+    // A wording asks for the status of each, or only for who is travelling.
+    let is_asked = |status: &&String| requirement.contains("travel status") || *status == TRAVELLING;
+    let status = |status: &String| {
+        let word = status.split_whitespace().last().unwrap_or_default();
+        any([status, word, &word.replace("ll", "l")]).concat()
+    };
+    let mut asks = each(&members.1);
+    asks.extend(statuses.iter().collect::<BTreeSet<_>>().into_iter().filter(is_asked).map(status));
+    Some(Words { requirement, reply, asks })
 }
 
 /// `one is travelling`, `nobody is travelling`
@@ -211,6 +224,10 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
             ),
         ],
     )?;
+    let asks = match requirement.contains("how many meetings") {
+        true => any([total.to_string(), word(total)]),
+        false => any([total.to_string(), word(total), first.clone()]),
+    };
     let (names, total) = (and(&members), count(total, "meeting"));
     let reply = say(
         draw,
@@ -219,7 +236,7 @@ pub(super) fn staff_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script)
             format!("I invited {names}. The calendar of {first} now shows {total}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks })
 }
 
 /// Organisation, members, travel status of each, a meeting with those in the office.
@@ -258,5 +275,6 @@ pub(super) fn office_meeting(draw: &mut Draw, facts: &Facts, script: &mut Script
             format!("The meeting on {topic} is booked {details}, with {names}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    let asks = if requirement.starts_with("Which members") { each(&present) } else { any(&present) };
+    Some(Words { requirement, reply, asks })
 }

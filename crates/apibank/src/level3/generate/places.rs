@@ -5,7 +5,7 @@ use planproof_trace::Draw;
 use super::english::{and, capital, count, degrees, garment, inside, is, sky};
 use super::facts::Facts;
 use super::script::{Place, Script};
-use super::{Words, pick, say};
+use super::{Words, any, each, pick, say};
 use crate::level3::tables::{field, number};
 use crate::value::PythonValue;
 
@@ -77,17 +77,32 @@ impl Weather {
         ))
     }
 
+    /// What a reply has to name of it, if the requirement asks what it is like.
+    pub(super) fn asked(&self, requirement: &str) -> Vec<Vec<String>> {
+        if !requirement.contains("the weather is like")
+            && !requirement.starts_with("What is the weather like")
+        {
+            return Vec::new();
+        }
+        let temperature = self.temperature.to_text();
+        any([self.description.clone(), format!("{temperature} degrees"), format!("{temperature} C")])
+    }
+
     /// What to wear in this weather.
-    pub(super) fn clothes(&self, script: &mut Script) -> Option<String> {
+    pub(super) fn clothes(&self, script: &mut Script) -> Option<Vec<String>> {
         let arguments = [
             ("temperature", self.temperature.clone()),
             ("humidity", self.humidity.clone()),
             ("weather_conditions", self.description.as_str().into()),
         ];
         let found = script.call("ClothingRecommendation", &arguments, &[self.place])?;
-        let garments = script.texts(found, "clothing_options")?;
-        Some(and(&garments.iter().map(|name| garment(name)).collect::<Vec<_>>()))
+        script.texts(found, "clothing_options")
     }
+}
+
+/// Garments with their articles: `a hat, an umbrella and gloves`.
+pub(super) fn in_words(garments: &[String]) -> String {
+    and(&garments.iter().map(|name| garment(name)).collect::<Vec<_>>())
 }
 
 /// `is one restaurant`, `are three restaurants`.
@@ -100,7 +115,8 @@ pub(super) fn outfit(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
     let place = if draw.chance(1, 2) { pick(draw, &facts.cities)? } else { pick(draw, &facts.addresses)? };
     let located = locate(script, place, &[])?;
     let weather = Weather::ask(script, located)?;
-    let clothes = weather.clothes(script)?;
+    let garments = weather.clothes(script)?;
+    let clothes = in_words(&garments);
     let at = if place.contains(',') { "at" } else { "in" };
     let requirement = say(
         draw,
@@ -121,7 +137,8 @@ pub(super) fn outfit(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
             format!("For {} I recommend {clothes}, because {weather_now}.", inside(place)),
         ],
     )?;
-    Some(Words { requirement, reply })
+    let asks = [each(&garments), weather.asked(&requirement)].concat();
+    Some(Words { requirement, reply, asks })
 }
 
 /// Address, coordinates, restaurants.
@@ -138,6 +155,7 @@ pub(super) fn dinner(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
             format!("I would like to eat near {place}. Show me every restaurant within {distance} metres."),
         ],
     )?;
+    let asks = each(&names);
     let (there, names) = (there(names.len()), and(&names));
     let reply = say(
         draw,
@@ -146,7 +164,7 @@ pub(super) fn dinner(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Opt
             format!("Near {} you can eat at {names}.", inside(place)),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks })
 }
 
 /// Account, address, coordinates, weather and clothes.
@@ -156,7 +174,8 @@ pub(super) fn at_home(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
     let (place, address) = super::accounts::address(script, username, password)?;
     let located = locate(script, &address, &[place])?;
     let weather = Weather::ask(script, located)?;
-    let clothes = weather.clothes(script)?;
+    let garments = weather.clothes(script)?;
+    let clothes = in_words(&garments);
     let requirement = say(
         draw,
         [
@@ -178,7 +197,7 @@ pub(super) fn at_home(draw: &mut Draw, facts: &Facts, script: &mut Script) -> Op
             format!("Your address is {address}. {}, so wear {clothes}.", capital(&there)),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks: each(&garments) })
 }
 
 /// Account, address, coordinates, restaurants.
@@ -203,6 +222,7 @@ pub(super) fn dinner_at_home(draw: &mut Draw, facts: &Facts, script: &mut Script
             ),
         ],
     )?;
+    let asks = each(&names);
     let (there, names) = (there(names.len()), and(&names));
     let reply = say(
         draw,
@@ -211,5 +231,5 @@ pub(super) fn dinner_at_home(draw: &mut Draw, facts: &Facts, script: &mut Script
             format!("Your address is {address}. Close to it you find {names}."),
         ],
     )?;
-    Some(Words { requirement, reply })
+    Some(Words { requirement, reply, asks })
 }

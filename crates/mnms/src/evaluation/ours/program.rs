@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::{
-    ExceptHandler, Expr, ExprCall, FStringPart, InterpolatedStringElement, ModModule, Number, Operator, Stmt,
+    ExceptHandler, Expr, ExprCall, FStringPart, Identifier, InterpolatedStringElement, ModModule, Number,
+    Operator, Pattern, Stmt,
 };
 
 use super::{Part, Step, declared, tool_name};
@@ -75,6 +76,44 @@ pub(super) fn steps(program: &str) -> (Vec<Step>, bool) {
     (reader.steps, has_malformed)
 }
 
+/// The fields of a template that `%` fills.
+const PERCENT: [&str; 3] = ["%s", "%d", "%r"];
+/// How a field of a template that `format` fills begins.
+const BRACES: [&str; 1] = ["{"];
+
+/// A template filled with values, by name, by number or in their order. Values without a field are put behind it, so
+/// that references in them still make edges.
+fn filled(template: &str, fields: &[&str], values: Vec<(Option<&str>, Vec<Part>)>) -> Vec<Part> {
+    let mut left: Vec<(usize, Option<&str>, Vec<Part>)> =
+        values.into_iter().enumerate().map(|(place, (name, parts))| (place, name, parts)).collect();
+    let (mut parts, mut rest, mut next) = (Vec::new(), template, 0);
+    while let Some((at, field)) = fields.iter().filter_map(|field| Some((rest.find(field)?, *field))).min() {
+        let (before, after) = (&rest[..at], &rest[at + field.len()..]);
+        // `{name}` ends behind its name; `%s` is whole.
+        let (name, after) = match field {
+            "{" => after.split_once('}').unwrap_or((after, "")),
+            _ => ("", after),
+        };
+        let name = name.split([':', '!', '[', '.']).next().unwrap_or_default();
+        let place = name.parse().unwrap_or(next);
+        next = place + 1;
+        let wanted = left.iter().position(|(of, named, _)| match named {
+            Some(named) => *named == name,
+            None => *of == place && (name.is_empty() || name.parse::<usize>().is_ok()),
+        });
+        parts.push(Part::Words(before.to_owned()));
+        if let Some(wanted) = wanted {
+            parts.extend(left.swap_remove(wanted).2);
+        }
+        rest = after;
+    }
+    parts.push(Part::Words(rest.to_owned()));
+    left.sort_by_key(|(place, ..)| *place);
+    parts.extend(left.into_iter().flat_map(|(.., parts)| parts));
+    parts.retain(|part| !matches!(part, Part::Words(words) if words.is_empty()));
+    parts
+}
+
 /// The value of a variable.
 #[derive(Debug, Clone)]
 enum Held {
@@ -110,6 +149,8 @@ struct Reader {
     copied: usize,
     /// Functions and classes that the program defines.
     defined: HashSet<String>,
+    /// Whether this is another alternative than the first, whose values stay.
+    is_alternative: bool,
 }
 
 impl Reader {
@@ -180,7 +221,7 @@ impl Reader {
                     if let Some(test) = &clause.test {
                         self.look(test);
                     }
-                    self.body(&clause.body);
+                    self.alternative(&clause.body);
                 }
             }
             Stmt::For(it) => {
@@ -202,15 +243,21 @@ impl Reader {
             Stmt::Try(it) => {
                 self.body(&it.body);
                 for ExceptHandler::ExceptHandler(handler) in &it.handlers {
-                    self.body(&handler.body);
+                    self.alternative(&handler.body);
                 }
                 self.body(&it.orelse);
                 self.body(&it.finalbody);
             }
             Stmt::Match(it) => {
-                self.look(&it.subject);
-                for case in &it.cases {
-                    self.body(&case.body);
+                let subject = self.held(&it.subject);
+                for (place, case) in it.cases.iter().enumerate() {
+                    match place {
+                        0 => {
+                            self.matched(&case.pattern, &subject);
+                            self.body(&case.body);
+                        }
+                        _ => self.alternative(&case.body),
+                    }
                 }
             }
             _ => {}
@@ -219,7 +266,46 @@ impl Reader {
 
     fn bind(&mut self, target: &Expr, held: Held) {
         if let Expr::Name(name) = target {
-            self.held.insert(name.id.as_str().to_owned(), held);
+            self.bind_name(name.id.as_str(), held);
+        }
+    }
+
+    fn bind_name(&mut self, name: &str, held: Held) {
+        match self.is_alternative {
+            true => {
+                self.held.entry(name.to_owned()).or_insert(held);
+            }
+            false => {
+                self.held.insert(name.to_owned(), held);
+            }
+        }
+    }
+
+    /// Another alternative than the first. As in a conditional expression, values are those of the first.
+    fn alternative(&mut self, body: &[Stmt]) {
+        let before = std::mem::replace(&mut self.is_alternative, true);
+        self.body(body);
+        self.is_alternative = before;
+    }
+
+    /// The names that a pattern gives to a value or its outputs.
+    fn matched(&mut self, pattern: &Pattern, subject: &Held) {
+        match pattern {
+            Pattern::MatchAs(it) => {
+                if let Some(name) = &it.name {
+                    let value = copy(subject, &mut self.copied);
+                    self.bind_name(name.as_str(), value);
+                }
+            }
+            Pattern::MatchMapping(it) => {
+                for (key, pattern) in it.keys.iter().zip(&it.patterns) {
+                    if let (Held::Step(step), Expr::StringLiteral(key)) = (subject, key) {
+                        let output = Part::Given(*step, Some(key.value.to_str().to_owned()));
+                        self.matched(pattern, &Held::Parts(vec![output]));
+                    }
+                }
+            }
+            _ => {}
         }
     }
 
@@ -281,6 +367,15 @@ impl Reader {
                 let mut parts = self.value(&it.left);
                 parts.extend(self.value(&it.right));
                 parts
+            }
+            Expr::BinOp(it) if it.op == Operator::Mod && it.left.is_string_literal_expr() => {
+                let Expr::StringLiteral(template) = &*it.left else { return Vec::new() };
+                let values = match &*it.right {
+                    Expr::Tuple(tuple) => tuple.elts.iter().collect(),
+                    one => vec![one],
+                };
+                let values = values.into_iter().map(|value| (None, self.value(value))).collect();
+                filled(template.value.to_str(), &PERCENT, values)
             }
             // `result['key']` is one output of a step. With any other
             // index, the reference stays and the index is text after it.
@@ -370,6 +465,18 @@ impl Reader {
         match (&*call.func, &arguments.args[..]) {
             // Values are compared as texts, so `str` changes nothing.
             (Expr::Name(name), [value]) if name.id.as_str() == "str" => self.value(value),
+            (Expr::Attribute(method), _)
+                if method.attr.as_str() == "format" && method.value.is_string_literal_expr() =>
+            {
+                let Expr::StringLiteral(template) = &*method.value else { return Vec::new() };
+                let mut values: Vec<(Option<&str>, Vec<Part>)> =
+                    arguments.args.iter().map(|value| (None, self.value(value))).collect();
+                for keyword in &arguments.keywords {
+                    let name = keyword.arg.as_ref().map(Identifier::as_str);
+                    values.push((name, self.value(&keyword.value)));
+                }
+                filled(template.value.to_str(), &BRACES, values)
+            }
             (Expr::Attribute(method), [Expr::StringLiteral(key), ..]) if method.attr.as_str() == "get" => {
                 match self.held(&method.value) {
                     Held::Step(step) => vec![Part::Given(step, Some(key.value.to_str().to_owned()))],

@@ -41,6 +41,39 @@ fn programs_are_scored_by_the_plan_that_they_are() {
     }
 }
 
+/// Values are those of the first alternative, and what a pattern takes out of a result is an output of it.
+#[test]
+fn alternatives_leave_the_values_of_the_first() {
+    let first = "a = image_captioning(image='1.jpg')\n";
+    for rest in [
+        "if a:\n    b = a['text']\nelse:\n    b = 'nothing'\n",
+        "try:\n    b = a['text']\nexcept KeyError:\n    b = ''\n",
+        "match a:\n    case {'text': b}:\n        pass\n    case _:\n        b = ''\n",
+        "match a:\n    case it:\n        b = it['text']\n",
+    ] {
+        let labels = of_code(&format!("{first}{rest}text_generation(text=b)")).labels;
+        assert_eq!(labels.argvalues[1..], ["text_generation--text=<1 ago.text>"], "{rest}");
+    }
+}
+
+/// Templates are filled as Python fills them, as far as they are plain.
+#[test]
+fn templates_are_filled() {
+    for (value, read) in [
+        ("'%s and %s' % (a['text'], 'x')", "<1 ago.text> and x"),
+        ("'on %s' % a['text']", "on <1 ago.text>"),
+        ("'{} and {}'.format('x', a['text'])", "x and <1 ago.text>"),
+        ("'{1}, {0}'.format('x', a['text'])", "<1 ago.text>, x"),
+        ("'{what}: {0}'.format(a['text'], what='x')", "x: <1 ago.text>"),
+        ("'no field'.format(a['text'])", "no field<1 ago.text>"),
+        ("'{'.format(a['text'])", "<1 ago.text>"),
+    ] {
+        let labels =
+            of_code(&format!("a = image_captioning(image='1.jpg')\ntext_generation(text={value})")).labels;
+        assert_eq!(labels.argvalues[1], format!("text_generation--text={read}"), "{value}");
+    }
+}
+
 #[test]
 fn a_malformed_node_costs_itself() {
     let right = OurGold::new(&Literal::from_json(PLAN).unwrap(), []);
@@ -62,20 +95,21 @@ fn a_malformed_node_costs_itself() {
 
 #[test]
 fn the_ways_in_which_a_plan_is_written_make_no_difference() {
-    let right = of_json(PLAN);
+    let right = of_json(PLAN).labels;
     let wrapped = format!("{{\"nodes\": {PLAN}}}");
     let quoted = serde_json::Value::from(wrapped.as_str()).to_string();
     let renumbered = PLAN.replace("\"id\": 0", "\"id\": \"7\"").replace("node-0", "node-07");
     let underscored = PLAN.replace("object detection", "object_detection ").replace("a.jpg", " A.jpg");
     for other in [wrapped, quoted, renumbered, underscored] {
-        assert_eq!(of_json(&other), right, "{other}");
+        assert_eq!(of_json(&other).labels, right, "{other}");
     }
     let number = |value: &str| {
         of_json(&format!("[{{\"id\": 0, \"name\": \"get year fact\", \"args\": {{\"year\": {value}}}}}]"))
+            .labels
     };
     assert_eq!(number("1969"), number("\"1969\""));
     assert_eq!(number("1969"), number("1969.0"));
-    assert_eq!(number("1969").labels, of_code("get_year_fact(year=1969)").labels);
+    assert_eq!(number("1969"), of_code("get_year_fact(year=1969)").labels);
     assert_ne!(number("1969"), number("1970"));
 }
 
