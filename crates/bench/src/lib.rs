@@ -23,6 +23,7 @@ mod guard;
 mod happening;
 mod job;
 mod judging;
+mod likeness;
 mod limit;
 mod memory;
 mod monitored;
@@ -44,6 +45,7 @@ pub use findings::{Finding, FindingCandidate, Pick, pick_findings, pick_smallest
 pub use happening::RunProgress;
 pub use job::{Executed, Job, JobExecutor};
 pub use judging::QUESTIONS_MAX;
+pub use likeness::Likeness;
 pub use limit::{
     BITS_PER_COLUMN, ByBits, FIRST_LOOK, LIMIT_SCHEMA, LimitLevel, LimitOutcome, LimitPlan, LimitReport,
     LimitStep, Side,

@@ -16,7 +16,9 @@ use serde::{Serialize, Serializer};
 use crate::baselines::{BaselineRates, BaselineSums};
 use crate::repeats::{Repeated, without_requests};
 use crate::studies::{DissectionReport, ShrinkReport};
-use crate::{CaseRuns, Interval, MonitorUse, Outcome, Rate, RunSummary, memory, success_rate, team};
+use crate::{
+    CaseRuns, Interval, Likeness, MonitorUse, Outcome, Rate, RunSummary, memory, success_rate, team,
+};
 
 /// Schema name of a report file.
 pub const REPORT_SCHEMA: &str = "planproof/report/v1";
@@ -185,6 +187,9 @@ pub struct Report {
     /// alone: it is no figure of the runs, and the store does not have it.
     #[serde(skip)]
     pub wall: Option<std::time::Duration>,
+    /// An agent without a plan that passes and fails the same cases; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behaves_like: Option<Likeness>,
     /// Tokens; null if nobody counted them: a program with a model of its own need not report them.
     pub tokens: Option<Tokens>,
     /// The cost of holding models to their specifications; null if the agent is not made from one.
@@ -462,6 +467,7 @@ impl Report {
             synthesis_seconds: input.synthesis.map(|made| made.time.as_secs_f64()),
             agent_seconds: input.runs.iter().map(|run| run.wall.as_secs_f64()).sum(),
             wall: None,
+            behaves_like: Likeness::of(suite, cards, &usual),
             tokens: Some(Tokens::of(input.runs)).filter(|tokens| {
                 input.model.is_some() || !tokens.are_none() || suite.asks_no_model(input.agent)
             }),

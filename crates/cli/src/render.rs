@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
 use comfy_table::CellAlignment;
-use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report, Tokens};
+use planproof_bench::{
+    BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Tokens,
+};
 use planproof_report::{CommandLines, lines, metric_words, short_in_the_middle};
 use planproof_suite::{Baseline, Check, Content, EventNote, Explanation, Fact, Mark, SizeUnit};
 
@@ -281,6 +283,9 @@ fn came_to(report: &Report) -> String {
     for advice in &report.advice {
         line("Advice:", advice);
     }
+    if let Some(like) = &report.behaves_like {
+        line("Behaves like", &likeness(like));
+    }
     // Unlike the lines above, this one and the next include cases that are scored separately, because they say what is
     // missing from the whole campaign.
     let unscored = report.all_unscored();
@@ -296,6 +301,13 @@ fn came_to(report: &Report) -> String {
         report.wall.map_or_else(String::new, |wall| format!("; wall time: {}", seconds(wall.as_secs_f64())));
     line("Agent time:", &format!("{}, summed over all runs{wall}", seconds(report.agent_seconds)));
     out
+}
+
+/// "calling tools in the order of mention: 30 of 30 cases agree, 100.0 [88.6, 100.0] %".
+fn likeness(like: &Likeness) -> String {
+    let Likeness { does, cases, alike, low, high, .. } = *like;
+    let rate = alike as f64 / cases.max(1) as f64;
+    format!("{does}: {alike} of {cases} cases agree, {} %", rate_with_interval(Rate { rate, low, high }))
 }
 
 /// The cost of holding a model to its specification.

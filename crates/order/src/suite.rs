@@ -63,6 +63,10 @@ static BASELINES: [Baseline; 3] = [
 static BASELINE_NAMES: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| ["chance"].into_iter().chain(OneLook::ALL.map(OneLook::as_str)).collect());
 
+/// What those agents do.
+static BASELINE_DEEDS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| [""].into_iter().chain(OneLook::ALL.map(OneLook::deed)).collect());
+
 /// The figures that verdicts have.
 static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     [infeasible::NAMED, infeasible::ACTED].iter().chain(phrasing::SCORE_NAMES.iter()).copied().collect()
@@ -123,6 +127,10 @@ impl Suite for OrderSuite {
 
     fn baseline_names(&self) -> &'static [&'static str] {
         &BASELINE_NAMES
+    }
+
+    fn baseline_deeds(&self) -> &'static [&'static str] {
+        &BASELINE_DEEDS
     }
 
     fn score_names(&self) -> &'static [&'static str] {

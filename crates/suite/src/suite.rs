@@ -135,6 +135,12 @@ pub trait Suite: Send + Sync {
         &[]
     }
 
+    /// What each agent of [`baseline_names`](Self::baseline_names) does, in words that fit behind "Behaves like":
+    /// `calling tools in the order of mention`. Empty for one that nothing is to be compared with.
+    fn baseline_deeds(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The names of all figures that verdicts have in [`Scored::scores`].
     fn score_names(&self) -> &'static [&'static str] {
         &[]

@@ -166,6 +166,11 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     @let [value, interval] = metric_words(metric);
                     (figure(metric.title, &value, &html! { @if metric.interval.is_some() { "95 % interval " (interval) } }))
                 }
+                @if let Some(like) = &report.behaves_like {
+                    (figure("Behaves like", &format!("{} of {}", count(like.alike), count(like.cases)), &html! {
+                        "cases agree with " (like.does) "; 95 % interval " (percent_range(like.low, like.high))
+                    }))
+                }
                 (tokens(report.tokens))
                 @if let Some(used) = &report.monitor {
                     (figure("Corrections", &count(used.corrections), &html! {

@@ -41,6 +41,21 @@ impl OneLook {
     pub const ALL: [Self; 5] =
         [Self::Mention, Self::Reverse, Self::FirstWord, Self::MostWords, Self::EachSentence];
 
+    /// What an agent does that goes by it.
+    pub fn deed(self) -> &'static str {
+        match self {
+            Self::Mention => "calling tools in the order of mention",
+            Self::Reverse => "calling tools in the reverse order of mention",
+            Self::FirstWord => {
+                "calling tools in the order of mention or its reverse, as the first ordering word says"
+            }
+            Self::MostWords => {
+                "calling tools in the order of mention or its reverse, as most ordering words say"
+            }
+            Self::EachSentence => "going by the first ordering word of each sentence",
+        }
+    }
+
     /// The word used in files.
     pub fn as_str(self) -> &'static str {
         match self {
