@@ -20,9 +20,11 @@ mod explanation;
 pub mod html;
 pub mod inspect;
 pub mod junit;
+mod limit;
 pub mod step_summary;
 pub mod tables;
 
 pub use campaign::{ReportedCampaign, TraceSource, metric_words, servers};
 pub use command_lines::{CommandLines, campaign_line, shell_word};
 pub use explanation::{in_one_line, lines, short_in_the_middle};
+pub use limit::{deciding_interval, limit_in_words};

@@ -7,7 +7,7 @@ use planproof_bench::{
     LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, SummaryInput, Unit,
 };
 use planproof_order::synth::ACTIONS_MAX;
-use planproof_report::ReportedCampaign;
+use planproof_report::{ReportedCampaign, deciding_interval, limit_in_words};
 use planproof_report::html::{self, HtmlLimits};
 
 use super::campaign::{
@@ -178,17 +178,16 @@ fn text(report: &LimitReport, notes: &[String]) -> String {
         out += &format!("{}\n", render::simulation());
     }
     out += &format!("\n{:#}\n", table(report));
-    let legend = "Success in per cent, with Wilson's 95 % intervals. Chance: a random order. In order: the order of \
-                  mention.";
-    out += &format!("{}\n", render::paragraph(legend));
-    if plan.early_stop {
-        let against = format!(
-            "Against {} %: by an interval that holds at every look, so a number of actions is left as soon as it is \
-             plain on which side it is.",
-            render::percent(plan.threshold)
-        );
-        out += &format!("{}\n", render::paragraph(&against));
-    }
+    let threshold = render::percent(plan.threshold);
+    let intervals = match plan.early_stop {
+        true => format!(
+            "Success in per cent, with 95 % intervals that hold at every look: a number of actions is done as soon as its \
+             interval lies on one side of {threshold} %."
+        ),
+        false => "Success in per cent, with Wilson's 95 % intervals.".to_owned(),
+    };
+    let baselines = "Chance: a random order. In order: the order of mention.";
+    out += &format!("{}\n", render::paragraph(&format!("{intervals} {baselines}")));
     out += &format!("\n{}\n{}\n", plot(report), render::text(&conclusion(report)));
     for note in cost(campaign).iter().chain(notes) {
         out += &format!("{note}\n");
@@ -197,23 +196,22 @@ fn text(report: &LimitReport, notes: &[String]) -> String {
 }
 
 fn table(report: &LimitReport) -> render::Table {
-    let against = format!("Against {} %", render::percent(report.plan.threshold));
+    let against = format!("{} %", render::percent(report.plan.threshold));
     let mut table =
-        render::table(&["Actions", "Passed", "% [95 %]", "Chance", "In order", "One look", &against]);
+        render::table(&["Actions", "Passed", "% [95 %]", &against, "Chance", "In order", "One look"]);
     let dash = || "-".to_owned();
     for level in &report.levels {
         let interval = |low: f64, high: f64| format!("[{}, {}]", render::percent(low), render::percent(high));
         let side = level.side.as_str().replace('_', " ");
+        let (low, high) = deciding_interval(report, level);
         table.add_row([
             level.actions.to_string(),
             format!("{} of {}", level.passed, level.runs),
-            level.rate.map_or_else(dash, |rate| {
-                format!("{} {}", render::percent(rate), interval(level.low, level.high))
-            }),
+            level.rate.map_or_else(dash, |rate| format!("{} {}", render::percent(rate), interval(low, high))),
+            side,
             level.chance.map_or_else(dash, render::percent),
             level.in_order.map_or_else(dash, render::percent),
             level.one_look.map_or_else(dash, render::percent),
-            side,
         ]);
     }
     table
@@ -226,7 +224,8 @@ fn plot(report: &LimitReport) -> String {
     for level in &report.levels {
         let mut line = vec![' '; PLOT_WIDTH];
         line[column(report.plan.threshold)] = '┊';
-        line[column(level.low)..=column(level.high)].fill('─');
+        let (low, high) = deciding_interval(report, level);
+        line[column(low)..=column(high)].fill('─');
         // A later sign covers an earlier one in the same column, and success must be seen.
         for (rate, sign) in [(level.chance, '◇'), (level.in_order, '△'), (level.rate, '●')] {
             if let Some(rate) = rate {
@@ -240,35 +239,11 @@ fn plot(report: &LimitReport) -> String {
 
 /// The limit in words.
 fn conclusion(report: &LimitReport) -> String {
-    let LimitReport { plan, .. } = report;
-    let threshold = render::percent(plan.threshold);
-    let mut out = match (report.outcome, report.limit) {
-        (LimitOutcome::Found, Some(limit)) => {
-            let more = limit + 1;
-            format!(
-                "Limit: {limit} actions. Up to there at least {threshold} % of the cases pass, with {more} fewer do."
-            )
-        }
-        (LimitOutcome::BelowFrom, _) => {
-            format!(
-                "Limit: below {} actions, with which fewer than {threshold} % of the cases pass.",
-                plan.from
-            )
-        }
-        (LimitOutcome::AboveTo, _) => format!(
-            "Limit: {} actions or more: at least {threshold} % of the cases passed with each number.{}",
-            plan.to,
-            further(plan.to)
-        ),
-        _ => "The limit is not known: the search did not finish.".to_owned(),
+    let further = match report.outcome {
+        LimitOutcome::AboveTo => further(report.plan.to),
+        _ => String::new(),
     };
-    match (report.limit_low, report.limit_high) {
-        (Some(low), Some(high)) => out += &format!(" By the intervals: {low} to {high}."),
-        (Some(low), None) => out += &format!(" By the intervals: {low} or more."),
-        (None, Some(high)) => out += &format!(" By the intervals: at most {high}."),
-        (None, None) => {}
-    }
-    out
+    format!("Limit: {}{further}", limit_in_words(report))
 }
 
 /// How to search beyond a number of actions; nothing where no case has more.

@@ -142,7 +142,10 @@ fn list_table(campaigns: &[CampaignRow], [began, most]: [usize; 2]) -> Table {
         );
         row.push(name(Some(&campaign.agent)));
         row.extend(has_models.then(|| name(campaign.model.as_deref()) + simulation));
-        row.push(if finished == total { total.to_string() } else { format!("{finished} of {total}") });
+        // A search for a limit has ended when it runs no more, however many cases it has left.
+        let is_search = stored::options(campaign).is_ok_and(|options| options.kept.limit.is_some());
+        let is_whole = finished == total || is_search;
+        row.push(if is_whole { finished.to_string() } else { format!("{finished} of {total}") });
         row.extend([campaign.passed, campaign.failed].map(|count| count.to_string()));
         row.extend(has_unscored.then(|| campaign.unscored.to_string()));
         table.add_row(row);

@@ -1,13 +1,13 @@
 //! The capability limit: success by number of actions and by difficulty (figures 8 and 9 of the paper).
 
 use maud::{Markup, html};
-use planproof_bench::{ByBits, LimitLevel, LimitOutcome, LimitReport, Side};
+use planproof_bench::{ByBits, LimitLevel, LimitOutcome, LimitReport};
 
 use super::chart::{Chart, ONE_LOOK, Point, Series, Style, success};
 use super::summary::{figure, or_dash, tokens};
-use super::text::{Foreign, count, percent, percent_range, seconds};
+use super::text::{Foreign, count, percent_range, seconds};
 use super::{NAME_CHARACTERS_MAX, command};
-use crate::ReportedCampaign;
+use crate::{ReportedCampaign, deciding_interval, limit_in_words};
 
 /// The result of the search.
 pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>) -> Markup {
@@ -31,8 +31,7 @@ pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>)
                 div.figure.lead {
                     p.name { "Capability limit" }
                     p.value { (limit(report)) }
-                    p { (in_words(report)) }
-                    p.quiet { (range(report)) }
+                    p { (limit_in_words(report)) }
                 }
                 (figure("Runs", &count(totals.runs), &html! {
                     (count(totals.passed)) " passed, " (count(totals.unscored)) " unscored"
@@ -57,28 +56,6 @@ fn limit(report: &LimitReport) -> String {
         (LimitOutcome::AboveTo, None) => format!("{} or more", report.plan.to),
         (_, None) => "–".to_owned(),
     }
-}
-
-fn in_words(report: &LimitReport) -> String {
-    let threshold = percent(report.plan.threshold);
-    match report.outcome {
-        LimitOutcome::Found => format!("the last number before the success rate falls below {threshold}"),
-        LimitOutcome::BelowFrom => format!("the success rate is below {threshold} from the start"),
-        LimitOutcome::AboveTo => format!("the success rate never fell below {threshold}"),
-        LimitOutcome::NotFinished => "the search did not finish".to_owned(),
-    }
-}
-
-fn range(report: &LimitReport) -> String {
-    let from = report.limit_low.map_or(format!("below {}", report.plan.from), |low| low.to_string());
-    // `limit_high` is absent if no rate is clearly below the threshold, and also if the first one already is.
-    let is_below_from = report.levels.first().is_some_and(|level| level.side == Side::Below);
-    let to = match report.limit_high {
-        Some(high) => high.to_string(),
-        None if is_below_from => format!("below {}", report.plan.from),
-        None => "not known".to_owned(),
-    };
-    format!("by 95 % intervals: from {from} to {to}")
 }
 
 /// A column of a drawing.
@@ -143,7 +120,8 @@ pub(super) fn by_actions(report: &LimitReport) -> Markup {
     if report.levels.is_empty() {
         return Markup::default();
     }
-    let columns: Vec<Column> = report.levels.iter().map(Column::from).collect();
+    let column = |level| Column { interval: deciding_interval(report, level), ..Column::from(level) };
+    let columns: Vec<Column> = report.levels.iter().map(column).collect();
     let chart = Chart {
         id: "chart-actions",
         title: "Success rate by number of actions, with 95 % intervals. The table has the same figures.",
@@ -156,11 +134,10 @@ pub(super) fn by_actions(report: &LimitReport) -> Markup {
         section aria-labelledby="by-actions" {
             h2 #by-actions { "Success by number of actions" }
             p.intro {
-                "With Wilson's 95 % intervals. "
                 @if report.plan.early_stop {
-                    "A number of actions is done as soon as an interval that is valid at every look (the last column) lies \
-                     on one side of the threshold."
-                } @else { "All cases of each number of actions are run." }
+                    "With 95 % intervals that are valid at every look: a number of actions is done as soon as its interval \
+                     lies on one side of the threshold."
+                } @else { "With Wilson's 95 % intervals. All cases of each number of actions are run." }
             }
             div.beside {
                 (success(&chart, &series(&columns)))
@@ -176,7 +153,7 @@ fn levels_table(report: &LimitReport) -> Markup {
             table.stacked {
                 thead {
                     tr {
-                        @for name in ["Actions", "Runs", "Passed", "Rate", "Chance", "Order of mention", "One look", "Threshold"] {
+                        @for name in ["Actions", "Passed", "Rate", "Threshold", "Chance", "Order of mention", "One look"] {
                             th scope="col" { (name) }
                         }
                     }
@@ -185,21 +162,13 @@ fn levels_table(report: &LimitReport) -> Markup {
                     @for level in &report.levels {
                         tr {
                             th scope="row" { (level.actions) }
-                            td.fixed { (count(level.runs)) " of " (count(level.planned.into())) }
-                            td { (count(level.passed)) }
-                            td {
-                                (or_dash(level.rate)) " "
-                                span.interval { (percent_range(level.low, level.high)) }
-                            }
+                            @let (low, high) = deciding_interval(report, level);
+                            td.fixed { (count(level.passed)) " of " (count(level.runs)) }
+                            td { (or_dash(level.rate)) " " span.interval { (percent_range(low, high)) } }
+                            td { (level.side.as_str().replace('_', " ")) }
                             td { (or_dash(level.chance)) }
                             td { (or_dash(level.in_order)) }
                             td { (or_dash(level.one_look)) }
-                            td {
-                                (level.side.as_str().replace('_', " ")) " "
-                                @if report.plan.early_stop {
-                                    span.interval { (percent_range(level.sequential_low, level.sequential_high)) }
-                                }
-                            }
                         }
                     }
                 }

@@ -134,6 +134,8 @@ pub(in crate::commands) async fn carry_out(
 /// Shows on stderr how a campaign goes.
 struct Watcher<'a> {
     global: &'a Global,
+    /// It searches for a limit.
+    is_search: bool,
     /// Questions to a person use the same stream, so a bar would be in the way.
     is_reviewed: bool,
     bar: ProgressBar,
@@ -145,9 +147,10 @@ struct Watcher<'a> {
 
 impl<'a> Watcher<'a> {
     fn new(global: &'a Global, prepared: &'a Prepared) -> Self {
-        let planproof_runner::Prepared { campaign, reviewing, .. } = &prepared.run;
+        let planproof_runner::Prepared { campaign, reviewing, options, .. } = &prepared.run;
         let (bar, stream) = (ProgressBar::hidden(), prepared.stream.as_deref());
-        Self { global, is_reviewed: reviewing.is_some(), bar, failed: 0, campaign, stream }
+        let is_search = options.limit.is_some();
+        Self { global, is_search, is_reviewed: reviewing.is_some(), bar, failed: 0, campaign, stream }
     }
 }
 
@@ -160,7 +163,9 @@ impl Watch for Watcher<'_> {
         };
         let resumed = if done == 0 { String::new() } else { format!(", {done} done already") };
         let replay = if is_replay { ", a replay" } else { "" };
-        let cases = counted(cases, "case");
+        // A search for a limit runs as many of its cases as it takes.
+        let most = if self.is_search { "up to " } else { "" };
+        let cases = format!("{most}{}", counted(cases, "case"));
         progress::say(self.global, &format!("campaign {campaign}: {cases}{times}{resumed}{replay}"));
         if !self.is_reviewed {
             self.bar = progress::bar(self.global, total, done);
