@@ -113,8 +113,8 @@ pub(crate) fn labelled(label: Option<&str>, agent: &str) -> String {
     }
 }
 
-/// The beginning of a report: the agent, passes and failures.
-pub(crate) fn result(report: &Report) -> String {
+/// The beginning of a report: the agent, the seed of its cases if there is one, passes and failures.
+pub(crate) fn result(report: &Report, seed: Option<u64>) -> String {
     let mut out = String::new();
     let model = match &report.model {
         // The names of our own agents contain their model, so it is only named for the others.
@@ -127,10 +127,11 @@ pub(crate) fn result(report: &Report) -> String {
         .as_ref()
         .map_or_else(String::new, |it| format!(" and {}", counted(it.cases, &format!("{} one", it.word))));
     let agent = terminal::inline(&report.agent);
+    let seed = seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
     let _ = writeln!(
         out,
         "{}",
-        text(&format!("{agent}{model}, {}{apart}{times}", counted(report.cases, "case")))
+        text(&format!("{agent}{model}, {}{apart}{times}{seed}", counted(report.cases, "case")))
     );
     if let Some(label) = &report.label {
         let _ = writeln!(out, "{}", folded("label: ", &terminal::inline(label), 2));

@@ -34,8 +34,8 @@ pub enum CompareError {
     },
     /// The campaigns have no case in common.
     #[error(
-        "campaigns {a} and {b} have no case in common{}; compare campaigns with the same seed and the same options of \
-         drawing, or with the same file of cases", same_ids(*differing)
+        "campaigns {a} and {b} have no case in common{}; run the second agent on the cases of the first: `planproof test \
+         AGENT --like {a}`", same_ids(*differing)
     )]
     NothingInCommon {
         /// The first campaign.

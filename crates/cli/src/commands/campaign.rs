@@ -7,6 +7,7 @@ mod cases;
 mod derived;
 mod dissect;
 mod lift;
+mod like;
 mod options;
 mod prepare;
 mod prepared;
@@ -161,7 +162,12 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         false => print_report(
             run.suite.unit(),
             &report,
-            &Found { findings: &findings, unscored, details: request.all.shown.details },
+            &Found {
+                findings: &findings,
+                unscored,
+                seed: run.campaign.seed,
+                details: request.all.shown.details,
+            },
             &run.campaign.id,
             &prepared.commands(),
             global,
@@ -279,6 +285,8 @@ pub(crate) struct Found<'a> {
     pub(crate) findings: &'a [Finding<'a>],
     /// Why a run has no score, if there is such a run.
     pub(crate) unscored: Option<&'a Unscored>,
+    /// The campaign's seed.
+    pub(crate) seed: u64,
     /// Whether all tables are shown.
     pub(crate) details: bool,
 }
@@ -304,7 +312,7 @@ pub(crate) fn print_report(
     if report.replay {
         writeln!(out, "{REPLAY}")?;
     }
-    writeln!(out, "{}", render::result(report))?;
+    writeln!(out, "{}", render::result(report, Some(found.seed)))?;
     for (place, finding) in found.findings.iter().enumerate() {
         let repeat = (report.repeats > 1).then_some(finding.repeat);
         let again = commands.see(campaign, &finding.case.card().id, repeat);

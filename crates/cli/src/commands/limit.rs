@@ -7,8 +7,8 @@ use planproof_bench::{
     LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, SummaryInput, Unit,
 };
 use planproof_order::synth::ACTIONS_MAX;
-use planproof_report::{ReportedCampaign, deciding_interval, limit_in_words};
 use planproof_report::html::{self, HtmlLimits};
+use planproof_report::{ReportedCampaign, deciding_interval, limit_in_words};
 
 use super::campaign::{
     CampaignCommand, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, named_agent, notes, prepare,

@@ -204,7 +204,8 @@ pub(crate) fn show(
         None => None,
     };
     let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
-    let found = Found { findings: &findings, unscored: why, details: shown.details };
+    let seed = options.kept.seed;
+    let found = Found { findings: &findings, unscored: why, seed, details: shown.details };
     print_report(options.suite()?.unit(), &report, &found, &campaign.id, &commands, global)
 }
 
@@ -281,7 +282,12 @@ fn show_in_full(
     print_report(
         stored.campaign.suite.unit(),
         &stored.report()?,
-        &Found { findings: &findings, unscored: stored.campaign.unscored(), details: shown.details },
+        &Found {
+            findings: &findings,
+            unscored: stored.campaign.unscored(),
+            seed: stored.campaign.options.seed,
+            details: shown.details,
+        },
         &campaign.id,
         &stored.commands,
         global,

@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
             // There is no campaign that such a command could be about.
             let commands = CommandLines::new("score", None, []);
             let figures = render::figures(&report, &commands, true);
-            write!(terminal::text(), "{}\n{figures}", render::result(&report)).map_err(Failure::from)
+            write!(terminal::text(), "{}\n{figures}", render::result(&report, None)).map_err(Failure::from)
         }
     };
     unless_closed(printed)?;

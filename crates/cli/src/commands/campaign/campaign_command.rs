@@ -80,7 +80,7 @@ impl CampaignCommand<'_> {
     /// Whether the seed determines the cases.
     pub(super) fn draws_cases(&self) -> bool {
         match self {
-            Self::Test(arguments) => arguments.from.is_none(),
+            Self::Test(arguments) => arguments.from.is_none() && arguments.like.is_none(),
             Self::Limit(..) => true,
             Self::Bench(..) => false,
         }
@@ -107,6 +107,14 @@ impl CampaignCommand<'_> {
         match self {
             Self::Bench(makes, _) => makes.make(),
             Self::Test(_) | Self::Limit(..) => Err(Failure::usage("orders are made by `planproof test`")),
+        }
+    }
+
+    /// The campaign whose cases are run again, if there is one.
+    pub(super) fn like(&self) -> Option<&str> {
+        match self {
+            Self::Test(arguments) => arguments.like.as_deref(),
+            Self::Limit(..) | Self::Bench(..) => None,
         }
     }
 

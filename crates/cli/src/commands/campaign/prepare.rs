@@ -17,6 +17,7 @@ use super::agreement::must_agree;
 use super::campaign_command::CampaignCommand;
 use super::derived::{Derived, must_be_asked_for};
 use super::dissect;
+use super::like::Like;
 use super::options::{ORDER, OrderOptions};
 use super::prepared::Prepared;
 use super::shrink;
@@ -171,7 +172,8 @@ fn begin(
 ) -> Result<Prepared, Failure> {
     let asking = arguments.asking(run_time(arguments, &agent))?;
     let bank = select::topic_bank(command.topics())?;
-    let order = OrderOptions {
+    let like = command.like().map(|run| Like::read(arguments, run, global)).transpose()?;
+    let mut order = OrderOptions {
         dissect: command.dissect(),
         shrink: command.shrink(),
         // The topics and not their file, which may change before the campaign is resumed.
@@ -181,10 +183,20 @@ fn begin(
         pages: command.pages().map(crate::pages::absolute).transpose()?,
         ..OrderOptions::judging(judge_options(&arguments.judge))
     };
+    if let Some(like) = &like {
+        like.judge(&mut order, global);
+    }
     command.must_be_shrunk(order.shrink.as_ref())?;
-    let new = new_campaign(arguments, global, agent, &command, &order);
+    let mut new = new_campaign(arguments, global, agent, &command, &order);
+    if let Some(like) = &like {
+        like.run(&mut new, global);
+    }
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
-    let run = planproof_runner::begin(&world, &new, || command.cases(new.seed, &bank))?;
+    let cases = || match &like {
+        Some(like) => Ok(like.cases(&order)),
+        None => command.cases(new.seed, &bank),
+    };
+    let run = planproof_runner::begin(&world, &new, cases)?;
     if !global.quiet {
         select::tell_run_time(asked_model(arguments, &new.agent), &arguments.model, arguments.timeout);
     }
