@@ -43,6 +43,9 @@ pub struct DissectionReport {
 pub struct CauseShare {
     /// The cause.
     pub cause: &'static str,
+    /// What it means, for people.
+    #[serde(skip)]
+    pub meaning: &'static str,
     /// Errors that have it.
     pub errors: u64,
     /// Their share of those whose cause was found; null if there are none.
@@ -165,11 +168,22 @@ impl Cause {
     pub const ALL: [Self; 5] =
         [Self::Probability, Self::Terminal, Self::Topic, Self::Structure, Self::Constraint];
 
-    /// The word used in files.
+    /// What it means that a failure has this cause.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Probability => "it sometimes passes the same query",
+            Self::Terminal => "with other wordings and tasks it passes",
+            Self::Topic => "about another job it passes",
+            Self::Structure => "with another paragraph of the same meaning it passes",
+            Self::Constraint => "it fails however the constraints are put",
+        }
+    }
+
+    /// The word used in files and reports. The paper calls the first two "probability" and "terminal".
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Probability => "probability",
-            Self::Terminal => "terminal",
+            Self::Probability => "chance",
+            Self::Terminal => "wording",
             Self::Topic => "topic",
             Self::Structure => "structure",
             Self::Constraint => "constraint",

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use comfy_table::CellAlignment;
 use planproof_bench::studies::DissectionReport;
 use planproof_report::CommandLines;
 
@@ -23,19 +24,22 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
         counted(report.reruns, "rerun")
     );
     let _ = writeln!(out, "{}", text(&what));
-    let mut causes = table(&["Cause", "Failures", "Share (% [95 %])"]);
+    let mut causes = table(&["Cause", "Failures", "Share (% [95 %])", "Meaning"]);
+    if let Some(meaning) = causes.column_mut(3) {
+        meaning.set_cell_alignment(CellAlignment::Left);
+    }
     for cause in &report.causes {
         let share = cause.share.map_or("-".to_owned(), |share| {
             format!("{} [{}, {}]", percent(share), percent(cause.low), percent(cause.high))
         });
-        causes.add_row([cause.cause.to_owned(), cause.errors.to_string(), share]);
+        causes.add_row([cause.cause.to_owned(), cause.errors.to_string(), share, cause.meaning.to_owned()]);
     }
     let _ = writeln!(out, "\n{causes:#}");
     let enough = report.enough;
-    // Only failures with a terminal cause are divided further.
+    // Only failures by wording are divided further.
     if enough.wordings + enough.actions + enough.either + enough.both > 0 {
         let terminal = format!(
-            "Terminal: other wordings alone were enough for {}, other tasks alone for {}, either for {}; {} needed both.",
+            "Wording: other wordings alone were enough for {}, other tasks alone for {}, either for {}; {} needed both.",
             enough.wordings, enough.actions, enough.either, enough.both
         );
         let _ = writeln!(out, "{}", text(&terminal));

@@ -42,6 +42,7 @@ pub fn report(
         let interval = wilson(errors, decided);
         CauseShare {
             cause: cause.as_str(),
+            meaning: cause.meaning(),
             errors,
             share: (decided > 0).then(|| errors as f64 / decided as f64),
             low: interval.low,

@@ -74,7 +74,7 @@ fn causes(report: &DissectionReport) -> Markup {
                                 (cause.share.map_or("–".to_owned(), percent)) " "
                                 span.interval { (percent_range(cause.low, cause.high)) }
                             }
-                            td.words { (meaning(cause.cause)) }
+                            td.words { (cause.meaning) }
                         }
                     }
                 }
@@ -83,22 +83,12 @@ fn causes(report: &DissectionReport) -> Markup {
     }
 }
 
-fn meaning(cause: &str) -> &'static str {
-    match cause {
-        "probability" => "it sometimes passes the same query",
-        "terminal" => "with other wordings and tasks it passes",
-        "topic" => "about another job it passes",
-        "structure" => "with another paragraph of the same meaning it passes",
-        _ => "it fails however the constraints are put",
-    }
-}
-
 fn rest(report: &DissectionReport) -> Markup {
     let enough = report.enough;
     html! {
         @if enough.wordings + enough.actions + enough.either + enough.both > 0 {
             p {
-                "Of the terminal causes, other wordings alone were enough for " (count(enough.wordings))
+                "Of the failures by wording, other wordings alone were enough for " (count(enough.wordings))
                 ", other tasks alone for " (count(enough.actions)) ", either for " (count(enough.either))
                 "; " (count(enough.both)) " needed both."
             }
