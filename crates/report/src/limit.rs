@@ -12,7 +12,7 @@ pub fn deciding_interval(report: &LimitReport, level: &LimitLevel) -> (f64, f64)
 }
 
 /// Up to where the agent reaches the threshold, and what comes behind it: "80 % or more of the cases pass up to 4
-/// actions. At 5, 71 % of 217 pass (62 to 79): undecided."
+/// actions. At 5, 71 % of 217 cases pass (95 % interval 62 to 79): undecided."
 pub fn limit_in_words(report: &LimitReport) -> String {
     let threshold = percent(report.plan.threshold);
     let up_to = match (report.outcome, report.limit) {
@@ -36,13 +36,13 @@ pub fn limit_in_words(report: &LimitReport) -> String {
     let Some((level, rate)) = level.and_then(|level| Some((level, level.rate?))) else { return up_to };
     let (low, high) = deciding_interval(report, level);
     let side = match level.side {
-        Side::Below => "which is plainly below",
-        Side::Above => "which is plainly above",
+        Side::Below => "plainly below",
+        Side::Above => "plainly above",
         Side::Undecided => "undecided",
         Side::NotFinished => "not finished",
     };
     format!(
-        "{up_to} At {behind}, {} % of {} pass, {} to {} % with 95 % confidence: {side}.",
+        "{up_to} At {behind}, {} % of {} cases pass (95 % interval {} to {}): {side}.",
         percent(rate),
         level.runs,
         percent(low),

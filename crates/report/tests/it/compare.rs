@@ -108,7 +108,7 @@ fn the_same_id_is_not_yet_the_same_case() {
     assert_eq!(
         Comparison::new(&a.reported(), &b.reported()).expect_err("no case is the same").to_string(),
         "campaigns 20261120-1233-abcd and 20261120-1233-abcd have no case in common (15 ids are in both, but with other \
-         texts); compare campaigns with the same seed and the same options of drawing, or with the same file of cases"
+         texts); run the second agent on the cases of the first: `planproof test AGENT --like 20261120-1233-abcd`"
     );
     let mut mixed = TestCampaign::simulated(SimKind::Perfect, options(), 10);
     mixed.change(3, |case| case.query += " Hurry.");

@@ -54,15 +54,14 @@ fn the_parts_come_in_order() {
     h2: Failures by class
     h2: Flags
     h2: Failing cases
-    h3: Findings: the smallest case of each class
-    summary: Finding 1 order_error case 7-3, 3 actions not police dog training before traffic camera search: "Earlier than traffic camera search, police dog training and bank transfer tracing happen" (and 1 more) 3 cases of this class
+    h3: Findings: the smallest cases, one of each class first
+    summary: Finding 1 order_error case 7-3, 3 actions traffic camera search came before police dog training: "Earlier than traffic camera search, police dog training and bank transfer tracing happen" (and 1 more)
     h5: Constraints
     h5: Trace
-    h3: All further failures 2
-    summary: order_error case 7-1, 3 actions not pulsar signal fitting before simulation code profiling: "Simulation code profiling comes after pulsar signal fitting" (and 2 more)
+    summary: Finding 2 order_error case 7-2, 3 actions leather auction came before runway lighting rehearsal: "Runway lighting rehearsal precedes leather auction and button inventory" (and 1 more)
     h5: Constraints
     h5: Trace
-    summary: order_error case 7-2, 3 actions not runway lighting rehearsal before leather auction: "Runway lighting rehearsal precedes leather auction and button inventory" (and 1 more)
+    summary: Finding 3 order_error case 7-1, 3 actions simulation code profiling came before pulsar signal fitting: "Simulation code profiling comes after pulsar signal fitting" (and 2 more)
     h5: Constraints
     h5: Trace
     h2: Runs that passed
@@ -90,7 +89,7 @@ fn the_parts_come_in_order() {
     planproof test 'tools@sim/in-order' --cases 4
     ");
     insta::assert_snapshot!(page.all("details", "")[0].lines(), @r#"
-    Finding 1 order_error case 7-3, 3 actions not police dog training before traffic camera search: "Earlier than traffic camera search, police dog training and bank transfer tracing happen" (and 1 more) 3 cases of this class
+    Finding 1 order_error case 7-3, 3 actions traffic camera search came before police dog training: "Earlier than traffic camera search, police dog training and bank transfer tracing happen" (and 1 more)
     Earlier than traffic camera search, police dog training and bank transfer tracing happen; at some stage after police dog training and bank transfer tracing are carried out, traffic camera search takes place.
     Called
     traffic camera search (first wrong call)
