@@ -5,9 +5,9 @@
 //! and answer a question completely from the results? The paper publishes the schemas of its tables and a few
 //! examples. The rows and the 120 questions here are ours; its printed examples hold for them.
 //!
-//! Everything is scored by execution: a statement by its rows, a program by its value, an answer by all of its parts. A
-//! plan is compared with the planned tools, and a sub-task by what its call returned; where nothing was executed, by the
-//! meaning of its words, which is marked.
+//! Everything is scored by execution: a statement by its rows, a program by its value, an answer by all of its parts.
+//! A plan is compared with the planned tools, and a sub-task by what its call returned; where nothing was executed, by
+//! the meaning of its words, which is marked.
 //!
 //! # Module layout
 //!

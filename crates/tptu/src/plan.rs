@@ -178,7 +178,8 @@ fn list(text: &str) -> Result<Vec<Value>, OutputFault> {
     }
 }
 
-/// The first list of names, and the place behind it. Names of tools need no quotes: `[Python generator, SQL generator]`.
+/// The first list of names, and the place behind it. Names of tools need no quotes, as in `[Python generator, SQL
+/// generator]`.
 fn names(text: &str) -> Result<(Vec<Value>, usize), OutputFault> {
     let quoted = first(text, '[');
     let bare = text.match_indices('[').take(NAMES_TRIED_MAX).find_map(|(start, _)| {

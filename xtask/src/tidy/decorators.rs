@@ -88,10 +88,10 @@ fn blocks(code: &str) -> Vec<Block<'_>> {
     for (index, line) in code.lines().enumerate() {
         let head = line.trim_start();
         let after = start + line.len() + 1;
-        if let Some(names) = head_names(head) {
-            if let Some((body, _)) = braced(&code[start..]) {
-                found.push(Block { line: index + 1, names, methods: methods(body) });
-            }
+        if let Some(names) = head_names(head)
+            && let Some((body, _)) = braced(&code[start..])
+        {
+            found.push(Block { line: index + 1, names, methods: methods(body) });
         }
         start = after;
     }

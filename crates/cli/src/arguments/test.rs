@@ -43,8 +43,8 @@ pub(crate) struct TestArguments {
     pub(crate) from: Option<PathBuf>,
     /// Run the cases of this campaign of the store again, with its seed, repeats, limits and rules.
     ///
-    /// Its id, a prefix of the id, or `last`. `planproof report A B` then compares the two, case by case. What the command
-    /// line names takes precedence.
+    /// Its id, a prefix of the id, or `last`. `planproof report A B` then compares the two, case by case. What the
+    /// command line names takes precedence.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["from", "resume", "replay", "cases", "actions", "first", "infeasible"], conflicts_with_all = SHAPE)]
     pub(crate) like: Option<String>,
     #[command(flatten)]

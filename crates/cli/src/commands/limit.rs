@@ -197,8 +197,7 @@ fn text(report: &LimitReport, notes: &[String]) -> String {
 
 fn table(report: &LimitReport) -> render::Table {
     let against = format!("{} %", render::percent(report.plan.threshold));
-    let mut table =
-        render::table(&["Actions", "Passed", "% [95 %]", &against, "Chance", "In order", "One look"]);
+    let mut table = render::table(&["Actions", "Passed", "% [95 %]", &against, "Chance", "In order"]);
     let dash = || "-".to_owned();
     for level in &report.levels {
         let interval = |low: f64, high: f64| format!("[{}, {}]", render::percent(low), render::percent(high));
@@ -211,7 +210,6 @@ fn table(report: &LimitReport) -> render::Table {
             side,
             level.chance.map_or_else(dash, render::percent),
             level.in_order.map_or_else(dash, render::percent),
-            level.one_look.map_or_else(dash, render::percent),
         ]);
     }
     table

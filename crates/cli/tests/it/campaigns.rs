@@ -237,3 +237,103 @@ fn the_default_of_iterations_follows_from_the_case() {
     let run = place.run("test tools@sim/perfect --cases 2 --actions 3 --json").code(0);
     assert!(!run.err.contains("model turns"), "{run:?}");
 }
+
+/// Findings come before figures, with numbers that the page has, too; what few need comes with --details alone.
+#[test]
+fn findings_come_first_and_details_when_asked() {
+    let place = Place::new();
+    let run = place.run("test tools@sim/in-order --cases 30 --actions 3..5 --html page.html").code(1);
+    let at = |text: &str| run.out.find(text).unwrap_or_else(|| panic!("no {text:?} in {run:?}"));
+    assert!(
+        at("Passed:") < at("Finding 1: order_error, case ") && at("Finding 3: ") < at(" Actions   Cases")
+    );
+    assert!(at(" Actions   Cases") < at("All figures: planproof runs show"), "{run:?}");
+    assert!(!run.out.contains("by wording and by what they demand"), "{run:?}");
+    assert_eq!(run.out.matches("\nseal ").count() + run.err.matches("seal ").count(), 1, "{run:?}");
+    // Each violated sentence is marked and not repeated; what was done is said.
+    let (_, first) = run.out.split_once("Finding 1: ").unwrap();
+    let violated = first.lines().find_map(|line| line.strip_prefix("  violated: ")).unwrap();
+    assert!(violated.contains(" came before ") && !violated.contains('"'), "{violated}");
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    for number in 1..=3 {
+        let case = run.out.split(&format!("Finding {number}: order_error, case ")).nth(1).unwrap();
+        let case = case.split(' ').next().unwrap();
+        let shown = format!("Finding {number}</span> <span class=\"class\">order_error</span> case {case},");
+        assert!(page.contains(&shown), "{shown}");
+    }
+    let details = place.run("runs show last --details").code(0).out;
+    assert!(details.contains("by wording and by what they demand") && !details.contains("All figures:"));
+}
+
+/// An agent that does as one without a plan is said to; others are not.
+#[test]
+fn what_an_agent_behaves_like_is_said() {
+    let place = Place::new();
+    for (model, like) in
+        [("in-order", Some("calling tools in the order of mention")), ("perfect", None), ("careless", None)]
+    {
+        let run = place.run(&format!("test tools@sim/{model} --cases 40 --html page.html"));
+        let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+        assert_eq!(page.contains("Behaves like"), like.is_some(), "{model}");
+        match like {
+            Some(like) => {
+                let said = format!("Behaves like {like}: 40 of 40 cases agree, 100.0 [91.2, 100.0] %");
+                assert!(run.out.contains(&said), "{run:?}");
+                let json = place.run("runs show last --json").code(0).json();
+                assert_eq!(
+                    (&json["behaves_like"]["name"], &json["behaves_like"]["alike"]),
+                    (&json!("mention"), &json!(40))
+                );
+            }
+            None => assert!(!run.out.contains("Behaves like"), "{run:?}"),
+        }
+    }
+}
+
+/// An agent that has changed is compared with itself on the same cases, whatever seed was drawn for it.
+#[test]
+fn a_campaign_like_another_has_its_cases_and_rules() {
+    let place = Place::new();
+    let first = "test tools@sim/in-order --cases 9 --actions 3..4 --seed 88 --distractors 1 --repeat 2 --allow-repeats \
+                 --iterations 30 --timeout 77";
+    place.run(first).code(1);
+    let run = place.run("test tools@sim/careless --like last --label second");
+    assert!(run.code <= 1, "{run:?}");
+    let runs = json_lines(&place.run("runs list --json").code(0).out);
+    let (second, first) = (runs[0]["run"].as_str().unwrap(), runs[1]["run"].as_str().unwrap());
+    let compared = place.run(&format!("report {first} {second} --json")).code(0).json();
+    assert_eq!(compared["common"], 9, "{compared}");
+    let options = |run: &str| {
+        let out = place.run(&format!("runs show {run} --json")).code(0).json();
+        json!([out["cases"], out["repeats"], out["runs"]])
+    };
+    assert_eq!(options(first), options(second));
+    let cases = |run: &str| place.run(&format!("runs export {run} --format cases")).code(0).out;
+    assert_eq!(cases(first), cases(second));
+    // The command line says otherwise.
+    place.run(&format!("test tools@sim/perfect --like {first} --repeat 1 -q")).code(0);
+    assert_eq!(place.run("runs show last --json").code(0).json()["runs"], 9);
+    for (line, said) in [
+        ("test tools@sim/perfect --like last --seed 3", "leave --seed out"),
+        ("test tools@sim/perfect --like last --cases 3", "cannot be used with"),
+        ("test tools@sim/perfect --like nothing", "nothing"),
+    ] {
+        let run = place.run(line).code(2);
+        assert!(run.err.contains(said), "{line}: {run:?}");
+    }
+    place.run("bench gsm8k direct@sim/gold --limit 1 -q").code(0);
+    let run = place.run("test tools@sim/perfect --like last").code(2);
+    assert!(run.err.contains("is of the suite gsm8k"), "{run:?}");
+}
+
+/// Nobody counts the tokens of a program that brings a model of its own, or has none.
+#[cfg(unix)]
+#[test]
+fn tokens_that_nobody_counted_are_unknown() {
+    let place = Place::new();
+    place.run("test command:true --cases 2 --csv r.csv --html page.html");
+    let report = place.run("runs show last --json").json();
+    assert!(report["tokens"].is_null(), "{report}");
+    place.run("test tools@sim/perfect --cases 2 -q").code(0);
+    assert!(place.run("runs show last --json").code(0).json()["tokens"]["input"].as_u64() > Some(0));
+}

@@ -86,7 +86,7 @@ fn what_the_demonstration_suggests_shows_the_same_failure() {
     let out = place.run("demo").code(0).out;
     let mut seen = 0;
     for finding in out.split("\nFinding ").skip(1) {
-        let class = finding.split_whitespace().nth(1).unwrap();
+        let class = finding.split_whitespace().nth(1).unwrap().trim_end_matches(',');
         let line = finding.lines().find_map(|line| line.strip_prefix("  see it:   ")).unwrap();
         let (synth, check) = line.split_once(" | ").unwrap();
         let synth: Vec<&str> = synth.split_whitespace().skip(1).collect();

@@ -26,7 +26,7 @@ fn a_planted_word_is_named_and_everything_is_kept() {
     let dissection = &report["dissection"];
     assert!(report["failed"].as_u64().unwrap() > 3, "{report}");
     assert_eq!((&dissection["errors"], &dissection["taken"]), (&report["failed"], &report["failed"]));
-    assert!((share(&report, "terminal") - 1.0).abs() < 1e-9, "{dissection}");
+    assert!((share(&report, "wording") - 1.0).abs() < 1e-9, "{dissection}");
     assert_eq!(dissection["enough"]["wordings"], report["failed"]);
     assert_eq!((&dissection["variants"], &dissection["reruns"]), (&json!(3), &json!(3)));
     // Every variant is there with what changed and its verdict.
@@ -60,7 +60,7 @@ fn a_planted_word_is_named_and_everything_is_kept() {
     assert_eq!(json_lines(&place.run("runs list --json").code(0).out).len(), 1);
     let text = place.run("runs show last").code(0).out;
     for part in
-        ["Cause", "terminal", "100.0 [", "Topics with the most failures", "other wordings alone were enough"]
+        ["Cause", "wording", "100.0 [", "Topics with the most failures", "other wordings alone were enough"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -29,9 +29,9 @@ fn a_limit_is_found_shown_and_stored() {
     let run = place.run("limit tools@sim/careless --threshold 50% --html l.html").code(0);
     assert!(run.out.contains("SIMULATION") && run.out.contains("\nLimit: "), "{run:?}");
     assert!(
-        run.out.contains("Against 50.0 %")
+        run.out.contains(" 50.0 % ")
             && run.out.contains("┊ threshold")
-            && run.out.contains("By the intervals: "),
+            && run.out.contains("intervals that hold at every look"),
         "{run:?}"
     );
     let page = fs::read_to_string(place.path("l.html")).unwrap();
@@ -47,7 +47,8 @@ fn a_limit_is_found_shown_and_stored() {
     );
     let again = search(&place, "--resume last", 0);
     let limit = again["limit"].as_u64().unwrap();
-    assert!(run.out.contains(&format!("Limit: {limit} actions")), "{limit} {run:?}");
+    let words = format!("Limit: 50 % or more of the cases pass up to {limit} actions. At {}, ", limit + 1);
+    assert!(run.out.contains(&words), "{limit} {run:?}");
     place.run("test tools@sim/perfect --cases 2 -q").code(0);
     assert!(place.run("limit --resume last").code(2).err.contains("is no search for a limit"));
 

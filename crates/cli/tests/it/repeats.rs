@@ -17,7 +17,7 @@ fn repeats_are_counted_shown_and_written() {
     let line = format!("test tools@sim/careless --cases 40 --repeat 3 --findings 1 {files}");
     let run = place.run(&line).code(1);
     assert!(run.err.contains(": 40 cases, each 3 times\n"), "{run:?}");
-    assert!(run.out.starts_with("tools@sim/careless, 40 cases, each 3 times\n"), "{run:?}");
+    assert!(run.out.starts_with("tools@sim/careless, 40 cases, each 3 times, seed 7\n"), "{run:?}");
     assert!(run.out.contains("pass^k (% [95 %])") && run.out.contains("sometimes (flaky)"), "{run:?}");
 
     let report = place.run("runs show last --json -q").code(0).json();

@@ -518,7 +518,7 @@ fn a_report_takes_no_file_of_its_own_campaign() {
 #[test]
 fn what_the_monitor_did_is_in_every_report() {
     let place = Place::new();
-    let run = place.run("test reflexion@sim/clumsy --cases 6 --csv runs.csv --html page.html");
+    let run = place.run("test reflexion@sim/clumsy --cases 6 --details --csv runs.csv --html page.html");
     assert!(run.out.contains("Corrections"), "{run:?}");
     assert!(run.out.contains("nobody"), "{run:?}");
     let report = |line: &str| -> Value { serde_json::from_str(&place.run(line).code(0).out).unwrap() };

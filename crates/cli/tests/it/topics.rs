@@ -131,7 +131,7 @@ fn a_campaign_keeps_its_topics() {
             case["trials"].as_array().unwrap().iter().map(|trial| &trial["step"]).collect();
         assert!(!steps.contains(&&json!("topic")), "there is no other topic: {case}");
         let impossible = case["impossible"].to_string();
-        assert!(case["cause"] == "terminal" || impossible.contains("no other topic"), "{case}");
+        assert!(case["cause"] == "wording" || impossible.contains("no other topic"), "{case}");
     }
     let shown = place.run("runs show last --json").json();
     assert_eq!(shown["dissection"], *dissection);

@@ -117,8 +117,9 @@ pub(super) fn judge(question: &QuestionCase, events: &[Event]) -> Result<Verdict
     Ok(verdict(question, Some(&ended), calls.collect(), None))
 }
 
-/// The verdict on a run with these calls and this end; without an end, on a missing prediction. `named` are the supporting sentences of a prediction of
-/// HotpotQA, if predictions have any: then `Some(None)` is a prediction without them.
+/// The verdict on a run with these calls and this end; without an end, on a missing prediction. `named` are the
+/// supporting sentences of a prediction of HotpotQA, if predictions have any: then `Some(None)` is a prediction without
+/// them.
 pub(super) fn verdict(
     question: &QuestionCase,
     ended: Option<&Ended<'_>>,

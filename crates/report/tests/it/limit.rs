@@ -55,8 +55,14 @@ fn the_page_of_a_search_has_both_drawings_and_their_figures() {
     let page = page(|out| html::write_limit(&report, &campaign.reported(), &HtmlLimits::default(), out));
     assert_eq!(page.all("figure", "chart").len(), 2);
     let text = page.only("main", "").lines();
-    assert!(text.contains("Capability limit") && text.contains("75 % or more of the cases pass up to 2 actions."), "{text}");
-    assert!(text.contains(" of 12 cases pass (95 % interval ") && text.contains("): plainly below."), "{text}");
+    assert!(
+        text.contains("Capability limit") && text.contains("75 % or more of the cases pass up to 2 actions."),
+        "{text}"
+    );
+    assert!(
+        text.contains(" of 12 cases pass (95 % interval ") && text.contains("): plainly below."),
+        "{text}"
+    );
     assert!(text.contains("Success by difficulty"), "{text}");
     // A row for each number of actions and for each range of bits.
     let rows = page.find(&|element| element.name == "tbody");

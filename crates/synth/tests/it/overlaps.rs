@@ -100,7 +100,7 @@ fn renamed(case: &PlanningCase, calls: &[Made], draw: &mut Draw) -> (PlanningCas
     for (action, name) in case.actions.iter_mut().zip(names) {
         let tool =
             case.tools.iter_mut().find(|tool| tool.name.as_str() == action.tool).expect("it is offered");
-        tool.name = name.clone().into();
+        tool.name.clone_from(&name);
         action.tool = name;
     }
     let events = run(&case, calls);
