@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use planproof_agents::{Contact, Ran};
-use planproof_trace::{EndReason, Event, EventKind, EventSink};
+use planproof_trace::{EndReason, Event, EventKind, EventSink, LimitKind};
 use tokio_util::sync::CancellationToken;
 
 /// The number of runs without a result, all failing in the same way, that stop a campaign about which nothing else is
@@ -205,6 +205,12 @@ fn ended(end: &EndReason) -> String {
     match end {
         EndReason::Answered { text } if text.is_empty() => "it ended without a word".to_owned(),
         EndReason::Answered { text } => format!("it answered: {text}"),
+        EndReason::LimitReached { limit: LimitKind::WallMilliseconds, value } => {
+            format!("its time was over (--timeout {})", *value as f64 / 1000.0)
+        }
+        EndReason::LimitReached { limit: LimitKind::Iterations, value } => {
+            format!("it had made all the calls that it may (--iterations {value})")
+        }
         EndReason::LimitReached { limit, value } => format!("it was ended by its limit, {limit} {value}"),
         EndReason::AgentFailed { reason } | EndReason::Unscored { reason } => reason.clone(),
     }

@@ -11,8 +11,8 @@ use comfy_table::CellAlignment;
 use planproof_bench::{
     BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Tokens,
 };
-use planproof_report::{CommandLines, lines, metric_words, short_in_the_middle};
-use planproof_suite::{Baseline, Check, Content, EventNote, Explanation, Fact, Mark, SizeUnit};
+use planproof_report::{CommandLines, ExplanationLine, lines, metric_words, short_in_the_middle};
+use planproof_suite::{Baseline, Check, EventNote, Explanation, Mark, SizeUnit};
 
 use dissection::dissection;
 use shrinking::shrinking;
@@ -64,16 +64,11 @@ pub(crate) fn of_places(text: &str, places: &[[u32; 2]]) -> Explanation {
 
 /// The whole verdict except its class and the text, a line for each fact.
 pub(crate) fn explanation(explained: &Explanation) -> String {
-    let line = |(fact, (label, text)): (&Fact, (&str, String))| {
-        let text = match fact.content {
-            Content::Ends(_) => one_line_with_its_end(&text),
-            Content::Text(_) | Content::Steps(_) | Content::Map(_) | Content::Timeline(_) => {
-                terminal::inline(&text)
-            }
-        };
+    let line = |ExplanationLine { label, text, keeps_end }: ExplanationLine| {
+        let text = if keeps_end { one_line_with_its_end(&text) } else { terminal::inline(&text) };
         folded(&format!("  {:<9} ", format!("{label}:")), &text, FACT_INDENT) + "\n"
     };
-    explained.facts.iter().zip(lines(explained)).map(line).collect()
+    lines(explained).into_iter().map(line).collect()
 }
 
 /// Characters before the text of a fact.
@@ -174,10 +169,12 @@ pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -
             let _ = writeln!(out, "{}\n", metrics_table(report));
         }
     }
+    // The section about cases that are scored apart is asked for with these cases.
+    let apart = report.apart.as_ref().map(|apart| apart.word.as_str());
+    for section in sections(report).filter(|section| details || Some(section.key) == apart) {
+        let _ = writeln!(out, "{}\n", section_lines(section));
+    }
     if details {
-        for section in sections(report) {
-            let _ = writeln!(out, "{}\n", section_lines(section));
-        }
         if let Some(used) = &report.monitor {
             let _ = writeln!(out, "{}\n", monitor_table(used));
         }

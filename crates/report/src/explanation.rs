@@ -1,24 +1,40 @@
 //! A verdict in plain words, for text reports. Texts from the case, the agent and other outside sources are passed
 //! through unchanged; each report escapes them itself.
 
-use planproof_suite::{Content, Explanation};
+use planproof_suite::{Content, Explanation, Fact};
 
 /// Maximum number of characters in one line of an explanation; a run can have thousands of calls.
 pub(crate) const LINE_CHARACTERS_MAX: usize = 2000;
 
-/// Everything besides class and text, as lines with a label and a text. No text is longer than
-/// [`LINE_CHARACTERS_MAX`] characters or contains a line break.
-pub fn lines(explained: &Explanation) -> impl Iterator<Item = (&'static str, String)> {
-    explained.facts.iter().map(|fact| {
+/// A line of an explanation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExplanationLine {
+    /// What it is about.
+    pub label: &'static str,
+    /// What there is to say: without line breaks, and, but for a number of times, at most 2,000
+    /// characters.
+    pub text: String,
+    /// Its end says most, so that it is cut in the middle where there is little room.
+    pub keeps_end: bool,
+}
+
+/// Everything besides class and text, a line each; equal ones in a row are one, with their number.
+pub fn lines(explained: &Explanation) -> Vec<ExplanationLine> {
+    let line = |fact: &Fact| {
         let text = fact.content.to_text();
-        let text = match fact.content {
-            Content::Ends(_) => short_in_the_middle(&in_one_line(&text), LINE_CHARACTERS_MAX),
-            Content::Text(_) | Content::Steps(_) | Content::Map(_) | Content::Timeline(_) => {
-                short(&one_line(&text), LINE_CHARACTERS_MAX)
-            }
+        let keeps_end = matches!(fact.content, Content::Ends(_));
+        let text = match keeps_end {
+            true => short_in_the_middle(&in_one_line(&text), LINE_CHARACTERS_MAX),
+            false => short(&one_line(&text), LINE_CHARACTERS_MAX),
         };
-        (fact.label, text)
-    })
+        ExplanationLine { label: fact.label, text, keeps_end }
+    };
+    let lines: Vec<ExplanationLine> = explained.facts.iter().map(line).collect();
+    let runs = lines.chunk_by(|one, next| one == next).map(|run| match run.len() {
+        1 => run[0].clone(),
+        times => ExplanationLine { text: format!("{} ({times} times)", run[0].text), ..run[0].clone() },
+    });
+    runs.collect()
 }
 
 /// The text with the marked passages between « and », followed by the lines of the explanation.
@@ -28,7 +44,7 @@ pub(crate) fn full_text(explained: &Explanation) -> String {
         out += &if mark.is_some() { format!("«{words}»") } else { words.to_owned() };
     }
     out += "\n\n";
-    for (label, text) in lines(explained) {
+    for ExplanationLine { label, text, .. } in lines(explained) {
         out += &labelled(label, &text);
     }
     out

@@ -26,5 +26,5 @@ pub mod tables;
 
 pub use campaign::{ReportedCampaign, TraceSource, metric_words, servers};
 pub use command_lines::{CommandLines, campaign_line, shell_word};
-pub use explanation::{in_one_line, lines, short_in_the_middle};
+pub use explanation::{ExplanationLine, in_one_line, lines, short_in_the_middle};
 pub use limit::{deciding_interval, limit_in_words};

@@ -11,7 +11,7 @@ use planproof_suite::{Baseline, Figure};
 
 use crate::ReportedCampaign;
 use crate::campaign::{capitalised, metric_words, servers, without_temperature};
-use crate::explanation::{lines, one_line, short, short_in_the_middle};
+use crate::explanation::{ExplanationLine, lines, one_line, short, short_in_the_middle};
 
 /// Maximum size of a summary in bytes. GitHub rejects one above 1 MiB, and nobody reads one of nearly that size.
 pub const SUMMARY_BYTES_MAX: usize = 128 * 1024;
@@ -286,7 +286,7 @@ fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_
     // Four leading blanks would make it a code block.
     out += paragraph.trim_start();
     out += "\n\n";
-    for (label, text) in lines(&explained) {
+    for ExplanationLine { label, text, .. } in lines(&explained) {
         let _ = writeln!(out, "- {label}: {}", escape(&text));
     }
     let _ = writeln!(out, "- see it: {}", code(&campaign.command_to_see(*case, finding.repeat)));

@@ -169,12 +169,17 @@ impl SequenceStep {
         }
     }
 
-    /// Steps separated by commas; `nothing` if there are none.
+    /// Steps separated by commas, equal ones in a row once with their number; `nothing` if there are none.
     pub fn list(steps: &[Self]) -> String {
-        match steps {
-            [] => "nothing".to_owned(),
-            steps => steps.iter().map(Self::to_text).collect::<Vec<_>>().join(", "),
+        if steps.is_empty() {
+            return "nothing".to_owned();
         }
+        let texts: Vec<String> = steps.iter().map(Self::to_text).collect();
+        let runs = texts.chunk_by(|one, next| one == next).map(|run| match run.len() {
+            1 => run[0].clone(),
+            times => format!("{} ({times} times)", run[0]),
+        });
+        runs.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -247,5 +252,22 @@ mod tests {
     fn marks_beyond_the_text_do_no_harm() {
         assert_eq!(pieces("ab", &[[1, 99]]), [piece("a", false), piece("b", true)]);
         assert_eq!(pieces("", &[[1, 99]]), [piece("", true)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_steps_in_a_row_are_counted() {
+        let steps = |texts: &[&str]| {
+            let step = |text: &&str| SequenceStep { text: (*text).to_owned(), when: None, is_wrong: false };
+            SequenceStep::list(&texts.iter().map(step).collect::<Vec<_>>())
+        };
+        assert_eq!(steps(&[]), "nothing");
+        assert_eq!(steps(&["a", "b", "a"]), "a, b, a");
+        assert_eq!(steps(&["a", "b", "b", "b", "a"]), "a, b (3 times), a");
+        assert_eq!(steps(&["a"; 50]), "a (50 times)");
     }
 }

@@ -370,6 +370,7 @@ fn json(file: &impl Serialize) -> String {
 /// See [`CaseFileError`].
 pub fn read_case(text: &str) -> Result<PlanningCase, CaseFileError> {
     #[derive(Deserialize)]
+    #[serde(expecting = "a JSON object")]
     struct SchemaOnly {
         schema: Option<String>,
     }

@@ -17,13 +17,14 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 99] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 100] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
     ("*", "providers", "decides which key is sent where"),
     ("*", "key-for", "decides which key is sent where"),
     ("test", "resume", "names one campaign"),
+    ("test", "like", "names one campaign"),
     ("test", "record", "is what one call writes"),
     ("test", "force", "belongs to what one call writes"),
     ("test", "replay", "names one recording"),

@@ -297,7 +297,7 @@ fn predicted_plans_are_scored_in_either_form_and_by_either_rules() {
             "one.jsonl: 1 of the predictions are for examples that the data does not have: 7",
         ),
         ("score mnms data.jsonl --data data.jsonl", "data.jsonl:1: missing field `prediction`"),
-        ("score tptu one.jsonl --compat original", "predictions of tptu have no option `compat`"),
+        ("score tptu one.jsonl --compat original", "predictions of tptu are scored in one way only"),
     ] {
         let run = place.run(line).code(2);
         assert!(run.err.starts_with("error: ") && run.err.contains(error), "{line}: {run:?}");

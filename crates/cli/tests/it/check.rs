@@ -83,7 +83,7 @@ fn a_verdict_is_explained() {
     case small: order_error
       Shelter bed count depends on the completion of playgroup supervision. «Addiction counselling has to come before shelter bed count».
       called:   playgroup supervision, shelter bed count, addiction counselling
-      violated: "Addiction counselling has to come before shelter bed count", that is, addiction counselling before shelter bed count
+      violated: shelter bed count came before addiction counselling
       first wrong call: #2 shelter bed count (expected addiction counselling)
       right:    playgroup supervision, addiction counselling, shelter bed count
     "#);

@@ -24,8 +24,8 @@ fn a_wrong_start_is_explained() {
       Feed mixing is finished by 09:30. «Fence painting follows feed mixing», and «at or after 10:00, fence painting begins».
       day:      08:00 to 20:00
       called:   feed mixing 07:30 to 08:30, fence painting 08:00 to 09:30
-      violated: "Fence painting follows feed mixing", that is, feed mixing before fence painting
-      violated: "at or after 10:00, fence painting begins", that is, fence painting starts from 10:00 on
+      violated: fence painting began before feed mixing had ended
+      violated: fence painting began at 08:00, before 10:00
       start:    feed mixing at 07:30, before the day begins, at 08:00
       start:    fence painting at 08:00, before the end of the call before it, at 08:30
       first wrong call: #1 feed mixing 07:30 to 08:30 (expected feed mixing 08:00 to 09:00)

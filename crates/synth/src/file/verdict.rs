@@ -235,6 +235,7 @@ impl<'a> ParameterErrorFile<'a> {
 /// one.
 pub fn read_verdict(text: &str) -> Result<(String, OracleVerdict), VerdictFileError> {
     #[derive(Deserialize)]
+    #[serde(expecting = "a JSON object")]
     struct SchemaOnly {
         schema: Option<String>,
     }

@@ -209,6 +209,7 @@ impl TopicBank {
     /// Names the topic and the unusable activity, with the reason.
     pub fn from_json(text: &str) -> Result<Self, TopicError> {
         #[derive(Deserialize)]
+        #[serde(expecting = "a JSON object")]
         struct SchemaOnly {
             schema: Option<String>,
         }

@@ -156,7 +156,7 @@ impl<'a> Watcher<'a> {
 
 impl Watch for Watcher<'_> {
     fn begun(&mut self, begun: &Begun<'_>) {
-        let Begun { campaign, cases, repeats, total, done, failed, is_replay, .. } = *begun;
+        let Begun { campaign, cases, repeats, total, seal, done, failed, is_replay } = *begun;
         let times = match repeats {
             1 => String::new(),
             repeats => format!(", each {repeats} times"),
@@ -167,6 +167,11 @@ impl Watch for Watcher<'_> {
         let most = if self.is_search { "up to " } else { "" };
         let cases = format!("{most}{}", counted(cases, "case"));
         progress::say(self.global, &format!("campaign {campaign}: {cases}{times}{resumed}{replay}"));
+        // Said before the first run to whoever keeps what is said; on a terminal, the report below shows it. If all runs
+        // are finished, a further key seals at most what a killed process left without an end.
+        if done < total && !terminal::is_interactive() {
+            progress::say(self.global, &format!("seal {seal}"));
+        }
         if !self.is_reviewed {
             self.bar = progress::bar(self.global, total, done);
         }
