@@ -253,11 +253,6 @@ mod tests {
         assert_eq!(pieces("ab", &[[1, 99]]), [piece("a", false), piece("b", true)]);
         assert_eq!(pieces("", &[[1, 99]]), [piece("", true)]);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn equal_steps_in_a_row_are_counted() {

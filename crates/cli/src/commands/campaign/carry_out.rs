@@ -167,8 +167,8 @@ impl Watch for Watcher<'_> {
         let most = if self.is_search { "up to " } else { "" };
         let cases = format!("{most}{}", counted(cases, "case"));
         progress::say(self.global, &format!("campaign {campaign}: {cases}{times}{resumed}{replay}"));
-        // Said before the first run to whoever keeps what is said; on a terminal, the report below shows it. If all runs
-        // are finished, a further key seals at most what a killed process left without an end.
+        // Said before the first run to whoever keeps what is said; on a terminal, the report below shows it. If all
+        // runs are finished, a further key seals at most what a killed process left without an end.
         if done < total && !terminal::is_interactive() {
             progress::say(self.global, &format!("seal {seal}"));
         }
