@@ -10,7 +10,7 @@ use std::fmt::{Display, Write as _};
 use comfy_table::CellAlignment;
 use planproof_bench::{BaselineRates, Finding, MonitorUse, PassAll, Rate, Repeated, Report, Tokens};
 use planproof_report::{CommandLines, lines, metric_words, short_in_the_middle};
-use planproof_suite::{Baseline, Check, Content, EventNote, Explanation, Fact, Mark, SizeUnit};
+use planproof_suite::{Baseline, Check, Content, EventNote, Explanation, Fact, MISSING, Mark, SizeUnit};
 
 use dissection::dissection;
 use shrinking::shrinking;
@@ -294,7 +294,10 @@ fn came_to(report: &Report) -> String {
     }
     let wall =
         report.wall.map_or_else(String::new, |wall| format!("; wall time: {}", seconds(wall.as_secs_f64())));
-    line("Agent time:", &format!("{}, summed over all runs{wall}", seconds(report.agent_seconds)));
+    // Finished predictions took no time here.
+    if report.wall.is_some() || report.agent_seconds > 0.0 {
+        line("Agent time:", &format!("{}, summed over all runs{wall}", seconds(report.agent_seconds)));
+    }
     out
 }
 
@@ -424,12 +427,21 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     cut
 }
 
-/// One finding: the marked paragraph, the calls, the right ones, and how to see it again.
+/// Where the run of a finding is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Seen<'a> {
+    /// This command shows it.
+    Command(&'a str),
+    /// It is a prediction in this file.
+    File(&'a str),
+}
+
+/// One finding: the marked paragraph, the calls, the right ones, and where to see it.
 pub(crate) fn finding(
     number: usize,
     finding: &Finding<'_>,
     unit: SizeUnit,
-    again: &str,
+    seen: Seen<'_>,
     marking: Marking,
 ) -> String {
     let mut out = String::new();
@@ -440,8 +452,17 @@ pub(crate) fn finding(
     let _ = writeln!(out, "{}", folded(&format!("Finding {number}: "), &what, 2));
     let _ = writeln!(out, "{}", wrapped("  ", &marked(&explained, marking), text_columns(TASK_WIDTH), 2));
     out += &explanation(&explained);
-    // Not wrapped, so that the command can be copied as a whole.
-    let _ = writeln!(out, "  see it:   {again}");
+    let _ = match seen {
+        // Not wrapped, so that the command can be copied as a whole.
+        Seen::Command(again) => writeln!(out, "  see it:   {again}"),
+        Seen::File(file) => {
+            let place = match class.as_str() {
+                MISSING => format!("{file} has no prediction for it"),
+                _ => format!("the prediction for {} in {file}", card.id),
+            };
+            writeln!(out, "{}", folded("  see it:   ", &terminal::inline(&place), FACT_INDENT))
+        }
+    };
     out
 }
 

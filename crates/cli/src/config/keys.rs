@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 99] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 104] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -79,6 +79,11 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 99] = [
     ("mnms filter", "sheet", "is what one call is about"),
     ("mnms filter", "poor", "is what one call is about"),
     ("score", "log", "is what one call is about"),
+    ("score", "html", "is what one call writes"),
+    ("score", "junit", "is what one call writes"),
+    ("score", "csv", "is what one call writes"),
+    ("score", "inspect", "is what one call writes"),
+    ("score", "step-summary", "is what one call writes"),
     ("mnms filter", "log", "is what one call is about"),
     ("mnms alternatives", "sheet", "is what one call is about"),
     ("mnms rate", "metrics", "is what one call is about"),
