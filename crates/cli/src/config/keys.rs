@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 104] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 105] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -102,6 +102,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 104] = [
     ("runs show", "judge-again", "is for one call"),
     ("runs show", "graph", "says what one call prints"),
     ("runs export", "case", "is what one call is about"),
+    ("runs export", "repeat", "is what one call is about"),
     ("runs export", "format", "says what one call writes"),
     ("runs verify", "seal", "is what one call is about"),
     ("runs delete", "yes", "deletes, which a file should not"),

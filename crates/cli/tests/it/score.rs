@@ -1,5 +1,7 @@
-//! `planproof score` says which prediction failed, for every suite that scores predictions.
+//! `planproof score` says which prediction failed, for every suite that scores predictions, and what
+//! `planproof runs export --format official` writes is scored as its campaign was.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -226,4 +228,211 @@ fn publish_calls(place: &Place) {
     }
     fs::create_dir_all(place.path("api-bank/init_database")).unwrap();
     place.write("api-bank/init_database/Account.json", "{}");
+}
+
+/// A campaign, and how its predictions are scored.
+struct Exported {
+    bench: &'static str,
+    score: &'static str,
+    /// The names that an entry of the file has.
+    names: &'static [&'static str],
+    /// By the published rules, predictions of this kind get the same verdicts.
+    also: &'static [&'static str],
+}
+
+const EXPORTED: [Exported; 9] = [
+    Exported {
+        bench: "gsm8k tools@sim/gold/0.4",
+        score: "gsm8k",
+        names: &["id", "prediction"],
+        also: &["--compat original"],
+    },
+    Exported {
+        bench: "hotpotqa react@sim/gold/0.4",
+        score: "hotpotqa",
+        names: &["answer", "sp"],
+        also: &["--compat original"],
+    },
+    Exported {
+        bench: "triviaqa cot@sim/gold/0.4",
+        score: "triviaqa",
+        names: &["triviaqa-own-1", "triviaqa-own-2"],
+        also: &["--compat original"],
+    },
+    Exported {
+        bench: "mnms plan@sim/gold/0.4",
+        score: "mnms",
+        names: &["id", "prediction"],
+        also: &["--compat original"],
+    },
+    Exported {
+        bench: "mnms plan:format=code@sim/gold/0.4",
+        score: "mnms --format code",
+        names: &["id", "prediction"],
+        also: &["--compat original"],
+    },
+    Exported {
+        bench: "apibank direct@sim/gold/0.5 --data api-bank",
+        score: "apibank --data api-bank",
+        names: &["file", "id", "pred"],
+        also: &["--compat original"],
+    },
+    Exported {
+        bench: "travelplanner greedy",
+        score: "travelplanner",
+        names: &["idx", "plan", "query"],
+        also: &[],
+    },
+    Exported {
+        bench: "travelplanner greedy --compat original",
+        score: "travelplanner --compat original",
+        names: &["idx", "plan", "query"],
+        also: &[],
+    },
+    Exported {
+        bench: "travelplanner tools@sim/gold/0.4 --limit 8",
+        score: "travelplanner --limit 8",
+        names: &["idx", "plan", "query"],
+        also: &[],
+    },
+];
+
+/// Whether each case passed, by id.
+fn passes(verdicts: &[Value], id: &str) -> BTreeMap<String, bool> {
+    let one = |it: &Value| (it[id].as_str().unwrap().to_owned(), it["passed"] == true);
+    verdicts.iter().map(one).collect()
+}
+
+#[test]
+fn an_export_is_scored_as_its_campaign_was() {
+    let (mut passed, mut failed) = (0, 0);
+    for Exported { bench, score, names, also } in EXPORTED {
+        let place = Place::new();
+        publish_calls(&place);
+        let run = place.run(&format!("bench {bench} -q"));
+        assert!(run.code < 2, "{bench}: {run:?}");
+        let verdicts = json_lines(&place.run("runs export last --format verdicts").code(0).out);
+        let wanted = passes(&verdicts, "case");
+        let export = place.run("runs export last --format official").code(0);
+        let first: Value = serde_json::from_str(export.out.lines().next().unwrap()).unwrap();
+        for name in names {
+            assert!(first.get(name).is_some(), "{bench}: {first}");
+        }
+        place.write("p.jsonl", &export.out);
+        let (suite, options) = score.split_once(' ').unwrap_or((score, ""));
+        for more in [""].iter().chain(also) {
+            let run = place.run(&format!("score {suite} p.jsonl {options} {more} --json"));
+            assert!(run.code < 2, "{score} {more}: {run:?}");
+            let found = passes(run.json()["predictions"].as_array().unwrap(), "id");
+            assert_eq!(found, wanted, "{score} {more}");
+        }
+        passed += wanted.values().filter(|passed| **passed).count();
+        failed += wanted.values().filter(|passed| !**passed).count();
+    }
+    // A file of nothing but wrong or right predictions would show little.
+    assert!(passed > 20 && failed > 20, "{passed} passed, {failed} failed");
+}
+
+/// One answer is changed in the file: then, and only then, does its verdict differ.
+#[test]
+fn a_changed_export_is_noticed() {
+    let place = Place::new();
+    place.run("bench gsm8k direct@sim/gold --limit 4 -q").code(0);
+    let export = place.run("runs export last --format official").code(0).out;
+    place.write("p.jsonl", &export);
+    place.run("score gsm8k p.jsonl --limit 4 -q").code(0);
+    let mut lines = json_lines(&export);
+    lines[2]["prediction"] = json!("#### 0.5");
+    place.write("p.jsonl", &lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    let document = place.run("score gsm8k p.jsonl --limit 4 --json").code(1).json();
+    let passed: Vec<bool> = passes(document["predictions"].as_array().unwrap(), "id").into_values().collect();
+    assert_eq!(passed, [true, true, false, true]);
+}
+
+#[test]
+fn what_has_no_published_form_is_refused() {
+    let place = Place::new();
+    for (line, name) in [
+        ("test tools@sim/perfect --cases 1", "order"),
+        ("bench tptu one-step@sim/gold --limit 1", "tptu"),
+        ("bench apibank tools@sim/gold --limit 1", "apibank"),
+        ("bench travelplanner reader --mode reading --limit 1", "travelplanner"),
+    ] {
+        place.run(&format!("{line} -q"));
+        let run = place.run("runs export last --format official").code(2);
+        assert!(run.out.is_empty(), "{line}: {run:?}");
+        assert!(run.err.contains("there is no published form of predictions for "), "{line}: {run:?}");
+        assert!(run.err.contains(&format!(" of the suite {name}: ")), "{line}: {run:?}");
+    }
+    // Interrupted early, while the first run of some cases is finished and the second of none.
+    let short = "bench gsm8k direct@sim/gold --limit 10 --repeat 2 --concurrency 1 --max-tokens 1900 -q";
+    place.run(short).code(3);
+    let empty = |repeat: &str| {
+        let run = place.run(&format!("runs export last --format official{repeat}")).code(0);
+        let lines = json_lines(&run.out);
+        let empty = lines.iter().filter(|line| line["prediction"] == "").count();
+        assert!(run.err.starts_with(&format!("{empty} of 10 predictions are empty: ")), "{run:?}");
+        assert_eq!(lines.len(), 10);
+        empty
+    };
+    assert!((1..10).contains(&empty("")), "{}", empty(""));
+    assert_eq!(empty(" --repeat 1"), 10);
+    for (options, error) in [
+        ("--format official --repeat 2", "--repeat is 2; each case of campaign "),
+        ("--format cases --repeat 1", "--repeat is for --format official"),
+        ("--format official --case gsm8k-own-1", "--case is for --format cases"),
+    ] {
+        let run = place.run(&format!("runs export last {options}")).code(2);
+        assert!(run.err.contains(error), "{options}: {}", run.err);
+    }
+}
+
+/// The published test set has no fields to judge by: it is run, unscored, and exported.
+#[test]
+fn the_test_set_of_travelplanner_is_run_and_exported() {
+    let place = Place::new();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../travel/data/own");
+    let copied = std::process::Command::new("cp").arg("-R").arg(&own).arg(place.path("data")).status();
+    assert!(copied.unwrap().success());
+    let queries = json_lines(&fs::read_to_string(own.join("queries.jsonl")).unwrap());
+    let mut table = "org,dest,days,date,query,level,reference_information\n".to_owned();
+    for query in queries.iter().take(4) {
+        let text = |name: &str| query[name].as_str().unwrap().to_owned();
+        let (days, date) = (query["days"].to_string(), query["date"].to_string().replace('"', "'"));
+        let cells = [text("org"), text("dest"), days, date, text("query"), text("level"), "[]".to_owned()];
+        let quoted = cells.map(|cell| format!("\"{}\"", cell.replace('"', "\"\"")));
+        table += &(quoted.join(",") + "\n");
+    }
+    fs::create_dir_all(place.path("data/queries")).unwrap();
+    place.write("data/queries/test.csv", &table);
+    for agent in ["greedy", "solver-from-text"] {
+        let run = place.run(&format!("bench travelplanner {agent} --data data --set test --json -q")).code(3);
+        assert_eq!(
+            (&run.json()["unscored"], &run.json()["failed"]),
+            (&json!(4), &json!(0)),
+            "{agent}: {run:?}"
+        );
+        let export = place.run("runs export last --format official").code(0);
+        let lines = json_lines(&export.out);
+        assert_eq!(lines.iter().map(|line| line["idx"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3, 4]);
+        assert!(
+            lines.iter().all(|line| line["plan"].is_array()) && export.err.is_empty(),
+            "{agent}: {export:?}"
+        );
+        assert!(lines.iter().zip(&queries).all(|(line, query)| line["query"] == query["query"]));
+        // They are the plans that pass on the same queries with all their fields.
+        place.write("plans.jsonl", &export.out);
+        let run = place.run("score travelplanner plans.jsonl --limit 4 --json -q");
+        let expected = if agent == "solver-from-text" { 4 } else { 0 };
+        assert_eq!(run.json()["passed"], json!(expected), "{agent}: {run:?}");
+    }
+    let run = place.run("bench travelplanner solver --data data --set test -q").code(3);
+    assert!(run.err.contains("which the published test set lacks"), "{}", run.err);
+    let export = place.run("runs export last --format official").code(0);
+    assert!(export.err.starts_with("4 of 4 predictions are empty"), "{}", export.err);
+    place.run("bench travelplanner greedy --data data --set test -q").code(3);
+    let shown = place.run("runs show last").code(0).out;
+    assert!(shown.contains("4 runs are unscored"), "{shown}");
+    let run = place.run("score travelplanner plans.jsonl --data data --set test").code(2);
+    assert!(run.err.contains("they cannot be scored here"), "{}", run.err);
 }
