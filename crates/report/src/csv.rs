@@ -85,7 +85,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &Outcome) -> V
         own.of_run.len(),
     ));
     row.extend([
-        number((!campaign.is_of_predictions()).then(|| outcome.wall.as_millis())),
+        number((!campaign.is_of_predictions()).then_some(outcome.wall.as_millis())),
         number(report.tokens.map(|_| outcome.usage.input_tokens)),
         number(report.tokens.map(|_| outcome.usage.output_tokens)),
         number(monitor.map(|used| used.corrections)),

@@ -82,8 +82,8 @@ pub(crate) struct BenchArguments {
     pub(crate) hints: Option<String>,
     /// With `original`, judge plans of `travelplanner` as the published evaluator does, faults included.
     ///
-    /// For finished predictions, `planproof score` has it for `mnms`, `apibank`, `travelplanner`, `hotpotqa`, `triviaqa`
-    /// and `gsm8k`.
+    /// For finished predictions of `mnms`, `apibank`, `travelplanner`, `hotpotqa`, `triviaqa` and `gsm8k`, it is an
+    /// option of `planproof score`.
     #[arg(long, value_name = "HOW", conflicts_with_all = ["resume", "from"])]
     pub(crate) compat: Option<String>,
     #[command(flatten)]

@@ -136,8 +136,9 @@ fn found_in(question: &QuestionCase, answer: &str) -> Option<String> {
     Some(short_answer(&itself)).filter(|found| !found.is_empty()).map(str::to_owned)
 }
 
-/// The verdict on a run with these calls and this end; without an end, on a missing prediction. `named` are the supporting sentences of a prediction of
-/// HotpotQA, if predictions have any: then `Some(None)` is a prediction without them.
+/// The verdict on a run with these calls and this end; without an end, on a missing prediction. `named` are the
+/// supporting sentences of a prediction of HotpotQA, if predictions have any: then `Some(None)` is a prediction without
+/// them.
 pub(super) fn verdict(
     question: &QuestionCase,
     ended: Option<&Ended<'_>>,

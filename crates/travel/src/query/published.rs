@@ -179,7 +179,7 @@ mod tests {
     fn a_row_is_read_with_what_stands_beside_it() {
         let queries = read_published(&format!("{HEADER}\n{ROW}\n{ROW}\n"), "train.csv").expect("queries");
         assert_eq!(queries.iter().map(|it| it.query.idx).collect::<Vec<_>>(), [1, 2]);
-        let PublishedQuery { query, reference, annotated_plan } = &queries[0];
+        let PublishedQuery { query, reference, annotated_plan, unjudged: _ } = &queries[0];
         assert_eq!((query.days, query.people_number, query.budget), (3, 2, 900.0));
         assert_eq!(query.date, ["2022-03-01", "2022-03-02", "2022-03-03"]);
         assert_eq!(query.local_constraint.house_rule, Some(HouseRule::Smoking));
