@@ -26,6 +26,7 @@ mod toolbox;
 
 use std::sync::Arc;
 
+use planproof_suite::MISSING;
 use planproof_suite::rows::{lines, read_places};
 use planproof_suite::{
     Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
@@ -53,8 +54,8 @@ const OWN_TASKS_MAX: usize = 10_000;
 /// The seed of our own tasks.
 const OWN_SEED: u64 = 7;
 
-/// The class of a case without a prediction.
-const MISSING: &str = "missing";
+/// The level of tasks; those below are of calls.
+const TASKS_LEVEL: u32 = 3;
 
 /// The classes of failures, by precedence.
 static CLASSES: [ClassInfo; 13] = [
@@ -118,6 +119,8 @@ static FLAGS: [FlagInfo; 4] = [
 pub struct ApiBank {
     /// Judges calls of levels 1 and 2 as the published evaluator does.
     is_original: bool,
+    /// Selects cases of this level.
+    level: Option<u32>,
 }
 
 impl Suite for ApiBank {
@@ -146,8 +149,17 @@ impl Suite for ApiBank {
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
         // A caller assembles the files of the published data into one text.
         if let Some(published) = data.and_then(|data| PublishedDialogues::of_text(data.text)) {
-            let calls = selection.take(published.cases(self.is_original)?, limit)?;
+            let mut calls = published.cases(self.is_original)?;
+            // Before the selection, so that its places and its limit are among the cases that remain.
+            calls.retain(|call| self.level.is_none_or(|level| call.card().marks == level));
+            let calls = selection.take(calls, limit)?;
             return Ok(calls.into_iter().map(|call| Arc::new(call) as Arc<dyn Case>).collect());
+        }
+        if let Some(level) = self.level.filter(|level| *level != TASKS_LEVEL) {
+            let what = format!(
+                "calls of level {level} are in the published data alone: name its folder, as in --data api-bank"
+            );
+            return Err(CaseError::new(what));
         }
         let tasks = match data {
             // At least the default number, so that a sample of fewer is drawn from all of these.
@@ -163,19 +175,24 @@ impl Suite for ApiBank {
     }
 
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
-        let mut is_original = self.is_original;
+        let mut suite = *self;
         for (name, value) in options {
-            is_original = match (*name, *value) {
-                ("compat", "original") => true,
+            match (*name, *value) {
+                ("compat", "original") => suite.is_original = true,
                 ("compat", other) => {
                     return Err(CaseError::new(format!("there is no --compat {other}: write original")));
                 }
+                ("level", value) => match value.parse() {
+                    Ok(level) if (1..=TASKS_LEVEL).contains(&level) => suite.level = Some(level),
+                    _ => return Err(CaseError::new(format!("there is no --level {value}: write 1, 2 or 3"))),
+                },
                 (other, _) => {
                     return Err(CaseError::new(format!("predictions of {NAME} have no option `{other}`")));
                 }
-            };
+            }
         }
-        Ok((is_original != self.is_original).then(|| Arc::new(Self { is_original }) as Arc<dyn Suite>))
+        let is_other = suite.is_original != self.is_original || suite.level != self.level;
+        Ok(is_other.then(|| Arc::new(suite) as Arc<dyn Suite>))
     }
 
     /// For tasks of level 3, lines such as `{"id": "...", "calls": ["[Calculator(formula='1+1')]"], "reply":

@@ -12,7 +12,7 @@ use planproof_bench::{
     BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Tokens,
 };
 use planproof_report::{CommandLines, ExplanationLine, lines, metric_words, short_in_the_middle};
-use planproof_suite::{Baseline, Check, EventNote, Explanation, Mark, SizeUnit};
+use planproof_suite::{Baseline, Check, EventNote, Explanation, MISSING, Mark, SizeUnit};
 
 use dissection::dissection;
 use shrinking::shrinking;
@@ -174,10 +174,8 @@ pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -
     for section in sections(report).filter(|section| details || Some(section.key) == apart) {
         let _ = writeln!(out, "{}\n", section_lines(section));
     }
-    if details {
-        if let Some(used) = &report.monitor {
-            let _ = writeln!(out, "{}\n", monitor_table(used));
-        }
+    if let Some(used) = report.monitor.as_ref().filter(|_| details) {
+        let _ = writeln!(out, "{}\n", monitor_table(used));
     }
     if let Some(repeated) = &report.repeated {
         let _ = writeln!(out, "{:#}", repeats_table(repeated));
@@ -297,7 +295,10 @@ fn came_to(report: &Report) -> String {
     }
     let wall =
         report.wall.map_or_else(String::new, |wall| format!("; wall time: {}", seconds(wall.as_secs_f64())));
-    line("Agent time:", &format!("{}, summed over all runs{wall}", seconds(report.agent_seconds)));
+    // Finished predictions took no time here.
+    if report.wall.is_some() || report.agent_seconds > 0.0 {
+        line("Agent time:", &format!("{}, summed over all runs{wall}", seconds(report.agent_seconds)));
+    }
     out
 }
 
@@ -434,12 +435,21 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     cut
 }
 
-/// One finding: the marked paragraph, the calls, the right ones, and how to see it again.
+/// Where the run of a finding is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Seen<'a> {
+    /// This command shows it.
+    Command(&'a str),
+    /// It is a prediction in this file.
+    File(&'a str),
+}
+
+/// One finding: the marked paragraph, the calls, the right ones, and where to see it.
 pub(crate) fn finding(
     number: usize,
     finding: &Finding<'_>,
     unit: SizeUnit,
-    again: &str,
+    seen: Seen<'_>,
     marking: Marking,
 ) -> String {
     let mut out = String::new();
@@ -450,8 +460,17 @@ pub(crate) fn finding(
     let _ = writeln!(out, "{}", folded(&format!("Finding {number}: "), &what, 2));
     let _ = writeln!(out, "{}", wrapped("  ", &marked(&explained, marking), text_columns(TASK_WIDTH), 2));
     out += &explanation(&explained);
-    // Not wrapped, so that the command can be copied as a whole.
-    let _ = writeln!(out, "  see it:   {again}");
+    let _ = match seen {
+        // Not wrapped, so that the command can be copied as a whole.
+        Seen::Command(again) => writeln!(out, "  see it:   {again}"),
+        Seen::File(file) => {
+            let place = match class.as_str() {
+                MISSING => format!("{file} has no prediction for it"),
+                _ => format!("the prediction for {} in {file}", card.id),
+            };
+            writeln!(out, "{}", folded("  see it:   ", &terminal::inline(&place), FACT_INDENT))
+        }
+    };
     out
 }
 

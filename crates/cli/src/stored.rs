@@ -181,7 +181,7 @@ impl Stored {
             id: &self.campaign.row.id,
             created_ms: self.campaign.row.created_ms,
             command_line: &self.campaign.row.command_line,
-            commands: &self.commands,
+            commands: Some(&self.commands),
             seed: self.options.kept.seed,
             cases: &self.campaign.cases,
             repeats: self.campaign.row.repeats,

@@ -84,17 +84,30 @@ pub(crate) fn options<'a, const N: usize>(given: [(&'a str, Option<&'a str>); N]
     given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// Refuses options that only this suite has for another one.
+/// The suites that have an option of this name beside those of all suites.
+fn suites_with(option: &str) -> &'static [&'static str] {
+    match option {
+        "level" => &[NAME, planproof_apibank::suite::NAME],
+        "evaluation" => &[planproof_tptu::NAME],
+        _ => &[NAME],
+    }
+}
+
+/// Refuses options that only this suite, or a few, have for another one.
 pub(crate) fn must_have(suite: &dyn Suite, options: &[(&str, &str)], global: &Global) -> Result<(), Failure> {
     let set = data_set(global)?;
     // For other suites a `--set` without a value is a key whose value was forgotten.
-    let named = options.first().map(|(name, _)| *name).or(set.map(|_| "set"));
-    match named.filter(|_| suite.name() != NAME) {
+    let mut named = options.iter().map(|(name, _)| *name).chain(set.map(|_| "set"));
+    match named.find(|name| !suites_with(name).contains(&suite.name())) {
         Some("set") => Err(Failure::usage(format!(
             "--set {}: write --set KEY=VALUE, as in --set bench.limit=20; a name alone is one of the sets of {NAME}",
             set.unwrap_or_default()
         ))),
-        Some(name) => Err(Failure::usage(format!("--{name} is for {NAME} here, not for {}", suite.name()))),
+        Some(name) => Err(Failure::usage(format!(
+            "--{name} is for {} here, not for {}",
+            suites_with(name).join(" and "),
+            suite.name()
+        ))),
         None => Ok(()),
     }
 }

@@ -6,16 +6,18 @@ use std::sync::Arc;
 use planproof_plan::{Plan, read_json, to_json, to_json_text, to_python};
 use planproof_suite::questions::Question;
 use planproof_suite::{
-    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, PublishedPrediction, Toolbox, Unscored,
+    Verdict,
 };
-use planproof_trace::{EndReason, Event, Tool};
+use planproof_trace::{EndReason, Event, EventKind, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::literal::Literal;
+use crate::prediction::{PredictedPlan, predicted};
 use crate::pretend::{Catalogued, PretendTools};
-use crate::{explain, judge, pretend};
+use crate::{data, explain, judge, pretend};
 
 /// What a case names as its schema.
 pub const CASE_SCHEMA: &str = "planproof/mnms/v1";
@@ -308,6 +310,26 @@ impl Case for RequestCase {
 
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
         judge::judge(self, events)
+    }
+
+    /// A line `{"id": 1, "prediction": ..}` with a list of nodes or the text of a program.
+    fn published_prediction(&self, events: &[Event]) -> Option<PublishedPrediction> {
+        let id = data::number(self.id())?;
+        let answer = match events.last().map(|event| &event.kind) {
+            Some(EventKind::End(EndReason::Answered { text })) => text.as_str(),
+            _ => "",
+        };
+        let prediction = match predicted(events, answer) {
+            Some(PredictedPlan::Nodes(nodes)) => nodes,
+            Some(PredictedPlan::Program(text)) => text.into(),
+            Some(PredictedPlan::Calls(made)) => match &made.program {
+                Some(text) => text.as_str().into(),
+                // Without the right plan, which no prediction may know of.
+                None => made.nodes(None),
+            },
+            None => json!([]),
+        };
+        Some(PublishedPrediction::Line(json!({ "id": id, "prediction": prediction })))
     }
 
     fn questions(&self, events: &[Event], end: &EndReason) -> Vec<Question> {

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use planproof_plan::{Plan, findings, read_json, read_python, to_line};
+pub(crate) use planproof_suite::MISSING;
 use planproof_suite::questions::{self, Question};
 use planproof_suite::runs::{call_as_text, shortened};
 use planproof_suite::{
@@ -30,9 +31,6 @@ pub const STEPS_KEPT_MAX: usize = 100;
 
 /// Maximum number of characters of a step that a verdict contains.
 pub const STEP_CHARACTERS_MAX: usize = 300;
-
-/// The class of a case without a prediction.
-pub(crate) const MISSING: &str = "missing";
 
 /// The classes of failures, by precedence.
 pub(crate) static CLASSES: [ClassInfo; 11] = [

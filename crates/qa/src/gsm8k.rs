@@ -15,8 +15,8 @@ use planproof_suite::{
     PredictionVerdicts, Section, SizeUnit, Suite,
 };
 
+use crate::scoring::Rules;
 pub use crate::scoring::Scoring;
-use crate::scoring::{Rules, missing};
 pub use data::{ID_PREFIX, OWN_ID_PREFIX, own, read_data};
 pub use judge::{
     ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, CalculatorCall, VERDICT_SCHEMA,
@@ -44,7 +44,7 @@ pub(crate) static CLASSES: [ClassInfo; 7] = [
         rank: 4,
     },
     ClassInfo { name: "wrong_answer", meaning: "The number of the answer is not the right one.", rank: 5 },
-    missing(6),
+    ClassInfo::missing(6),
 ];
 
 /// The flags, in the order in which they are shown.

@@ -31,8 +31,8 @@ pub use facts::{FactFigures, Figures};
 pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, PageCall, QuestionDetail};
 pub use pages::OwnPages;
 
+use crate::scoring::Rules;
 pub use crate::scoring::Scoring;
-use crate::scoring::{Rules, missing};
 use planproof_suite::rows::{matched, read_places};
 use planproof_suite::runs::Ended;
 
@@ -99,7 +99,7 @@ pub(crate) static CLASSES: [ClassInfo; 7] = [
         meaning: "The answer is not the right one, letter by letter once both are made normal.",
         rank: 5,
     },
-    missing(6),
+    ClassInfo::missing(6),
 ];
 
 /// The flags, in the order in which they are shown.

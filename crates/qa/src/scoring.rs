@@ -1,16 +1,7 @@
 //! The choice between the rules for right answers, and what else the suites of questions share.
 
-use planproof_suite::{CaseError, ClassInfo};
+use planproof_suite::CaseError;
 use serde::{Deserialize, Serialize};
-
-/// Name of the class of cases without a prediction.
-pub(crate) const MISSING: &str = "missing";
-
-/// The class of cases without a prediction, at this rank.
-pub(crate) const fn missing(rank: u8) -> ClassInfo {
-    let meaning = "The predictions have no line for the case, so nothing was judged.";
-    ClassInfo { name: MISSING, meaning, rank }
-}
 
 /// By which rule an answer passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -19,19 +19,20 @@ pub trait TraceSource {
     fn trace(&self, unit: Unit) -> Result<Option<Trace>, String>;
 }
 
-/// A campaign with everything that reports show.
+/// A campaign, or finished predictions that were scored, with everything that reports show.
 #[derive(Clone, Copy)]
 pub struct ReportedCampaign<'a> {
     /// The kind of its cases.
     pub suite: &'a dyn Suite,
-    /// Its id in the run store.
+    /// Its id in the run store; for predictions an id that comes from their text.
     pub id: &'a str,
     /// When it began, in milliseconds since 1970.
     pub created_ms: u64,
     /// The command line that created it.
     pub command_line: &'a str,
-    /// How to resume it.
-    pub commands: &'a CommandLines,
+    /// How to resume it and to see its runs; `None` for predictions, behind which there is no campaign: they have no
+    /// traces, took no time, and no command shows one of them.
+    pub commands: Option<&'a CommandLines>,
     /// Seed of the campaign.
     pub seed: u64,
     /// All its cases, in order.
@@ -63,14 +64,20 @@ impl<'a> ReportedCampaign<'a> {
         units.zip(by_unit).map(|((case, repeat), outcome)| (case, repeat, outcome))
     }
 
+    /// Whether these are finished predictions, and no campaign.
+    pub(crate) fn is_of_predictions(&self) -> bool {
+        self.commands.is_none()
+    }
+
     /// The command that shows the run of a case and its trace.
-    pub(crate) fn command_to_see(&self, case: &dyn Case, repeat: u32) -> String {
-        self.commands.see(self.id, &case.card().id, (self.repeats > 1).then_some(repeat))
+    pub(crate) fn command_to_see(&self, case: &dyn Case, repeat: u32) -> Option<String> {
+        let repeat = (self.repeats > 1).then_some(repeat);
+        self.commands.map(|commands| commands.see(self.id, &case.card().id, repeat))
     }
 
     /// The command that retries unscored runs and runs the remaining ones.
-    pub(crate) fn command_to_resume(&self) -> String {
-        self.commands.resume(self.id)
+    pub(crate) fn command_to_resume(&self) -> Option<String> {
+        self.commands.map(|commands| commands.resume(self.id))
     }
 
     /// The suffix for a repeat if cases are run several times: " repeat 2".

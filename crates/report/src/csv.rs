@@ -7,11 +7,11 @@
 //! | `passed` | `true` or `false`; empty if the run is unscored |
 //! | `class`, `flags` | class of the failure, and all flags that apply, separated by blanks |
 //! | suite's run columns | its [`Columns::of_run`](planproof_suite::Columns::of_run); empty if unscored |
-//! | `wall_ms` | how long the agent took, in milliseconds |
+//! | `wall_ms` | how long the agent took, in milliseconds; empty for predictions |
 //! | `input_tokens`, `output_tokens` | as counted by servers; empty if nobody counted them |
 //! | `corrections`, `discarded_tokens`, `repeated_tokens` | cost of the specification; empty without one |
 //! | `unscored` | why the run says nothing about the agent; empty if it is scored |
-//! | `agent`, `model`, `simulated`, `campaign` | what was tested: the same in all rows, so that files can be joined |
+//! | `agent`, `model`, `simulated`, `campaign` | what was tested: the same in all rows, so that files can be joined; predictions have no campaign |
 //!
 //! A case that was not run has no row. All texts are quoted. A text that a spreadsheet would interpret as a
 //! formula, because it begins with `=`, `+`, `-`, `@`, a tab or a line break, is prefixed with an apostrophe and so
@@ -85,7 +85,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &Outcome) -> V
         own.of_run.len(),
     ));
     row.extend([
-        outcome.wall.as_millis().to_string(),
+        number((!campaign.is_of_predictions()).then_some(outcome.wall.as_millis())),
         number(report.tokens.map(|_| outcome.usage.input_tokens)),
         number(report.tokens.map(|_| outcome.usage.output_tokens)),
         number(monitor.map(|used| used.corrections)),
@@ -95,7 +95,7 @@ fn row(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &Outcome) -> V
         text(&report.agent),
         text(report.model.as_deref().unwrap_or_default()),
         report.simulated.to_string(),
-        text(campaign.id),
+        text(if campaign.is_of_predictions() { "" } else { campaign.id }),
     ]);
     row
 }

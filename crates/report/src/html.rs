@@ -30,6 +30,7 @@ use std::io;
 
 use maud::{Markup, PreEscaped, html};
 use planproof_bench::LimitReport;
+use planproof_suite::Case;
 
 use crate::ReportedCampaign;
 use crate::compare::Comparison;
@@ -215,6 +216,12 @@ pub fn took(outcome: &planproof_bench::Outcome) -> String {
         text::count(usage.output_tokens),
         text::seconds(outcome.wall.as_secs_f64())
     )
+}
+
+/// The last line of a shown run: what it took, and the command that shows it. Predictions have neither.
+fn foot(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &planproof_bench::Outcome) -> Markup {
+    let see = campaign.command_to_see(case, outcome.repeat);
+    html! { @if let Some(see) = see { p.foot { (took(outcome)) ". " (command(&see)) } } }
 }
 
 /// A command line for copying. Its words are kept unbroken, because a line break after the first hyphen of an

@@ -93,8 +93,10 @@ fn head(campaign: &ReportedCampaign<'_>, counts: &Counts) -> String {
         let _ = writeln!(out, "      <property name=\"{name}\" value=\"{}\"/>", attribute(value));
     };
     property("planproof.version", env!("CARGO_PKG_VERSION"));
-    property("planproof.campaign", campaign.id);
-    property("planproof.seed", &campaign.seed.to_string());
+    if !campaign.is_of_predictions() {
+        property("planproof.campaign", campaign.id);
+        property("planproof.seed", &campaign.seed.to_string());
+    }
     if let Some(model) = &campaign.report.model {
         property("planproof.model", model);
     }
@@ -151,12 +153,12 @@ fn test_case(
 
 fn error(campaign: &ReportedCampaign<'_>, unscored: &Unscored) -> String {
     let reason = unscored.to_string();
-    let again = format!("\ntry again: {}\n", campaign.command_to_resume());
+    let again = campaign.command_to_resume().map(|command| format!("\ntry again: {command}\n"));
     let body = format!("This run says nothing about the agent.\n{reason}");
     format!(
         "      <error type=\"unscored\" message=\"{}\">{}</error>\n",
         message_with_end(&reason),
-        escaped(&body_of(&body, &again))
+        escaped(&body_of(&body, &again.unwrap_or_default()))
     )
 }
 
@@ -168,11 +170,11 @@ fn failure(
     explained: &Explanation,
 ) -> String {
     let class = verdict.class().map_or("failed", Class::as_str);
-    let again = labelled("see it", &campaign.command_to_see(case, repeat));
+    let again = campaign.command_to_see(case, repeat).map(|command| labelled("see it", &command));
     format!(
         "      <failure type=\"{class}\" message=\"{}\">{}</failure>\n",
         message(&explained.gist),
-        escaped(&body_of(&full_text(explained), &again))
+        escaped(&body_of(&full_text(explained), &again.unwrap_or_default()))
     )
 }
 

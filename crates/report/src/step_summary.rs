@@ -29,7 +29,10 @@ const TEXT_CHARACTERS_MAX: usize = 500;
 /// `out` cannot be written.
 pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> io::Result<()> {
     let mut summary = headline(campaign);
-    summary += &key_figures(campaign.report);
+    // The line above has all that there is to say of predictions.
+    if !campaign.is_of_predictions() {
+        summary += &key_figures(campaign.report);
+    }
     summary += &repeated(campaign.report);
     summary += &by_size(campaign.report);
     summary += &sections(campaign.report);
@@ -61,7 +64,7 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
             out,
             "**{} of {} passed**: {rate} per cent, with the 95 % interval in brackets.\n",
             report.passed,
-            counted(report.scored(), "scored run")
+            counted(report.scored(), if campaign.is_of_predictions() { "prediction" } else { "scored run" })
         ),
         None => writeln!(out, "**No run was scored.**\n"),
     };
@@ -235,12 +238,12 @@ fn classes(report: &Report) -> String {
 fn unscored(campaign: &ReportedCampaign<'_>) -> String {
     let reason = campaign.outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let Some(reason) = reason else { return String::new() };
+    let again = campaign.command_to_resume().map(|command| format!("Try again: {}\n\n", code(&command)));
     format!(
-        "Unscored, because something other than the agent failed: {}, for example because of this: {}\n\n\
-         Try again: {}\n\n",
+        "Unscored, because something other than the agent failed: {}, for example because of this: {}\n\n{}",
         counted(campaign.report.all_unscored(), "run"),
         escape(&short_in_the_middle(&one_line(&reason.to_string()), TEXT_CHARACTERS_MAX)),
-        code(&campaign.command_to_resume()),
+        again.unwrap_or_default(),
     )
 }
 
@@ -289,7 +292,9 @@ fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_
     for ExplanationLine { label, text, .. } in lines(&explained) {
         let _ = writeln!(out, "- {label}: {}", escape(&text));
     }
-    let _ = writeln!(out, "- see it: {}", code(&campaign.command_to_see(*case, finding.repeat)));
+    if let Some(command) = campaign.command_to_see(*case, finding.repeat) {
+        let _ = writeln!(out, "- see it: {}", code(&command));
+    }
     if *alike > 1 {
         let _ = writeln!(out, "- cases that failed in this class: {alike}");
     }
@@ -297,6 +302,9 @@ fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_
 }
 
 fn end(campaign: &ReportedCampaign<'_>) -> String {
+    if campaign.is_of_predictions() {
+        return format!("planproof {}.\n", escape(env!("CARGO_PKG_VERSION")));
+    }
     format!(
         "Seed {}, campaign {}, planproof {}.\n",
         campaign.seed,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::questions::Question;
-use crate::{Class, EventNote, Explanation, Gold, Guard, Toolbox, Unscored, Verdict};
+use crate::{Class, EventNote, Explanation, Gold, Guard, PublishedPrediction, Toolbox, Unscored, Verdict};
 
 /// One case of a suite. All of its methods are pure: they read nothing but the case and their arguments.
 pub trait Case: fmt::Debug + Send + Sync {
@@ -96,6 +96,13 @@ pub trait Case: fmt::Debug + Send + Sync {
     fn essence(&self, verdict: &Verdict) -> String {
         let _ = verdict;
         String::new()
+    }
+
+    /// What a run with these events predicts, in the published form of the benchmark: for a run that did not come to an
+    /// end, which has no events, that there is no answer. `None` if there is no published form for this case.
+    fn published_prediction(&self, events: &[Event]) -> Option<PublishedPrediction> {
+        let _ = events;
+        None
     }
 
     /// The right answer, for logs that have a column for it.

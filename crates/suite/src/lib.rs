@@ -12,9 +12,9 @@
 //! (`case.rs`), the data that cases are made from (`data.rs`), the verdict on a run (`verdict.rs`), a verdict in
 //! words (`explanation.rs`), maps and timelines as data (`drawing.rs`), a suite's own tables and figures
 //! (`section.rs`), the guard between an agent and its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer
-//! for a simulated model that is given it (`gold.rs`), rates with their intervals (`statistics.rs`), and code that
-//! several suites share: files with a line for each row (`rows.rs`), and the reading of a run that ends with an
-//! answer (`runs.rs`).
+//! for a simulated model that is given it (`gold.rs`), runs as published predictions (`prediction.rs`), rates with their
+//! intervals (`statistics.rs`), and code that several suites share: files with a line for each row (`rows.rs`), and the
+//! reading of a run that ends with an answer (`runs.rs`).
 
 mod case;
 mod data;
@@ -22,6 +22,7 @@ mod drawing;
 mod explanation;
 mod gold;
 mod guard;
+mod prediction;
 pub mod questions;
 mod registry;
 mod section;
@@ -39,8 +40,11 @@ pub use drawing::{Bar, Bars, Graph, GraphEdge, GraphNode, Map, MapPlace, MapWay,
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, SequenceStep};
 pub use gold::{Gold, GoldCall, GoldSubTask};
 pub use guard::{Decision, Guard};
+pub use prediction::PublishedPrediction;
 pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table};
 pub use suite::{Baseline, Columns, CombinationFigures, Judged, SizeUnit, Suite, SuiteAgent};
 pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
-pub use verdict::{Class, ClassInfo, FlagInfo, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict};
+pub use verdict::{
+    Class, ClassInfo, FlagInfo, MISSING, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict,
+};

@@ -23,7 +23,16 @@ pub const REPLY_LIMIT: &str = "reply_limit";
 /// The name of the class of runs that end with a call which is written as text.
 pub const UNPARSED_CALL: &str = "unparsed_call";
 
+/// The name of the class of cases without a prediction.
+pub const MISSING: &str = "missing";
+
 impl ClassInfo {
+    /// The class of cases without a prediction, at this rank.
+    pub const fn missing(rank: u8) -> Self {
+        let meaning = "The predictions have no line for the case, so nothing was judged.";
+        Self { name: MISSING, meaning, rank }
+    }
+
     /// The class of runs that end with a reply of too many tokens, at this rank.
     pub const fn reply_limit(rank: u8) -> Self {
         let meaning = "A reply of the model reached the limit of --reply-tokens without a call.";

@@ -1,13 +1,12 @@
 //! A verdict in words.
 
 use planproof_suite::{
-    Case, Check, CheckState, Class, Content, EventNote, Explanation, Fact, SequenceStep, Verdict,
+    Case, Check, CheckState, Class, Content, EventNote, Explanation, Fact, MISSING, SequenceStep, Verdict,
 };
 use planproof_trace::{Event, paired_calls};
 use serde_json::{Map, Value, json};
 
 use crate::case::TptuCase;
-use crate::fault::MISSING;
 use crate::judge::{EvaluationDetail, ListedCall};
 use crate::runs::{on_one_line, shortened};
 

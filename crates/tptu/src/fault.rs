@@ -161,9 +161,6 @@ pub enum OutputFault {
     },
 }
 
-/// Name of the class of cases without a prediction.
-pub(crate) const MISSING: &str = "missing";
-
 /// The classes of failures, by precedence. Four of them are those of the paper.
 pub(crate) static CLASSES: [ClassInfo; 9] = [
     ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 0 },
@@ -194,11 +191,7 @@ pub(crate) static CLASSES: [ClassInfo; 9] = [
         meaning: "The answer leaves out a part of the question, or what the tools gave.",
         rank: 7,
     },
-    ClassInfo {
-        name: MISSING,
-        meaning: "The predictions have no line for the case, so nothing was judged.",
-        rank: 8,
-    },
+    ClassInfo::missing(8),
 ];
 
 impl OutputFault {

@@ -6,14 +6,16 @@ use std::collections::hash_map::Entry;
 
 use planproof_measure::echo::outside_of_echo;
 use planproof_plan::subtasks::Division;
-use planproof_suite::{Class, FlagInfo, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict};
+use planproof_suite::{
+    Class, FlagInfo, MISSING, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict,
+};
 use planproof_tools::sql::{Rows, SqlError};
 use planproof_trace::{Event, LimitKind};
 use serde::{Deserialize, Serialize};
 
 use crate::case::TptuCase;
 use crate::evaluation::PaperEvaluation;
-use crate::fault::{CLASSES, MISSING, OutputFault, class_of};
+use crate::fault::{CLASSES, OutputFault, class_of};
 use crate::plan::ComparedPlan;
 use crate::question::{AnswerPart, ToolQuestion};
 use crate::rows::is_near;

@@ -96,6 +96,24 @@ impl Suite for Tptu {
         Ok(selection.take(cases, limit)?.into_iter().map(|case| self.case(case)).collect())
     }
 
+    /// The option is `evaluation`, which selects the cases of [`load`](Self::load).
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        let mut suite = None;
+        for (name, value) in options {
+            if *name != "evaluation" {
+                let what =
+                    format!("predictions of {NAME} are scored in one way only, not with {name}={value}");
+                return Err(CaseError::new(what));
+            }
+            let found = PaperEvaluation::find(value).ok_or_else(|| {
+                let known = PaperEvaluation::ALL.map(PaperEvaluation::name).join(", ");
+                CaseError::new(format!("there is no --evaluation {value}: write one of {known}"))
+            })?;
+            suite = Some(Arc::new(self.clone().with_evaluations([found])) as Arc<dyn Suite>);
+        }
+        Ok(suite)
+    }
+
     fn score(&self, cases: &[Arc<dyn Case>], given: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
         predictions::score(cases, given)
     }

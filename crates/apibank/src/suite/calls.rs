@@ -11,8 +11,8 @@ use std::sync::Arc;
 use planproof_measure::echo::outside_of_echo;
 use planproof_suite::runs::{Ended, refuse_schema, shortened};
 use planproof_suite::{
-    Card, Case, CaseError, Class, Content, Explanation, Fact, Gold, NoTools, Score, Scored, Toolbox,
-    Unscored, Verdict,
+    Card, Case, CaseError, Class, Content, Explanation, Fact, Gold, NoTools, PublishedPrediction, Score,
+    Scored, Toolbox, Unscored, Verdict,
 };
 use planproof_trace::{Draw, Event};
 use serde::{Deserialize, Serialize};
@@ -246,6 +246,14 @@ impl Case for CallCase {
         }
         let gist = if detail.passed { "passed".to_owned() } else { detail.ended.unwrap_or(detail.why) };
         Explanation { text, gist, answer: detail.answer.unwrap_or_default(), facts, ..Explanation::default() }
+    }
+
+    /// A line `{"file": .., "id": .., "pred": ..}`.
+    fn published_prediction(&self, events: &[Event]) -> Option<PublishedPrediction> {
+        let (file, sample) = super::predictions::sample_of(&self.line.id)?;
+        let ended = Ended::of(self, events).ok();
+        let answer = ended.as_ref().and_then(Ended::answer).unwrap_or_default();
+        Some(PublishedPrediction::Line(json!({ "file": file, "id": sample, "pred": answer })))
     }
 
     fn target(&self) -> String {

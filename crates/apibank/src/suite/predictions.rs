@@ -93,6 +93,11 @@ fn make(text: &str, world: &mut ApiWorld) -> (Made, RatedCall) {
     (Made { api: name, record }, called)
 }
 
+/// The file of its dialogue and the number of the sample, which the id of a case consists of.
+pub(super) fn sample_of(id: &str) -> Option<(&str, usize)> {
+    id.rsplit_once('#').and_then(|(file, number)| Some((file, number.parse().ok()?)))
+}
+
 /// Judges predictions of calls, in the form of the published evaluator. A call without a prediction is wrong.
 pub(super) fn score_calls(
     cases: &[Arc<dyn Case>],
@@ -105,9 +110,7 @@ pub(super) fn score_calls(
     let mut predicted = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
     for case in cases {
         let id = &case.card().id;
-        // The id of a case consists of the file of its dialogue and the number of the sample.
-        let of_sample = id.rsplit_once('#').and_then(|(file, number)| Some((file, number.parse().ok()?)));
-        let answer = of_sample.and_then(|(file, number)| found.get(file, number));
+        let answer = sample_of(id).and_then(|(file, number)| found.get(file, number));
         if answer.is_none() {
             predicted.missing.push(id.clone());
         }

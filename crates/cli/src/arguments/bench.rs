@@ -8,11 +8,13 @@ use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
 
 use super::cases::parse_range;
-use super::{AllCasesArguments, AskingArguments, CampaignArguments};
+use super::{AllCasesArguments, AskingArguments, CampaignArguments, ShownArguments};
+use crate::report_files::ReportFileArguments;
 use crate::values::{above_zero, file, whole};
 
 /// Options that say which cases there are.
-pub(crate) const CHOOSING: [&str; 7] = ["data", "limit", "shuffle", "places", "days", "level", "from"];
+pub(crate) const CHOOSING: [&str; 8] =
+    ["data", "limit", "shuffle", "places", "days", "level", "evaluation", "from"];
 
 #[derive(Debug, Args)]
 #[command(
@@ -48,7 +50,7 @@ pub(crate) struct BenchArguments {
     /// Read the cases from this file, one JSON line each; `-` for stdin.
     ///
     /// `planproof runs export --format cases` writes such files.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "limit", "shuffle", "places", "days", "level"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "limit", "shuffle", "places", "days", "level", "evaluation"])]
     pub(crate) from: Option<PathBuf>,
     /// TOML file that names servers and folders for the tools of `mnms`.
     ///
@@ -79,6 +81,9 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "WHETHER", conflicts_with_all = ["resume", "from"])]
     pub(crate) hints: Option<String>,
     /// With `original`, judge plans of `travelplanner` as the published evaluator does, faults included.
+    ///
+    /// For finished predictions of `mnms`, `apibank`, `travelplanner`, `hotpotqa`, `triviaqa` and `gsm8k`, it is an
+    /// option of `planproof score`.
     #[arg(long, value_name = "HOW", conflicts_with_all = ["resume", "from"])]
     pub(crate) compat: Option<String>,
     #[command(flatten)]
@@ -196,14 +201,20 @@ pub(crate) struct ChoiceArguments {
     /// Take only cases of `travelplanner` with trips of this many days.
     #[arg(long, value_name = "N", value_parser = whole(1, usize::MAX))]
     pub(crate) days: Option<usize>,
-    /// Take only cases of `travelplanner` of this level: `easy`, `medium` or `hard`.
+    /// Take only cases of this level.
+    ///
+    /// For `travelplanner`: `easy`, `medium` or `hard`. For `apibank`: `1`, `2` or `3`.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) level: Option<String>,
+    /// Take only cases of `tptu` for this evaluation of the paper, as in `simple-sql`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) evaluation: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  planproof score gsm8k predictions.jsonl --data test.jsonl\n  \
-                  planproof score mnms programs.jsonl --format code --compat original --data mnms.jsonl\n\n\
+                  planproof score mnms programs.jsonl --format code --compat original --data mnms.jsonl\n  \
+                  planproof score gsm8k predictions.jsonl --data test.jsonl --html report.html\n\n\
                   Exit status: 0 all are right; 1 some are wrong or missing; 2 usage or input error; 3 the judge model \
                   was not available.")]
 pub(crate) struct ScoreArguments {
@@ -223,7 +234,7 @@ pub(crate) struct ScoreArguments {
     pub(crate) format: Option<String>,
     /// With `original`, score as the published evaluator does, faults included.
     ///
-    /// For `mnms`, `apibank` and `travelplanner`.
+    /// For `mnms`, `apibank`, `travelplanner`, `hotpotqa`, `triviaqa` and `gsm8k`.
     #[arg(long, value_name = "HOW")]
     pub(crate) compat: Option<String>,
     /// Scoring rule, as with `planproof bench --scoring`.
@@ -247,4 +258,8 @@ pub(crate) struct ScoreArguments {
     pub(crate) asking: AskingArguments,
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,
+    #[command(flatten)]
+    pub(crate) shown: ShownArguments,
+    #[command(flatten)]
+    pub(crate) files: ReportFileArguments,
 }

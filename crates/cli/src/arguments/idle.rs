@@ -91,7 +91,7 @@ const MODES: [(&[&str], &[&str], When); 21] = [
     (&["serve-tools"], &["json"], If("stdio", "with --stdio")),
     (&["runs show"], &["findings", "details"], If("case", "with --case")),
     // Not of `test` and `bench`: the command line that a campaign keeps has the file's values, and must work again.
-    (&["runs show", "report"], &["findings", "details"], If("json", "with --json")),
+    (&["runs show", "report", "score"], &["findings", "details"], If("json", "with --json")),
     (&["report"], &["findings", "details"], If("others", "with several campaigns")),
     (&["report"], &["findings", "details"], If("html", "with --html")),
     (&["report"], &["findings", "details"], If("junit", "with --junit")),

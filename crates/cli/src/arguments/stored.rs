@@ -78,7 +78,9 @@ pub(crate) enum RunsCommand {
     /// Write the data of a campaign to stdout.
     #[command(after_help = "Examples:\n  \
                   planproof runs export last > traces.jsonl\n  \
-                  planproof runs export last --format cases > cases.jsonl")]
+                  planproof runs export last --format cases > cases.jsonl\n  \
+                  planproof bench gsm8k cot@sim/gold --limit 2 -q\n  \
+                  planproof runs export last --format official > predictions.jsonl")]
     Export {
         /// Campaign: its id, a prefix of the id, or `last`.
         run: String,
@@ -88,6 +90,9 @@ pub(crate) enum RunsCommand {
         /// Export only the case with this id. Only with `--format cases`.
         #[arg(long, value_name = "ID")]
         case: Option<String>,
+        /// With `--format official`, which run of each case to export, counted from 0.
+        #[arg(long, value_name = "N", value_parser = whole(0, u32::MAX))]
+        repeat: Option<u32>,
     },
     /// Check that the stored data of a campaign or matrix is what was written when its runs ended.
     #[command(after_help = "Examples:\n  \
@@ -179,6 +184,10 @@ pub(crate) enum ExportFormat {
     Cases,
     /// Verdict v1 lines of all finished runs; unscored ones as `{"case": ID, "unscored": why}`.
     Verdicts,
+    /// Answers of a benchmark's runs as predictions in its published form, for the authors' evaluator or leaderboard.
+    ///
+    /// For `travelplanner`, `mnms`, `apibank` (calls), `gsm8k`, `hotpotqa` and `triviaqa`.
+    Official,
     /// Failed runs, corrected, as conversations for fine-tuning.
     ChatJsonl,
     /// Failed runs as pairs of the agent's first wrong message and a right one, for preference tuning.

@@ -52,6 +52,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         ("hints", arguments.hints.as_deref()),
         ("days", days.as_deref()),
         ("level", arguments.choice.level.as_deref()),
+        ("evaluation", arguments.choice.evaluation.as_deref()),
     ]);
     travel::must_have(&*suite, &options, global)?;
     // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.

@@ -31,7 +31,7 @@ use super::{print_json, runtime};
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global, TestArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::{self, tell};
-use crate::render::{self, Marking};
+use crate::render::{self, Marking, Seen};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::stream::Stream;
 use crate::{orders, terminal};
@@ -316,7 +316,11 @@ pub(crate) fn print_report(
     for (place, finding) in found.findings.iter().enumerate() {
         let repeat = (report.repeats > 1).then_some(finding.repeat);
         let again = commands.see(campaign, &finding.case.card().id, repeat);
-        writeln!(out, "{}", render::finding(place + 1, finding, unit, &again, Marking::for_stdout()))?;
+        writeln!(
+            out,
+            "{}",
+            render::finding(place + 1, finding, unit, Seen::Command(&again), Marking::for_stdout())
+        )?;
     }
     out.write_all(render::figures(report, commands, found.details).as_bytes())?;
     if !found.details && render::has_details(report) {

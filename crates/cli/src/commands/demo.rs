@@ -253,7 +253,13 @@ fn print(
         writeln!(
             out,
             "{}",
-            render::finding(place + 1, finding, OrderSuite::default().unit(), &again, Marking::for_stdout())
+            render::finding(
+                place + 1,
+                finding,
+                OrderSuite::default().unit(),
+                render::Seen::Command(&again),
+                Marking::for_stdout()
+            )
         )?;
     }
     if let Some(page) = page {

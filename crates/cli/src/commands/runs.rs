@@ -2,6 +2,7 @@
 
 mod delete;
 mod lessons;
+mod official;
 mod verify;
 
 use std::collections::{BTreeMap, HashSet};
@@ -60,7 +61,9 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
             }
             show(&store, run, *shown, *judge_again, global)?;
         }
-        RunsCommand::Export { run, format, case } => export(&store, run, *format, case.as_deref())?,
+        RunsCommand::Export { run, format, case, repeat } => {
+            export(&store, run, *format, case.as_deref(), *repeat)?;
+        }
         RunsCommand::Verify { run, seal } => verify::run(&store, run, *seal, global)?,
         RunsCommand::Lessons { run, tool, most } => {
             lessons::list(&store, run.as_deref(), tool.as_deref(), *most, global)?;
@@ -452,12 +455,21 @@ fn draw(events: &[Event], form: GraphForm, id: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -> Result<(), Failure> {
+fn export(
+    store: &Store,
+    name: &str,
+    format: ExportFormat,
+    case: Option<&str>,
+    repeat: Option<u32>,
+) -> Result<(), Failure> {
     let campaign = stored::find(store, name)?;
     if case.is_some() && !matches!(format, ExportFormat::Cases) {
         return Err(Failure::usage(
             "--case is for --format cases; `runs show RUN --case ID` shows a run of it",
         ));
+    }
+    if repeat.is_some() && !matches!(format, ExportFormat::Official) {
+        return Err(Failure::usage("--repeat is for --format official; the other formats have all runs"));
     }
     // A chain that cannot be read is reported after the export: the runs may still be intact.
     let seals = store.seals(&campaign.id, Signatures::Ends);
@@ -467,6 +479,9 @@ fn export(store: &Store, name: &str, format: ExportFormat, case: Option<&str>) -
     match format {
         ExportFormat::ChatJsonl | ExportFormat::PreferenceJsonl => {
             left_out = learning(store, &campaign, &unsealed, format, &mut out)?;
+        }
+        ExportFormat::Official => {
+            official::write(store, &campaign, &unsealed, repeat.unwrap_or_default(), &mut out)?;
         }
         ExportFormat::Traces => left_out = store.export_traces(&campaign.id, &mut out)?.left_out,
         ExportFormat::Cases => {

@@ -3,23 +3,73 @@
 mod judging;
 
 use std::io::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
-use planproof_bench::{Outcome, Report, ReportInput};
-use planproof_report::CommandLines;
-use planproof_suite::{CaseError, Data, PredictionExtras};
-use planproof_trace::Usage;
+use planproof_bench::{Outcome, Report, ReportInput, pick_findings};
+use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
+use planproof_runner::milliseconds_now;
+use planproof_store::Unit;
+use planproof_suite::{Case, CaseError, Class, Data, PredictionExtras};
+use planproof_trace::{Trace, Usage};
+use ring::digest::{SHA256, digest};
+use serde::Serialize;
 
-use super::bench::{find, load};
+use super::bench::{files, find, load};
 use super::helper_model::HelperModel;
 use super::print_json;
 use crate::arguments::{Global, ScoreArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
-use crate::{render, select, terminal, travel};
+use crate::render::{self, Marking, Seen};
+use crate::{select, terminal, travel};
 
 /// Most cases without a prediction that are named.
 const MISSING_NAMED_MAX: usize = 10;
+
+/// Bytes of a digest that stand in an id.
+const DIGEST_BYTES: usize = 8;
+
+/// Report v1 with its predictions.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    predictions: Vec<ScoredPrediction<'a>>,
+}
+
+/// How the prediction for a case was judged.
+#[derive(Serialize)]
+struct ScoredPrediction<'a> {
+    id: &'a str,
+    passed: bool,
+    class: Option<&'static str>,
+    flags: &'a [&'static str],
+    /// What is wrong, in a line; `None` if it passed.
+    gist: Option<String>,
+}
+
+impl<'a> ScoredPrediction<'a> {
+    fn new(case: &'a dyn Case, outcome: &'a Outcome) -> Option<Self> {
+        let verdict = outcome.verdict.as_ref().ok()?;
+        Some(Self {
+            id: &case.card().id,
+            passed: verdict.passed(),
+            class: verdict.class().map(Class::as_str),
+            flags: &verdict.scored.flags,
+            gist: (!verdict.passed()).then(|| case.explain(verdict).gist),
+        })
+    }
+}
+
+/// Predictions have no traces.
+struct NoTraces;
+
+impl TraceSource for NoTraces {
+    fn trace(&self, _unit: Unit) -> Result<Option<Trace>, String> {
+        Ok(None)
+    }
+}
 
 pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCode, Failure> {
     let ScoreArguments {
@@ -33,14 +83,25 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         judge,
         asking,
         choice,
+        shown,
+        files: report_files,
     } = arguments;
+    // Before a judge is asked, which costs money: a file that cannot be written is reported now.
+    let named = [("FILE", Some(predictions)), ("--log", log.as_ref())];
+    let named = named.into_iter().filter_map(|(option, path)| Some((option, path?.as_path())));
+    let taken: Vec<(&str, &Path)> = named.chain(files(choice)).collect();
+    let report_files = report_files.open(global, &taken)?;
     let mut options: Vec<(&str, &str)> = Vec::new();
     options.extend(format.as_deref().map(|format| ("format", format)));
     options.extend(compat.as_deref().map(|compat| ("compat", compat)));
     options.extend(scoring.as_deref().map(|scoring| ("scoring", scoring)));
     options.extend(alternatives.then_some(("alternatives", "yes")));
     let days = choice.days.map(|days| days.to_string());
-    let chosen = travel::options([("days", days.as_deref()), ("level", choice.level.as_deref())]);
+    let chosen = travel::options([
+        ("days", days.as_deref()),
+        ("level", choice.level.as_deref()),
+        ("evaluation", choice.evaluation.as_deref()),
+    ]);
     let mut suite = find(suite)?;
     travel::must_have(&*suite, &chosen, global)?;
     options.extend(chosen);
@@ -108,15 +169,66 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         };
         tell!("{count} {what} as failed: {named}{more}");
     }
-    let printed = match global.json {
-        true => print_json(&report),
+    let takes_stdout = report_files.take_stdout();
+    let written = match report_files.is_empty() {
+        true => Ok(()),
         false => {
-            // There is no campaign that such a command could be about.
-            let commands = CommandLines::new("score", None, []);
-            let figures = render::figures(&report, &commands, true);
-            write!(terminal::text(), "{}\n{figures}", render::result(&report, None)).map_err(Failure::from)
+            let id: String = digest(&SHA256, text.as_bytes())
+                .as_ref()
+                .iter()
+                .take(DIGEST_BYTES)
+                .map(|it| format!("{it:02x}"))
+                .collect();
+            let reported = ReportedCampaign {
+                suite: &*suite,
+                id: &format!("score-{id}"),
+                created_ms: milliseconds_now(),
+                command_line: &global.command_line,
+                commands: None,
+                seed: global.seed,
+                cases: &cases,
+                repeats: 1,
+                outcomes: &outcomes,
+                report: &report,
+                traces: &NoTraces,
+            };
+            report_files.write(&reported, global)
         }
     };
-    unless_closed(printed)?;
+    let written = unless_closed(written);
+    let printed = match (takes_stdout, global.json) {
+        (true, _) => Ok(()),
+        (false, true) => {
+            let scored = cases.iter().zip(&outcomes);
+            let predictions = scored.filter_map(|(case, outcome)| ScoredPrediction::new(&**case, outcome));
+            print_json(&Document { report: &report, predictions: predictions.collect() })
+        }
+        (false, false) => {
+            let findings = pick_findings(&cases, &outcomes, shown.findings);
+            let mut out = terminal::text();
+            // The published figures are what the published rules are asked for.
+            let details = shown.details || compat.is_some();
+            let mut print = || {
+                writeln!(out, "{}", render::result(&report, None))?;
+                for (place, finding) in findings.iter().enumerate() {
+                    let (unit, seen) = (suite.unit(), Seen::File(&file));
+                    writeln!(
+                        out,
+                        "{}",
+                        render::finding(place + 1, finding, unit, seen, Marking::for_stdout())
+                    )?;
+                }
+                // There is no campaign that such a command could be about.
+                let commands = CommandLines::new("score", None, []);
+                out.write_all(render::figures(&report, &commands, details).as_bytes())?;
+                match !details && render::has_details(&report) {
+                    true => writeln!(out, "All figures: the same command with --details"),
+                    false => Ok(()),
+                }
+            };
+            print().map_err(Failure::from)
+        }
+    };
+    written.and(unless_closed(printed))?;
     Ok(if report.all_failed() > 0 { ExitCode::Failed } else { ExitCode::Passed })
 }

@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 100] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 106] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -80,6 +80,11 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 100] = [
     ("mnms filter", "sheet", "is what one call is about"),
     ("mnms filter", "poor", "is what one call is about"),
     ("score", "log", "is what one call is about"),
+    ("score", "html", "is what one call writes"),
+    ("score", "junit", "is what one call writes"),
+    ("score", "csv", "is what one call writes"),
+    ("score", "inspect", "is what one call writes"),
+    ("score", "step-summary", "is what one call writes"),
     ("mnms filter", "log", "is what one call is about"),
     ("mnms alternatives", "sheet", "is what one call is about"),
     ("mnms rate", "metrics", "is what one call is about"),
@@ -98,6 +103,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 100] = [
     ("runs show", "judge-again", "is for one call"),
     ("runs show", "graph", "says what one call prints"),
     ("runs export", "case", "is what one call is about"),
+    ("runs export", "repeat", "is what one call is about"),
     ("runs export", "format", "says what one call writes"),
     ("runs verify", "seal", "is what one call is about"),
     ("runs delete", "yes", "deletes, which a file should not"),

@@ -200,7 +200,7 @@ fn finished_predictions_are_scored_without_a_model() {
     );
     assert_eq!(report["metrics"]["strict"]["value"], json!(0.25));
     assert_eq!(run.err, "1 case has no prediction and counts as failed: gsm8k-4\n");
-    let run = place.run("score gsm8k p.jsonl --data data.jsonl").code(1);
+    let run = place.run("score gsm8k p.jsonl --data data.jsonl --details").code(1);
     assert!(
         run.out.contains("predictions of p.jsonl, 4 cases") && run.out.contains("Published figures"),
         "{run:?}"
@@ -298,6 +298,7 @@ fn predicted_plans_are_scored_in_either_form_and_by_either_rules() {
         ),
         ("score mnms data.jsonl --data data.jsonl", "data.jsonl:1: missing field `prediction`"),
         ("score tptu one.jsonl --compat original", "predictions of tptu are scored in one way only"),
+        ("score gsm8k one.jsonl --compat right", "there is no `right` to be compatible with: write original"),
     ] {
         let run = place.run(line).code(2);
         assert!(run.err.starts_with("error: ") && run.err.contains(error), "{line}: {run:?}");

@@ -45,6 +45,7 @@ mod run;
 mod running;
 mod runs;
 mod sandbox;
+mod score;
 mod servers;
 mod service;
 mod setup;

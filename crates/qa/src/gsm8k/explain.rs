@@ -1,13 +1,12 @@
 //! A verdict in words.
 
-use planproof_suite::{Content, EventNote, Explanation, Fact, SequenceStep, Verdict};
+use planproof_suite::{Content, EventNote, Explanation, Fact, MISSING, SequenceStep, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
 use super::Scoring;
 use super::judge::{CalculatorCall, WordProblemDetail};
 use super::problem::WordProblem;
-use crate::scoring::MISSING;
 use planproof_suite::runs::{call_notes, on_one_line, shortened};
 
 /// Most characters of an answer without a number that its gist repeats.

@@ -2,14 +2,13 @@
 
 use planproof_measure::echo::read_beside_echo;
 use planproof_measure::numbers::{by_paper, by_strict};
-use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
+use planproof_suite::{Class, MISSING, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Arguments, Event, ToolCall, paired_calls};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::problem::{ANSWER_FORM, WordProblem};
 use super::{CLASSES, FLAGS, Scoring};
-use crate::scoring::MISSING;
 use planproof_suite::runs::{Ended, shortened};
 
 /// The schema of a verdict's document.

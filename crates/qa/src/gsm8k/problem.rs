@@ -4,7 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use planproof_measure::numbers::{RightNumber, STRICT_MARK};
 use planproof_suite::{
-    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, PublishedPrediction, Toolbox, Unscored,
+    Verdict,
 };
 use planproof_tools::calculator::Calculator;
 use planproof_trace::Event;
@@ -14,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::Scoring;
 use super::solution::Solution;
 use super::{explain, judge};
-use planproof_suite::runs::{refuse_schema, shortened};
+use planproof_suite::runs::{Ended, refuse_schema, shortened};
 
 /// What a case names as its schema.
 pub const CASE_SCHEMA: &str = "planproof/gsm8k/v1";
@@ -216,6 +217,13 @@ impl Case for WordProblem {
 
     fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
         Some(explain::notes(verdict, events))
+    }
+
+    /// A line as `planproof score` reads it, with all that was answered: the authors publish no form.
+    fn published_prediction(&self, events: &[Event]) -> Option<PublishedPrediction> {
+        let ended = Ended::of(self, events).ok();
+        let answer = ended.as_ref().and_then(Ended::answer).unwrap_or_default();
+        Some(PublishedPrediction::Line(json!({ "id": self.id(), "prediction": answer })))
     }
 
     /// The number found in the answer, by each rule.

@@ -1,12 +1,11 @@
 //! A verdict in words.
 
-use planproof_suite::{Content, EventNote, Explanation, Fact, SequenceStep, Verdict};
+use planproof_suite::{Content, EventNote, Explanation, Fact, MISSING, SequenceStep, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
 use super::judge::{PageCall, QuestionDetail};
 use super::{QuestionCase, Scoring};
-use crate::scoring::MISSING;
 use planproof_suite::runs::{call_notes, on_one_line, shortened};
 
 /// Most characters of an answer that its gist repeats.

@@ -3,13 +3,12 @@
 use planproof_measure::ANSWER_MARK;
 use planproof_measure::echo::outside_of_echo;
 use planproof_measure::supporting::SupportingFact;
-use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
+use planproof_suite::{Class, MISSING, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use super::facts::{self, FactFigures};
 use super::{ANSWER_FORM, ANSWER_LINE, Benchmark, CLASSES, FLAGS, QuestionCase, Scoring, short_answer};
-use crate::scoring::MISSING;
 use planproof_suite::runs::{Ended, shortened};
 
 /// Most characters of an agent's answer in a verdict: for a longer one the beginning and the end.
@@ -117,6 +116,26 @@ pub(super) fn judge(question: &QuestionCase, events: &[Event]) -> Result<Verdict
     Ok(verdict(question, Some(&ended), calls.collect(), None))
 }
 
+/// The short answer that a run with these events is judged by, if it has one.
+pub(super) fn found_in_run(question: &QuestionCase, events: &[Event]) -> Option<String> {
+    found_in(question, Ended::of(question, events).ok()?.answer()?)
+}
+
+/// The short answer in an answer.
+fn found_in(question: &QuestionCase, answer: &str) -> Option<String> {
+    // The published scripts look for no short answer.
+    if question.is_original() {
+        return Some(answer.to_owned());
+    }
+    // An answer may have two lines, or look like a label or an echo itself.
+    if is_itself(answer, question.right()) {
+        return Some(question.right().to_owned());
+    }
+    // What an agent repeats of our instruction is not its answer.
+    let itself = outside_of_echo(answer, ANSWER_FORM);
+    Some(short_answer(&itself)).filter(|found| !found.is_empty()).map(str::to_owned)
+}
+
 /// The verdict on a run with these calls and this end; without an end, on a missing prediction. `named` are the
 /// supporting sentences of a prediction of HotpotQA, if predictions have any: then `Some(None)` is a prediction without
 /// them.
@@ -127,15 +146,8 @@ pub(super) fn verdict(
     named: Option<Option<&[SupportingFact]>>,
 ) -> Verdict {
     let answer = ended.and_then(Ended::answer);
-    // What an agent repeats of our instruction is not its answer.
-    let answer_itself = answer.map(|text| outside_of_echo(text, ANSWER_FORM));
-    let found = match answer {
-        // The published scripts look for no short answer.
-        _ if question.is_original() => answer,
-        // An answer may have two lines, or look like a label or an echo itself.
-        Some(text) if is_itself(text, question.right()) => Some(question.right()),
-        _ => answer_itself.as_deref().map(short_answer).filter(|found| !found.is_empty()),
-    };
+    let found = answer.and_then(|text| found_in(question, text));
+    let found = found.as_deref();
     // Always by both rules, because scores and flags compare them.
     let officially = found.map(|found| question.officially(found)).unwrap_or_default();
     let by_paper = found.map(|found| question.by_paper(found)).unwrap_or_default();

@@ -13,7 +13,7 @@ use super::chart::{Point, Series, Style, success_by_size};
 use super::page::{banner, top};
 use super::summary::{Bar, bars, figure, or_dash, origin, who};
 use super::text::{Foreign, count, counted, percent_range};
-use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, events, run};
+use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, events, run};
 use crate::ReportedCampaign;
 use crate::campaign::capitalised;
 use crate::compare::{CaseChange, ComparedCampaign, ComparedCase, Comparison, Success, shown_runs};
@@ -418,7 +418,7 @@ fn side(
             @if explained.checks.iter().any(|check| check.state.is_broken()) { (run::broken_checks(explained)) }
             h5 { "Trace" }
             (events::trace(case, verdict, &trace))
-            p.foot { (super::took(run.outcome)) ". " (command(&run.campaign.command_to_see(case, run.outcome.repeat))) }
+            (super::foot(&run.campaign, case, run.outcome))
         }
     }
 }

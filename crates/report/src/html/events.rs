@@ -12,6 +12,7 @@ use planproof_trace::{
 use super::NAME_CHARACTERS_MAX;
 use super::pictures::Room;
 use super::text::{Foreign, count, counted, seconds};
+use crate::ReportedCampaign;
 
 /// Maximum number of rows shown of one trace, besides its end.
 const ROWS_MAX: usize = 200;
@@ -37,6 +38,16 @@ pub(super) fn explain(
 pub(super) fn trace(case: &dyn Case, verdict: &Verdict, read: &Read) -> Markup {
     let notes = read.iter().flatten().next().and_then(|trace| case.notes(verdict, &trace.events));
     noted_trace(case, notes, read)
+}
+
+/// The same with the notes from [`explain`]; `None` for a prediction, which has no trace.
+pub(super) fn of_campaign(
+    campaign: &ReportedCampaign<'_>,
+    case: &dyn Case,
+    notes: Option<Vec<EventNote>>,
+    trace: &Read,
+) -> Option<Markup> {
+    (!campaign.is_of_predictions()).then(|| noted_trace(case, notes, trace))
 }
 
 /// The list with the notes from [`explain`].

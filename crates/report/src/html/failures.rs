@@ -9,7 +9,7 @@ use planproof_suite::{Case, Class, Verdict};
 
 use super::cases::{Budget, filter, named, write_list};
 use super::text::{Foreign, count, counted};
-use super::{NAME_CHARACTERS_MAX, Page, command, events, run, took};
+use super::{NAME_CHARACTERS_MAX, Page, command, events, foot, run};
 use crate::{ReportedCampaign, shell_word};
 
 /// Maximum number of distinct reasons listed for unscored runs, the most frequent first.
@@ -93,9 +93,12 @@ pub(super) fn write(
         (PreEscaped("<section aria-labelledby=\"failures\">"))
         h2 #failures { "Failing cases" }
         p.intro {
-            "The words of a case that matter to its verdict are marked. To see one on the terminal, use \
-             the command below it. To run the agent on it again, write the id of the case instead of CASE: "
-            (command(&campaign.commands.run_again(campaign.id, "CASE")))
+            "The words of a case that matter to its verdict are marked."
+            @if let Some(commands) = campaign.commands {
+                " To see one on the terminal, use the command below it. To run the agent on it again, write the id of the \
+                 case instead of CASE: "
+                (command(&commands.run_again(campaign.id, "CASE")))
+            }
         }
         (filter("Class", campaign.suite.unit().many, kinds))
         h3 { "Findings: the smallest cases, one of each class first" }
@@ -135,7 +138,7 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
     let trace = campaign.traces.trace(outcome.unit());
     let card = case.card();
     let (explained, notes) = events::explain(*case, verdict, &trace);
-    let trace = events::noted_trace(*case, notes, &trace);
+    let trace = events::of_campaign(campaign, *case, notes, &trace);
     let anchor = match outcome.repeat {
         0 => format!("case-{}", outcome.ordinal),
         repeat => format!("case-{}-{repeat}", outcome.ordinal),
@@ -158,11 +161,8 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
                     span.quiet { (alike) " of " (campaign.repeats) " runs; repeat " (outcome.repeat) " is shown" } " "
                 }
             }
-            (run::whole(&explained, &trace))
-            p.foot {
-                (took(outcome)) ". "
-                (command(&campaign.command_to_see(*case, outcome.repeat)))
-            }
+            (run::whole(&explained, trace.as_ref()))
+            (foot(campaign, *case, outcome))
         }
     }
 }
@@ -183,10 +183,15 @@ fn summed_up(campaign: &ReportedCampaign<'_>, left_out: &[&Failure<'_>]) -> Mark
                 @for (class, cases) in by_class { li { (class.as_str()) ": " (count(cases)) } }
             }
             p {
-                "To see them all: "
-                (command(&campaign.commands.line(&format!(
-                    "runs show {} --findings {}", shell_word(campaign.id), campaign.report.all_failed()
-                ))))
+                @match campaign.commands {
+                    Some(commands) => {
+                        "To see them all: "
+                        (command(&commands.line(&format!(
+                            "runs show {} --findings {}", shell_word(campaign.id), campaign.report.all_failed()
+                        ))))
+                    },
+                    None => { "The file of " code { "--csv" } " and the document of " code { "--json" } " have them all." },
+                }
             }
         }
     }
@@ -208,8 +213,8 @@ pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
             section aria-labelledby="unscored" {
                 h2 #unscored { "Unscored runs" }
                 p.intro {
-                    "They say nothing about the agent, because something else failed, and are in no rate. Try them again: "
-                    (command(&campaign.command_to_resume()))
+                    "They say nothing about the agent, because something else failed, and are in no rate."
+                    @if let Some(resume) = campaign.command_to_resume() { " Try them again: " (command(&resume)) }
                 }
                 ul.reasons {
                     @for (reason, cases) in reasons.iter().take(REASONS_MAX) {

@@ -24,7 +24,7 @@ pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>)
                         },
                         None => { strong { "Not finished." } " " },
                     }
-                    "Resume with " (command(&campaign.command_to_resume()))
+                    @if let Some(resume) = campaign.command_to_resume() { "Resume with " (command(&resume)) }
                 }
             }
             div.figures {

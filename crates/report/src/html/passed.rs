@@ -8,7 +8,7 @@ use planproof_suite::Case;
 
 use super::cases::{Budget, write_list};
 use super::text::{Foreign, count};
-use super::{NAME_CHARACTERS_MAX, Page, command, events, run, took};
+use super::{NAME_CHARACTERS_MAX, Page, events, foot, run};
 use crate::ReportedCampaign;
 
 /// Writes the first of them, collapsed, with their traces, as far as the budget left by the failures allows.
@@ -26,8 +26,11 @@ pub(super) fn write(
     }
     page.write(&html! {
         (PreEscaped("<section aria-labelledby=\"passed\">"))
-        h2 #passed { "Runs that passed" }
-        h3 { "The first of them, with their traces" span.quiet { " " (shown.len()) " of " (count(all)) } }
+        h2 #passed { @if campaign.is_of_predictions() { "Predictions that passed" } @else { "Runs that passed" } }
+        h3 {
+            @if campaign.is_of_predictions() { "The first of them" } @else { "The first of them, with their traces" }
+            span.quiet { " " (shown.len()) " of " (count(all)) }
+        }
     })?;
     let show = |outcome: &&Outcome| match campaign.cases.get(outcome.ordinal as usize) {
         Some(case) => show(&**case, outcome, campaign),
@@ -51,11 +54,8 @@ fn show(case: &dyn Case, outcome: &Outcome, campaign: &ReportedCampaign<'_>) -> 
                 } " "
                 span.gist { (Foreign::short(&explained.text, NAME_CHARACTERS_MAX)) }
             }
-            (run::whole(&explained, &events::noted_trace(case, notes, &trace)))
-            p.foot {
-                (took(outcome)) ". "
-                (command(&campaign.command_to_see(case, outcome.repeat)))
-            }
+            (run::whole(&explained, events::of_campaign(campaign, case, notes, &trace).as_ref()))
+            (foot(campaign, case, outcome))
         }
     }
 }

@@ -93,19 +93,21 @@ fn state_class(state: CheckState) -> &'static str {
     }
 }
 
-/// Everything that is shown of a run: the text, the facts, the requirements, and the trace.
-pub(super) fn whole(explained: &Explanation, trace: &Markup) -> Markup {
+/// Everything that is shown of a run: the text, the facts, the requirements, and the trace, if it has one.
+pub(super) fn whole(explained: &Explanation, trace: Option<&Markup>) -> Markup {
     html! {
         (text(explained))
         (facts(explained))
         @if explained.checks.is_empty() {
             (pictures(explained))
-            h5 { "Trace" } (trace)
-        } @else {
+            @if let Some(trace) = trace { h5 { "Trace" } (trace) }
+        } @else if let Some(trace) = trace {
             div.columns {
                 div { h5 { "Constraints" } (pictures(explained)) (checks(explained)) }
                 div { h5 { "Trace" } (trace) }
             }
+        } @else {
+            h5 { "Constraints" } (pictures(explained)) (checks(explained))
         }
     }
 }

@@ -58,8 +58,8 @@ pub(super) fn write(
         }
         @if report.unfinished > 0 {
             p {
-                (counted(report.unfinished, "failure is", "failures are")) " not finished. Go on: "
-                (command(&campaign.command_to_resume()))
+                (counted(report.unfinished, "failure is", "failures are")) " not finished."
+                @if let Some(resume) = campaign.command_to_resume() { " Go on: " (command(&resume)) }
             }
         }
         (PreEscaped("</section>"))
@@ -150,13 +150,11 @@ fn facts(
                 dt { "Alike" }
                 dd { (named(others)) }
             }
-            @if let Some(example) = &failure.example {
+            @if let (Some(example), Some(commands)) = (&failure.example, campaign.commands) {
                 dt { "Example run" }
-                dd {
-                    (command(&campaign.commands.see(&report.campaign, &example.case, Some(example.repeat))))
-                }
+                dd { (command(&commands.see(&report.campaign, &example.case, Some(example.repeat)))) }
                 dt { "Run it again" }
-                dd { (command(&campaign.commands.run_again(&report.campaign, &example.case))) }
+                dd { (command(&commands.run_again(&report.campaign, &example.case))) }
             }
         }
     }

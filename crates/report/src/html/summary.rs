@@ -21,9 +21,15 @@ pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
     let report = campaign.report;
     html! {
         header.page {
-            (top("campaign report"))
-            h1 { (Foreign::short(&report.agent, NAME_CHARACTERS_MAX)) }
-            (who(campaign.suite, &report.agent, report.model.as_deref()))
+            @if campaign.is_of_predictions() {
+                (top("report on predictions"))
+                h1 { (Foreign::short(&report.agent, NAME_CHARACTERS_MAX)) }
+                p.who { "finished before they were scored: nothing was run" }
+            } @else {
+                (top("campaign report"))
+                h1 { (Foreign::short(&report.agent, NAME_CHARACTERS_MAX)) }
+                (who(campaign.suite, &report.agent, report.model.as_deref()))
+            }
             (origin(campaign))
         }
         @if report.simulated { (banner("a simulated model planned")) }
@@ -65,10 +71,12 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
             @if let Some(label) = &campaign.report.label {
                 div.wide { dt { "Label" } dd { (Foreign::short(label, NAME_CHARACTERS_MAX)) } }
             }
-            div { dt { "Campaign" } dd { code { (Foreign::short(campaign.id, NAME_CHARACTERS_MAX)) } } }
-            div { dt { "Began" } dd { (date(campaign.created_ms)) } }
+            @if !campaign.is_of_predictions() {
+                div { dt { "Campaign" } dd { code { (Foreign::short(campaign.id, NAME_CHARACTERS_MAX)) } } }
+                div { dt { "Began" } dd { (date(campaign.created_ms)) } }
+            }
             @if let Some(seal) = &campaign.report.seal { div { dt { "Seal" } dd { code { (seal) } } } }
-            div { dt { "Seed" } dd { (campaign.seed) } }
+            @if !campaign.is_of_predictions() { div { dt { "Seed" } dd { (campaign.seed) } } }
             div { dt { "Cases" } dd { (count(campaign.cases.len() as u64)) } }
             @if campaign.repeats > 1 { div { dt { "Repeats" } dd { (campaign.repeats) } } }
             @if let Some(used) = &campaign.report.monitor {
@@ -157,8 +165,10 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     (proportions(report))
                 }
                 (figure("Failed", &count(report.failed), &html! { (words.failed) }))
-                (figure("Unscored", &count(report.unscored), &html! { "runs that say nothing about the agent" }))
-                (figure("Not run", &count(report.not_run), &html! { (words.not_run) }))
+                @if !campaign.is_of_predictions() {
+                    (figure("Unscored", &count(report.unscored), &html! { "runs that say nothing about the agent" }))
+                    (figure("Not run", &count(report.not_run), &html! { (words.not_run) }))
+                }
                 @for rate in report.baselines().iter() {
                     (figure(rate.baseline.title, &or_dash(rate.best()), &html! { (rate.baseline.who) " would pass" }))
                 }
@@ -171,7 +181,7 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                         "cases agree with " (like.does) "; 95 % interval " (percent_range(like.low, like.high))
                     }))
                 }
-                (tokens(report.tokens))
+                @if !campaign.is_of_predictions() { (tokens(report.tokens)) }
                 @if let Some(used) = &report.monitor {
                     (figure("Corrections", &count(used.corrections), &html! {
                         (counted(used.discarded_tokens, "token", "tokens")) " discarded, "
@@ -181,10 +191,12 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                 @if let Some(cost) = report.cost {
                     (figure("Cost", &format!("{cost:.2}\u{a0}USD"), &html! { "at known prices" }))
                 }
-                (figure("Agent time", &seconds(report.agent_seconds), &html! {
-                    "summed over runs"
-                    @if let Some(made) = report.synthesis_seconds { "; synthesis took " (seconds(made)) }
-                }))
+                @if !campaign.is_of_predictions() {
+                    (figure("Agent time", &seconds(report.agent_seconds), &html! {
+                        "summed over runs"
+                        @if let Some(made) = report.synthesis_seconds { "; synthesis took " (seconds(made)) }
+                    }))
+                }
             }
         }
     }
@@ -272,11 +284,10 @@ pub(super) fn repeated(report: &Report) -> Markup {
 fn not_run(campaign: &ReportedCampaign<'_>) -> Markup {
     let (one, several) =
         if campaign.repeats > 1 { ("run is", "runs are") } else { ("case has", "cases have") };
-    let rest =
-        if campaign.repeats > 1 { " not finished. Resume with " } else { " no finished run. Resume with " };
+    let rest = if campaign.repeats > 1 { " not finished." } else { " no finished run." };
     html! {
         (counted(campaign.report.all_not_run(), one, several)) (rest)
-        (command(&campaign.command_to_resume()))
+        @if let Some(resume) = campaign.command_to_resume() { " Resume with " (command(&resume)) }
     }
 }
 

@@ -118,7 +118,7 @@ async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_
         id: ID,
         created_ms: 0,
         command_line: "planproof",
-        commands: &commands,
+        commands: Some(&commands),
         seed: 1,
         cases,
         repeats: 1,

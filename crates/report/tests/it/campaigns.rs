@@ -199,7 +199,7 @@ impl TestCampaign {
             // 2026-11-20 12:33:20 UTC.
             created_ms: 1_795_178_000_000,
             command_line: &self.command_line,
-            commands: &self.commands,
+            commands: Some(&self.commands),
             seed: SEED,
             cases: &self.engine,
             repeats: self.repeats,

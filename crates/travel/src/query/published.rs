@@ -9,19 +9,10 @@ use super::{Level, LocalConstraint, Query, QueryError};
 use crate::plan::TripPlan;
 use crate::python::literal;
 
-/// The columns of all tables except that of the test set.
-const COLUMNS: [&str; 10] = [
-    "org",
-    "dest",
-    "days",
-    "visiting_city_number",
-    "date",
-    "people_number",
-    "local_constraint",
-    "budget",
-    "query",
-    "level",
-];
+/// The columns of all tables.
+const COLUMNS: [&str; 6] = ["org", "dest", "days", "date", "query", "level"];
+/// The columns of what plans are judged by. The published test set has none of them.
+const JUDGED_BY: [&str; 4] = ["visiting_city_number", "people_number", "local_constraint", "budget"];
 const REFERENCE: &str = "reference_information";
 /// The additional column of the training set.
 const PLAN: &str = "annotated_plan";
@@ -38,6 +29,8 @@ pub struct PublishedQuery {
     pub reference: Vec<ReferencePiece>,
     /// A human-annotated plan, in the training set.
     pub annotated_plan: Option<TripPlan>,
+    /// It is of the test set, so the fields that plans are judged by have the least values that they can have.
+    pub unjudged: bool,
 }
 
 /// A piece of the reference information for sole-planning agents.
@@ -71,17 +64,18 @@ pub fn read_published(text: &str, file: &str) -> Result<Vec<PublishedQuery>, Que
         QueryError { place: Some((file.to_owned(), line as usize)), what }
     };
     let header = reader.headers().map_err(|error| fault(&error))?.clone();
-    if let Some(missing) = COLUMNS.iter().find(|name| header.iter().all(|it| it != **name)) {
-        let what = format!(
-            "there is no column `{missing}`; the published test set has none, so it cannot be judged"
-        );
+    let is_absent = |name: &&&str| header.iter().all(|it| it != **name);
+    let unjudged = JUDGED_BY.iter().all(|name| is_absent(&name));
+    let needed = COLUMNS.iter().chain(if unjudged { &[][..] } else { &JUDGED_BY });
+    if let Some(missing) = needed.into_iter().find(is_absent) {
+        let what = format!("there is no column `{missing}`");
         return Err(QueryError { place: Some((file.to_owned(), 1)), what });
     }
     let mut queries = Vec::new();
     let mut record = StringRecord::new();
     while reader.read_record(&mut record).map_err(|error| fault(&error))? {
         let line = record.position().map_or(0, csv::Position::line) as usize;
-        let row = Row { header: &header, record: &record };
+        let row = Row { header: &header, record: &record, unjudged };
         let query = row.query(queries.len() as u64 + 1);
         queries.push(query.map_err(|error| QueryError { place: Some((file.to_owned(), line)), ..error })?);
     }
@@ -91,6 +85,8 @@ pub fn read_published(text: &str, file: &str) -> Result<Vec<PublishedQuery>, Que
 struct Row<'r> {
     header: &'r StringRecord,
     record: &'r StringRecord,
+    /// The columns in [`JUDGED_BY`] are absent.
+    unjudged: bool,
 }
 
 impl<'r> Row<'r> {
@@ -100,14 +96,18 @@ impl<'r> Row<'r> {
             org: self.text("org").to_owned(),
             dest: self.text("dest").to_owned(),
             days: self.number("days")?,
-            visiting_city_number: self.number("visiting_city_number")?,
+            visiting_city_number: if self.unjudged { 1 } else { self.number("visiting_city_number")? },
             date: self.value("date", "a list of dates such as ['2022-03-16']")?,
-            people_number: self.number("people_number")?,
-            local_constraint: self.value::<LocalConstraint>(
-                "local_constraint",
-                "a dictionary such as {'house rule': None, 'cuisine': None, 'room type': None, 'transportation': None}",
-            )?,
-            budget: self.number("budget")?,
+            people_number: if self.unjudged { 1 } else { self.number("people_number")? },
+            local_constraint: match self.unjudged {
+                true => LocalConstraint::default(),
+                false => self.value::<LocalConstraint>(
+                    "local_constraint",
+                    "a dictionary such as {'house rule': None, 'cuisine': None, 'room type': None, 'transportation': \
+                     None}",
+                )?,
+            },
+            budget: if self.unjudged { 0.0 } else { self.number("budget")? },
             query: self.text("query").to_owned(),
             level: Level::ALL
                 .into_iter()
@@ -121,6 +121,7 @@ impl<'r> Row<'r> {
                 .optional(REFERENCE, "a list of {'Description': .., 'Content': ..}")?
                 .unwrap_or_default(),
             annotated_plan: self.plan()?,
+            unjudged: self.unjudged,
         })
     }
 
@@ -178,7 +179,7 @@ mod tests {
     fn a_row_is_read_with_what_stands_beside_it() {
         let queries = read_published(&format!("{HEADER}\n{ROW}\n{ROW}\n"), "train.csv").expect("queries");
         assert_eq!(queries.iter().map(|it| it.query.idx).collect::<Vec<_>>(), [1, 2]);
-        let PublishedQuery { query, reference, annotated_plan } = &queries[0];
+        let PublishedQuery { query, reference, annotated_plan, unjudged: _ } = &queries[0];
         assert_eq!((query.days, query.people_number, query.budget), (3, 2, 900.0));
         assert_eq!(query.date, ["2022-03-01", "2022-03-02", "2022-03-03"]);
         assert_eq!(query.local_constraint.house_rule, Some(HouseRule::Smoking));
@@ -237,10 +238,24 @@ mod tests {
             error.starts_with("q.csv:2: `local_constraint`: unknown variant `loud music`, expected one of"),
             "{error}"
         );
-        let error = read_published("days,query,level\n3,x,easy\n", "test.csv").expect_err("no columns");
-        assert_eq!(
-            error.to_string(),
-            "test.csv:1: there is no column `org`; the published test set has none, so it cannot be judged"
-        );
+        for (header, missing) in [
+            ("days,query,level", "org"),
+            (&HEADER.replace(",budget", ",x"), "budget"),
+            ("org,dest,days,date,query,level,people_number", "visiting_city_number"),
+        ] {
+            let error = read_published(&format!("{header}\n"), "test.csv").expect_err("no columns");
+            assert_eq!(error.to_string(), format!("test.csv:1: there is no column `{missing}`"));
+        }
+    }
+
+    #[test]
+    fn the_test_set_has_nothing_to_judge_by() {
+        let table = "org,dest,days,date,query,level,reference_information\n\
+                     A,B,3,\"['2022-03-01', '2022-03-02', '2022-03-03']\",Go.,hard,\"[]\"\n";
+        let queries = read_published(table, "test.csv").expect("a query");
+        let PublishedQuery { query, unjudged, .. } = &queries[0];
+        assert!(*unjudged && query.check().is_ok());
+        assert_eq!((&*query.query, query.level), ("Go.", Level::Hard));
+        assert!(!read_published(&format!("{HEADER}\n{ROW}\n"), "v.csv").expect("a query")[0].unjudged);
     }
 }

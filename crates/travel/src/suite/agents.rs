@@ -35,6 +35,10 @@ pub(super) fn act(case: &TripCase, agent: &str, seed: u64) -> Option<Result<Gold
         "reader" => wrong_mode("plans no trips"),
         _ if AGENTS.iter().all(|it| it.name != agent) => return None,
         _ if is_reading => wrong_mode("plans trips, and gives no fields"),
+        "solver" | "solver-cheapest" if task.unjudged => Err(CaseError::new(format!(
+            "{agent} is given the fields of the query, which the published test set lacks; solver-from-text reads its \
+             text"
+        ))),
         "greedy" => case.database().map(|database| {
             let plan = greedy::plan(&database, &task.query, seed);
             gold::of_plan(task, &plan)

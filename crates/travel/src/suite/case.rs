@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use planproof_suite::{Card, Case, CaseError, EventNote, Explanation, Gold, Toolbox, Unscored, Verdict};
+use planproof_suite::{
+    Card, Case, CaseError, EventNote, Explanation, Gold, PublishedPrediction, Toolbox, Unscored, Verdict,
+};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
@@ -11,6 +13,7 @@ use super::task::{CASE_SCHEMA, Folder, QueryMode, TripTask};
 use super::toolbox::SandboxTools;
 use super::{agents, explain, gold, judge, marks, prompt};
 use crate::own;
+use crate::query::Query;
 use crate::tables::TripDatabase;
 
 /// Opens the tables in a folder, and verifies their digest. It may cache them.
@@ -112,6 +115,15 @@ impl Case for TripCase {
         explain::essence(verdict)
     }
 
+    /// A line `{"idx": .., "query": .., "plan": [..] or null}`; the fields of a query have no published form.
+    fn published_prediction(&self, events: &[Event]) -> Option<PublishedPrediction> {
+        let Query { idx, query, .. } = &self.task.query;
+        (self.task.options.mode != QueryMode::Reading).then(|| {
+            let plan = judge::plan_of(self, events);
+            PublishedPrediction::Line(json!({ "idx": idx, "query": query, "plan": plan }))
+        })
+    }
+
     fn target(&self) -> String {
         match self.task.options.mode {
             QueryMode::Reading => super::fields::of_query(&self.task.query).to_string(),
@@ -120,7 +132,7 @@ impl Case for TripCase {
     }
 
     fn gold(&self) -> Option<Gold> {
-        gold::of(self)
+        if self.task.unjudged { None } else { gold::of(self) }
     }
 
     fn act(&self, agent: &str, seed: u64) -> Option<Result<Gold, CaseError>> {
@@ -129,7 +141,8 @@ impl Case for TripCase {
 
     fn cells(&self) -> Vec<String> {
         let query = &self.task.query;
-        vec![query.level.name().to_owned(), query.days.to_string(), format!("{:.0}", query.budget)]
+        let budget = if self.task.unjudged { String::new() } else { format!("{:.0}", query.budget) };
+        vec![query.level.name().to_owned(), query.days.to_string(), budget]
     }
 
     fn run_cells(&self, verdict: &Verdict) -> Vec<String> {

@@ -1,11 +1,11 @@
 //! Why runs fail, and other properties of runs.
 
-use planproof_suite::{Class, ClassInfo, FlagInfo};
+use planproof_suite::{Class, ClassInfo, FlagInfo, MISSING};
 
 use crate::evaluate::TripCheck;
 
 /// The classes of failures, by precedence.
-pub(super) static CLASSES: [ClassInfo; 22] = [
+pub(super) static CLASSES: [ClassInfo; 23] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before the agent had answered.",
@@ -52,6 +52,7 @@ pub(super) static CLASSES: [ClassInfo; 22] = [
         rank: 20,
     },
     ClassInfo { name: "wrong_fields", meaning: "A field of the query is not right.", rank: 21 },
+    ClassInfo::missing(22),
 ];
 
 /// The index of the class of the first check.
@@ -68,7 +69,9 @@ pub(super) const OF_READING: [&str; 2] = ["no_fields", "wrong_fields"];
 
 /// Whether a class or flag can occur in the mode that reads fields.
 pub(super) fn is_of_reading(name: &str) -> bool {
-    OF_READING.contains(&name) || name == CALL_ERROR || CLASSES.iter().take(4).any(|it| it.name == name)
+    OF_READING.contains(&name)
+        || [CALL_ERROR, MISSING].contains(&name)
+        || CLASSES.iter().take(4).any(|it| it.name == name)
 }
 
 /// The flag of a run with a failed call.

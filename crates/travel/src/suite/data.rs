@@ -63,10 +63,12 @@ impl PublishedSet {
     pub fn tasks(&self, options: QueryOptions) -> Result<Vec<TripTask>, CaseError> {
         let TextFile { file, text } = &self.queries;
         let is_table = file.ends_with(CSV_ENDING);
+        let mut unjudged = false;
         let (queries, beside): (Vec<Query>, Vec<ReferenceInformation>) = match is_table {
             true => {
-                let published = read_published(text, file).map_err(CaseError::new)?.into_iter();
-                published.map(|it| (it.query, of_pieces(it.reference))).unzip()
+                let published = read_published(text, file).map_err(CaseError::new)?;
+                unjudged = published.iter().any(|it| it.unjudged);
+                published.into_iter().map(|it| (it.query, of_pieces(it.reference))).unzip()
             }
             false => (Query::read_all(text, file).map_err(CaseError::new)?, Vec::new()),
         };
@@ -84,6 +86,7 @@ impl PublishedSet {
         let task = |query| TripTask {
             tables: Some(self.tables.clone()),
             reference: reference.next(),
+            unjudged,
             ..TripTask::new(&self.set, options, query)
         };
         Ok(queries.into_iter().map(task).collect())

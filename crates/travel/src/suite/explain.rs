@@ -2,7 +2,7 @@
 
 use planproof_suite::runs::{call_notes, on_one_line};
 use planproof_suite::{
-    Check, CheckState, Class, Content, EventNote, Explanation, Fact, SequenceStep, Verdict,
+    Check, CheckState, Class, Content, EventNote, Explanation, Fact, MISSING, SequenceStep, Verdict,
 };
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
@@ -36,6 +36,7 @@ fn gist(detail: &TripDetail) -> String {
     let failed: Vec<&str> = failed(detail).collect();
     match class {
         "undelivered" => "there is no plan in the answer".to_owned(),
+        MISSING => "there is no prediction for it".to_owned(),
         "no_fields" => "there are no fields in the answer".to_owned(),
         _ => {
             let more = failed.len().saturating_sub(FINDINGS_NAMED_MAX);

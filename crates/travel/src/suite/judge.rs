@@ -1,8 +1,8 @@
 //! From the events of a run, or a finished plan, to a verdict.
 
 use planproof_suite::runs::{Ended, shortened};
-use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
-use planproof_trace::{Event, paired_calls};
+use planproof_suite::{Class, MISSING, Score, Scored, Unscored, Verdict};
+use planproof_trace::{Event, PairedCall, paired_calls};
 use serde_json::Value;
 
 use super::answer::{object_in, plan_in};
@@ -14,7 +14,7 @@ use super::detail::{
 use super::fields::{self, FIELDS};
 use super::manager::{self, STATED};
 use super::stop;
-use super::task::QueryMode;
+use super::task::{QueryMode, UNJUDGED};
 use crate::TripCompat;
 use crate::evaluate::{self, CheckResult, TripCheck, TripJudgement, is_asked};
 use crate::plan::TripPlan;
@@ -72,21 +72,42 @@ pub(super) struct RunFacts<'a> {
     /// Where and why the published loop stopped the run, or would have.
     pub(super) stopped: Option<String>,
     pub(super) stated: Option<[bool; STATED.len()]>,
+    /// It is no run, but a case without a prediction.
+    pub(super) is_missing: bool,
+}
+
+/// Where and why the published loop stopped a run with these calls, or would have.
+fn stopped(case: &TripCase, calls: &[PairedCall<'_>], events: &[Event]) -> Option<String> {
+    // The loop is that of a single agent; members of a team have their own rules.
+    let is_alone = calls.iter().all(|paired| paired.actor.is_none());
+    let is_two_stage = case.task().options.mode == QueryMode::TwoStage;
+    if is_alone && is_two_stage { stop::of(calls, events) } else { None }
+}
+
+/// The plan of a run, as the published evaluator reads it; null if there is none.
+pub(super) fn plan_of(case: &TripCase, events: &[Event]) -> Value {
+    let Ok(ended) = Ended::of(case, events) else { return Value::Null };
+    let is_original = case.task().options.compat == TripCompat::Original;
+    match is_original && stopped(case, &paired_calls(events), events).is_some() {
+        true => Value::Null,
+        false => ended.answer().and_then(plan_in).unwrap_or_default(),
+    }
 }
 
 /// Judges a run.
 pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscored> {
     let ended = Ended::of(case, events)?;
+    if case.task().unjudged {
+        return Err(Unscored::Outside { reason: UNJUDGED.to_owned() });
+    }
     let calls = paired_calls(events);
-    // The loop is that of a single agent; members of a team have their own rules.
-    let is_alone = calls.iter().all(|paired| paired.actor.is_none());
-    let is_two_stage = case.task().options.mode == QueryMode::TwoStage;
     let run = RunFacts {
         ended: Some(&ended),
         calls: calls.len(),
         has_call_error: calls.iter().any(|it| it.result.is_some_and(|(_, result)| result.is_error)),
-        stopped: if is_alone && is_two_stage { stop::of(&calls, events) } else { None },
+        stopped: stopped(case, &calls, events),
         stated: manager::stated(case, events),
+        is_missing: false,
     };
     if case.task().options.mode == QueryMode::Reading {
         return Ok(of_fields(case, ended.answer().and_then(object_in), &run));
@@ -239,8 +260,11 @@ fn has_common_flag(flag: &str, run: &RunFacts<'_>) -> bool {
         || (flag == classes::LOOP_STOPPED && run.stopped.is_some())
 }
 
-/// The class of a run that did not end with an answer.
+/// The class of a run that did not end with an answer, or of a case without a prediction.
 fn class_of_run(run: &RunFacts<'_>) -> Option<Class> {
+    if run.is_missing {
+        return find(MISSING);
+    }
     run.ended.filter(|ended| ended.answer().is_none()).and_then(Ended::class).and_then(find)
 }
 

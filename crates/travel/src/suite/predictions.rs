@@ -27,6 +27,11 @@ pub(super) fn score(
         .iter()
         .map(|case| TripTask::read(&case.to_line()).map(|task| read(&task)))
         .collect::<Result<_, _>>()?;
+    if cases.iter().any(|case| case.task().unjudged) {
+        let what = "the published test set does not say what its plans are judged by, so they cannot be scored here: \
+                    hand them in at the authors' leaderboard";
+        return Err(CaseError::new(what));
+    }
     let Data { text, file } = predictions;
     let submissions = Submission::read_all(text, file).map_err(CaseError::new)?;
     let fail = |what: String| Err(CaseError::new(format!("{file}: {what}")));
@@ -54,7 +59,7 @@ pub(super) fn score(
         if plan.is_none() {
             missing.push(case.task().id());
         }
-        let run = RunFacts::default();
+        let run = RunFacts { is_missing: plan.is_none(), ..RunFacts::default() };
         verdicts.push(match case.task().options.mode {
             QueryMode::Reading => judge::of_fields(case, plan, &run),
             QueryMode::TwoStage | QueryMode::SolePlanning => {

@@ -17,6 +17,10 @@ pub const CASE_SCHEMA: &str = "planproof/travelplanner-case/v1";
 /// The name of our own set of queries.
 pub const OWN_SET: &str = "own";
 
+/// Why nothing is judged on the published test set.
+pub(super) const UNJUDGED: &str = "the published test set does not say what its plans are judged by: `planproof runs \
+                                   export RUN --format official` writes the plans for the authors' leaderboard";
+
 /// Longest reference information of a query, in bytes. The published texts have up to 90,000.
 const REFERENCE_BYTES_MAX: usize = 1 << 20;
 
@@ -84,6 +88,10 @@ pub struct TripTask {
     /// The reference information for an agent that only plans, by heading; `None` in other modes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceInformation>,
+    /// The query is of the published test set, without the fields that a plan is judged by. In their places are the
+    /// least values that a query can have, which no agent sees.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unjudged: bool,
     /// The query.
     pub query: Query,
 }
@@ -147,6 +155,7 @@ impl TripTask {
             options,
             tables: None,
             reference: None,
+            unjudged: false,
             query,
         }
     }

@@ -62,7 +62,7 @@ impl Prepared {
             id: &row.id,
             created_ms: row.created_ms,
             command_line: &row.command_line,
-            commands: &self.commands(),
+            commands: Some(&self.commands()),
             seed: options.seed,
             cases: &campaign.cases,
             repeats: campaign.repeats.get(),
