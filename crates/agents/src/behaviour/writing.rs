@@ -214,8 +214,11 @@ impl Writing {
                 }
                 // An answer that was left blank is not one.
                 _ if self.monitor.would_end_blank() => {
-                    let what = if is_blank { "Your last message" } else { "The last section" };
-                    let instruction = format!("{what} was empty. Write it.");
+                    let instruction = match is_blank {
+                        true => "Your last message was empty. Write the next section.",
+                        false => "The last section was empty. Write it.",
+                    };
+                    let instruction = instruction.to_owned();
                     self.reject(Corrected { instruction, is_of_content: true });
                     self.unheard = unheard;
                 }
