@@ -201,8 +201,14 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
 
 /// The message about a campaign whose set-up is broken. Output of a program is shown after a bar, line by line.
 pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
+    // These are the variables of a program that is started for each case.
+    let reads_variables = ["PLANPROOF_MCP_URL", "PLANPROOF_QUERY"].iter().any(|name| why.contains(name));
     // So it is said of a command or worker that ended with an error: its file may be another than the one meant.
     let command = match why.contains(" ended with exit ") {
+        true if why.contains("the worker ") && reads_variables => {
+            ". A worker gets its tasks on stdin and not in variables: a program that reads these is tested with command: \
+             instead of worker:, in a new campaign"
+        }
         true => {
             ". If the command is wrong, start a new campaign with the right one, because --resume repeats it"
         }

@@ -169,3 +169,18 @@ fn a_program_has_a_folder_and_variables() {
         assert!(run.err.contains(message), "{run:?}");
     }
 }
+
+/// A program that is started for each case and named as a worker is missed by its variables.
+#[test]
+fn a_program_of_single_cases_named_as_a_worker_gets_a_hint() {
+    let place = Place::new();
+    place.write("agent.sh", "echo \"no PLANPROOF_MCP_URL: ${PLANPROOF_MCP_URL:-unset}\" >&2\nexit 1\n");
+    let run = place.run_words(&["test", "worker:sh agent.sh", "--cases", "3", "-q"]).code(3);
+    assert!(run.err.contains("tested with command: instead of worker:"), "{run:?}");
+    place.write("agent.sh", "echo broken >&2\nexit 1\n");
+    let run = place.run_words(&["test", "worker:sh agent.sh", "--cases", "3", "-q"]).code(3);
+    assert!(
+        run.err.contains("If the command is wrong") && !run.err.contains("instead of worker:"),
+        "{run:?}"
+    );
+}
