@@ -5,6 +5,7 @@
 //! again, in the same conversation and with the reasons for rejections, at most [`ROUNDS_MAX`] times in all. Each
 //! bank is tested by reading cases back: sentences about it must have one reading.
 
+mod flows;
 mod generate;
 mod own_tools;
 
@@ -14,6 +15,7 @@ use planproof_model::{ChatRequest, Message, Model, ModelError, Settings};
 use planproof_synth::topic_prompts::MORE;
 use planproof_synth::{SynthesisOptions, Synthesizer, TimeOptions, TopicBank, Wordings, read};
 
+pub use flows::suggested_flows;
 pub use generate::{Generated, TopicsWanted, generate_topics};
 pub use own_tools::{LeftOut, NamedTools, OwnTools, name_tools};
 

@@ -85,8 +85,9 @@ pub use topic::prompts as topic_prompts;
 pub use topic::{
     ACTIVITIES_MAX, ACTIVITIES_SHIPPED, ACTIVITY_CHARACTERS_MAX, Activity, DESCRIPTION_CHARACTERS_MAX,
     JOB_CHARACTERS_MAX, LISTED_MAX, ListedFault, SCHEMA_BYTES_MAX, TOOL_NAME_CHARACTERS_MAX, TOPICS_MAX,
-    TOPICS_SCHEMA, Topic, TopicBank, TopicError, activity_fault, begins_another, job_fault, listed_activity,
-    listed_items, listed_job, natural_orders, sameness, snake_case, texts_of_tool_names, tool_fault,
+    TOPICS_SCHEMA, ToolText, Topic, TopicBank, TopicError, activity_fault, begins_another, job_fault,
+    listed_activity, listed_items, listed_job, natural_orders, sameness, snake_case, texts_of_tool_names,
+    tool_fault,
 };
 pub use variant::{Mutation, Mutator, NoVariant, PieceKind, Replacement, STRUCTURE_DRAWS_MAX, Variant};
 pub use wording::{WordingError, Wordings};

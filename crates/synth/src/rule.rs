@@ -176,7 +176,7 @@ impl Topic {
     ///
     /// # Errors
     /// Names an unusable rule, with the reason.
-    pub(super) fn check_rules(&self) -> Result<(), String> {
+    pub fn check_rules(&self) -> Result<(), String> {
         let count = self.orders.len() + self.flows.len();
         if count > RULES_MAX {
             return Err(format!("it has {count} orders and flows; at most {RULES_MAX} are possible"));

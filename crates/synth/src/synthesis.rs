@@ -29,7 +29,9 @@ use crate::wording::Wordings;
 use planproof_trace::Draw;
 
 use filling::draw_texts;
-pub(crate) use filling::{SITES, merge_pairs, merge_times, mock_tool, numbered, numbered_texts, whole_query};
+pub(crate) use filling::{
+    SITES, merge_pairs, merge_times, mock_tool, numbered, numbered_texts, task_sentence, whole_query,
+};
 pub use options::{SolverTimer, SynthesisCounts, SynthesisError, SynthesisOptions};
 
 /// Most paragraphs drawn for one case before giving up.

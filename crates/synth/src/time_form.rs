@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 use crate::case::{CaseTool, ConstraintId};
 use crate::infeasible::{ANSWER_OR_REPORT, TIMED_REPORT_RULE};
 use crate::text::Source;
-use crate::topic::own_description;
 use planproof_trace::Draw;
 
 /// The tool that clears the day. **(ours)** The paper tells the agent to stop and plan again; a tool makes it visible.
@@ -299,7 +298,7 @@ pub(crate) fn no_start_time(tool: &Tool) -> Option<String> {
 }
 
 /// A user's own tool, mocked, that takes a start time beside its own arguments.
-pub(crate) fn timed_own_tool(tool: &Tool, text: &str) -> CaseTool {
+pub(crate) fn timed_own_tool(tool: &Tool, description: String) -> CaseTool {
     let argument = json!({"type": "string", "description": START_TIME_DESCRIPTION});
     let schema = tool.input_schema.clone().edited(|schema| {
         match schema.entry("properties").or_insert_with(|| Value::Object(Map::new())) {
@@ -312,15 +311,11 @@ pub(crate) fn timed_own_tool(tool: &Tool, text: &str) -> CaseTool {
             other => *other = json!([START_TIME_ARGUMENT]),
         }
     });
-    CaseTool {
-        name: tool.name.clone(),
-        description: own_description(tool, &timed_sentence(text)),
-        input_schema: Some(schema),
-    }
+    CaseTool { name: tool.name.clone(), description, input_schema: Some(schema) }
 }
 
 /// The description of a tool of the time form.
-fn timed_sentence(text: &str) -> String {
+pub(crate) fn timed_sentence(text: &str) -> String {
     ["Does the task \"", text, "\" from start_time on, and says how long it took."].concat()
 }
 

@@ -5,6 +5,7 @@ mod listed;
 mod natural_order;
 pub mod prompts;
 mod tool_names;
+mod tool_verbs;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,13 +16,13 @@ use thiserror::Error;
 
 use crate::case::CaseTool;
 use crate::rule::{TopicFlow, TopicOrder};
-use crate::synthesis::{SITES, mock_tool};
-use crate::time_form::{timed_own_tool, timed_tool};
+use crate::synthesis::{SITES, mock_tool, task_sentence};
+use crate::time_form::{timed_own_tool, timed_sentence, timed_tool};
 
 pub use file::TOPICS_SCHEMA;
 pub use listed::{LISTED_MAX, ListedFault, listed_activity, listed_items, listed_job, sameness};
 pub use natural_order::natural_orders;
-pub use tool_names::texts_of_tool_names;
+pub use tool_names::{ToolText, texts_of_tool_names};
 
 /// Number of activities in a topic of the shipped bank.
 pub const ACTIVITIES_SHIPPED: usize = 20;
@@ -62,6 +63,9 @@ pub struct Topic {
     pub orders: Vec<TopicOrder>,
     /// Values that one tool returns and another one takes, in every case with both.
     pub flows: Vec<TopicFlow>,
+    /// Whether cases leave the descriptions of the user's own tools as they are. Otherwise a sentence that names the
+    /// task follows each of them.
+    pub descriptions_as_is: bool,
 }
 
 /// Topics to draw from. Cheap to clone.
@@ -177,8 +181,18 @@ impl Topic {
     pub(crate) fn case_tool(&self, text: &str, is_timed: bool) -> CaseTool {
         match (self.own_tool(text), is_timed) {
             (None, _) => made_tool(text, is_timed),
-            (Some(tool), false) => mocked_tool(tool, text),
-            (Some(tool), true) => timed_own_tool(tool, text),
+            (Some(tool), false) => mocked_tool(tool, self.own_description(tool, &task_sentence(text))),
+            (Some(tool), true) => timed_own_tool(tool, self.own_description(tool, &timed_sentence(text))),
+        }
+    }
+
+    /// The description of a user's own tool in a case. A sentence after it names the task, because often only planning
+    /// is under test, and then nobody should have to guess that.
+    fn own_description(&self, tool: &Tool, sentence: &str) -> String {
+        match tool.description.trim_end() {
+            _ if self.descriptions_as_is => tool.description.clone(),
+            "" => sentence.to_owned(),
+            description => [description, "\n\n", sentence].concat(),
         }
     }
 
@@ -227,12 +241,22 @@ impl Topic {
                 "\"{longer}\" begins with \"{shorter}\", so a sentence could be read in two ways"
             ));
         }
+        if self.descriptions_as_is && !self.has_own_tools() {
+            return fail("descriptions can only be left as they are if its activities have tools".to_owned());
+        }
         self.check_rules().or_else(fail)
     }
 
     /// A topic of these activities, without an industry and without rules.
     pub fn of(job: impl Into<String>, activities: Vec<Activity>) -> Self {
-        Self { job: job.into(), industry: String::new(), activities, orders: Vec::new(), flows: Vec::new() }
+        Self {
+            job: job.into(),
+            industry: String::new(),
+            activities,
+            orders: Vec::new(),
+            flows: Vec::new(),
+            descriptions_as_is: false,
+        }
     }
 
     /// Over how many numbered sites its activities can be spread if a case needs more tasks than there are. A tool of
@@ -253,23 +277,14 @@ pub(crate) fn made_tool(text: &str, is_timed: bool) -> CaseTool {
     if is_timed { timed_tool(text, &name) } else { mock_tool(text, &name) }
 }
 
-/// A user's own tool, mocked. A sentence after its description names its task: only planning is under test, so nobody
-/// should have to guess that.
-fn mocked_tool(tool: &Tool, text: &str) -> CaseTool {
+/// A user's own tool, mocked.
+fn mocked_tool(tool: &Tool, description: String) -> CaseTool {
     CaseTool {
         name: tool.name.clone(),
-        description: own_description(tool, &["Does the task \"", text, "\"."].concat()),
+        description,
         // In the form of a case file that is read back.
         input_schema: (tool.input_schema != Tool::without_arguments("", "").input_schema)
             .then(|| tool.input_schema.clone()),
-    }
-}
-
-/// A tool's description followed by a sentence.
-pub(crate) fn own_description(tool: &Tool, sentence: &str) -> String {
-    match tool.description.trim_end() {
-        "" => sentence.to_owned(),
-        description => [description, "\n\n", sentence].concat(),
     }
 }
 

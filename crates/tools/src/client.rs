@@ -21,6 +21,7 @@ mod result;
 mod server;
 mod stderr;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,6 +87,7 @@ pub(crate) enum Server {
 pub struct McpTools {
     tools: Arc<[Tool]>,
     left_out: Vec<String>,
+    outputs: HashMap<String, Vec<String>>,
     limits: ClientLimits,
     protocol_version: String,
     peer: Peer<RoleClient>,
@@ -158,6 +160,7 @@ impl McpTools {
                 Ok(Self {
                     tools: list.tools,
                     left_out: list.left_out,
+                    outputs: list.outputs,
                     limits,
                     protocol_version: version.to_string(),
                     peer,
@@ -171,6 +174,11 @@ impl McpTools {
     /// The tools of the server that are not offered, each with the reason.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
+    }
+
+    /// What the output of a tool has as members by its output schema; nothing if the server gives none.
+    pub fn output_members(&self, tool: &str) -> &[String] {
+        self.outputs.get(tool).map_or(&[], Vec::as_slice)
     }
 
     /// The version of the protocol that was agreed on, as in `2026-07-28`.

@@ -85,6 +85,18 @@ pub(crate) struct FromMcpArguments {
     /// Job in the query, as in "You work as an office assistant."
     #[arg(long, default_value = "assistant", value_name = "JOB")]
     pub(crate) job: String,
+    /// Flow of data for the topic: the tool TO takes as ARGUMENT what the tool FROM returns.
+    ///
+    /// It may be given several times. Flows that the tools' descriptions and output schemas suggest are listed on
+    /// stderr.
+    #[arg(long = "flow", value_name = "FROM:TO.ARGUMENT")]
+    pub(crate) flows: Vec<String>,
+    /// Leave the tools' descriptions untouched in cases, to test your own.
+    ///
+    /// Without it each description is followed by a sentence that names its task, as in `Does the task "invoice
+    /// retrieval".`, so that an agent need not guess. With it simulated models do not find the tools, so their runs are unscored.
+    #[arg(long)]
+    pub(crate) as_is: bool,
     #[command(flatten)]
     pub(crate) out: OutArguments,
     #[command(flatten)]

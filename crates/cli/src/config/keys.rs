@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 106] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 107] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -57,6 +57,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 106] = [
     ("topics from-mcp", "out", "is what one call writes"),
     ("topics from-mcp", "force", "belongs to what one call writes"),
     ("topics from-mcp", "names", "belongs to the tools of one call"),
+    ("topics from-mcp", "flow", "belongs to the tools of one call"),
     ("mnms graph", "format", "says what one call prints"),
     ("mnms generate", "show-prompt", "says what one call prints"),
     ("mnms generate", "out", "is what one call writes"),

@@ -171,6 +171,130 @@ fn tools_are_named_as_the_user_likes() {
     assert!(listed.starts_with("user retrieval (one_get_user)\n"), "{listed}");
 }
 
+/// A tool with these arguments, all of them texts.
+fn tool_with(name: &str, description: &str, arguments: &[&str]) -> Value {
+    let properties: serde_json::Map<String, Value> =
+        arguments.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+    let schema = json!({"type": "object", "properties": properties, "required": arguments});
+    json!({"name": name, "description": description, "inputSchema": schema})
+}
+
+#[test]
+fn names_that_no_rule_fits_are_listed() {
+    let place = Place::new();
+    let names = ["escalate", "slack_post_message", "void_invoice", "garble_page", "account_balance"];
+    write_server(&place, "desk", &names.map(tool).to_vec().into());
+    let made = from_mcp(&place, "desk", &["--out", "t.json", "--json"]).code(0);
+    assert_eq!(
+        made.json()["not_understood"],
+        json!([
+            {"tool": "garble_page", "text": "garble page"},
+            {"tool": "account_balance", "text": "account balance"},
+        ])
+    );
+    let note = "note: no rule fits the names of `garble_page` (\"garble page\"), `account_balance`";
+    assert_eq!(made.err.matches(note).count(), 1, "{made:?}");
+    let listed = place.run("topics --topics t.json assistant").code(0).out;
+    assert!(
+        listed.starts_with("escalation (escalate)\nslack message posting (slack_post_message)\n"),
+        "{listed}"
+    );
+    // Texts from the user need no look.
+    place.write("names.json", r#"{"garble_page": "page garbling", "account_balance": null}"#);
+    let made = from_mcp(&place, "desk", &["--names", "names.json"]).code(0);
+    assert!(!made.err.contains("no rule fits"), "{made:?}");
+}
+
+#[test]
+fn flows_are_suggested_and_taken() {
+    let place = Place::new();
+    let mut order = tool_with("create_order", "Makes an order.", &["customer_id"]);
+    order["outputSchema"] = json!({"type": "object", "properties": {"order_id": {"type": "string"}}});
+    let tools = json!([
+        tool_with("search_customer", "Finds a customer. Returns the customer id.", &["name"]),
+        tool_with("create_ticket", "Opens a ticket.", &["customer_id"]),
+        order,
+        tool_with("ship_order", "Sends the goods.", &["order_id"]),
+    ]);
+    write_server(&place, "crm", &tools);
+    let flows = [
+        "search_customer:create_ticket.customer_id",
+        "search_customer:create_order.customer_id",
+        "create_order:ship_order.order_id",
+    ];
+    let made = from_mcp(&place, "crm", &["--out", "plain.json", "--json"]).code(0);
+    assert_eq!(made.json()["suggested_flows"], json!(flows));
+    for flow in flows {
+        assert!(made.err.contains(&format!("suggested flow: --flow {flow}\n")), "{made:?}");
+    }
+    assert!(!fs::read_to_string(place.path("plain.json")).unwrap().contains("flows"));
+
+    let [one, two, _] = flows;
+    let made = from_mcp(&place, "crm", &["--flow", one, "--flow", two, "--out", "t.json", "--json"]).code(0);
+    assert_eq!(made.json()["suggested_flows"], json!(flows[2..]), "what is taken is not suggested");
+    let topics: Value = serde_json::from_str(&fs::read_to_string(place.path("t.json")).unwrap()).unwrap();
+    assert_eq!(
+        topics["topics"][0]["flows"],
+        json!([
+            {"from": "search_customer", "to": "create_ticket", "argument": "customer_id"},
+            {"from": "search_customer", "to": "create_order", "argument": "customer_id"},
+        ])
+    );
+    place.run("test tools@sim/perfect --topics t.json --actions 2..4 --cases 10 -q").code(0);
+
+    for (flow, part) in [
+        ("search_customer", "write FROM:TO.ARGUMENT, as in search_customer:create_ticket.customer_id"),
+        ("a:b", "write FROM:TO.ARGUMENT"),
+        (":create_ticket.customer_id", "write FROM:TO.ARGUMENT"),
+        ("find_customer:create_ticket.customer_id", "names \"find_customer\", which is neither"),
+        (
+            "search_customer:create_ticket.order",
+            "\"order\", which the tool create_ticket does not have; it has customer_id",
+        ),
+        ("create_ticket:create_ticket.customer_id", "twice; it needs two different activities"),
+    ] {
+        let run = from_mcp(&place, "crm", &["--flow", flow, "--out", "bad.json"]).code(2);
+        let start = format!("error: --flow {flow}: ");
+        assert!(run.err.contains(&start) && run.err.contains(part), "{flow}: {run:?}");
+        assert_eq!(run.err.matches("error").count(), 1, "{run:?}");
+        assert!(!place.path("bad.json").exists(), "{flow}");
+    }
+    let twice = from_mcp(&place, "crm", &["--flow", one, "--flow", one]).code(2);
+    assert!(twice.err.contains("fills \"customer_id\" of \"create_ticket\" a second time"), "{twice:?}");
+}
+
+#[test]
+fn descriptions_stay_as_they_are_if_asked() {
+    let place = Place::new();
+    write_server(&place, "shop", &NAMES.map(tool).into());
+    from_mcp(&place, "shop", &["--as-is", "--out", "t.json"]).code(0);
+    from_mcp(&place, "shop", &["--out", "named.json"]).code(0);
+    for form in ["", " --time"] {
+        for (file, is_named) in [("t.json", false), ("named.json", true)] {
+            let cases = place.run(&format!("synth --topics {file} --count 5 --seed 3{form}")).code(0).out;
+            for case in json_lines(&cases) {
+                for made in case["tools"].as_array().unwrap() {
+                    let (name, description) =
+                        (made["name"].as_str().unwrap(), made["description"].as_str().unwrap());
+                    if name == "restart_plan" {
+                        continue;
+                    }
+                    let own = format!("The \"{name}\" tool.");
+                    assert_eq!(description == own, !is_named, "{file}{form}: {description}");
+                    assert_eq!(
+                        description.contains("Does the task"),
+                        is_named,
+                        "{file}{form}: {description}"
+                    );
+                }
+            }
+        }
+    }
+    // A campaign keeps it.
+    place.run("test tools@sim/in-order --topics t.json --cases 2 -q");
+    assert!(!place.run("runs export last --format cases").code(0).out.contains("Does the task"));
+}
+
 #[test]
 fn servers_without_tools_that_can_be_used_are_reported() {
     let place = Place::new();

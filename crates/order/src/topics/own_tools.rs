@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planproof_model::{Model, ModelError};
 use planproof_synth::topic_prompts;
 use planproof_synth::{
-    Activity, DESCRIPTION_CHARACTERS_MAX, Topic, activity_fault, begins_another, listed_activity,
+    Activity, DESCRIPTION_CHARACTERS_MAX, ToolText, Topic, activity_fault, begins_another, listed_activity,
     natural_orders, sameness, snake_case, texts_of_tool_names, tool_fault,
 };
 use planproof_tools::SchemaCache;
@@ -33,6 +33,8 @@ pub struct OwnTools {
     pub by_model: BTreeMap<String, String>,
     /// The tools' original names, by their names here, if the two differ. The rule uses the original names.
     pub own_names: BTreeMap<String, String>,
+    /// Whether cases leave the tools' descriptions as they are.
+    pub descriptions_as_is: bool,
 }
 
 /// A tool that is not in the topic.
@@ -51,6 +53,8 @@ pub struct NamedTools {
     pub topic: Topic,
     /// Tools that are not in it.
     pub left_out: Vec<LeftOut>,
+    /// Tools with names that the rule did not understand, and the texts that they have all the same.
+    pub not_understood: Vec<(String, String)>,
     /// Tools whose description is cut.
     pub cut: Vec<String>,
     /// Tools for whose schemas our simulated models cannot make arguments.
@@ -90,17 +94,18 @@ impl OwnTools {
         let own_names = by_rule.clone().map(|name| self.own_name(name));
         let taken = usable.iter().filter_map(|tool| given(&tool.name)).map(String::as_str);
         let texts = texts_of_tool_names(own_names, taken);
-        let by_rule: HashMap<&str, Option<String>> = by_rule.zip(texts).collect();
+        let by_rule: HashMap<&str, Option<ToolText>> = by_rule.zip(texts).collect();
         let mut named = NamedTools {
-            topic: Topic::of(&self.job, Vec::new()),
+            topic: Topic { descriptions_as_is: self.descriptions_as_is, ..Topic::of(&self.job, Vec::new()) },
             left_out,
+            not_understood: Vec::new(),
             cut: Vec::new(),
             not_simulated: Vec::new(),
             in_order: Vec::new(),
         };
         for tool in usable {
-            let text = given(&tool.name).or_else(|| by_rule.get(tool.name.as_str())?.as_ref());
-            let Some(text) = text else {
+            let ruled = by_rule.get(tool.name.as_str()).and_then(Option::as_ref);
+            let Some(text) = given(&tool.name).or(ruled.map(|ruled| &ruled.text)) else {
                 let why = "no text can be made of its name; give it one with --names".to_owned();
                 named.left_out.push(LeftOut { tool: tool.name.clone(), why });
                 continue;
@@ -118,6 +123,9 @@ impl OwnTools {
             let sample = Value::Object(sample_arguments(&tool.input_schema));
             if schemas.check(&tool.input_schema, &sample).is_err() {
                 named.not_simulated.push(tool.name.clone());
+            }
+            if ruled.is_some_and(|ruled| !ruled.is_understood) {
+                named.not_understood.push((tool.name.clone(), text.clone()));
             }
             named.topic.activities.push(Activity { text: text.clone(), tool: Some(tool) });
         }

@@ -102,6 +102,6 @@ fn tools(prompt: &str) -> String {
     let listed = prompt.lines().filter_map(|line| line.strip_prefix(TOOL_MARK));
     let names: Vec<&str> = listed.map(|line| line.split(':').next().unwrap_or(line)).collect();
     let texts = texts_of_tool_names(names.iter().copied(), []);
-    let lines = names.iter().zip(texts).filter_map(|(name, text)| Some(format!("{name}: {}", text?)));
+    let lines = names.iter().zip(texts).filter_map(|(name, text)| Some(format!("{name}: {}", text?.text)));
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -90,12 +90,13 @@ pub(crate) fn numbered(letter: char, number: usize) -> String {
     id
 }
 
+/// What the tool for a task says of itself.
+pub(crate) fn task_sentence(text: &str) -> String {
+    ["Does the task \"", text, "\"."].concat()
+}
+
 pub(crate) fn mock_tool(text: &str, name: &str) -> CaseTool {
-    CaseTool {
-        name: name.to_owned(),
-        description: ["Does the task \"", text, "\"."].concat(),
-        input_schema: None,
-    }
+    CaseTool { name: name.to_owned(), description: task_sentence(text), input_schema: None }
 }
 
 /// Everything that the agent reads of a case with these tools, whose distractors may take arguments as well. `rules`

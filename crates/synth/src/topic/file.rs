@@ -31,6 +31,8 @@ struct TopicFile {
     orders: Vec<OrderFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     flows: Vec<FlowFile>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    descriptions_as_is: bool,
 }
 
 /// An order: a task, and one of the four forms with the other task.
@@ -166,6 +168,7 @@ impl From<&Topic> for TopicFile {
                 .cloned()
                 .map(|TopicFlow { from, to, argument }| FlowFile { from, to, argument })
                 .collect(),
+            descriptions_as_is: topic.descriptions_as_is,
         }
     }
 }
@@ -188,6 +191,7 @@ impl From<TopicFile> for Topic {
                 .into_iter()
                 .map(|FlowFile { from, to, argument }| TopicFlow { from, to, argument })
                 .collect(),
+            descriptions_as_is: file.descriptions_as_is,
         }
     }
 }

@@ -10,6 +10,7 @@ mod shrink;
 mod synthesis;
 mod time;
 mod time_oracle;
+mod tool_names;
 mod variants;
 
 use planproof_synth::{PlanningCase, SynthesisOptions, Synthesizer, TimeOptions, TopicBank, Wordings};

@@ -20,6 +20,7 @@ use crate::schema::COMPILED_BYTES_MAX;
 pub(super) struct List {
     pub(super) tools: Arc<[Tool]>,
     pub(super) left_out: Vec<String>,
+    pub(super) outputs: HashMap<String, Vec<String>>,
 }
 
 /// Reads all pages of the list, at most `tools_max` tools.
@@ -44,7 +45,10 @@ pub(super) async fn read(peer: &Peer<RoleClient>, tools_max: usize) -> Result<Li
         // An empty text is a cursor like any other. One that was there before would lead round in a circle.
         match &cursor {
             Some(next) if seen.insert(next.clone()) => {}
-            _ => return Ok(List { tools: listed.tools.into(), left_out: listed.left_out }),
+            _ => {
+                let Listed { tools, left_out, outputs, .. } = listed;
+                return Ok(List { tools: tools.into(), left_out, outputs });
+            }
         }
     }
     Err(Reason::TooManyPages)
@@ -64,6 +68,8 @@ struct Page<'a> {
 struct Listed {
     tools: Vec<Tool>,
     left_out: Vec<String>,
+    /// The members of the tools' outputs, by the tools' names.
+    outputs: HashMap<String, Vec<String>>,
     /// The pages of all names, also of tools that are not offered, with the tools as they were written.
     names: HashMap<String, (usize, Box<str>)>,
     pages: usize,
@@ -135,6 +141,10 @@ impl Listed {
         });
         match schema {
             Ok(input_schema) => {
+                let members = tool.output_schema.map(members).unwrap_or_default();
+                if !members.is_empty() {
+                    self.outputs.insert(name.clone(), members);
+                }
                 let description = message::text(tool.description).or_else(|| message::text(tool.title));
                 Ok(Some(Tool { name, description: description.unwrap_or_default(), input_schema }))
             }
@@ -151,6 +161,20 @@ fn cursor(json: &RawValue) -> Option<String> {
         Value::Number(_) => Some(json.get().to_owned()),
         _ => None,
     }
+}
+
+/// The names of an output's members. Outputs only serve as hints, so a schema that is not understood has none.
+fn members(schema: &RawValue) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct Schema {
+        properties: Map<String, Value>,
+    }
+    let json = schema.get();
+    if json.len() > COMPILED_BYTES_MAX {
+        return Vec::new();
+    }
+    serde_json::from_str(json)
+        .map_or_else(|_| Vec::new(), |it: Schema| it.properties.into_iter().map(|(name, _)| name).collect())
 }
 
 /// The schema as an object schema, or why it cannot be one. One bad schema makes a model's provider refuse all tools.

@@ -58,6 +58,8 @@ pub(super) struct ListedTool<'a> {
     pub(super) description: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) input_schema: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) output_schema: Option<&'a RawValue>,
 }
 
 /// Reads a message. An answer that is not understood becomes an error that says so, because its request waits for it.

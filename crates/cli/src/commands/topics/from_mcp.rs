@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use planproof_order::synth::{TopicBank, job_fault};
-use planproof_order::topics::{Dropped, NamedTools, OwnTools, name_tools, prove_topics};
+use planproof_order::synth::{TopicBank, TopicFlow, job_fault};
+use planproof_order::topics::{Dropped, NamedTools, OwnTools, name_tools, prove_topics, suggested_flows};
 use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::json;
@@ -18,10 +18,14 @@ use crate::failure::{ExitCode, Failure};
 use crate::terminal::inline;
 use crate::{progress, select, signals};
 
+/// Most names in a note.
+const NAMES_MAX: usize = 40;
+
 pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitCode, Failure> {
     if let Some(fault) = job_fault(&arguments.job) {
         return Err(Failure::usage(format!("--job \"{}\" {fault}", arguments.job)));
     }
+    let flows = arguments.flows.iter().map(|text| parse_flow(text)).collect::<Result<Vec<_>, _>>()?;
     let sources = tool_sources::parse(&arguments.sources)?;
     let given = arguments.names.as_deref().map(read_names).transpose()?.unwrap_or_default();
     let helper =
@@ -29,8 +33,14 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
     let out = Out::open(&arguments.out)?;
     // Whatever can fail without a server or a request has been checked by now.
     let runtime = runtime()?;
-    let (tools, own_names) = runtime.block_on(list(&sources, global))?;
-    let mut own = OwnTools { job: arguments.job.clone(), given, by_model: BTreeMap::new(), own_names };
+    let Listed { tools, own_names, outputs } = runtime.block_on(list(&sources, global))?;
+    let mut own = OwnTools {
+        job: arguments.job.clone(),
+        given,
+        by_model: BTreeMap::new(),
+        own_names,
+        descriptions_as_is: arguments.as_is,
+    };
     if let Some(helper) = &helper {
         own.by_model = runtime.block_on(name(helper, &tools, global))?;
         helper.tell_spent(global);
@@ -39,8 +49,22 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
         Some(path) => Failure::usage(format!("--names {}: {what}", path.display())),
         None => Failure::usage(what),
     };
-    let named = own.topic(&tools).map_err(|what| of_names(inline(&what)))?;
+    let mut named = own.topic(&tools).map_err(|what| of_names(inline(&what)))?;
     tell(&named, global);
+    for (flow, text) in flows.into_iter().zip(&arguments.flows) {
+        named.topic.flows.push(flow);
+        named
+            .topic
+            .check_rules()
+            .map_err(|what| Failure::usage(inline(&format!("--flow {text}: {what}"))))?;
+    }
+    let suggested: Vec<String> = suggested_flows(&named.topic, &outputs).iter().map(flow_text).collect();
+    for flow in suggested.iter().take(NOTES_MAX) {
+        progress::say(global, &inline(&format!("suggested flow: --flow {flow}")));
+    }
+    if let Some(more) = suggested.len().checked_sub(NOTES_MAX).filter(|more| *more > 0) {
+        progress::say(global, &format!("note: {more} more flows could be suggested; --json lists them all"));
+    }
     let usable = named.topic.activities.len();
     // A single activity has no order.
     if usable < 2 {
@@ -61,9 +85,29 @@ pub(super) fn run(arguments: &FromMcpArguments, global: &Global) -> Result<ExitC
         "left_out": named.left_out.iter().map(|it| json!({"tool": it.tool, "why": it.why})).collect::<Vec<_>>(),
         "in_order": named.in_order.iter().map(|(one, other)| json!({"first": one, "second": other})).collect::<Vec<_>>(),
         "not_simulated": named.not_simulated,
+        "not_understood": named.not_understood.iter().map(|(tool, text)| json!({"tool": tool, "text": text})).collect::<Vec<_>>(),
+        "suggested_flows": suggested,
     });
     out.write(&bank, &summary, global)?;
     Ok(ExitCode::Passed)
+}
+
+/// A flow as `FROM:TO.ARGUMENT`; its parts are checked once the tools are known.
+fn parse_flow(text: &str) -> Result<TopicFlow, Failure> {
+    let parts = text.split_once(':').and_then(|(from, rest)| Some((from, rest.rsplit_once('.')?)));
+    match parts {
+        Some((from, (to, argument))) if ![from, to, argument].contains(&"") => {
+            Ok(TopicFlow { from: from.to_owned(), to: to.to_owned(), argument: argument.to_owned() })
+        }
+        _ => Err(Failure::usage(inline(&format!(
+            "--flow {text}: write FROM:TO.ARGUMENT, as in search_customer:create_ticket.customer_id"
+        )))),
+    }
+}
+
+/// A flow as [`parse_flow`] reads it.
+fn flow_text(flow: &TopicFlow) -> String {
+    format!("{}:{}.{}", flow.from, flow.to, flow.argument)
 }
 
 /// A file of names: texts by tools, with null for omitted ones.
@@ -76,9 +120,17 @@ fn read_names(path: &Path) -> Result<BTreeMap<String, Option<String>>, Failure> 
     })
 }
 
-/// The tools of the sources, with their original names if they have another name here. The servers are ended then; no
-/// tool is called.
-async fn list(sources: &[Source], global: &Global) -> Result<(Vec<Tool>, BTreeMap<String, String>), Failure> {
+/// The tools of the sources.
+struct Listed {
+    tools: Vec<Tool>,
+    /// Their original names, by their names here, if the two differ.
+    own_names: BTreeMap<String, String>,
+    /// The members of their outputs, by their names here, as far as the servers say.
+    outputs: BTreeMap<String, Vec<String>>,
+}
+
+/// Lists the tools. The servers are ended then; no tool is called.
+async fn list(sources: &[Source], global: &Global) -> Result<Listed, Failure> {
     let stop = signals::stop_requested();
     let opened = tokio::select! {
         biased;
@@ -90,6 +142,12 @@ async fn list(sources: &[Source], global: &Global) -> Result<(Vec<Tool>, BTreeMa
     let combined = combined.map_err(|error| Failure::usage(error.to_string().replace("--tools ", "")))?;
     tool_sources::introduce(&combined, global);
     let mut renamed = BTreeMap::new();
+    let of_sources = combined.sources().iter().flat_map(|source| {
+        let members = |name: &str| source.server().map(|server| server.output_members(name).to_vec());
+        source.toolbox().tools().iter().map(move |tool| members(&tool.name).unwrap_or_default())
+    });
+    let names = combined.tools().iter().map(|tool| tool.name.clone());
+    let outputs = names.zip(of_sources).collect();
     let own_names = combined.sources().iter().flat_map(|source| source.toolbox().tools().iter());
     for (offered, own) in
         combined.tools().iter().zip(own_names).filter(|(offered, own)| offered.name != own.name)
@@ -105,7 +163,7 @@ async fn list(sources: &[Source], global: &Global) -> Result<(Vec<Tool>, BTreeMa
     }
     let tools = combined.tools().to_vec();
     combined.close().await;
-    Ok((tools, renamed))
+    Ok(Listed { tools, own_names: renamed, outputs })
 }
 
 /// Texts of a model.
@@ -147,6 +205,22 @@ fn tell(named: &NamedTools, global: &Global) {
     }
     for tool in &named.cut {
         progress::say(global, &format!("note: the description of `{tool}` is too long; its end is cut off"));
+    }
+    if !named.not_understood.is_empty() {
+        let shown = named.not_understood.iter().take(NAMES_MAX);
+        let shown: Vec<String> = shown.map(|(tool, text)| format!("`{tool}` (\"{text}\")")).collect();
+        let more = match named.not_understood.len().saturating_sub(NAMES_MAX) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        progress::say(
+            global,
+            &inline(&format!(
+                "note: no rule fits the names of {}{more}: check that these texts are noun phrases, such as \"order \
+                 cancellation\", and edit those that are not in the file of topics, or give them with --names",
+                shown.join(", ")
+            )),
+        );
     }
     if !named.not_simulated.is_empty() {
         progress::say(
