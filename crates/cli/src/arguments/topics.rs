@@ -94,7 +94,8 @@ pub(crate) struct FromMcpArguments {
     /// Leave the tools' descriptions untouched in cases, to test your own.
     ///
     /// Without it each description is followed by a sentence that names its task, as in `Does the task "invoice
-    /// retrieval".`, so that an agent need not guess. With it simulated models do not find the tools, so their runs are unscored.
+    /// retrieval".`, so that an agent need not guess. With it simulated models do not find the tools, so their runs are
+    /// unscored.
     #[arg(long)]
     pub(crate) as_is: bool,
     #[command(flatten)]

@@ -14,10 +14,10 @@
 //!
 //! A name is split at underscores, hyphens, full stops, slashes and inner capitals. A verb at its beginning, behind the
 //! name of a service, or at its end, becomes a noun at the end; the verb's object precedes it, in the singular, with
-//! hyphens if it contains a preposition; `check_in_guest` becomes "guest check-in". Many verbs are nouns as well (`report`), so the other words decide. An unknown
-//! word before something that other tools are about becomes a gerund. Any other name is unchanged. A text that is the
-//! beginning of another one, that another tool has already, or that ends in a plural becomes a "request". If the
-//! result is still unusable, the name has no text.
+//! hyphens if it contains a preposition; `check_in_guest` becomes "guest check-in". Many verbs are nouns as well
+//! (`report`), so the other words decide. An unknown word before something that other tools are about becomes a gerund.
+//! Any other name is unchanged. A text that is the beginning of another one, that another tool has already, or that
+//! ends in a plural becomes a "request". If the result is still unusable, the name has no text.
 
 use std::collections::HashSet;
 
