@@ -54,7 +54,7 @@ def test_each_case_is_a_test_with_its_finding(pytester: pytest.Pytester) -> None
     result.assert_outcomes(passed=2, failed=2)
     text = result.stdout.str()
     assert "test_planning[7-0] FAILED" in text and "test_planning[7-1] PASSED" in text
-    result.stdout.fnmatch_lines(["7-0 tax accountant: order_error: not fee negotiation before *"])
+    result.stdout.fnmatch_lines(["7-0 tax accountant: order_error: ethics examination came before fee negotiation: *"])
     result.stdout.fnmatch_lines(["called: *", "violated: *", "first wrong call: *", "right: *", "see it: *"])
     result.stdout.fnmatch_lines(["*::test_planning: passed 2 of 4 cases"])
     assert "Traceback" not in text and "planproof_case =" not in text

@@ -89,7 +89,7 @@ fn programs_are_judged_by_what_they_do() {
     };
     let line = "score mnms programs.jsonl --data data.jsonl --format code";
     check(&place.run(&format!("{line} --json")).code(1).json(), "score");
-    let shown = place.run(line).code(1).out;
+    let shown = place.run(&format!("{line} --details")).code(1).out;
     assert!(shown.contains("carried out, by the calls that were made"), "{shown}");
     for feedback in ["none", "PVE"] {
         let line =

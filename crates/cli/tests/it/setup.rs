@@ -73,7 +73,7 @@ fn an_agent_that_never_looks_for_its_tools_is_told_so() {
         ("say:Done.", "--cases 1", 1, ["its first run came to nothing", "Done."]),
         ("say:Done.", "--cases 2 --repeat 2 --concurrency 4", 3, ["never connected", "Done."]),
         ("fail", "--cases 2", 2, ["never connected", "ImportError"]),
-        ("hang", "--cases 1 --timeout 0.5", 1, ["never connected", "wall_ms 500"]),
+        ("hang", "--cases 1 --timeout 0.5", 1, ["never connected", "its time was over (--timeout 0.5)"]),
     ] {
         let run = child::test(&place, does, &format!("{options} -q --json"));
         assert_stopped(&place, &run, runs, &causes);
