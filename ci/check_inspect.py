@@ -172,7 +172,8 @@ def differences(report: dict[str, Any], log: EvalLog, counted: dict[str, Any]) -
         ("detected", counted["detected"], infeasible["detected"]),
         ("missed", counted["missed"], infeasible["failed"]),
         ("unscored", counted["unscored"], report["unscored"] + infeasible["unscored"]),
-        ("tokens", counted["tokens"], report["tokens"]),
+        # Tokens that nobody counted are null in the report, and have no entry in the log.
+        ("tokens", counted["tokens"], report["tokens"] or {"input": 0, "output": 0}),
         ("total_samples", log.results.total_samples, runs + not_run),
         ("epochs", log.eval.config.epochs, report["repeats"]),
         ("agent", log.eval.solver, report["agent"]),
