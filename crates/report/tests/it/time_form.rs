@@ -102,11 +102,11 @@ fn every_violated_constraint_is_in_every_report() {
                 // What was done instead names the same action.
                 let action =
                     in_json["after"].as_str().or(in_json["action"].as_str()).expect("it has an action");
-                let told = body.lines().filter(|line| line.starts_with("violated:"));
+                let mut shown_lines = body.lines().filter(|line| line.starts_with("violated:"));
                 let said = ["came before", "began before", "ended at", "began at"];
                 let is_said =
                     |line: &str| line.contains(action) && said.iter().any(|words| line.contains(words));
-                assert!(told.into_iter().any(is_said), "{body} without {action}");
+                assert!(shown_lines.any(is_said), "{body} without {action}");
                 assert!(row[column].contains(&violated.words), "{row:?} without {}", violated.words);
                 let shown = page
                     .find(&|element| element.has_class("case") && element.attribute("data-case") == case.id);
