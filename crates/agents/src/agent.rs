@@ -42,6 +42,11 @@ pub trait Agent: Send + Sync + fmt::Debug {
         true
     }
 
+    /// The most turns of a model that it takes for one call of a tool if nothing goes wrong; 1 by default.
+    fn turns_per_call(&self) -> u32 {
+        1
+    }
+
     /// Whether all of it is our code, so that only a model can make its behaviour depend on the time.
     fn is_in_process(&self) -> bool {
         true

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use planproof_model::run_time::Over;
+use planproof_plan::subtasks::SUB_TASKS_MAX;
 use planproof_trace::{EndReason, LimitKind};
 
 /// Most tokens of one reply, unless a campaign says otherwise. Every current model can write this many.
@@ -19,6 +20,9 @@ pub struct RunLimits {
     pub iterations: u32,
     /// Whether a case that may need more iterations gets them ([`for_case`](Self::for_case)).
     pub iterations_follow_case: bool,
+    /// Calls that a right agent may need in the case of the run ([`for_case`](Self::for_case)); `None` if that is
+    /// unknown. Agents that limit the length of their plans leave room for that many.
+    pub calls_needed: Option<u32>,
     /// Most tokens of one reply to an in-process agent. Every request states this limit, or a lower one. `None` leaves
     /// it to the model's server, as campaigns did before there was this limit.
     pub reply_tokens: Option<u32>,
@@ -34,6 +38,7 @@ impl Default for RunLimits {
             wall: Duration::from_secs(180),
             iterations: 50,
             iterations_follow_case: false,
+            calls_needed: None,
             reply_tokens: Some(REPLY_TOKENS),
             output_bytes: 4 * 1024 * 1024,
         }
@@ -45,13 +50,27 @@ impl Default for RunLimits {
 const MARGIN_PERCENT: u32 = 10;
 const MARGIN_MIN: u32 = 2;
 
+/// This many calls, and the margin.
+fn with_margin(calls: u32) -> u32 {
+    calls.saturating_add((calls / (100 / MARGIN_PERCENT)).max(MARGIN_MIN))
+}
+
 impl RunLimits {
     /// The limits of a run of a case in which a right agent may need this many calls; `None` if that is unknown. If the
-    /// limit on iterations follows from the case, it leaves room for all of these calls, the answer and a margin.
-    pub fn for_case(self, calls: Option<u32>) -> Self {
-        let Some(calls) = calls.filter(|_| self.iterations_follow_case) else { return self };
-        let margin = (calls / (100 / MARGIN_PERCENT)).max(MARGIN_MIN);
-        Self { iterations: self.iterations.max(calls.saturating_add(1).saturating_add(margin)), ..self }
+    /// limit on iterations follows from the case, it leaves room for all of these calls at `turns_per_call` turns each
+    /// ([`Agent::turns_per_call`](crate::Agent::turns_per_call)), the answer and a margin.
+    pub fn for_case(self, calls: Option<u32>, turns_per_call: u32) -> Self {
+        let limits = Self { calls_needed: calls, ..self };
+        let Some(calls) = calls.filter(|_| self.iterations_follow_case) else { return limits };
+        let needed = with_margin(calls).saturating_mul(turns_per_call.max(1)).saturating_add(1);
+        Self { iterations: self.iterations.max(needed), ..limits }
+    }
+
+    /// The most sub-tasks of a plan that is a list of them: [`SUB_TASKS_MAX`], or as many as the calls that a right
+    /// agent may need and a margin, so that the limit ends no right plan.
+    pub(crate) fn sub_tasks(&self) -> usize {
+        let needed = self.calls_needed.map_or(0, with_margin);
+        SUB_TASKS_MAX.max(usize::try_from(needed).unwrap_or(usize::MAX))
     }
 
     /// The end of a run whose time is over. If that happens inside a model request, it says nothing about the agent.
@@ -81,17 +100,29 @@ mod tests {
     fn iterations_follow_from_the_case_unless_they_were_named() {
         let named = RunLimits::default();
         let following = RunLimits { iterations_follow_case: true, ..named };
-        for (limits, calls, iterations) in [
-            (named, Some(60), 50),
-            (following, None, 50),
-            (following, Some(0), 50),
-            (following, Some(45), 50),
-            (following, Some(46), 51),
-            (following, Some(47), 52),
-            (following, Some(60), 67),
-            (following, Some(u32::MAX), u32::MAX),
+        for (limits, calls, turns_per_call, iterations) in [
+            (named, Some(60), 1, 50),
+            (following, None, 1, 50),
+            (following, Some(0), 1, 50),
+            (following, Some(45), 1, 50),
+            (following, Some(46), 1, 51),
+            (following, Some(47), 1, 52),
+            (following, Some(60), 1, 67),
+            (following, Some(60), 2, 133),
+            (following, Some(20), 2, 50),
+            (following, Some(u32::MAX), 2, u32::MAX),
         ] {
-            assert_eq!(limits.for_case(calls).iterations, iterations, "{calls:?}");
+            let limits = limits.for_case(calls, turns_per_call);
+            assert_eq!((limits.iterations, limits.calls_needed), (iterations, calls), "{calls:?}");
+        }
+    }
+
+    #[test]
+    fn a_plan_may_be_as_long_as_the_case_takes() {
+        for (calls, most) in [(None, SUB_TASKS_MAX), (Some(5), SUB_TASKS_MAX), (Some(19), 21), (Some(60), 66)]
+        {
+            // Whether or not the limit on iterations was named: this one cannot be.
+            assert_eq!(RunLimits::default().for_case(calls, 1).sub_tasks(), most, "{calls:?}");
         }
     }
 }

@@ -29,8 +29,7 @@ use std::sync::Arc;
 
 use planproof_model::{BoxFuture, Model, run_time};
 use planproof_plan::subtasks::{
-    Asking, Division, Pair, PlanFault, PlanFaultKind, SUB_TASKS_MAX, read_groups, read_next, read_plan,
-    sections,
+    Asking, Division, Pair, PlanFault, PlanFaultKind, read_groups, read_next, read_plan, sections,
 };
 use planproof_plan::team::review::ReviewReason;
 use planproof_trace::{Author, EndReason, EventKind};
@@ -95,8 +94,9 @@ impl SubTaskAgent {
         match self.division {
             Division::AtOnce => {
                 let lessons = remembering::of_runs(&desk, Asking::Plan, run.query);
+                let most = run.limits.sub_tasks();
                 let prompt = prompts::plan(run.query, tools, &lessons);
-                let pairs = desk.ask(Asking::Plan, prompt, |reply| read_plan(reply, &names)).await?;
+                let pairs = desk.ask(Asking::Plan, prompt, |reply| read_plan(reply, &names, most)).await?;
                 let list: Value = pairs.iter().map(Pair::to_json).collect();
                 desk.note(Asking::Plan, sections::PLAN, Author::Model, &list.to_string(), "");
                 pairs.into_iter().for_each(|pair| steps.add(pair, 0));
@@ -151,7 +151,7 @@ impl SubTaskAgent {
             is_first = false;
             let Some(pair) = next else { return Ok(()) };
             let count = steps.len() + 1;
-            if let Some(words) = endless(count, steps.count_of(&pair) + 1) {
+            if let Some(words) = endless(count, run.limits.sub_tasks(), steps.count_of(&pair) + 1) {
                 // It is not executed, but the trace shows it.
                 let (text, place) = (pair.to_json().to_string(), count.to_string());
                 desk.note(Asking::Next, sections::SUB_TASK, Author::Model, &text, &place);
@@ -165,12 +165,12 @@ impl SubTaskAgent {
 }
 
 /// Why no further sub-task is started, if that is so.
-fn endless(count: usize, of_same: usize) -> Option<String> {
+fn endless(count: usize, most: usize, of_same: usize) -> Option<String> {
     // The paper calls this failure endless extension: a sub-task that is solved again and again.
     if of_same > REPEATS_MAX {
         return Some(format!("the same sub-task came up {of_same} times, and {REPEATS_MAX} is the most"));
     }
-    (count > SUB_TASKS_MAX).then(|| format!("there is no end after {SUB_TASKS_MAX} sub-tasks"))
+    (count > most).then(|| format!("there is no end after {most} sub-tasks"))
 }
 
 fn answer(reply: &str) -> Result<String, PlanFault> {
@@ -183,6 +183,11 @@ fn answer(reply: &str) -> Result<String, PlanFault> {
 impl Agent for SubTaskAgent {
     fn judge(&self) -> Option<&dyn Model> {
         self.judge.as_deref()
+    }
+
+    /// One for the sub-task, unless all of them come at once, and one for the arguments of its call.
+    fn turns_per_call(&self) -> u32 {
+        2
     }
 
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {

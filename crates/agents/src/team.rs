@@ -55,8 +55,8 @@ pub const GRAPH_TRIES_MAX: u32 = 3;
 /// Most characters of a result that others see. A longer one is shown with its beginning and its end.
 pub const RESULT_CHARACTERS_MAX: usize = 8_000;
 
-/// Longest text of a section, in bytes: more than the largest possible graph takes.
-const SECTION_BYTES_MAX: usize = 1024 * 1024;
+/// Longest text of a section, in bytes: that of a reply, of which a graph is a part.
+const SECTION_BYTES_MAX: usize = planproof_plan::limits::TEXT_BYTES_MAX;
 
 /// The text of a reply without text in a conversation, because servers refuse an empty one.
 const EMPTY_REPLY: &str = "(no text)";
@@ -349,6 +349,11 @@ impl Agent for TeamAgent {
 
     fn can_resume(&self) -> bool {
         true
+    }
+
+    /// Those of its slowest executor, each of which has the whole limit for a sub-task.
+    fn turns_per_call(&self) -> u32 {
+        self.executors.iter().map(|executor| executor.agent.turns_per_call()).max().unwrap_or(1)
     }
 }
 

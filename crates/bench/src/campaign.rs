@@ -513,7 +513,7 @@ impl Shared {
         };
         let earlier = self.earlier.get(&unit).cloned().unwrap_or_default();
         let memory = self.campaign.memory.as_ref().map(|memory| Arc::clone(&memory.lessons));
-        let limits = limits.for_case(case.calls_needed());
+        let limits = limits.for_case(case.calls_needed(), agent.agent.turns_per_call());
         let job = Job { case, agent: agent.clone(), limits, seed, earlier, memory };
         let Executed { ran, wall } = tokio::select! {
             biased;

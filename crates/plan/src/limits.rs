@@ -20,8 +20,9 @@ pub const SUB_TASKS_MAX: usize = 100;
 /// The longest id of a sub-task, in characters.
 pub const ID_CHARACTERS_MAX: usize = 60;
 
-/// The longest text of a sub-task, in characters.
-pub const TASK_CHARACTERS_MAX: usize = 4_000;
+/// The longest text of a sub-task, in characters: more than the longest query that planproof writes, because a
+/// sub-task may be the whole query.
+pub const TASK_CHARACTERS_MAX: usize = 16_000;
 
 /// The longest words of a constraint, in characters.
 pub const CONSTRAINT_CHARACTERS_MAX: usize = 1_000;

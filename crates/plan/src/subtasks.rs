@@ -18,7 +18,7 @@ pub use arguments::read_arguments;
 pub use of_run::PlanOfRun;
 pub use read::{PlanFault, PlanFaultKind, read_groups, read_next, read_plan};
 
-/// The most sub-tasks of a plan, whether they are written at once or one at a time.
+/// The most sub-tasks of a plan, whether they are written at once or one at a time, unless a case may need more.
 pub const SUB_TASKS_MAX: usize = 20;
 
 /// The most groups of sub-tasks of a plan.

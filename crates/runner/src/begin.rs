@@ -255,9 +255,10 @@ impl RequestedCampaign {
             ..RunLimits::default()
         };
         let needed = cases.iter().filter_map(|case| case.calls_needed()).max().unwrap_or_default();
-        let highest = limits.for_case(Some(needed)).iterations;
-        // One turn for each call, and one for the answer.
-        if needed >= highest {
+        let turns_per_call = agent.agent.turns_per_call();
+        let highest = limits.for_case(Some(needed), turns_per_call).iterations;
+        // The turns of the calls, and one for the answer.
+        if needed.saturating_mul(turns_per_call) >= highest {
             request.world.note(&format!(
                 "note: a right agent may need {needed} calls in one of these cases, for which --iterations {highest} leaves \
                  no room; such runs can end as timeouts"

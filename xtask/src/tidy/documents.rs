@@ -63,14 +63,59 @@ fn check_links(file: &File, repository: &Repository) -> Vec<Finding> {
     for (line, text) in outside_fences(&file.text) {
         for target in link_targets(text) {
             // A colon stands in any URL and in `mailto:`, and in no path of ours.
-            let is_elsewhere = target.contains(':') || target.starts_with('#');
-            let path = target.split(['#', '?']).next().unwrap_or_default();
-            if !is_elsewhere && !resolve(directory, path).is_some_and(|path| repository.has(&path)) {
+            if target.contains(':') {
+                continue;
+            }
+            let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let to = if path.is_empty() { Some(file.path.clone()) } else { resolve(directory, path) };
+            let to = to.filter(|path| repository.has(path));
+            let has_anchor = |path: &String| match repository.file(path) {
+                Some(file) if file.has_extension(&["md"]) => has_anchor(&file.text, anchor),
+                // Anchors of other files are not ours to know.
+                _ => true,
+            };
+            if !to.is_some_and(|path| anchor.is_empty() || has_anchor(&path)) {
                 findings.push(Finding::new(&file.path, line, format!("the link to {target} leads nowhere")));
             }
         }
     }
     findings
+}
+
+/// Whether a document has this anchor: the words of a heading as sites for source code link to them, or an element
+/// with this id. A second heading of the same words has `-1` after them, and so on.
+fn has_anchor(document: &str, anchor: &str) -> bool {
+    let mut headings: Vec<String> = Vec::new();
+    for (_, line) in outside_fences(document) {
+        if line.contains(&format!("id=\"{anchor}\"")) {
+            return true;
+        }
+        let Some(heading) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))
+        else {
+            continue;
+        };
+        let words = heading_anchor(heading);
+        let same = headings.iter().filter(|earlier| **earlier == words).count();
+        if anchor == words && same == 0 || anchor == format!("{words}-{same}") && same > 0 {
+            return true;
+        }
+        headings.push(words);
+    }
+    false
+}
+
+/// The anchor of a heading: its letters in lower case, digits, `_` and `-`, and `-` for each space.
+fn heading_anchor(heading: &str) -> String {
+    // Of a link, only its text is a part of the heading.
+    let mut text = String::new();
+    let mut rest = heading.trim();
+    while let Some((before, after)) = rest.split_once("](") {
+        text += before;
+        rest = after.split_once(')').map_or("", |(_, after)| after);
+    }
+    text += rest;
+    let kept = text.chars().filter(|c| c.is_alphanumeric() || " _-".contains(*c));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 /// The targets of `[text](target)` and `[name]: target`.
@@ -157,17 +202,25 @@ mod tests {
     fn a_broken_link_is_caught() {
         check_documents(
             &[
-                (ARCHITECTURE, "See [a](docs/a.md), [docs](docs), [b]\n\n[b]: docs/b.md\n[^1]: docs/note"),
+                (
+                    ARCHITECTURE,
+                    "See [a](docs/a.md), [docs](docs), [b]\n\n[b]: docs/b.md\n[^1]: docs/note\n\
+                     ## The `x` of [it](docs/a.md), in 2\n## Twice\n## Twice",
+                ),
                 (
                     "docs/a.md",
-                    "[up](../ARCHITECTURE.md#x \"title\") [here](#x) [web](https://example.org/x) `[c](code)`\n\
-                     [gone](gone.md) ![out](../../x.png)\n[root](..)",
+                    "[up](../ARCHITECTURE.md#the-x-of-it-in-2 \"t\") [here](#x) [web](https://example.org/x) `[c](code)`\n\
+                     [gone](gone.md) ![out](../../x.png)\n[root](..) <a id=\"x\"></a>\n\
+                     [first](../ARCHITECTURE.md#twice) [second](../ARCHITECTURE.md#twice-1)\n\
+                     [third](../ARCHITECTURE.md#twice-2) [y](#y)",
                 ),
             ],
             &[
                 "ARCHITECTURE.md:3: the link to docs/b.md leads nowhere",
                 "docs/a.md:2: the link to gone.md leads nowhere",
                 "docs/a.md:2: the link to ../../x.png leads nowhere",
+                "docs/a.md:5: the link to ../ARCHITECTURE.md#twice-2 leads nowhere",
+                "docs/a.md:5: the link to #y leads nowhere",
             ],
         );
     }

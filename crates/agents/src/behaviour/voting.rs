@@ -116,6 +116,10 @@ impl Agent for VotingAgent {
         self.other.as_ref().is_some_and(|other| other.can_call())
     }
 
+    fn turns_per_call(&self) -> u32 {
+        self.other.as_ref().map_or(1, |other| other.turns_per_call())
+    }
+
     /// No: samples of a run that was cut off are taken again.
     fn can_resume(&self) -> bool {
         false

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{DONE, GROUPS_MAX, Pair, SUB_TASKS_MAX};
+use super::{DONE, GROUPS_MAX, Pair};
 use crate::json::{Node, Tree};
 use crate::limits::TASK_CHARACTERS_MAX;
 use crate::read_json::values;
@@ -77,13 +77,13 @@ impl fmt::Display for PlanFault {
     }
 }
 
-/// Reads all sub-tasks of a reply, for tools of these names: a list of pairs, or a list of tools followed by one of
+/// Reads all sub-tasks of a reply, at most `most`, for tools of these names: a list of pairs, or a list of tools followed by one of
 /// sub-tasks. An empty list is a plan without tools. Words and fences around it are ignored.
 ///
 /// # Errors
 /// There is no such list or more than one; an item is not a pair; the two lists differ in length; a tool does not
-/// exist; or there are more than [`SUB_TASKS_MAX`] sub-tasks.
-pub fn read_plan(reply: &str, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
+/// exist; or there are too many sub-tasks.
+pub fn read_plan(reply: &str, tools: &[&str], most: usize) -> Result<Vec<Pair>, PlanFault> {
     let values = read(reply)?;
     let lists: Vec<&[Node]> = values.iter().filter_map(list_of).collect();
     let pairs = match lists[..] {
@@ -106,9 +106,8 @@ pub fn read_plan(reply: &str, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
             return Err(PlanFault::format(what));
         }
     };
-    if pairs.len() > SUB_TASKS_MAX {
-        let what =
-            format!("there are {} sub-tasks, and {SUB_TASKS_MAX} is the most: write fewer", pairs.len());
+    if pairs.len() > most {
+        let what = format!("there are {} sub-tasks, and {most} is the most: write fewer", pairs.len());
         return Err(PlanFault::new(PlanFaultKind::Endless, what));
     }
     check(pairs, tools)
@@ -267,12 +266,13 @@ fn check(pairs: Vec<Pair>, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SUB_TASKS_MAX;
     use super::*;
 
     const TOOLS: [&str; 2] = ["sql", "python"];
 
     fn plan(reply: &str) -> Result<Vec<(String, String)>, (PlanFaultKind, String)> {
-        let pairs = read_plan(reply, &TOOLS).map_err(|fault| (fault.kind, fault.words))?;
+        let pairs = read_plan(reply, &TOOLS, SUB_TASKS_MAX).map_err(|fault| (fault.kind, fault.words))?;
         Ok(pairs.into_iter().map(|pair| (pair.tool, pair.text)).collect())
     }
 

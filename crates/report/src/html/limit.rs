@@ -153,7 +153,7 @@ fn levels_table(report: &LimitReport) -> Markup {
             table.stacked {
                 thead {
                     tr {
-                        @for name in ["Actions", "Passed", "Rate", "Threshold", "Chance", "Order of mention", "One look"] {
+                        @for name in ["Actions", "Passed", "Rate", "Threshold", "Chance", "In order", "One look"] {
                             th scope="col" { (name) }
                         }
                     }
@@ -205,7 +205,7 @@ pub(super) fn by_bits(report: &LimitReport) -> Markup {
                     table {
                         thead {
                             tr {
-                                @for name in ["Bits", "Runs", "Passed", "Rate", "Chance", "Order of mention", "One look"] {
+                                @for name in ["Bits", "Runs", "Passed", "Rate", "Chance", "In order", "One look"] {
                                     th scope="col" { (name) }
                                 }
                             }
