@@ -24,7 +24,8 @@ use planproof_agents::AGENT_OPTIONS;
 use planproof_report::shell_word;
 
 use crate::arguments::{
-    Arguments, Given, Global, has_use, in_groups, is_kept, is_recorded, without_effect, without_idle_options,
+    Arguments, Given, Global, has_use, in_groups, is_kept, is_recorded, with_short_helps, without_effect,
+    without_idle_options,
 };
 use crate::failure::Failure;
 use crate::{terminal, values};
@@ -90,7 +91,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
     let parsed = values::command().try_get_matches_from(&words);
     let parsed = match parsed {
         Err(error) if is_help(&error) => {
-            in_groups(without_idle_options(values::command())).try_get_matches_from(&words)
+            in_groups(with_short_helps(without_idle_options(values::command()))).try_get_matches_from(&words)
         }
         parsed => parsed,
     };

@@ -237,6 +237,19 @@ impl CaseChange {
         }
     }
 
+    /// The word for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Broken => "broken",
+            Self::Fixed => "fixed",
+            Self::OtherClass => "other class",
+            Self::SameClass => "same class",
+            Self::BothPassed => "both passed",
+            Self::Unscored => "unscored",
+            Self::NotRun => "not run",
+        }
+    }
+
     fn between(a: &[&Outcome], b: &[&Outcome]) -> Self {
         if a.is_empty() || b.is_empty() {
             return Self::NotRun;

@@ -80,6 +80,7 @@ pub fn write(
         // Closed below: the content in between is written piece by piece.
         (PreEscaped("<main>"))
         (summary::key_figures(campaign))
+        (failures::in_short(campaign))
         (summary::repeated(report))
         (summary::by_size(report))
         (summary::sections(&report.sections))
@@ -181,6 +182,7 @@ pub fn write_limit(
         (summary::head(campaign))
         (PreEscaped("<main>"))
         (limit::key_figures(report, campaign))
+        (failures::in_short(campaign))
         (limit::by_actions(report))
         (limit::by_bits(report))
         (summary::classes_and_flags(campaign.suite, &report.campaign))

@@ -328,6 +328,9 @@ pub(crate) fn print_report(
             render::finding(place + 1, finding, unit, Seen::Command(&again), Marking::for_stdout())
         )?;
     }
+    if !found.findings.is_empty() {
+        writeln!(out, "The usual causes of each class, and what to try: docs/classes.md\n")?;
+    }
     out.write_all(render::figures(report, commands, found.details).as_bytes())?;
     if !found.details && render::has_details(report) {
         let again = commands.line(&format!("runs show {} --details", shell_word(campaign)));

@@ -60,7 +60,7 @@ pub(super) fn key_figures(comparison: &Comparison) -> Markup {
     };
     let [fixed, broken] = [CaseChange::Fixed, CaseChange::Broken].map(|change| comparison.count(change));
     let changes =
-        CaseChange::ALL.map(|change| Bar::new(change.as_str(), meaning(change), &comparison.changes));
+        CaseChange::ALL.map(|change| Bar::new(change.words(), meaning(change), comparison.count(change)));
     html! {
         section aria-labelledby="figures" {
             h2 #figures { "On the cases in both" }
@@ -375,7 +375,7 @@ fn show(changed: &Changed<'_>) -> Markup {
         {
             summary {
                 h3 {
-                    span.class.passed[change == CaseChange::Fixed] { (change.as_str()) } " "
+                    span.class.passed[change == CaseChange::Fixed] { (change.words()) } " "
                     "case " (Foreign::short(&case.card().id, NAME_CHARACTERS_MAX)) ", "
                     (a.campaign.sized(case.card()))
                 } " "

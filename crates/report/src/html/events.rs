@@ -9,9 +9,9 @@ use planproof_trace::{
     Tally, ToolCall, ToolResult, Trace, paired_calls,
 };
 
-use super::NAME_CHARACTERS_MAX;
 use super::pictures::Room;
 use super::text::{Foreign, count, counted, seconds};
+use super::{NAME_CHARACTERS_MAX, graph};
 use crate::ReportedCampaign;
 
 /// Maximum number of rows shown of one trace, besides its end.
@@ -69,6 +69,7 @@ fn list(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Trace) -> Markup
     let room = Room::of_trace();
     html! {
         @if !is_judged { p.note { "This is not the trace that was judged: its calls differ." } }
+        (graph::team(&trace.events))
         ol.trace {
             @for (actor, row) in rows.iter().take(ROWS_MAX) { (show(*actor, row, is_dated, &room)) }
             @if let Some(more @ 1..) = rows.len().checked_sub(ROWS_MAX) {

@@ -76,6 +76,36 @@ fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
     (failures, shown)
 }
 
+/// The findings that the page shows in full, a line each with a link to it, so that they are seen without scrolling.
+pub(super) fn in_short(campaign: &ReportedCampaign<'_>) -> Markup {
+    let (failures, shown) = failures(campaign);
+    html! {
+        @if shown > 0 {
+            section aria-labelledby="findings" {
+                h2 #findings { "Findings" }
+                ol.findings {
+                    @for Failure { case, outcome, verdict, class, number, .. } in failures.iter().take(shown) {
+                        li {
+                            a href=(format!("#{}", anchor(outcome))) { "Finding " (number) } " "
+                            span.class { (class.as_str()) } " "
+                            (campaign.sized(case.card())) ": "
+                            (run::gist(&case.explain(verdict)))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The anchor of a failure on the page.
+fn anchor(outcome: &Outcome) -> String {
+    match outcome.repeat {
+        0 => format!("case-{}", outcome.ordinal),
+        repeat => format!("case-{}-{repeat}", outcome.ordinal),
+    }
+}
+
 /// Writes the findings and all further failures as far as the limits allow, then a summary of the rest.
 pub(super) fn write(
     campaign: &ReportedCampaign<'_>,
@@ -139,10 +169,7 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
     let card = case.card();
     let (explained, notes) = events::explain(*case, verdict, &trace);
     let trace = events::of_campaign(campaign, *case, notes, &trace);
-    let anchor = match outcome.repeat {
-        0 => format!("case-{}", outcome.ordinal),
-        repeat => format!("case-{}-{repeat}", outcome.ordinal),
-    };
+    let anchor = anchor(outcome);
     html! {
         details.case #(anchor) open[*is_shown]
             data-case=(Foreign::short(&card.id, NAME_CHARACTERS_MAX))

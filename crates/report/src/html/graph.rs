@@ -5,7 +5,10 @@
 //! above. An edge that closes a cycle, as in an infeasible case, goes up on the right.
 
 use maud::{Markup, html};
+use planproof_plan::graph::SubTaskState;
+use planproof_plan::team::graph_of_run;
 use planproof_suite::{Graph, GraphEdge, GraphNode};
+use planproof_trace::Event;
 
 use super::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, units};
@@ -38,6 +41,35 @@ type Point = (f64, f64);
 enum Slot {
     Node(usize),
     Lane(usize),
+}
+
+/// The graph of sub-tasks that the team of a run carried out, with the executor and the state of each; empty if no
+/// team did. The whole texts are in the trace below it, and in `runs show --graph`.
+pub(super) fn team(events: &[Event]) -> Markup {
+    let Some(drawing) = graph_of_run(events) else { return Markup::default() };
+    let nodes = (1..).zip(drawing.states()).map(|(place, (sub_task, state))| GraphNode {
+        name: format!("{}: {}", sub_task.id, sub_task.task),
+        note: format!("{}, {}", sub_task.executor, state.as_str()),
+        number: (state == SubTaskState::Finished).then_some(place),
+        is_wrong: matches!(state, SubTaskState::Failed | SubTaskState::Blocked),
+    });
+    let sub_tasks = &drawing.graph().sub_tasks;
+    let place = |id: &String| sub_tasks.iter().position(|sub_task| sub_task.id == *id);
+    let edges = sub_tasks.iter().enumerate().flat_map(|(to, sub_task)| {
+        sub_task.after.iter().filter_map(place).map(move |from| GraphEdge {
+            from,
+            to,
+            title: format!("{} uses the result of {}", sub_tasks[to].id, sub_tasks[from].id),
+            is_flow: false,
+            is_wrong: false,
+        })
+    });
+    let drawn = draw(&Graph { nodes: nodes.collect(), edges: edges.collect() });
+    html! {
+        @if !drawn.0.is_empty() {
+            figure.picture { figcaption.quiet { "The sub-tasks of the team" } (drawn) }
+        }
+    }
 }
 
 /// The drawing; empty if there is nothing to draw, or too much.

@@ -1,6 +1,6 @@
 //! The summary of the campaign: what was tested, key figures, success by number of actions, classes and flags.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use maud::{Markup, html};
 use planproof_bench::{BaselineRates, BySize, DamagedRunRow, MonitorUse, Rate, Report, Sections, Tokens};
@@ -77,7 +77,7 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
             }
             @if let Some(seal) = &campaign.report.seal { div { dt { "Seal" } dd { code { (seal) } } } }
             @if !campaign.is_of_predictions() { div { dt { "Seed" } dd { (campaign.seed) } } }
-            div { dt { "Cases" } dd { (count(campaign.cases.len() as u64)) } }
+            div { dt { "Cases" } dd { (cases(campaign)) } }
             @if campaign.repeats > 1 { div { dt { "Repeats" } dd { (campaign.repeats) } } }
             @if let Some(used) = &campaign.report.monitor {
                 div { dt { "Continuation" } dd { (continuations(used)) } }
@@ -98,6 +98,13 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
             }
         }
     }
+}
+
+/// How many cases there are, and how many of them have run: a search for the limit needs only a part of them.
+fn cases(campaign: &ReportedCampaign<'_>) -> String {
+    let all = campaign.cases.len();
+    let run = campaign.outcomes.iter().map(|outcome| outcome.ordinal).collect::<HashSet<_>>().len();
+    if run < all { format!("{} of {} run", count(run as u64), count(all as u64)) } else { count(all as u64) }
 }
 
 /// A banner about damaged runs, with what is wrong with each; empty if there are none. `whose` names their
@@ -486,16 +493,21 @@ fn size_row(name: &str, runs: u64, passed: u64, success: Option<Rate>, baselines
 pub(super) fn classes_and_flags(suite: &dyn Suite, report: &Report) -> Markup {
     // Classes that cannot occur in such a campaign are missing here.
     let classes = suite.classes().iter().filter(|class| report.classes.contains_key(class.name));
-    let classes = classes.map(|ClassInfo { name, meaning, .. }| Bar::new(name, meaning, &report.classes));
+    let of = |counts: &BTreeMap<&'static str, u64>, name| counts.get(name).copied().unwrap_or(0);
+    let classes =
+        classes.map(|ClassInfo { name, meaning, .. }| Bar::new(name, meaning, of(&report.classes, *name)));
     let flags = suite.flags().iter().filter(|flag| report.flags.contains_key(flag.name));
     let flags: Vec<Bar> =
-        flags.map(|FlagInfo { name, meaning }| Bar::new(name, meaning, &report.flags)).collect();
+        flags.map(|FlagInfo { name, meaning }| Bar::new(name, meaning, of(&report.flags, *name))).collect();
     html! {
         div.beside.even {
             @if report.failed > 0 {
                 section aria-labelledby="classes" {
                     h2 #classes { "Failures by class" }
-                    p.intro { "Each failure has one class, the first that applies. Shares are of all failures." }
+                    p.intro {
+                        "Each failure has one class, the first that applies. Shares are of all failures. The usual causes, and \
+                         what to try: docs/classes.md."
+                    }
                     (bars(classes, report.failed))
                     @for advice in &report.advice { p.advice { (advice) } }
                 }
@@ -519,12 +531,8 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    pub(super) fn new(
-        name: &'static str,
-        meaning: &'static str,
-        counts: &BTreeMap<&'static str, u64>,
-    ) -> Self {
-        Self { name, meaning, runs: counts.get(name).copied().unwrap_or(0) }
+    pub(super) fn new(name: &'static str, meaning: &'static str, runs: u64) -> Self {
+        Self { name, meaning, runs }
     }
 }
 
