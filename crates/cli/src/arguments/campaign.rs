@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 use std::time::Duration;
 
+use clap::builder::Resettable;
 use clap::{Args, ValueEnum};
 use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
 use planproof_isolation::{AgentMemory, Isolate};
@@ -132,6 +133,8 @@ pub(crate) struct CampaignArguments {
     /// protocol, as in `mine=http://127.0.0.1:8000/v1/qwen3`), `sim/NAME` (a simulated model that needs no key: perfect,
     /// parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling; echo, which repeats what it is
     /// asked; or gold, which is given the right answers), or `replay/FILE` (the answers in a recording).
+    // An argument without a name stands under none of the headings of options.
+    #[arg(help_heading = Resettable::Reset)]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
     pub(crate) agent_options: AgentArguments,
@@ -169,28 +172,28 @@ pub(crate) struct CampaignArguments {
     /// Label of the campaign in listings and reports, up to 80 characters.
     ///
     /// `planproof runs label` changes it.
-    #[arg(long, value_name = "TEXT", value_parser = label)]
+    #[arg(help_heading = "Campaign", long, value_name = "TEXT", value_parser = label)]
     pub(crate) label: Option<String>,
     /// Show planned sub-tasks, and ask before the agent continues.
     ///
     /// For `team@MODEL`, `one-step@MODEL`, `sequential@MODEL` and `hierarchical@MODEL`. Runs one case at a time.
     /// Answers are read from standard input, one per line; `help` lists them.
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "none", conflicts_with_all = ["replay", "record"])]
+    #[arg(help_heading = "Campaign", long, value_enum, value_name = "WHEN", default_value = "none", conflicts_with_all = ["replay", "record"])]
     pub(crate) review: ReviewChoice,
     /// Write events to this file as they happen, one JSON line each.
     ///
     /// There is a line when a run starts, for each event of its trace, and when it ends. docs/files.md describes the
     /// format (`stream v1`).
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Campaign", long, value_name = "FILE")]
     pub(crate) stream: Option<PathBuf>,
     /// Do not check the models and their servers before the first run.
     ///
     /// The check takes at most two requests to each model behind a server, which are recorded and counted, and warns of
     /// what would spoil the results, such as a context that is too small. `planproof models check` asks more.
-    #[arg(long, env = "PLANPROOF_NO_CHECK")]
+    #[arg(help_heading = "Campaign", long, env = "PLANPROOF_NO_CHECK")]
     pub(crate) no_check: bool,
     /// Whether a model of `ollama/` thinks before it replies; by default it decides.
-    #[arg(long, value_enum, value_name = "WHEN", conflicts_with = "resume")]
+    #[arg(help_heading = "Agent", long, value_enum, value_name = "WHEN", conflicts_with = "resume")]
     pub(crate) think: Option<Think>,
     #[command(flatten)]
     pub(crate) model: ModelArguments,
@@ -304,10 +307,10 @@ impl From<IsolateChoice> for Isolate {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ShownArguments {
     /// Maximum number of findings (distinct failures) shown, if no file is written.
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
+    #[arg(help_heading = "Results", long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
     pub(crate) findings: usize,
     /// Also show the suite's own tables, published figures, and the cost of corrections.
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     pub(crate) details: bool,
 }
 
@@ -317,19 +320,19 @@ pub(crate) struct AllCasesArguments {
     /// Number of runs per case, up to 100.
     ///
     /// With several runs the report says how often all of them pass (pass^k), and how many cases are flaky.
-    #[arg(long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
+    #[arg(help_heading = "Campaign", long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
     pub(crate) repeat: NonZeroU32,
     /// Exit with 1 if a run failed, even in a replay.
     ///
     /// A replay otherwise exits with 0 if all failures are as recorded. Without `--replay`, failures give exit status 1
     /// anyway.
-    #[arg(long)]
+    #[arg(help_heading = "Results", long)]
     pub(crate) require_pass: bool,
     /// Exit with 0 despite failures if at least this share of the scored runs passed.
     ///
     /// With several agents, each of them has to. A replay is held to it as well, even if all failures are as recorded.
     /// Runs without a score give exit status 3 all the same.
-    #[arg(long, value_name = "P%", value_parser = percent)]
+    #[arg(help_heading = "Results", long, value_name = "P%", value_parser = percent)]
     pub(crate) success_min: Option<f64>,
     #[command(flatten)]
     pub(crate) shown: ShownArguments,

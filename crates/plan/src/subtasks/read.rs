@@ -77,8 +77,8 @@ impl fmt::Display for PlanFault {
     }
 }
 
-/// Reads all sub-tasks of a reply, at most `most`, for tools of these names: a list of pairs, or a list of tools followed by one of
-/// sub-tasks. An empty list is a plan without tools. Words and fences around it are ignored.
+/// Reads all sub-tasks of a reply, at most `most`, for tools of these names: a list of pairs, or a list of tools
+/// followed by one of sub-tasks. An empty list is a plan without tools. Words and fences around it are ignored.
 ///
 /// # Errors
 /// There is no such list or more than one; an item is not a pair; the two lists differ in length; a tool does not

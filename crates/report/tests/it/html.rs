@@ -49,6 +49,7 @@ fn the_parts_come_in_order() {
     h1: tools@sim/in-order
     p: SIMULATION: a simulated model planned; these figures say nothing about any real model.
     h2: Key figures
+    h2: Findings
     h2: Success by number of actions
     h2: By wording and relation
     h2: Failures by class
@@ -257,6 +258,12 @@ fn every_class_has_a_finding_and_all_failures_are_shown() {
     let classes: BTreeSet<&str> = findings.map(|details| details.attribute("data-class")).collect();
     let met = campaign.report.classes.iter().filter(|(_, cases)| **cases > 0).map(|(name, _)| *name);
     assert_eq!(classes, met.collect());
+    // They are listed at the top, and each line leads to one that is open.
+    let open = page.find(&|element| element.name == "details" && element.attributes.contains_key("open"));
+    let open: Vec<String> = open.iter().map(|details| format!("#{}", details.attribute("id"))).collect();
+    let listed = page.only("ol", "findings").all("a", "");
+    assert!(listed.len() >= classes.len());
+    assert_eq!(listed.iter().map(|link| link.attribute("href")).collect::<Vec<_>>(), open);
     let shown: BTreeSet<&str> =
         page.all("details", "case").iter().map(|details| details.attribute("data-case")).collect();
     let failed = campaign.outcomes.iter().filter(|outcome| outcome.passed() == Some(false));

@@ -8,6 +8,7 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 /// The elements our pages are made of.
 const ELEMENTS: &[&str] = &[
+    "a",
     "b",
     "body",
     "button",
@@ -89,6 +90,7 @@ const ATTRIBUTES: &[&str] = &[
     "dy",
     "height",
     "hidden",
+    "href",
     "http-equiv",
     "id",
     "lang",
@@ -234,6 +236,12 @@ pub(crate) fn parse(page: &str) -> Result<Element, String> {
                 let is_ours = |src: &String| PICTURES.iter().any(|beginning| src.starts_with(beginning));
                 if (name == "img" || src.is_some()) && !(name == "img" && src.is_some_and(is_ours)) {
                     return Err(format!("{name} with the src {src:?}"));
+                }
+                // A link leads to a place of the page.
+                let href = attributes.get("href");
+                let is_within = href.is_some_and(|href| href.starts_with("#case-"));
+                if (name == "a" || href.is_some()) && !(name == "a" && is_within) {
+                    return Err(format!("{name} with the href {href:?}"));
                 }
                 let is_void = VOID.contains(&name.as_str());
                 open.push(Element { name, attributes, children: Vec::new() });

@@ -163,7 +163,7 @@ fn each_fault_says_where_and_what_would_mend_it() {
         ),
         (
             json!([{"id": "a", "task": long(TASK_CHARACTERS_MAX + 1)}]),
-            "- sub-task `a`: `task` has 4001 characters, and at most 4000 are allowed. Say it with at most 4000 \
+            "- sub-task `a`: `task` has 16001 characters, and at most 16000 are allowed. Say it with at most 16000 \
              characters.",
         ),
         (
