@@ -218,13 +218,18 @@ fn few_iterations_are_a_timeout() {
 #[test]
 fn the_default_of_iterations_follows_from_the_case() {
     let place = Place::new();
-    for (options, most) in [
-        ("--actions 49", 54),
-        ("--actions 55 --distractors 3", 61),
-        ("--actions 64", 71),
-        ("--time --actions 24", 687),
+    for (agent, options, most) in [
+        ("tools@sim/perfect", "--actions 49", 54),
+        ("tools@sim/perfect", "--actions 55 --distractors 3", 61),
+        ("tools@sim/perfect", "--actions 64", 71),
+        ("tools@sim/perfect", "--time --actions 24", 687),
+        // These have a limit on sub-tasks as well, and need two turns for each.
+        ("one-step@sim/perfect", "--actions 60", 133),
+        ("sequential@sim/perfect", "--actions 60", 133),
+        ("hierarchical@sim/perfect", "--actions 60", 133),
+        ("team@sim/gold", "--actions 60", 67),
     ] {
-        let run = place.run(&format!("test tools@sim/perfect --cases 4 --json {options}")).code(0);
+        let run = place.run(&format!("test {agent} --cases 4 --json {options}")).code(0);
         assert_eq!(run.json()["passed"], 4, "{options}: {run:?}");
         assert!(run.err.contains(&format!("up to {most} turns")), "{options}: {run:?}");
         // It belongs to the campaign, so a resumed one has the same.

@@ -64,16 +64,35 @@ pub(super) fn team(events: &[Event]) -> Markup {
             is_wrong: false,
         })
     });
-    let drawn = draw(&Graph { nodes: nodes.collect(), edges: edges.collect() });
+    let drawn =
+        drawing(&Graph { nodes: nodes.collect(), edges: edges.collect() }, "The sub-tasks of the team");
     html! {
         @if !drawn.0.is_empty() {
-            figure.picture { figcaption.quiet { "The sub-tasks of the team" } (drawn) }
+            div.picture {
+                (drawn)
+                p.key { "The sub-tasks of the team. An arrow: needs the result; a dashed border: not finished." }
+            }
         }
     }
 }
 
-/// The drawing; empty if there is nothing to draw, or too much.
+/// The drawing of what a case demands, with its key; empty if there is nothing to draw, or too much.
 pub(super) fn draw(graph: &Graph) -> Markup {
+    let drawn = drawing(graph, "What has to come before what");
+    html! {
+        @if !drawn.0.is_empty() {
+            (drawn)
+            p.key {
+                "An arrow: comes before."
+                @if graph.edges.iter().any(|edge| edge.is_flow) { " A dotted one: a value is passed on." }
+                " Numbers: the order of the calls; a dashed border: not called."
+            }
+        }
+    }
+}
+
+/// The drawing without a key, with these words for those who cannot see it.
+fn drawing(graph: &Graph, words: &str) -> Markup {
     if graph.nodes.is_empty() || graph.nodes.len() > NODES_MAX {
         return Markup::default();
     }
@@ -92,7 +111,7 @@ pub(super) fn draw(graph: &Graph) -> Markup {
     let width = placed.width + if backs > 0 { BACK_GAP * (backs + 1) as f64 } else { 0.0 };
     html! {
         svg.order-graph viewBox={ "0 0 " (units(width)) " " (units(placed.height)) } width=(units(width))
-            role="img" aria-label="What has to come before what"
+            role="img" aria-label=(words)
         {
             // Violated edges are drawn on top of the others.
             @for is_wrong in [false, true] {
@@ -105,11 +124,6 @@ pub(super) fn draw(graph: &Graph) -> Markup {
                 }
             }
             @for (node, place) in graph.nodes.iter().zip(&placed.nodes) { (show(node, *place)) }
-        }
-        p.key {
-            "An arrow: comes before."
-            @if graph.edges.iter().any(|edge| edge.is_flow) { " A dotted one: a value is passed on." }
-            " Numbers: the order of the calls; a dashed border: not called."
         }
     }
 }
