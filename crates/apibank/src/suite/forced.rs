@@ -145,7 +145,7 @@ fn verdict(task: &UserTask, predicted: &[Predicted<'_>], world: &ApiWorld) -> Ve
         calls: predicted.iter().take(CALLS_KEPT_MAX).map(rated).collect(),
         ..empty(task, class)
     };
-    finish(detail, class, scores)
+    finish(&detail, class, scores)
 }
 
 /// What came of a predicted call.
@@ -201,7 +201,7 @@ pub(super) fn score_replies(
         };
         // The published script takes the mean over the predictions that there are.
         let counts = found.is_some() || compat == ApiCompat::Right;
-        let verdict = finish(detail, class, counts.then(|| Score::new(ROUGE, rouge)).into_iter().collect());
+        let verdict = finish(&detail, class, counts.then(|| Score::new(ROUGE, rouge)).into_iter().collect());
         if found.is_none() {
             scored.missing.push(task.id.clone());
         }
@@ -231,10 +231,10 @@ fn empty(task: &UserTask, class: Option<Class>) -> ApiDetail {
     }
 }
 
-fn finish(detail: ApiDetail, class: Option<Class>, scores: Vec<Score>) -> Verdict {
+fn finish(detail: &ApiDetail, class: Option<Class>, scores: Vec<Score>) -> Verdict {
     Verdict {
         scored: Scored { class, flags: Vec::new(), scores },
         // Serializing texts and numbers into memory cannot fail.
-        detail: serde_json::to_string(&detail).unwrap_or_default(),
+        detail: serde_json::to_string(detail).unwrap_or_default(),
     }
 }
