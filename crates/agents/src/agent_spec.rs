@@ -21,7 +21,7 @@ use crate::behaviour::summary::{Choice, Otherwise};
 use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
 use crate::similar::most_similar;
 use crate::subtasks::SubTaskOptions;
-use crate::team::{Deliver, ManagerPrompt, Supervision, TeamOptions};
+use crate::team::{Deliver, ManagerPrompt, SupervisorWork, TeamOptions};
 use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent, TwoStageAgent};
 
 pub use reaches::Reach;
@@ -205,7 +205,7 @@ pub struct AgentOptions {
     /// What the deliverer of a team does.
     pub deliver: Option<Deliver>,
     /// What the supervisor of a team does with results.
-    pub supervisor: Option<Supervision>,
+    pub supervisor: Option<SupervisorWork>,
     /// What the manager of a team is shown.
     pub manager: Option<ManagerPrompt>,
     /// How many sub-tasks of a team run at the same time at most.
@@ -630,7 +630,7 @@ impl AgentOptions {
                     read.deliver = Some(deliver.ok_or_else(|| wrong("inference, reporting or solver"))?);
                 }
                 "supervisor" => {
-                    let supervisor = Supervision::ALL.into_iter().find(|it| it.as_str() == value);
+                    let supervisor = SupervisorWork::ALL.into_iter().find(|it| it.as_str() == value);
                     read.supervisor = Some(supervisor.ok_or_else(|| wrong("rewrite or pass"))?);
                 }
                 "manager" => {

@@ -42,7 +42,7 @@ pub use case::TaskCase;
 pub use dialogues::{DialogueFile, PublishedDialogues};
 pub use judge::{ApiDetail, CALLS_KEPT_MAX, RatedCall, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
 pub use published_tasks::PublishedTasks;
-pub use team::{ROLES, ROLES_NAME, ShippedRoles};
+pub use team::{ROLES, ROLES_NAME, TaskRoles};
 
 use crate::level3::generate::Generator;
 use crate::level3::metrics;
@@ -205,10 +205,10 @@ impl Suite for ApiBank {
         Ok(is_other.then(|| Arc::new(suite) as Arc<dyn Suite>))
     }
 
-    /// For tasks of level 3, lines such as `{"id": "...", "calls": ["[Calculator(formula='1+1')]"], "reply":
-    /// "..."}`, or the forms of the published script, `{"sample_id": 0, "api_id": 0, "pred": "[...]"}` for calls and
-    /// `{"output": "...", "pred": "..."}` for replies; for calls of levels 1 and 2, the form of the published evaluator, `{"file": "...", "id": 0, "pred":
-    /// "[...]"}`.
+    /// For tasks of level 3, lines such as `{"id": "...", "calls": ["[Calculator(formula='1+1')]"], "reply": "..."}`,
+    /// or the forms of the published script: `{"sample_id": 0, "api_id": 0, "pred": "[...]"}` for calls and
+    /// `{"output": "...", "pred": "..."}` for replies. For calls of levels 1 and 2, the form of the published
+    /// evaluator: `{"file": "...", "id": 0, "pred": "[...]"}`.
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
         // All cases of a file are of one kind, so the first one tells which.
         match cases.first().map(|case| case.to_line()) {

@@ -11,7 +11,7 @@ pub struct TeamOptions {
     /// What the deliverer does with the results.
     pub deliver: Deliver,
     /// What the supervisor does with the results that a sub-task needs.
-    pub supervisor: Supervision,
+    pub supervisor: SupervisorWork,
     /// What the manager is shown.
     pub manager: ManagerPrompt,
     /// The manager composes the executors itself.
@@ -34,7 +34,7 @@ pub enum Deliver {
 
 /// What the supervisor does with the results that a sub-task needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Supervision {
+pub enum SupervisorWork {
     /// It rewrites the sub-task from them. (PMC, section 4.3.)
     #[default]
     Rewrite,
@@ -56,7 +56,7 @@ impl Default for TeamOptions {
     fn default() -> Self {
         Self {
             deliver: Deliver::default(),
-            supervisor: Supervision::default(),
+            supervisor: SupervisorWork::default(),
             manager: ManagerPrompt::default(),
             composes: false,
             parallel: PARALLEL,
@@ -78,7 +78,7 @@ impl Deliver {
     }
 }
 
-impl Supervision {
+impl SupervisorWork {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Rewrite, Self::Pass];
 

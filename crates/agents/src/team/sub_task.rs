@@ -9,7 +9,7 @@ use planproof_tools::Toolbox;
 use planproof_trace::EndReason;
 
 use super::some_tools::SomeTools;
-use super::{Executor, Supervision, TeamAgent, actor, ask, checked, note, prompts};
+use super::{Executor, SupervisorWork, TeamAgent, actor, ask, checked, note, prompts};
 use crate::{RunContext, RunLimits};
 
 /// The share of the whole run's time for one executor, so that one that hangs does not end the others.
@@ -70,7 +70,7 @@ impl TeamAgent {
         // Without results there is nothing to rewrite the sub-task from.
         let text = if results.is_empty() {
             sub_task.task.clone()
-        } else if self.options.supervisor == Supervision::Pass {
+        } else if self.options.supervisor == SupervisorWork::Pass {
             self.pass(run, sub_task, results)
         } else {
             match self.rewrite(run, sub_task, results).await {

@@ -205,7 +205,7 @@ async fn a_supervisor_that_passes_on_asks_no_model() {
     ]);
     let asking: Arc<dyn Model> = Arc::clone(&model) as Arc<dyn Model>;
     let worker = crate::FunctionCallingAgent::new(Arc::clone(&asking)).unwrap();
-    let options = TeamOptions { supervisor: Supervision::Pass, ..TeamOptions::default() };
+    let options = TeamOptions { supervisor: SupervisorWork::Pass, ..TeamOptions::default() };
     let (end, events) = run_team(&TeamAgent::of_one(&asking, Arc::new(worker), options)).await;
     assert_eq!(end, EndReason::Answered { text: "15".into() });
     assert_eq!(

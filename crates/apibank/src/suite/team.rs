@@ -4,10 +4,10 @@
 pub const ROLES_NAME: &str = "apibank";
 
 /// The roles: name, description as TOML, and the files that it refers to, each with its text.
-pub type ShippedRoles = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+pub type TaskRoles = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// The roles that come with planproof for this suite.
-pub const ROLES: [ShippedRoles; 1] = [(
+pub const ROLES: [TaskRoles; 1] = [(
     ROLES_NAME,
     include_str!("../../data/team/roles.toml"),
     &[("executor.txt", include_str!("../../prompts/executor.txt"))],

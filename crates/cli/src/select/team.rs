@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use planproof_agents::team::{Deliver, Executor, Supervision, TeamModels, TeamOptions, TeamPrompts};
+use planproof_agents::team::{Deliver, Executor, SupervisorWork, TeamModels, TeamOptions, TeamPrompts};
 use planproof_agents::{AgentForm, AgentKind, AgentOptions, FunctionCallingAgent, TeamAgent};
 use planproof_model::Model;
 use planproof_plan::limits::{
@@ -130,8 +130,8 @@ fn work(options: &AgentOptions, path: &Path, file: &File) -> Result<TeamOptions,
             found.ok_or_else(|| wrong("deliver", value, Deliver::ALL.map(Deliver::as_str).join(", ")))?;
     }
     if let (None, Some(value)) = (options.supervisor, &file.supervisor) {
-        let found = Supervision::ALL.into_iter().find(|it| it.as_str() == value);
-        let right = || Supervision::ALL.map(Supervision::as_str).join(" or ");
+        let found = SupervisorWork::ALL.into_iter().find(|it| it.as_str() == value);
+        let right = || SupervisorWork::ALL.map(SupervisorWork::as_str).join(" or ");
         team.supervisor = found.ok_or_else(|| wrong("supervisor", value, right()))?;
     }
     Ok(team)
