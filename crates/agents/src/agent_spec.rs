@@ -21,7 +21,7 @@ use crate::behaviour::summary::{Choice, Otherwise};
 use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
 use crate::similar::most_similar;
 use crate::subtasks::SubTaskOptions;
-use crate::team::{Deliver, ManagerPrompt, TeamOptions};
+use crate::team::{Deliver, ManagerPrompt, SupervisorWork, TeamOptions};
 use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent, TwoStageAgent};
 
 pub use reaches::Reach;
@@ -57,7 +57,7 @@ const PROGRAM_OPTION: &str = "evaluator=program:";
 pub const SUITE_AGENTS: [&str; 5] = ["greedy", "reader", "solver", "solver-cheapest", "solver-from-text"];
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 20] = [
+pub const AGENT_OPTIONS: [&str; 21] = [
     "samples",
     "summary",
     "evaluator",
@@ -72,6 +72,7 @@ pub const AGENT_OPTIONS: [&str; 20] = [
     "feedback",
     "replies",
     "deliver",
+    "supervisor",
     "manager",
     "parallel",
     "roles",
@@ -96,7 +97,8 @@ const PLAN_OPTIONS: [&str; 5] = ["format", "strategy", "feedback", "replies", "j
 const SUB_TASK_OPTIONS: [&str; 3] = ["replies", "judge", MEMORY_OPTION];
 
 /// The options of a team. All others are for agents that are made from a specification.
-const TEAM_OPTIONS: [&str; 5] = ["compose-executors", "deliver", "manager", "parallel", "roles"];
+const TEAM_OPTIONS: [&str; 6] =
+    ["compose-executors", "deliver", "supervisor", "manager", "parallel", "roles"];
 
 /// An agent's name, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,6 +204,8 @@ pub struct AgentOptions {
     pub replies: Option<NonZeroU32>,
     /// What the deliverer of a team does.
     pub deliver: Option<Deliver>,
+    /// What the supervisor of a team does with results.
+    pub supervisor: Option<SupervisorWork>,
     /// What the manager of a team is shown.
     pub manager: Option<ManagerPrompt>,
     /// How many sub-tasks of a team run at the same time at most.
@@ -545,6 +549,7 @@ impl AgentOptions {
         let usual = TeamOptions::default();
         TeamOptions {
             deliver: self.deliver.unwrap_or(usual.deliver),
+            supervisor: self.supervisor.unwrap_or(usual.supervisor),
             manager: self.manager.unwrap_or(usual.manager),
             composes: self.compose.unwrap_or(usual.composes),
             parallel: self.parallel.unwrap_or(usual.parallel),
@@ -623,6 +628,10 @@ impl AgentOptions {
                 "deliver" => {
                     let deliver = Deliver::ALL.into_iter().find(|it| it.as_str() == value);
                     read.deliver = Some(deliver.ok_or_else(|| wrong("inference, reporting or solver"))?);
+                }
+                "supervisor" => {
+                    let supervisor = SupervisorWork::ALL.into_iter().find(|it| it.as_str() == value);
+                    read.supervisor = Some(supervisor.ok_or_else(|| wrong("rewrite or pass"))?);
                 }
                 "manager" => {
                     let manager = ManagerPrompt::ALL.into_iter().find(|it| it.as_str() == value);

@@ -42,7 +42,7 @@ use planproof_trace::{Author, EndReason, EventKind, Recorder, Tool};
 
 use crate::asking::outside_of_instructions;
 use crate::{Agent, Ran, RunContext, RunError, asking};
-pub use options::{Deliver, ManagerPrompt, TeamOptions};
+pub use options::{Deliver, ManagerPrompt, SupervisorWork, TeamOptions};
 pub use progress::REVISIONS_MAX;
 use progress::{Progress, Reviewed, to_json};
 pub use prompts::{PromptError, TEMPLATE_BYTES_MAX, TeamPrompts};

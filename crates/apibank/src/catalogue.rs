@@ -34,6 +34,14 @@ pub struct ApiSpec {
 }
 
 impl ApiSpec {
+    /// The description in a record, such as [`ApiSpec::to_value`] makes.
+    ///
+    /// # Errors
+    /// The field that the record lacks.
+    pub(crate) fn of_record(record: &PythonValue) -> Result<Self, &'static str> {
+        spec(record)
+    }
+
     /// The parameter of this name.
     pub fn input(&self, name: &str) -> Option<&Parameter> {
         self.inputs.iter().find(|parameter| parameter.name == name)
@@ -108,6 +116,11 @@ impl ApiCatalogue {
             })
             .collect();
         Ok(Self { specs: specs? })
+    }
+
+    /// A set of these tools.
+    pub(crate) fn of(specs: Vec<ApiSpec>) -> Self {
+        Self { specs }
     }
 
     /// All tools.

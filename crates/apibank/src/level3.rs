@@ -4,8 +4,9 @@
 //!
 //! [`ApiCompat::Original`](crate::world::ApiCompat) selects the tools as the original code implements them, which
 //! produced the published figures. [`ApiCompat::Right`](crate::world::ApiCompat) selects the same tools as their
-//! descriptions define them, for our own tasks. The mode is a property of the world that a call acts upon. The
-//! modes differ as follows:
+//! descriptions define them, for our own tasks. The mode is a property of the world that a call acts upon. (Agents
+//! that work on the published tasks have the published tools, without what they spoil: calls are read and compared as
+//! in the right mode, and each sees the tables as they were.) The modes differ as follows:
 //!
 //! - `AccountInfo`: the original returns the bare account; the right one returns `status` and `account_info`, as
 //!   declared.
@@ -48,8 +49,8 @@
 //! Databases and worlds (`data.rs`), tables and arguments (`tables.rs`), the tools by topic (`people.rs`,
 //! `meetings.rs`, `journeys.rs`, `places.rs`, `leisure.rs`, `money.rs`), their checks (`checks.rs`), which tool has
 //! which check (`entries.rs`), execution of calls (`carry_out.rs`); tasks (`task.rs`), those of the original
-//! (`original.rs`), those that we generate (`generate.rs`), figures for an agent's calls (`metrics.rs`), what
-//! its reply has to name (`reply.rs`), and
+//! (`original.rs`) and what they are carried out on (`task_data.rs`, `source.rs`), those that we generate
+//! (`generate.rs`), figures for an agent's calls (`metrics.rs`), what its reply has to name (`reply.rs`), and
 //! published figures (`published.rs`).
 
 mod carry_out;
@@ -67,11 +68,14 @@ mod people;
 mod places;
 pub mod published;
 pub(crate) mod reply;
+mod source;
 mod tables;
 pub mod task;
+mod task_data;
 
 pub use carry_out::{carry_out, is_same, read_call, spaced};
 pub use entries::get;
+pub use task_data::TaskData;
 
 /// The tool that searches for tools.
 pub const SEARCHER: &str = "ToolSearcher";

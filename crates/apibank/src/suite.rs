@@ -13,15 +13,19 @@
 //!
 //! A task as a case (`suite/case.rs`), its tools (`suite/toolbox.rs`), the verdict (`suite/judge.rs`) and its
 //! explanation (`suite/explain.rs`), figures over many runs and published figures (`suite/figures.rs`), and
-//! finished predictions (`suite/predictions.rs`).
+//! finished predictions (`suite/predictions.rs`, those in the published forms for level 3 in `suite/forced.rs`).
+//! `suite/published_tasks.rs` creates cases from the published tasks, and `suite/team.rs` has roles for teams.
 
 mod calls;
 mod case;
 mod dialogues;
 mod explain;
 mod figures;
+mod forced;
 mod judge;
 mod predictions;
+mod published_tasks;
+mod team;
 mod toolbox;
 
 use std::sync::Arc;
@@ -37,10 +41,13 @@ pub use calls::{CALL_BYTES_MAX, CALL_SCHEMA, CALL_VERDICT_SCHEMA, CallCase};
 pub use case::TaskCase;
 pub use dialogues::{DialogueFile, PublishedDialogues};
 pub use judge::{ApiDetail, CALLS_KEPT_MAX, RatedCall, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
+pub use published_tasks::PublishedTasks;
+pub use team::{ROLES, ROLES_NAME, TaskRoles};
 
 use crate::level3::generate::Generator;
 use crate::level3::metrics;
-use crate::level3::task::{TaskOrigin, UserTask};
+use crate::level3::original::PUBLISHED_KIND;
+use crate::level3::task::UserTask;
 
 /// Its name.
 pub const NAME: &str = "apibank";
@@ -117,7 +124,7 @@ static FLAGS: [FlagInfo; 4] = [
 /// The suite.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ApiBank {
-    /// Judges calls of levels 1 and 2 as the published evaluator does.
+    /// Judges finished predictions as the published evaluators do.
     is_original: bool,
     /// Selects cases of this level.
     level: Option<u32>,
@@ -139,8 +146,8 @@ impl Suite for ApiBank {
         }
     }
 
-    /// Loads lines of tasks as written by [`Case::to_line`], or the text of [`PublishedDialogues`]; without data,
-    /// creates 50 tasks of our own, or `limit` if that is larger.
+    /// Loads lines of tasks as written by [`Case::to_line`], the text of [`PublishedTasks`] or of a `level-3.json`, or
+    /// that of [`PublishedDialogues`]; without data, creates 50 tasks of our own, or `limit` if that is larger.
     fn load(
         &self,
         data: Option<Data<'_>>,
@@ -164,10 +171,13 @@ impl Suite for ApiBank {
         let tasks = match data {
             // At least the default number, so that a sample of fewer is drawn from all of these.
             None => own(limit.unwrap_or(OWN_TASKS).max(OWN_TASKS))?,
-            Some(Data { text, file }) => read_lines(text, file)?,
+            Some(Data { text, file }) => match PublishedTasks::of_text(text) {
+                Some(published) => published.cases(file, self.is_original)?,
+                None => read_lines(text, file)?,
+            },
         };
         let tasks = selection.take(tasks, limit)?;
-        tasks.into_iter().map(|task| Ok(Arc::new(TaskCase::new(task)?) as Arc<dyn Case>)).collect()
+        Ok(tasks.into_iter().map(|task| task as Arc<dyn Case>).collect())
     }
 
     fn places(&self, file: Data<'_>) -> Result<Vec<usize>, CaseError> {
@@ -195,19 +205,17 @@ impl Suite for ApiBank {
         Ok(is_other.then(|| Arc::new(suite) as Arc<dyn Suite>))
     }
 
-    /// For tasks of level 3, lines such as `{"id": "...", "calls": ["[Calculator(formula='1+1')]"], "reply":
-    /// "..."}`; for calls of levels 1 and 2, the form of the published evaluator, `{"file": "...", "id": 0, "pred":
-    /// "[...]"}`.
+    /// For tasks of level 3, lines such as `{"id": "...", "calls": ["[Calculator(formula='1+1')]"], "reply": "..."}`,
+    /// or the forms of the published script: `{"sample_id": 0, "api_id": 0, "pred": "[...]"}` for calls and
+    /// `{"output": "...", "pred": "..."}` for replies. For calls of levels 1 and 2, the form of the published
+    /// evaluator: `{"file": "...", "id": 0, "pred": "[...]"}`.
     fn score(&self, cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
         // All cases of a file are of one kind, so the first one tells which.
         match cases.first().map(|case| case.to_line()) {
             Some(line) if CallCase::is_named_by(&line) => {
                 predictions::score_calls(cases, predictions, self.is_original)
             }
-            _ if self.is_original => Err(CaseError::new(
-                "--compat original is for calls of levels 1 and 2: name the folder of the published data",
-            )),
-            _ => predictions::score(cases, predictions),
+            _ => predictions::score(cases, predictions, self.is_original),
         }
     }
 
@@ -224,7 +232,8 @@ impl Suite for ApiBank {
         // The marks of a card are 0 for a task, and the level for a call.
         match (OF_TASKS.contains(&name), OF_CALLS.contains(&name)) {
             (true, _) => (&mut cards).any(|card| card.marks == 0),
-            (_, true) => (&mut cards).any(|card| card.marks > 0),
+            // The calls of published tasks may be predicted one by one, too.
+            (_, true) => (&mut cards).any(|card| card.marks > 0 || card.label == PUBLISHED_KIND),
             _ => true,
         }
     }
@@ -259,18 +268,20 @@ impl Suite for ApiBank {
 }
 
 /// The first `count` tasks of our own, from a series that never changes.
-fn own(count: usize) -> Result<Vec<UserTask>, CaseError> {
+fn own(count: usize) -> Result<Vec<Arc<TaskCase>>, CaseError> {
     if count > OWN_TASKS_MAX {
         return Err(CaseError::new(format!("at most {OWN_TASKS_MAX} tasks are made at once")));
     }
     let generator = Generator::new();
     let tasks = (0..count as u64).map(|index| generator.task(OWN_SEED, index));
-    tasks.collect::<Option<Vec<UserTask>>>().ok_or_else(|| CaseError::new("no more tasks can be made"))
+    let tasks = tasks.collect::<Option<Vec<UserTask>>>();
+    let tasks = tasks.ok_or_else(|| CaseError::new("no more tasks can be made"))?;
+    tasks.into_iter().map(|task| Ok(Arc::new(TaskCase::new(task)?))).collect()
 }
 
 /// Executes the gold calls of a task. Otherwise a run could fail because of an error in its task.
-fn prove(task: &UserTask) -> Result<(), String> {
-    let mut world = TaskCase::world();
+fn prove(case: &TaskCase) -> Result<(), String> {
+    let (task, mut world) = (case.task(), case.world());
     let compat = world.compat;
     let calls = task.calls.iter().map(|call| (call.api.as_str(), &call.arguments));
     let made = metrics::make(calls, &mut world).map_err(|fault| fault.to_string())?;
@@ -286,20 +297,17 @@ fn prove(task: &UserTask) -> Result<(), String> {
 }
 
 /// The tasks of a file, one per line.
-fn read_lines(text: &str, file: &str) -> Result<Vec<UserTask>, CaseError> {
-    let mut tasks = Vec::new();
+fn read_lines(text: &str, file: &str) -> Result<Vec<Arc<TaskCase>>, CaseError> {
+    let mut cases = Vec::new();
     for line in lines(text, file) {
         let (number, line) = line.map_err(CaseError::new)?;
         let refuse = |what: String| CaseError::new(format!("{file}:{number}: {what}"));
-        let task = UserTask::read(line).map_err(|error| refuse(error.to_string()))?;
-        // The databases of published tasks are not at hand, so their calls cannot be executed here.
-        if task.origin == TaskOrigin::Own {
-            prove(&task).map_err(refuse)?;
-        }
-        tasks.push(task);
+        let case = TaskCase::read(line).map_err(|error| refuse(error.to_string()))?;
+        prove(&case).map_err(refuse)?;
+        cases.push(Arc::new(case));
     }
-    match tasks.is_empty() {
+    match cases.is_empty() {
         true => Err(CaseError::new(format!("{file}: there are no tasks"))),
-        false => Ok(tasks),
+        false => Ok(cases),
     }
 }

@@ -41,6 +41,9 @@ pub struct ApiWorld {
     search_index: Arc<OnceLock<Bm25>>,
     /// How tools behave.
     pub compat: ApiCompat,
+    /// Whether the tools of level 3 give what the published ones give, even if calls are read and compared as
+    /// intended.
+    pub has_published_tools: bool,
     /// The tools that `ToolSearcher` can find.
     pub catalogue: Arc<ApiCatalogue>,
     /// How it finds them.
@@ -60,6 +63,7 @@ impl ApiWorld {
             tables: BTreeMap::new(),
             search_index: Arc::default(),
             compat: ApiCompat::default(),
+            has_published_tools: false,
             catalogue: Arc::new(ApiCatalogue::tools().clone()),
             retriever: Arc::new(Lexical),
             services: None,

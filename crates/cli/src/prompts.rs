@@ -56,6 +56,7 @@ const PROMPTS: &[(&str, &str)] = texts![
     "agents/prompts/team/typed.txt",
     "agents/prompts/two_stage.txt",
     "apibank/prompts/call.txt",
+    "apibank/prompts/executor.txt",
     "apibank/prompts/task.txt",
     "mnms/prompts/alternatives.txt",
     "mnms/prompts/queries.txt",

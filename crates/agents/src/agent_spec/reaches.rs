@@ -77,6 +77,7 @@ impl AgentOptions {
             feedback: _,
             replies: _,
             deliver: _,
+            supervisor: _,
             manager: _,
             parallel: _,
             compose: _,

@@ -10,6 +10,8 @@ const PARALLEL: NonZeroU32 = NonZeroU32::new(4).expect("it is not 0");
 pub struct TeamOptions {
     /// What the deliverer does with the results.
     pub deliver: Deliver,
+    /// What the supervisor does with the results that a sub-task needs.
+    pub supervisor: SupervisorWork,
     /// What the manager is shown.
     pub manager: ManagerPrompt,
     /// The manager composes the executors itself.
@@ -30,6 +32,16 @@ pub enum Deliver {
     Solver,
 }
 
+/// What the supervisor does with the results that a sub-task needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SupervisorWork {
+    /// It rewrites the sub-task from them. (PMC, section 4.3.)
+    #[default]
+    Rewrite,
+    /// It passes them on as they are, without a model. (PMC, appendix G.2.)
+    Pass,
+}
+
 /// What the manager sees beside the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ManagerPrompt {
@@ -44,6 +56,7 @@ impl Default for TeamOptions {
     fn default() -> Self {
         Self {
             deliver: Deliver::default(),
+            supervisor: SupervisorWork::default(),
             manager: ManagerPrompt::default(),
             composes: false,
             parallel: PARALLEL,
@@ -61,6 +74,19 @@ impl Deliver {
             Self::Inference => "inference",
             Self::Reporting => "reporting",
             Self::Solver => "solver",
+        }
+    }
+}
+
+impl SupervisorWork {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Rewrite, Self::Pass];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rewrite => "rewrite",
+            Self::Pass => "pass",
         }
     }
 }

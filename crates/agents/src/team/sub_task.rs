@@ -9,7 +9,7 @@ use planproof_tools::Toolbox;
 use planproof_trace::EndReason;
 
 use super::some_tools::SomeTools;
-use super::{Executor, TeamAgent, actor, ask, checked, note, prompts};
+use super::{Executor, SupervisorWork, TeamAgent, actor, ask, checked, note, prompts};
 use crate::{RunContext, RunLimits};
 
 /// The share of the whole run's time for one executor, so that one that hangs does not end the others.
@@ -70,6 +70,8 @@ impl TeamAgent {
         // Without results there is nothing to rewrite the sub-task from.
         let text = if results.is_empty() {
             sub_task.task.clone()
+        } else if self.options.supervisor == SupervisorWork::Pass {
+            self.pass(run, sub_task, results)
         } else {
             match self.rewrite(run, sub_task, results).await {
                 Ok(text) => text,
@@ -83,6 +85,14 @@ impl TeamAgent {
             }
         };
         self.execute(run, sub_task, executor, &text).await
+    }
+
+    /// The sub-task followed by the results, which nobody has rewritten.
+    fn pass(&self, run: &RunContext<'_>, sub_task: &SubTask, results: &str) -> String {
+        let recorder = actor(run.recorder, &actor_name(Role::Supervisor, sub_task));
+        let text = format!("{}\n\n{results}", sub_task.task);
+        note(&recorder, sections::SUB_TASK, &text, &sub_task.id);
+        text
     }
 
     /// The supervisor's text of the sub-task. If the supervisor writes nothing, this is the manager's text followed

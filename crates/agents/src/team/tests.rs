@@ -194,6 +194,31 @@ async fn a_task_goes_through_all_roles() {
     assert!(asked[4].contains("Found 8.") && asked[4].contains("The task."), "{}", asked[4]);
 }
 
+/// The results are passed on as they are: nobody is asked to rewrite anything.
+#[tokio::test]
+async fn a_supervisor_that_passes_on_asks_no_model() {
+    let two = graph(&[("a", &[]), ("b", &["a"]), ("c", &["b"])]);
+    let model = Scripted::new(&[
+        (Role::Manager, &[&two]),
+        (Role::Executor, &["Found  7.\n", "Found 8.", "Found 9."]),
+        (Role::Deliverer, &["15"]),
+    ]);
+    let asking: Arc<dyn Model> = Arc::clone(&model) as Arc<dyn Model>;
+    let worker = crate::FunctionCallingAgent::new(Arc::clone(&asking)).unwrap();
+    let options = TeamOptions { supervisor: SupervisorWork::Pass, ..TeamOptions::default() };
+    let (end, events) = run_team(&TeamAgent::of_one(&asking, Arc::new(worker), options)).await;
+    assert_eq!(end, EndReason::Answered { text: "15".into() });
+    assert_eq!(
+        noted(&events, sections::SUB_TASK),
+        [("b", "Do b.\n\n## a\nFound  7."), ("c", "Do c.\n\n## b\nFound 8.")]
+    );
+    let asked = model.asked.lock().unwrap();
+    assert_eq!(asked.len(), 5, "the manager, three executors, the deliverer");
+    assert!(asked[2].contains("Do b.\n\n## a\nFound  7."), "{}", asked[2]);
+    // Of the direct neighbour alone.
+    assert!(asked[3].contains("Found 8.") && !asked[3].contains("Found  7."), "{}", asked[3]);
+}
+
 #[tokio::test]
 async fn a_graph_that_is_not_in_order_goes_back_to_the_manager() {
     let cycle = graph(&[("a", &["b"]), ("b", &["a"])]);

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use planproof_trace::Draw;
 
 use crate::catalogue::ApiCatalogue;
-use crate::value::Dict;
+use crate::value::{Dict, PythonValue};
 use crate::world::{ApiCompat, ApiWorld, TODAY};
 
 /// Longest text of databases, in bytes. The original's has about 10,000.
@@ -49,7 +49,15 @@ pub fn read(text: &str, compat: ApiCompat) -> Result<ApiWorld, TaskDataError> {
     Ok(with(databases, compat))
 }
 
-fn with(mut databases: Dict, compat: ApiCompat) -> ApiWorld {
+/// The names of the tables of a tool.
+pub(super) fn parts_of(tool: &str) -> impl Iterator<Item = &'static str> {
+    // The published tool has accounts of its own; ours has those of the other.
+    let tool = if tool == "PersonalInfoUpdate" { "AccountInfo" } else { tool };
+    let tables = OWN.get(tool).and_then(PythonValue::as_dict);
+    tables.into_iter().flat_map(|tables| tables.keys().map(String::as_str))
+}
+
+pub(super) fn with(mut databases: Dict, compat: ApiCompat) -> ApiWorld {
     if !databases.contains_key("PersonalInfoUpdate")
         && let Some(accounts) = databases.get("AccountInfo").cloned()
     {
@@ -69,7 +77,6 @@ fn with(mut databases: Dict, compat: ApiCompat) -> ApiWorld {
 mod tests {
     use super::*;
     use crate::level3::tables::{field, list, part};
-    use crate::value::PythonValue;
 
     fn lengths(world: &ApiWorld, tool: &str, name: &str) -> usize {
         let part = part(world, tool, name).unwrap();

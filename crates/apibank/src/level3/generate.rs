@@ -116,6 +116,7 @@ impl Generator {
                 calls: script.into_calls(),
                 reply: words.reply,
                 asks: words.asks,
+                data: None,
             })
         })
     }

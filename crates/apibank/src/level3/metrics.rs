@@ -262,33 +262,15 @@ impl Forced {
         world: &ApiWorld,
     ) -> Result<Self, ApiFault> {
         let mut scores = Self { tasks: tasks.len(), ..Self::default() };
-        let mut shared = world.clone();
-        for prediction in predictions {
+        for (prediction, miss) in predictions.iter().zip(misses(tasks, predictions, world)?) {
             scores.predictions += 1;
-            let gold =
-                tasks.get(prediction.task).and_then(|task| Some((task, task.calls.get(prediction.call)?)));
-            let Some((task, gold)) = gold else {
-                scores.miss(Miss::NoGold, prediction);
+            let Some(miss) = miss else {
+                scores.correct += 1;
                 continue;
             };
-            let found = match world.compat {
-                ApiCompat::Original => predicted(&prediction.text, gold, &mut shared)?,
-                ApiCompat::Right => {
-                    let mut state = world.clone();
-                    for before in task.calls.iter().take(prediction.call) {
-                        // A gold call that fails changes nothing.
-                        let _ = carry_out(&before.api, &before.arguments, &mut state);
-                    }
-                    predicted(&prediction.text, gold, &mut state)?
-                }
-            };
-            match found {
-                None => scores.correct += 1,
-                Some(miss) => {
-                    scores.search_errors += usize::from(miss == Miss::Different && gold.api == SEARCHER);
-                    scores.miss(miss, prediction);
-                }
-            }
+            let is_search = gold_of(tasks, prediction).is_some_and(|(_, gold)| gold.api == SEARCHER);
+            scores.search_errors += usize::from(miss == Miss::Different && is_search);
+            scores.miss(miss, prediction);
         }
         Ok(scores)
     }
@@ -309,6 +291,42 @@ impl Forced {
     pub fn task_accuracy(&self) -> Option<f64> {
         share(self.tasks - self.failed.len(), self.tasks)
     }
+}
+
+/// Why each prediction is wrong, if it is, as [`Forced::score`] counts them.
+///
+/// # Errors
+/// [`ApiFault::Outage`] if a database is missing.
+pub fn misses(
+    tasks: &[UserTask],
+    predictions: &[CallPrediction],
+    world: &ApiWorld,
+) -> Result<Vec<Option<Miss>>, ApiFault> {
+    let mut shared = world.clone();
+    let one = |prediction: &CallPrediction| {
+        let Some((task, gold)) = gold_of(tasks, prediction) else { return Ok(Some(Miss::NoGold)) };
+        match world.compat {
+            ApiCompat::Original => predicted(&prediction.text, gold, &mut shared),
+            ApiCompat::Right => {
+                let mut state = world.clone();
+                for before in task.calls.iter().take(prediction.call) {
+                    // A gold call that fails changes nothing.
+                    let _ = carry_out(&before.api, &before.arguments, &mut state);
+                }
+                predicted(&prediction.text, gold, &mut state)
+            }
+        }
+    };
+    predictions.iter().map(one).collect()
+}
+
+/// The task and the gold call that a prediction is about.
+fn gold_of<'t>(
+    tasks: &'t [UserTask],
+    prediction: &CallPrediction,
+) -> Option<(&'t UserTask, &'t RequiredCall)> {
+    let task = tasks.get(prediction.task)?;
+    Some((task, task.calls.get(prediction.call)?))
 }
 
 /// Why a prediction is wrong, if it is.

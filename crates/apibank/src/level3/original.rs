@@ -1,14 +1,22 @@
 //! The published tasks of level 3, `level-3.json`, and files of predictions for them.
 //!
-//! The file is not part of planproof. It is a list with an object for each task. Its `apis` are the calls in order:
-//! `api_name`, `output`, which is the whole record of the call, and sometimes its arguments as `param_dict` or
-//! `input`. All other fields are optional, because the file's description does not specify them: the requirement as
-//! `requirement`, `instruction` or `query`, the reply as `response` or `reply`.
+//! The file is not part of planproof. It is a list with an object for each task: `requirement`, `response`, and the
+//! calls in order as `apis`, each with `api_name`, its arguments as the file's authors wrote them (`input`), and the
+//! whole record of the call (`output`). Names that other versions of the file may have are accepted as well.
+//!
+//! The file does not say which call needs which. We infer it: a call needs the search that found its tool, and, for
+//! each of its arguments whose value the requirement does not name, the first call whose result has this value.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::record::ApiRecord;
 use crate::value::{Dict, PythonValue};
 
+use super::SEARCHER;
+use super::reply::leaves;
 use super::task::{RequiredCall, TaskOrigin, UserTask};
+use super::task_data::{TaskData, is_tool};
 
 /// Longest file, in bytes.
 pub const BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -22,15 +30,18 @@ const REPLY: [&str; 2] = ["response", "reply"];
 /// Possible names of a call's arguments.
 const ARGUMENTS: [&str; 2] = ["param_dict", "input"];
 
+/// What the kind of all published tasks is called.
+pub const PUBLISHED_KIND: &str = "published";
+
 /// The expected form of lines with predictions.
 const FORM: &str =
     "calls need numbers `sample_id` and `api_id` and a text `pred`, replies texts `output` and `pred`";
 
 /// A file that does not contain tasks or predictions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{at}: {what}")]
+#[error("{at}{}{what}", if at.is_empty() { "" } else { ": " })]
 pub struct OriginalError {
-    /// The position in the file.
+    /// The position in the file; empty if it is about the whole file.
     pub at: String,
     /// What is wrong at this position.
     pub what: String,
@@ -40,23 +51,36 @@ fn wrong<T>(at: impl Into<String>, what: impl Into<String>) -> Result<T, Origina
     Err(OriginalError { at: at.into(), what: what.into() })
 }
 
-/// Parses the tasks in the text of a `level-3.json`, with ids starting at `level3-original-0`.
+/// Parses the tasks in the text of a `level-3.json`, with ids starting at `level3-original-0`. `apis` are the files of
+/// the published folder `lv3_apis`, by name. Without them the tools know what the tasks record ([`TaskData`]).
 ///
 /// # Errors
-/// The text is too long, or is not JSON of this form; the error names the task and the call.
-pub fn read_tasks(text: &str) -> Result<Vec<UserTask>, OriginalError> {
+/// The text is too long, or is not JSON of this form; the error names the task and the call, from 0. A file of
+/// `apis` cannot be read.
+pub fn read_tasks(text: &str, apis: &BTreeMap<String, String>) -> Result<Vec<UserTask>, OriginalError> {
     if text.len() > BYTES_MAX {
-        return wrong("the file", format!("it is longer than {BYTES_MAX} bytes"));
+        return wrong("", format!("it is longer than {BYTES_MAX} bytes"));
     }
     let value: PythonValue = match serde_json::from_str(text) {
         Ok(value) => value,
-        Err(error) => return wrong("the file", format!("it is no JSON: {error}")),
+        Err(error) => return wrong("", format!("it is no JSON: {error}")),
     };
     let Some(samples) = value.as_list() else {
-        return wrong("the file", "it must be a list with an object for each task");
+        return wrong("", "it must be a list with an object for each task");
     };
-    samples.iter().enumerate().map(|(place, sample)| task(place, sample)).collect()
+    let tasks = samples.iter().enumerate().map(|(place, sample)| task(place, sample));
+    let mut tasks = tasks.collect::<Result<Vec<_>, _>>()?;
+    let data = match apis.is_empty() {
+        true => TaskData::of_records(tasks.iter().flat_map(|task| &task.calls)),
+        false => TaskData::of_source(apis).map_err(|what| OriginalError { at: APIS.to_owned(), what })?,
+    };
+    let data = Arc::new(data);
+    tasks.iter_mut().for_each(|task| task.data = Some(Arc::clone(&data)));
+    Ok(tasks)
 }
+
+/// The folder with the published tools.
+pub const APIS: &str = "lv3_apis";
 
 fn task(place: usize, sample: &PythonValue) -> Result<UserTask, OriginalError> {
     let at = format!("task {place}");
@@ -70,19 +94,65 @@ fn task(place: usize, sample: &PythonValue) -> Result<UserTask, OriginalError> {
     };
     let calls: Result<Vec<RequiredCall>, OriginalError> =
         apis.iter().enumerate().map(|(number, api)| call(&format!("{at}, call {number}"), api)).collect();
-    let task = UserTask {
-        id: format!("level3-original-{place}"),
-        kind: String::new(),
+    let mut task = UserTask {
+        id: UserTask::published_id(place),
+        kind: PUBLISHED_KIND.to_owned(),
         origin: TaskOrigin::Published,
         requirement: text(&REQUIREMENT),
         calls: calls?,
         reply: text(&REPLY),
         asks: Vec::new(),
+        data: None,
     };
+    infer_needs(&mut task);
+    for (what, text, names) in
+        [("requirement", &task.requirement, REQUIREMENT[0]), ("reply", &task.reply, REPLY[0])]
+    {
+        if text.trim().is_empty() {
+            return wrong(at, format!("it has no {what}, which belongs into `{names}`"));
+        }
+    }
     match task.check() {
         Ok(()) => Ok(task),
         Err(error) => wrong(at, error.to_string()),
     }
+}
+
+/// Infers which calls each call needs.
+fn infer_needs(task: &mut UserTask) {
+    let results: Vec<BTreeSet<String>> =
+        task.calls.iter().map(|call| leaves_of(&call.record.output)).collect();
+    let is_named = |value: &String| task.requirement.contains(value.as_str());
+    let needs = task.calls.iter().enumerate().map(|(place, call)| {
+        if call.api == SEARCHER {
+            return Vec::new();
+        }
+        let before = || task.calls.iter().zip(&results).enumerate().take(place);
+        let finds = |found: &RequiredCall| {
+            let name = found.record.output.as_dict().and_then(|it| it.get("name")?.as_text());
+            found.api == SEARCHER && name == Some(&call.api)
+        };
+        let search = before().find(|(_, (found, _))| finds(found)).map(|(place, _)| place);
+        let values = leaves_of(&call.record.input);
+        let sources = values.iter().filter(|value| !is_named(value)).filter_map(|value| {
+            let has = |found: &RequiredCall, result: &BTreeSet<String>| {
+                found.api != SEARCHER && result.contains(value)
+            };
+            before().find(|(_, (found, result))| has(found, result)).map(|(place, _)| place)
+        });
+        search.into_iter().chain(sources).collect::<BTreeSet<usize>>().into_iter().collect()
+    });
+    let needs: Vec<Vec<usize>> = needs.collect();
+    for (call, needs) in task.calls.iter_mut().zip(needs) {
+        call.needs = needs;
+    }
+}
+
+/// The texts and numbers in a value. A number is the same whether it is whole or has the decimal `.0`.
+fn leaves_of(value: &PythonValue) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    leaves(value, &mut found);
+    found.into_iter().map(|text| text.strip_suffix(".0").map_or(text.clone(), str::to_owned)).collect()
 }
 
 fn call(at: &str, api: &PythonValue) -> Result<RequiredCall, OriginalError> {
@@ -90,6 +160,9 @@ fn call(at: &str, api: &PythonValue) -> Result<RequiredCall, OriginalError> {
     let Some(name) = api.get("api_name").and_then(PythonValue::as_text) else {
         return wrong(at, "it has no text `api_name`");
     };
+    if !is_tool(name) {
+        return wrong(at, format!("level 3 has no tool `{name}`"));
+    }
     let Some(record) = api.get("output").and_then(PythonValue::as_dict) else {
         return wrong(at, "its `output` must be the record of the call");
     };
@@ -135,8 +208,10 @@ pub struct ReplyPrediction {
 /// A line has another form; the error names the line.
 pub fn read_calls(text: &str) -> Result<Vec<CallPrediction>, OriginalError> {
     lines(text, |line| {
+        // The published inputs of models, which predictions are often added to, have the numbers as texts.
         let number = |name: &str| match line.get(name)? {
             PythonValue::Int(number) => usize::try_from(*number).ok(),
+            PythonValue::Text(number) => number.parse().ok(),
             _ => None,
         };
         let text = line.get("pred")?.as_text()?.to_owned();
@@ -157,7 +232,7 @@ pub fn read_replies(text: &str) -> Result<Vec<ReplyPrediction>, OriginalError> {
 
 fn lines<T>(text: &str, read: impl Fn(&Dict) -> Option<T>) -> Result<Vec<T>, OriginalError> {
     if text.len() > BYTES_MAX {
-        return wrong("the file", format!("it is longer than {BYTES_MAX} bytes"));
+        return wrong("", format!("it is longer than {BYTES_MAX} bytes"));
     }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
@@ -184,7 +259,7 @@ mod tests {
 
     #[test]
     fn published_tasks_are_read() {
-        let tasks = read_tasks(TASKS).unwrap();
+        let tasks = read_tasks(TASKS, &BTreeMap::new()).unwrap();
         assert_eq!(tasks.len(), 1);
         assert_eq!((tasks[0].requirement.as_str(), tasks[0].reply.as_str()), ("Likes of post 1?", "Ten."));
         assert_eq!(tasks[0].calls[1].arguments["post_id"], PythonValue::Int(1));
@@ -194,8 +269,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_place() {
-        let refused = |text: &str| read_tasks(text).unwrap_err().to_string();
-        assert_eq!(refused("{}"), "the file: it must be a list with an object for each task");
+        let refused = |text: &str| read_tasks(text, &BTreeMap::new()).unwrap_err().to_string();
+        assert_eq!(refused("{}"), "it must be a list with an object for each task");
         assert_eq!(refused("[{}]"), "task 0: it has no list `apis`");
         let text = TASKS.replace("\"api_name\": \"LikeCount\", \"output\"", "\"output\"");
         assert_eq!(refused(&text), "task 0, call 1: it has no text `api_name`");

@@ -53,7 +53,7 @@ fn facts(task: &UserTask) -> BTreeSet<String> {
 }
 
 /// The texts and numbers in a value.
-fn leaves(value: &PythonValue, found: &mut BTreeSet<String>) {
+pub(super) fn leaves(value: &PythonValue, found: &mut BTreeSet<String>) {
     if let Some(list) = value.as_list() {
         list.iter().for_each(|item| leaves(item, found));
     } else if let Some(dict) = value.as_dict() {

@@ -12,7 +12,7 @@ use crate::world::{ApiCompat, ApiWorld};
 
 /// Whether tools behave like the published code.
 pub(super) fn is_original(world: &ApiWorld) -> bool {
-    world.compat == ApiCompat::Original
+    world.has_published_tools || world.compat == ApiCompat::Original
 }
 
 /// The result of a call: its output, or why there is none.

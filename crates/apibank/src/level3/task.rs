@@ -1,7 +1,10 @@
 //! A task of level 3: a requirement in words, the calls that fulfil it, and the reply.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::task_data::TaskData;
 use crate::record::ApiRecord;
 use crate::value::Dict;
 
@@ -30,7 +33,7 @@ pub enum TaskOrigin {
     /// Our own tasks: the right tools over the databases that come with planproof.
     #[default]
     Own,
-    /// API-Bank's tasks: the published tools over its databases, which the caller has to provide.
+    /// API-Bank's tasks: the published tools over what the task's data has.
     Published,
 }
 
@@ -51,7 +54,7 @@ pub struct RequiredCall {
     /// The record that the tool returns.
     pub record: ApiRecord,
     /// The indices, from 0, of the earlier calls whose results this one depends on: the search that finds its tool,
-    /// and the sources of its arguments. Unknown for published tasks.
+    /// and the sources of its arguments. Published tasks do not say so; there it is inferred.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<usize>,
 }
@@ -74,6 +77,8 @@ pub struct UserTask {
     /// What a reply has to name: for each thing that the requirement asks for, the names of which one is enough. May be
     /// empty, also in files of earlier versions: then it follows from the right reply.
     pub asks: Vec<Vec<String>>,
+    /// What a published task is carried out on. Without it, the task can be neither run nor judged.
+    pub data: Option<Arc<TaskData>>,
 }
 
 /// A task as a JSON line.
@@ -91,6 +96,8 @@ struct Line {
     reply: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     asks: Vec<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<TaskData>,
 }
 
 /// A text that is not a task.
@@ -111,10 +118,15 @@ impl UserTask {
         if line.schema != CASE_SCHEMA {
             return Err(TaskError(format!("the line has schema `{}`", line.schema)));
         }
-        let Line { id, kind, origin, requirement, calls, reply, asks, .. } = line;
-        let task = Self { id, kind, origin, requirement, calls, reply, asks };
+        let Line { id, kind, origin, requirement, calls, reply, asks, data, .. } = line;
+        let task = Self { id, kind, origin, requirement, calls, reply, asks, data: data.map(Arc::new) };
         task.check()?;
         Ok(task)
+    }
+
+    /// The id of the published task at this index, from 0.
+    pub fn published_id(place: usize) -> String {
+        format!("level3-original-{place}")
     }
 
     /// Rejects tasks that exceed a limit, and calls that depend on a later one.
@@ -151,9 +163,10 @@ impl UserTask {
 
     /// The task as one JSON line, without a line break.
     pub fn to_line(&self) -> String {
-        let Self { id, kind, origin, requirement, calls, reply, asks } = self.clone();
+        let Self { id, kind, origin, requirement, calls, reply, asks, data } = self.clone();
         let schema = CASE_SCHEMA.to_owned();
-        let line = Line { schema, id, kind, origin, requirement, calls, reply, asks };
+        let data = data.map(Arc::unwrap_or_clone);
+        let line = Line { schema, id, kind, origin, requirement, calls, reply, asks, data };
         // Serializing texts, numbers and their nested values into memory cannot fail.
         serde_json::to_string(&line).unwrap_or_default()
     }
@@ -181,6 +194,7 @@ mod tests {
             calls: vec![call],
             reply: "Three.".to_owned(),
             asks: vec![vec!["3".to_owned(), "three".to_owned()]],
+            data: None,
         }
     }
 

@@ -12,7 +12,7 @@ use super::{ApiDetail, explain, judge, toolbox};
 use crate::level3::data;
 use crate::level3::task::{TaskOrigin, UserTask};
 use crate::value::Dict;
-use crate::world::ApiWorld;
+use crate::world::{ApiCompat, ApiWorld};
 
 /// The part of the prompt that says how to work. (Ours; the published prompts are few-shot texts for calls in
 /// brackets.)
@@ -25,6 +25,8 @@ static OWN: LazyLock<ApiWorld> = LazyLock::new(data::own);
 #[derive(Debug, Clone)]
 pub struct TaskCase {
     task: UserTask,
+    /// The databases at the start of a run.
+    world: ApiWorld,
     prompt: String,
     card: Card,
 }
@@ -41,17 +43,26 @@ impl TaskCase {
     /// Creates a case from a task.
     ///
     /// # Errors
-    /// The requirement is empty, or it is a published task, whose databases do not come with planproof.
+    /// The requirement is empty, or it is a published task without what it is carried out on.
     pub fn new(task: UserTask) -> Result<Self, CaseError> {
         if task.requirement.trim().is_empty() {
             return Err(CaseError::new(format!("the task `{}` does not say what is wanted", task.id)));
         }
-        if task.origin == TaskOrigin::Published {
-            return Err(CaseError::new(format!(
-                "the task `{}` is of the published data, whose databases do not come with planproof; run tasks of ours",
-                task.id
-            )));
-        }
+        let world = match (task.origin, &task.data) {
+            // A clone shares the tables.
+            (TaskOrigin::Own, None) => OWN.clone(),
+            (TaskOrigin::Published, Some(data)) => data.world(ApiCompat::Right).map_err(CaseError::new)?,
+            (TaskOrigin::Own, Some(_)) => {
+                return Err(CaseError::new(format!("the task `{}` is ours and has other tables", task.id)));
+            }
+            (TaskOrigin::Published, None) => {
+                return Err(CaseError::new(format!(
+                    "the task `{}` is of the published data, and its line lacks `data`: make the case again from \
+                     level-3.json",
+                    task.id
+                )));
+            }
+        };
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let card = Card {
             id: task.id.clone(),
@@ -63,7 +74,7 @@ impl TaskCase {
             marks: 0,
         };
         let prompt = format!("{}\n\n{RULES}", task.requirement.trim());
-        Ok(Self { task, prompt, card })
+        Ok(Self { task, world, prompt, card })
     }
 
     /// The task.
@@ -72,8 +83,8 @@ impl TaskCase {
     }
 
     /// The databases at the start of a run.
-    pub(super) fn world() -> ApiWorld {
-        OWN.clone()
+    pub(super) fn world(&self) -> ApiWorld {
+        self.world.clone()
     }
 }
 
@@ -97,7 +108,7 @@ impl Case for TaskCase {
 
     /// All tools of level 3, over the run's own databases.
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
-        Ok(Arc::new(toolbox::Level3Tools::new(Self::world())))
+        Ok(Arc::new(toolbox::Level3Tools::new(self.world())))
     }
 
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {

@@ -6,7 +6,8 @@ use planproof_suite::{Figure, Judged, Metric, Scored, Section, Table};
 use serde_json::{Value as Json, json};
 
 use super::calls::OF_LEVEL;
-use super::judge::{ALL_CALLED, MADE, REPEATS, REQUIRED, ROUGE, UNIQUE};
+use super::judge::{ALL_CALLED, MADE, PREDICTED, REPEATS, REQUIRED, RIGHT, ROUGE, SEARCH_ERRORS, UNIQUE};
+use crate::level3::original::PUBLISHED_KIND;
 use crate::level3::published::{FIGURES, PublishedRow};
 
 /// Sums over runs. Runs without a verdict do not contribute.
@@ -66,6 +67,35 @@ fn is_of_calls(runs: &[Judged<'_>]) -> bool {
     runs.iter().any(|run| run.card.marks > 0)
 }
 
+/// Sums over predictions of single calls of tasks.
+struct Counted {
+    predicted: f64,
+    right: f64,
+    search_errors: f64,
+}
+
+impl Counted {
+    /// `None` if these are no such predictions.
+    fn of(runs: &[Judged<'_>]) -> Option<Self> {
+        let sum = |name: &str| {
+            runs.iter()
+                .filter_map(|run| run.scored?.score(name))
+                .fold(None, |sum, it| Some(sum.unwrap_or(0.0) + it))
+        };
+        Some(Self { predicted: sum(PREDICTED)?, right: sum(RIGHT)?, search_errors: sum(SEARCH_ERRORS)? })
+    }
+
+    fn share(&self) -> Option<f64> {
+        (self.predicted > 0.0).then(|| self.right / self.predicted)
+    }
+}
+
+/// Whether these are predictions of replies, without calls.
+fn has_replies_alone(runs: &[Judged<'_>]) -> bool {
+    let has = |name: &str| runs.iter().any(|run| run.scored.is_some_and(|it| it.score(name).is_some()));
+    has(ROUGE) && !has(REQUIRED)
+}
+
 /// The share of right calls at a level; `None` where there are none.
 fn share_of_level(runs: &[Judged<'_>], level: &str) -> Option<f64> {
     let right = runs.iter().filter_map(|run| run.scored?.score(level));
@@ -82,6 +112,15 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
         let level = |(name, title)| plain(name, title, share_of_level(runs, name), true);
         return OF_LEVEL.into_iter().zip(titles).map(level).collect();
     }
+    if let Some(counted) = Counted::of(runs) {
+        return vec![
+            plain("call_accuracy", "right calls of those predicted", counted.share(), true),
+            plain("search_errors", "searches that found another tool", Some(counted.search_errors), false),
+        ];
+    }
+    if has_replies_alone(runs) {
+        return vec![plain("rouge_l", "ROUGE-L", sums.rouge(), false)];
+    }
     vec![
         plain("correctness", "Correctness", sums.correctness(), true),
         plain("completeness", "Completeness", sums.completeness(), true),
@@ -93,12 +132,12 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
 
 /// How the figures are composed and how the kinds of tasks compare, if there are runs, and the published figures.
 pub(super) fn sections(runs: &[Judged<'_>]) -> Vec<Section> {
-    if is_of_calls(runs) {
+    if is_of_calls(runs) || Counted::of(runs).is_some() || has_replies_alone(runs) {
         return Vec::new();
     }
     let sums = Sums::of(runs);
     let ours = (sums.runs > 0).then(|| counted_section(&sums, runs));
-    ours.into_iter().chain([published_section()]).collect()
+    ours.into_iter().chain([published_section(runs)]).collect()
 }
 
 fn counted_section(sums: &Sums, runs: &[Judged<'_>]) -> Section {
@@ -152,7 +191,8 @@ fn counted_section(sums: &Sums, runs: &[Judged<'_>]) -> Section {
     }
 }
 
-fn published_section() -> Section {
+fn published_section(runs: &[Judged<'_>]) -> Section {
+    let is_published = !runs.is_empty() && runs.iter().all(|run| run.card.label == PUBLISHED_KIND);
     let row = |row: &PublishedRow| {
         vec![
             row.system.to_owned(),
@@ -174,9 +214,11 @@ fn published_section() -> Section {
     Section {
         key: "published",
         title: "Published figures",
-        intro: "These are figures that a paper has published (Zhang et al., PMC, table 4: the 50 tasks of level 3). They \
-                are not results of this run, and were made with other tasks, models and prompts."
-            .to_owned(),
+        intro: format!(
+            "These are figures that a paper has published (Zhang et al., PMC, table 4: the 50 tasks of level 3). They \
+             are not results of this run, and were made with other {}models and prompts.",
+            if is_published { "" } else { "tasks, " }
+        ),
         figures: Vec::new(),
         tables: vec![Table {
             caption: "Published figures on level 3 of API-Bank; not of this run".to_owned(),

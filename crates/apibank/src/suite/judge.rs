@@ -39,10 +39,25 @@ pub(super) const REPEATS: &str = "repeats";
 pub(super) const ROUGE: &str = "rouge_l";
 /// 1 if all needed calls were made, in any order, and there is an answer, whatever it says.
 pub(super) const ALL_CALLED: &str = "all_called";
+/// Of predictions of single calls of a task: how many there are, how many are right, how many found another tool.
+pub(super) const PREDICTED: &str = "predicted";
+pub(super) const RIGHT: &str = "right";
+pub(super) const SEARCH_ERRORS: &str = "search_errors";
 
 /// The names of all scores.
-pub(super) const SCORE_NAMES: [&str; 8] =
-    [MADE, REQUIRED, UNIQUE, REPEATS, ROUGE, ALL_CALLED, OF_LEVEL[0], OF_LEVEL[1]];
+pub(super) const SCORE_NAMES: [&str; 11] = [
+    MADE,
+    REQUIRED,
+    UNIQUE,
+    REPEATS,
+    ROUGE,
+    ALL_CALLED,
+    OF_LEVEL[0],
+    OF_LEVEL[1],
+    PREDICTED,
+    RIGHT,
+    SEARCH_ERRORS,
+];
 
 /// Everything that the judge says about a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,7 +108,7 @@ pub struct RatedCall {
     pub result: Option<String>,
     /// Whether it was rejected or reported an error.
     pub is_error: bool,
-    /// Its judgement: `unique`, `repeat` or `wrong`.
+    /// Its judgement: `unique`, `repeat` or `wrong`; `right` or `wrong` if it was predicted, given all earlier calls.
     pub worth: String,
 }
 
@@ -101,12 +116,12 @@ pub struct RatedCall {
 pub(super) fn judge(case: &TaskCase, events: &[Event]) -> Result<Verdict, Unscored> {
     let ended = Ended::of(case, events)?;
     // A trace has results but no records, so the calls are executed again on fresh databases.
-    let mut world = TaskCase::world();
+    let mut world = case.world();
     let mut made = Vec::new();
     let mut called = Vec::new();
     for paired in paired_calls(events) {
         // A call that cannot be executed is a wrong one. There is no outage, because the databases are part of the
-        // crate.
+        // crate or of the case.
         let record = arguments(paired.call).and_then(|it| carry_out(&paired.call.name, &it, &mut world).ok());
         let text = format!("{} {}", paired.call.name, paired.call.arguments.to_text());
         called.push(RatedCall {
@@ -149,7 +164,7 @@ pub(super) fn verdict(
     mut called: Vec<RatedCall>,
 ) -> Verdict {
     let task = case.task();
-    let worth = metrics::judge(&task.calls, made, TaskCase::world().compat);
+    let worth = metrics::judge(&task.calls, made, case.world().compat);
     for (called, worth) in called.iter_mut().zip(&worth) {
         called.worth = word(*worth).to_owned();
     }

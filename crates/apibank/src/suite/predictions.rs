@@ -10,12 +10,12 @@ use planproof_suite::{Case, CaseError, Data, PredictionVerdicts};
 use planproof_trace::{EndReason, Event, EventKind};
 use serde::Deserialize;
 
-use super::TaskCase;
 use super::judge::{CALL_CHARACTERS_MAX, RatedCall, missing, verdict};
+use super::{TaskCase, forced};
 use crate::evaluate::score::DialoguePredictions;
 use crate::level3::metrics::Made;
 use crate::level3::{carry_out, read_call};
-use crate::world::ApiWorld;
+use crate::world::{ApiCompat, ApiWorld};
 
 /// Maximum number of calls of a prediction.
 const CALLS_MAX: usize = 1_000;
@@ -30,14 +30,30 @@ struct Row {
 }
 
 /// Judges lines of predictions. Their calls are executed one after the other, with separate databases for each
-/// task; a text without a call counts as wrong.
-pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
+/// task; a text without a call counts as wrong. Lines in the published forms are judged as `suite/forced.rs` says.
+pub(super) fn score(
+    cases: &[Arc<dyn Case>],
+    predictions: Data<'_>,
+    is_original: bool,
+) -> Result<PredictionVerdicts, CaseError> {
     // The engine knows cases only by their traits, so the tasks are read from their lines again.
     let cases =
         cases.iter().map(|case| TaskCase::read(&case.to_line())).collect::<Result<Vec<TaskCase>, _>>()?;
+    let Data { text, file } = predictions;
+    let compat = if is_original { ApiCompat::Original } else { ApiCompat::Right };
+    match forced::Form::of(text) {
+        Some(forced::Form::Calls) => return forced::score_calls(&cases, text, file, compat),
+        Some(forced::Form::Replies) => return forced::score_replies(&cases, text, file, compat),
+        None if is_original => {
+            return Err(CaseError::new(format!(
+                "{file}: the published script takes lines with `sample_id`, `api_id` and `pred`, or with `output` and \
+                 `pred`; leave out --compat original for others"
+            )));
+        }
+        None => {}
+    }
     let places: HashMap<&str, usize> =
         cases.iter().enumerate().map(|(place, case)| (case.task().id.as_str(), place)).collect();
-    let Data { text, file } = predictions;
     let mut found: Vec<Option<Row>> = cases.iter().map(|_| None).collect();
     for line in lines(text, file) {
         let (number, line) = line.map_err(CaseError::new)?;
@@ -65,7 +81,7 @@ pub(super) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
         let is_missing = row.is_none();
         // Judged like an empty prediction, so that the needed calls of the task count.
         let row = row.unwrap_or_else(|| Row { id: String::new(), calls: Vec::new(), reply: String::new() });
-        let mut world = TaskCase::world();
+        let mut world = case.world();
         let (made, called) =
             row.calls.iter().map(|text| make(text, &mut world)).unzip::<_, _, Vec<_>, Vec<_>>();
         let verdict = verdict(case, &Ended::Answered(&row.reply), &made, called);

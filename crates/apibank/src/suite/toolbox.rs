@@ -12,18 +12,24 @@ use crate::level3::carry_out;
 use crate::value::{Dict, PythonValue};
 use crate::world::ApiWorld;
 
-static TOOLS: LazyLock<Arc<[Tool]>> =
+/// The tools of our own tasks.
+static OWN: LazyLock<Arc<[Tool]>> =
     LazyLock::new(|| ApiCatalogue::level3().specs().iter().map(tool).collect());
 
 /// The tools over the databases of one run.
 pub(super) struct Level3Tools {
+    tools: Arc<[Tool]>,
     world: Mutex<ApiWorld>,
     outage: OnceLock<String>,
 }
 
 impl Level3Tools {
     pub(super) fn new(world: ApiWorld) -> Self {
-        Self { world: Mutex::new(world), outage: OnceLock::new() }
+        let tools = match world.has_published_tools {
+            true => world.catalogue.specs().iter().map(tool).collect(),
+            false => Arc::clone(&OWN),
+        };
+        Self { tools, world: Mutex::new(world), outage: OnceLock::new() }
     }
 
     fn answer(&self, call: &ToolCall) -> ToolResult {
@@ -55,7 +61,7 @@ impl Level3Tools {
 
 impl Toolbox for Level3Tools {
     fn tools(&self) -> &Arc<[Tool]> {
-        &TOOLS
+        &self.tools
     }
 
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {

@@ -8,7 +8,10 @@ mod level3;
 mod level3_tools;
 mod modes;
 mod outside;
+mod published;
 mod suite;
+#[path = "../support/published.rs"]
+mod support;
 mod twin;
 
 use planproof_apibank::evaluate::judge::carry_out;

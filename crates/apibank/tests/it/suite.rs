@@ -254,7 +254,7 @@ fn predicted_calls_are_scored() {
     }
     let original = ApiBank::default().scored_with(&[("compat", "original")]).unwrap().unwrap();
     let error = original.score(&cases, Data { text: "", file: "p" }).unwrap_err().what;
-    assert!(error.contains("--compat original is for calls of levels 1 and 2"), "{error}");
+    assert!(error.contains("leave out --compat original for others"), "{error}");
     for (lines, words) in [
         ("{}".to_owned(), "p.jsonl:1: no prediction"),
         (text("[]") + "\n" + &text("[]"), "p.jsonl:2: the task `level3-7-0` has a prediction already"),

@@ -223,7 +223,7 @@ pub(super) fn load(
             // The published data of two suites are folders of several files. A suite reads no file, so it gets all of
             // them as one text.
             let (text, path) = match suite.name() {
-                planproof_apibank::suite::NAME if path.is_dir() => (apibank::published(path)?, path.clone()),
+                planproof_apibank::suite::NAME => apibank::data(path, choice.level.as_deref())?,
                 planproof_travel::suite::NAME => {
                     (travel::published(path, data_set(global)?, global)?, path.clone())
                 }

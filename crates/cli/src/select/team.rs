@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use planproof_agents::team::{Executor, TeamModels, TeamPrompts};
+use planproof_agents::team::{Deliver, Executor, SupervisorWork, TeamModels, TeamOptions, TeamPrompts};
 use planproof_agents::{AgentForm, AgentKind, AgentOptions, FunctionCallingAgent, TeamAgent};
 use planproof_model::Model;
 use planproof_plan::limits::{
@@ -24,6 +24,10 @@ use crate::spec_source::sha256;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// What the deliverer does, unless the agent's name says so.
+    deliver: Option<String>,
+    /// What the supervisor does, unless the agent's name says so.
+    supervisor: Option<String>,
     #[serde(default)]
     models: OfRoles<String>,
     #[serde(default)]
@@ -86,6 +90,7 @@ pub(super) fn agent(
         let worker = function_calling(&model)?;
         return Ok((TeamAgent::of_one(&model, worker, options.team()), model));
     };
+    let work = work(options, path, &file)?;
     let of_role = |role: Role| match file.models.of(role) {
         Some(name) => find_model(name, ModelForm::Chat),
         None => Ok(Arc::clone(&model)),
@@ -104,18 +109,37 @@ pub(super) fn agent(
         let found = find_model(usual, ModelForm::Chat)?;
         executors.push(TeamAgent::worker(function_calling(&found)?));
     }
-    let mut prompts = TeamPrompts::shipped(options.team());
+    let mut prompts = TeamPrompts::shipped(work);
     for (role, prompt) in prompts_of(path, &file) {
         let text = text_of(path, &prompt)?;
         let wrong = |error| Failure::usage(format!("{}: {error}", prompt.display()));
         prompts = prompts.with(role, &text).map_err(wrong)?;
     }
-    Ok((TeamAgent::new(models, executors, options.team()).with_prompts(prompts), model))
+    Ok((TeamAgent::new(models, executors, work).with_prompts(prompts), model))
+}
+
+/// How the team works: as the agent's name says, then as the file says, then as usual.
+fn work(options: &AgentOptions, path: &Path, file: &File) -> Result<TeamOptions, Failure> {
+    let wrong = |key: &str, value: &str, right: String| {
+        Failure::usage(format!("{}: {key} = \"{value}\": write {right}", path.display()))
+    };
+    let mut team = options.team();
+    if let (None, Some(value)) = (options.deliver, &file.deliver) {
+        let found = Deliver::ALL.into_iter().find(|it| it.as_str() == value);
+        team.deliver =
+            found.ok_or_else(|| wrong("deliver", value, Deliver::ALL.map(Deliver::as_str).join(", ")))?;
+    }
+    if let (None, Some(value)) = (options.supervisor, &file.supervisor) {
+        let found = SupervisorWork::ALL.into_iter().find(|it| it.as_str() == value);
+        let right = || SupervisorWork::ALL.map(SupervisorWork::as_str).join(" or ");
+        team.supervisor = found.ok_or_else(|| wrong("supervisor", value, right()))?;
+    }
+    Ok(team)
 }
 
 /// The roles of that name that come with planproof.
 fn shipped(path: &Path) -> Option<&'static ShippedRoles> {
-    ROLES.iter().find(|(name, ..)| Path::new(name) == path)
+    ROLES.iter().chain(&planproof_apibank::suite::ROLES).find(|(name, ..)| Path::new(name) == path)
 }
 
 /// The text of the file that describes the roles, or of one that it names.

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, json_lines};
 
+#[path = "../../../apibank/tests/support/published.rs"]
+mod published;
+
 /// Three predictions for the first three cases of a suite: one that passes, one that is wrong, and none for the third.
 struct Scored {
     /// Suite and options.
@@ -199,6 +202,62 @@ fn one_evaluation_or_level_is_scored_alone() {
     let of_level = |level: u32| format!("apibank p.jsonl --data api-bank --level {level}");
     assert_eq!([1, 2].map(|level| cases(&of_level(level))), [1, 1]);
     assert_eq!(cases("apibank p.jsonl --data api-bank"), 2);
+}
+
+/// Tasks in the published form, from their file and from a folder, alone and beside the tools and the dialogues.
+#[test]
+fn published_tasks_are_run_and_scored() {
+    let place = Place::new();
+    let tasks = published::level3(4);
+    place.write("level-3.json", &tasks);
+    place.write("first.jsonl", "{\"sample_id\": 0, \"api_id\": 0, \"pred\": \"nothing\"}\n");
+    let passed = |line: &str| {
+        let report = place.run(&format!("{line} --json")).json();
+        (report["passed"].as_u64().unwrap(), report["cases"].as_u64().unwrap())
+    };
+    assert_eq!(passed("bench apibank tools@sim/gold --data level-3.json -q"), (4, 4));
+    let original = "score apibank first.jsonl --data level-3.json --compat original";
+    let run = place.run(original).code(2);
+    assert!(
+        run.err.contains("put the folder `lv3_apis` of the authors' repository beside level-3.json"),
+        "{run:?}"
+    );
+    fs::create_dir(place.path("lv3_apis")).unwrap();
+    for (name, text) in published::apis() {
+        place.write(&format!("lv3_apis/{name}"), &text);
+    }
+    place.write("lv3_apis/__init__.py", "");
+    // The one prediction is wrong; by the published rules the other tasks are solved.
+    assert_eq!(passed(original), (3, 4));
+    assert_eq!(passed("score apibank first.jsonl --data level-3.json"), (0, 4));
+    let text = place.run(original).code(1).out;
+    assert!(text.contains("right calls of those predicted"), "{text}");
+    // A folder of all levels gives calls, unless level 3 is asked for.
+    publish_calls(&place);
+    let run = place.run("bench apibank tools@sim/gold --data api-bank --level 3").code(2);
+    assert!(run.err.contains("api-bank has no level-3.json, with the tasks of level 3"), "{run:?}");
+    place.write("api-bank/level-3.json", &tasks);
+    assert_eq!(passed("bench apibank direct@sim/gold --data api-bank -q"), (2, 2));
+    assert_eq!(passed("bench apibank tools@sim/gold --data api-bank --level 3 -q"), (4, 4));
+    fs::create_dir(place.path("alone")).unwrap();
+    place.write("alone/level-3.json", &tasks);
+    assert_eq!(passed("bench apibank tools@sim/gold --data alone -q"), (4, 4));
+    // What cannot be read is one error with its place.
+    place.write("alone/level-3.json", &tasks[..tasks.len() - 3]);
+    let run = place.run("bench apibank tools@sim/gold --data alone").code(2);
+    assert!(
+        run.err.contains("alone/level-3.json: it is no JSON: EOF while parsing an object at line "),
+        "{run:?}"
+    );
+    place.write("alone/level-3.json", &tasks.replacen("\"apis\"", "\"calls\"", 1));
+    let run = place.run("bench apibank tools@sim/gold --data alone").code(2);
+    assert!(run.err.contains("alone/level-3.json: task 0: it has no list `apis`"), "{run:?}");
+    place.write("lv3_apis/likecount.py", "class LikeCount(API):\n    pass\n");
+    let run = place.run("bench apibank tools@sim/gold --data level-3.json").code(2);
+    assert!(
+        run.err.contains("lv3_apis: likecount.py: the class `LikeCount` has no literal `description`"),
+        "{run:?}"
+    );
 }
 
 /// Two dialogues of our own in the form of the published data of API-Bank.

@@ -111,6 +111,54 @@ fn a_file_describes_the_roles() {
     );
 }
 
+/// The team of the paper on collaborating agents, on tasks of ours and on tasks in the published form.
+#[test]
+fn the_roles_for_apibank_pass_results_on_and_report() {
+    let place = Place::new();
+    let tasks = include_str!("../../../apibank/testdata/level-3.json");
+    place.write("level-3.json", tasks);
+    for (data, cases) in [("", 50), (" --data level-3.json", 4)] {
+        let report =
+            place.run(&format!("bench apibank team:roles=apibank@sim/gold{data} --json -q")).code(0).json();
+        assert_eq!((&report["passed"], &report["unscored"]), (&json!(cases), &json!(0)), "{report}");
+        let turns = |role: &str| report["team"][role]["turns"].as_u64().unwrap();
+        assert_eq!((turns("manager"), turns("supervisor"), turns("deliverer")), (cases, 0, cases));
+        assert!(report["team"]["executor"]["calls"].as_u64().unwrap() >= 4 * cases);
+    }
+    let id = "level3-original-0";
+    let shown = place.run(&format!("runs show last --case {id}")).code(0).out;
+    for words in [
+        "You are an executor of a team.",
+        "look for it with ToolSearcher, by its name",
+        "supervisor/step-2: section sub_task environment",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    // What a deliverer is asked stands in no trace.
+    let asks = |options: &str| {
+        let file = format!("asked{}.jsonl", options.len());
+        place
+            .run(&format!("bench apibank team:roles=apibank{options}@sim/gold --limit 1 -q --record {file}"))
+            .code(0);
+        let asked = std::fs::read_to_string(place.path(&file)).unwrap();
+        ["Report to whoever set it", "Decide, from its results", "You are the supervisor"]
+            .map(|words| asked.contains(words))
+    };
+    assert_eq!(asks(""), [true, false, false]);
+    assert_eq!(asks(",supervisor=rewrite,deliver=inference"), [false, true, true]);
+    let run = place.run("bench apibank team:supervisor=none@sim/gold").code(2);
+    assert!(run.err.contains("write rewrite or pass"), "{run:?}");
+    for (file, words) in [
+        ("deliver = \"all\"\n", "crew.toml: deliver = \"all\": write inference, reporting, solver"),
+        ("supervisor = 1\n", "invalid type: integer `1`, expected a string"),
+        ("supervisor = \"none\"\n", "crew.toml: supervisor = \"none\": write rewrite or pass"),
+    ] {
+        place.write("crew.toml", file);
+        let run = place.run("bench gsm8k team:roles=crew.toml@sim/gold --limit 1").code(2);
+        assert!(run.err.contains(words), "{run:?}");
+    }
+}
+
 #[test]
 fn a_solver_chooses() {
     let place = Place::new();

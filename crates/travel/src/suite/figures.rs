@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use planproof_suite::{Figure, Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
+use super::classes::LOOP_STOPPED;
 use super::fields::FIELDS;
 use super::judge::{DELIVERED, PASSES_ORIGINAL, PASSES_RIGHT};
 use super::marks::{self, Marks};
@@ -26,24 +27,30 @@ fn is_of_reading(runs: &[Judged<'_>]) -> bool {
 
 /// The published kinds of rates, over runs.
 fn rates<'a>(runs: impl IntoIterator<Item = &'a Scored>) -> Rates {
+    rates_of(runs, |_| true)
+}
+
+/// The same, if only the plans of these runs count as delivered.
+fn rates_of<'a>(runs: impl IntoIterator<Item = &'a Scored>, counts: impl Fn(&Scored) -> bool) -> Rates {
     let mut rates = Rates::default();
     let count = |share: &mut PassShare, passes: bool| {
         share.passed += usize::from(passes);
         share.of += 1;
     };
     for scored in runs {
-        let is_delivered = scored.score(DELIVERED) == Some(1.0);
+        let counts = counts(scored);
+        let is_delivered = counts && scored.score(DELIVERED) == Some(1.0);
         count(&mut rates.delivery, is_delivered);
         // Only the checks that the query asks for have scores, which are 1 or 0.
         let marks = |checks: &[TripCheck]| -> Vec<bool> {
-            checks.iter().filter_map(|check| Some(scored.score(check.key())? > 0.5)).collect()
+            checks.iter().filter_map(|check| scored.score(check.key())).map(|it| counts && it > 0.5).collect()
         };
         let [commonsense, hard] = [marks(&TripCheck::COMMONSENSE), marks(&TripCheck::HARD)];
         commonsense.iter().for_each(|passes| count(&mut rates.commonsense_micro, *passes));
         hard.iter().for_each(|passes| count(&mut rates.hard_micro, *passes));
         count(&mut rates.commonsense_macro, is_delivered && commonsense.iter().all(|it| *it));
         count(&mut rates.hard_macro, is_delivered && hard.iter().all(|it| *it));
-        count(&mut rates.final_pass, scored.passed());
+        count(&mut rates.final_pass, counts && scored.passed());
     }
     rates
 }
@@ -162,6 +169,12 @@ fn rates_section(runs: &[Judged<'_>]) -> Section {
     let all = rates(scored(runs).map(|(_, it)| it));
     let published = published::rates();
     let mut overall = vec![our_row("all queries".to_owned(), &all)];
+    let is_stopped = |scored: &Scored| scored.has(LOOP_STOPPED);
+    let stopped = scored(runs).filter(|(_, it)| is_stopped(it)).count();
+    if stopped > 0 {
+        let within = rates_of(scored(runs).map(|(_, it)| it), |it| !is_stopped(it));
+        overall.push(our_row("all queries, within the steps of the published loop".to_owned(), &within));
+    }
     overall.extend(published_overall(&published));
     let mut by_level = Vec::new();
     for level in Level::ALL {
@@ -177,16 +190,19 @@ fn rates_section(runs: &[Judged<'_>]) -> Section {
         value: format!("{} %", per_cent(share)),
         note: format!("{} of {}", share.passed, share.of),
     };
-    let json: Map<String, Value> = RATE_NAMES
+    let mut json: Map<String, Value> = RATE_NAMES
         .into_iter()
         .zip(six(&all))
         .map(|(name, share)| (name.replace(' ', "_"), json!({"passed": share.passed, "of": share.of})))
         .collect();
+    json.insert(LOOP_STOPPED.to_owned(), json!(stopped));
     Section {
         key: "travelplanner",
         title: "Rates of TravelPlanner",
         intro: "Micro rates count checks and macro rates plans; final plans are those of which all checks hold. \
-                Denominators count the queries that were run. Rows marked as published are not results of this run: \
+                Denominators count the queries that were run. The published loop stops after 30 steps, those of all \
+                members of a team together; the row within its steps counts the plans of runs that it would have stopped \
+                as not delivered, as the published rows do. Rows marked as published are not results of this run: \
                 they are for queries of 3 days, other models and the published evaluator (Zhang et al., PMC). The \
                 published overall test column of GPT-4 + PMC repeats its hard level, so the row below it gives the \
                 rates recomputed from the tables by level."

@@ -78,10 +78,15 @@ pub(super) struct RunFacts<'a> {
 
 /// Where and why the published loop stopped a run with these calls, or would have.
 fn stopped(case: &TripCase, calls: &[PairedCall<'_>], events: &[Event]) -> Option<String> {
-    // The loop is that of a single agent; members of a team have their own rules.
+    if case.task().options.mode != QueryMode::TwoStage {
+        return None;
+    }
+    // The loop is that of a single agent; for a team, only its limit of steps applies.
     let is_alone = calls.iter().all(|paired| paired.actor.is_none());
-    let is_two_stage = case.task().options.mode == QueryMode::TwoStage;
-    if is_alone && is_two_stage { stop::of(calls, events) } else { None }
+    match stop::of_team(events) {
+        None if is_alone => stop::of(calls, events),
+        of_team => of_team,
+    }
 }
 
 /// The plan of a run, as the published evaluator reads it; null if there is none.

@@ -6,10 +6,16 @@
 //! count as failures of one tool. Calls of the planner neither add nor clear failures. An error in the published
 //! code is reproduced: failures of `AccommodationSearch` count under a name that is never checked, and its calls are
 //! stopped by the failures of nonexistent tools.
+//!
+//! A team has loops of its own. Of the rules, the limit of steps applies to it as a whole, because the paper on
+//! collaborating agents counts a plan as delivered only within 30 steps, planning and execution together (PMC, section
+//! 5.1.1). It does not define the steps of a team. We count whatever takes a decision of a member: each reply of the
+//! manager, of the supervisor and of the deliverer, each call of an executor, and each end of a sub-task that was
+//! started, with a report or without.
 
 use std::collections::BTreeMap;
 
-use planproof_trace::{Author, Event, EventKind, PairedCall};
+use planproof_trace::{Actor, Author, Event, EventKind, PairedCall};
 
 use super::toolbox::{PLANNER, is_search_tool};
 
@@ -29,6 +35,47 @@ const INVALID: &str = "invalidAction";
 
 /// The section in which an agent with that loop states why it stopped.
 const STOPPED: &str = "stopped";
+
+/// The members of a team that are steps with each reply; the first one leads it.
+const LEADERS: [&str; 3] = ["manager", "supervisor", "deliverer"];
+
+/// The member of a team that is a step with each call and each end of a sub-task.
+const EXECUTOR: &str = "executor";
+
+/// The sections in which a team's sub-task that was started has ended.
+const ENDED: [&str; 2] = ["result", "failure"];
+
+/// What a member of a team is: the first part of its actor's name.
+fn role(actor: &Actor) -> &str {
+    actor.as_str().split('/').next().unwrap_or_default()
+}
+
+/// The steps of a team in a run; `None` if no team is at work in it.
+pub(super) fn steps_of_team(events: &[Event]) -> Option<usize> {
+    let is_led = |event: &Event| event.actor.as_ref().is_some_and(|actor| role(actor) == LEADERS[0]);
+    if !events.iter().any(is_led) {
+        return None;
+    }
+    let is_step = |event: &&Event| {
+        let Some(role) = event.actor.as_ref().map(role) else { return false };
+        match &event.kind {
+            EventKind::Turn { .. } => LEADERS.contains(&role),
+            EventKind::Call(_) => role == EXECUTOR,
+            EventKind::Section { state, author: Author::Environment, .. } => {
+                role == EXECUTOR && ENDED.contains(&state.as_str())
+            }
+            _ => false,
+        }
+    };
+    Some(events.iter().filter(is_step).count())
+}
+
+/// Whether and why the rule on steps stops a team, in words.
+pub(super) fn of_team(events: &[Event]) -> Option<String> {
+    let steps = steps_of_team(events)?;
+    (steps > STEPS_MAX)
+        .then(|| format!("after step {STEPS_MAX} of the team's {steps}: {}", Stop::Steps.words()))
+}
 
 /// Where and why the published loop stopped a run, or would have stopped it, in words.
 pub(super) fn of(calls: &[PairedCall<'_>], events: &[Event]) -> Option<String> {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use planproof_suite::{Case, CaseError, CaseSelection, Data, Judged, Registry, Suite, Unscored, Verdict};
-use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
+use planproof_trace::{
+    Actor, Arguments, Author, CallId, EndReason, Event, EventKind, FinishReason, ToolCall, ToolResult, Usage,
+};
 use planproof_travel::own;
 use planproof_travel::suite::{
     CASE_SCHEMA, Folder, NAME, OpenTables, TravelPlanner, TripDetail, compare, of_query, plan_in,
@@ -210,6 +212,80 @@ fn the_published_loop_would_have_stopped() {
         assert_eq!(after_unknown(name), ("stopped", true, stopped.clone()), "{name}");
     }
     assert!(!after_unknown("RestaurantSearch").1);
+}
+
+/// A team's steps: replies of those who lead, calls of executors, ends of sub-tasks; up to 30 in all.
+#[test]
+fn a_team_has_thirty_steps() {
+    let by = |actor: &str, kind: EventKind| {
+        let mut event = event(kind);
+        event.actor = Some(Actor::new(actor).unwrap());
+        event
+    };
+    let turn = |actor: &str| {
+        let (finish, usage) = (FinishReason::Stop, Usage::default());
+        by(actor, EventKind::Turn { text: "x".into(), reasoning: String::new(), calls: 0, finish, usage })
+    };
+    let section = |state: &str, author: Author| {
+        let [state, text, note] = [state, "x", "a"].map(str::to_owned);
+        by("executor/a", EventKind::Section { state, author, text, note })
+    };
+    let sub_task = |calls: usize| {
+        let call = |number: usize| {
+            let id = CallId::new(format!("c{number}"));
+            let arguments = Arguments::Object(json!({"city": "Oakhaven"}).as_object().unwrap().clone());
+            by("executor/a", EventKind::Call(ToolCall { id, name: "RestaurantSearch".to_owned(), arguments }))
+        };
+        let mut events = vec![turn("supervisor/a"), section("started", Author::Environment)];
+        // An executor's turns are no steps, but its calls are; of a section by its model only the end counts.
+        events.extend((0..calls).flat_map(|number| [turn("executor/a"), call(number)]));
+        events.extend([section("result", Author::Model), section("result", Author::Environment)]);
+        events
+    };
+    let run = |calls: usize, compat: &str| {
+        let case = cases(&[("compat", compat)]).remove(0);
+        let mut events = vec![turn("manager"), turn("manager")];
+        events.extend(sub_task(calls));
+        events.extend([turn("deliverer"), answered(case.gold().unwrap().answer)]);
+        let verdict = case.judge(&events).unwrap();
+        let class = verdict.class().map_or("passed", planproof_suite::Class::as_str);
+        (class, verdict.scored.has("loop_stopped"), TripDetail::of(&verdict).unwrap().stopped)
+    };
+    // Two replies of the manager, one of the supervisor, 25 calls, a report, a reply of the deliverer. That the same
+    // call is made again does not stop a team.
+    for compat in ["right", "original"] {
+        let (class, is_flagged, stopped) = run(25, compat);
+        assert_eq!((class, is_flagged, stopped), ("passed", false, None), "{compat}");
+    }
+    let (class, is_flagged, stopped) = run(26, "right");
+    assert_eq!((class, is_flagged), ("passed", true));
+    assert_eq!(stopped.as_deref(), Some("after step 30 of the team's 31: more than 30 steps"));
+    assert_eq!(run(26, "original").0, "stopped");
+    // The row of rates that is to be compared with the published ones.
+    let suite = suite(&[]);
+    let case = cases(&[]).remove(0);
+    let verdicts = [25, 26].map(|calls| {
+        let mut events = vec![turn("manager"), turn("manager")];
+        events.extend(sub_task(calls));
+        events.extend([turn("deliverer"), answered(case.gold().unwrap().answer)]);
+        case.judge(&events).unwrap()
+    });
+    let runs: Vec<Judged<'_>> = (0..)
+        .zip(&verdicts)
+        .map(|(repeat, verdict)| Judged {
+            ordinal: 0,
+            repeat,
+            card: case.card(),
+            scored: Some(&verdict.scored),
+        })
+        .collect();
+    let rates =
+        suite.sections(&runs, &[], 2).into_iter().find(|section| section.key == "travelplanner").unwrap();
+    let rows = &rates.tables[0].rows;
+    assert_eq!((rows[0][3].as_str(), rows[0][8].as_str()), ("100.00", "100.00"));
+    assert_eq!(rows[1][0], "all queries, within the steps of the published loop");
+    assert!(rows[1][3..].iter().all(|cell| cell == "50.00"), "{:?}", rows[1]);
+    assert_eq!(rates.json["loop_stopped"], 1);
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use planproof_apibank::suite::{DialogueFile, PublishedDialogues};
+use planproof_apibank::level3::original::APIS;
+use planproof_apibank::suite::{DialogueFile, PublishedDialogues, PublishedTasks};
 
 use crate::failure::Failure;
 use crate::select;
@@ -12,15 +13,61 @@ use crate::select;
 /// Where the databases lie.
 const DATABASES: &str = "init_database";
 
-/// The folders of the dialogues, with their levels.
-const DIALOGUES: [(&str, u8); 2] =
-    [("lv1-lv2-samples/level-1-given-desc", 1), ("lv1-lv2-samples/level-2-toolsearcher", 2)];
+/// Where the dialogues lie.
+const DIALOGUES_FOLDER: &str = "lv1-lv2-samples";
+
+/// Their folders in it, with their levels.
+const DIALOGUES: [(&str, u8); 2] = [("level-1-given-desc", 1), ("level-2-toolsearcher", 2)];
 
 /// Most files of a folder.
 const FILES_MAX: usize = 10_000;
 
+/// The file of the tasks of level 3, in a folder of published data.
+const TASKS: &str = "level-3.json";
+
+/// The level of the tasks.
+const TASKS_LEVEL: &str = "3";
+
+/// What the suite reads of the data that a user names: a folder of published data, the file of the published tasks, or
+/// a file of cases; and the file or folder that errors are about. `level` is what the user has asked for.
+pub(super) fn data(path: &Path, level: Option<&str>) -> Result<(String, PathBuf), Failure> {
+    if !path.is_dir() {
+        let text = select::read_json(path)?;
+        let text = match PublishedTasks::is_named_by(&text) {
+            true => tasks(text, path.parent().unwrap_or(Path::new("")))?,
+            false => text,
+        };
+        return Ok((text, path.to_owned()));
+    }
+    let file = path.join(TASKS);
+    let has_dialogues = path.join(DIALOGUES_FOLDER).is_dir();
+    // A folder may have all levels. Without a level, dialogues come first, as they did before tasks were read.
+    match level == Some(TASKS_LEVEL) || (level.is_none() && !has_dialogues && file.is_file()) {
+        true if !file.is_file() => Err(Failure::usage(format!(
+            "{} has no {TASKS}, with the tasks of level 3: get it from the authors' data set, and put it there",
+            path.display()
+        ))),
+        true => Ok((tasks(select::read_json(&file)?, path)?, file)),
+        false => Ok((published(path)?, path.to_owned())),
+    }
+}
+
+/// The published tasks with the published tools, if these lie in the folder.
+fn tasks(tasks: String, folder: &Path) -> Result<String, Failure> {
+    let folder = folder.join(APIS);
+    let mut apis = BTreeMap::new();
+    if folder.is_dir() {
+        for path in files(&folder, "py")? {
+            if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
+                apis.insert(name.to_owned(), select::read_text(&path)?);
+            }
+        }
+    }
+    Ok(PublishedTasks { tasks, apis }.to_text())
+}
+
 /// Databases and dialogues of the folder `api-bank` of the published repository, in the form that the suite reads.
-pub(super) fn published(folder: &Path) -> Result<String, Failure> {
+fn published(folder: &Path) -> Result<String, Failure> {
     let mut databases = BTreeMap::new();
     for path in files(&folder.join(DATABASES), "json")? {
         if let Some(name) = path.file_stem().and_then(|name| name.to_str()) {
@@ -29,7 +76,7 @@ pub(super) fn published(folder: &Path) -> Result<String, Failure> {
     }
     let mut dialogues = Vec::new();
     for (below, level) in DIALOGUES {
-        for path in files(&folder.join(below), "jsonl")? {
+        for path in files(&folder.join(DIALOGUES_FOLDER).join(below), "jsonl")? {
             let Some(file) = path.file_name().and_then(|name| name.to_str()) else { continue };
             dialogues.push(DialogueFile { file: file.to_owned(), level, text: select::read_json(&path)? });
         }
@@ -42,7 +89,7 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
     let fail = |what: &dyn std::fmt::Display| {
         Failure::usage(format!(
             "cannot read {}: {what}; --data takes the folder `api-bank` of the published repository, with {DATABASES} and \
-             lv1-lv2-samples",
+             {DIALOGUES_FOLDER} for levels 1 and 2, or with {TASKS} for level 3",
             folder.display()
         ))
     };
