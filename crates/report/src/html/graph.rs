@@ -65,7 +65,7 @@ pub(super) fn team(events: &[Event]) -> Markup {
         })
     });
     let drawn =
-        drawing(&Graph { nodes: nodes.collect(), edges: edges.collect() }, "The sub-tasks of the team");
+        without_key(&Graph { nodes: nodes.collect(), edges: edges.collect() }, "The sub-tasks of the team");
     html! {
         @if !drawn.0.is_empty() {
             div.picture {
@@ -78,7 +78,7 @@ pub(super) fn team(events: &[Event]) -> Markup {
 
 /// The drawing of what a case demands, with its key; empty if there is nothing to draw, or too much.
 pub(super) fn draw(graph: &Graph) -> Markup {
-    let drawn = drawing(graph, "What has to come before what");
+    let drawn = without_key(graph, "What has to come before what");
     html! {
         @if !drawn.0.is_empty() {
             (drawn)
@@ -92,7 +92,7 @@ pub(super) fn draw(graph: &Graph) -> Markup {
 }
 
 /// The drawing without a key, with these words for those who cannot see it.
-fn drawing(graph: &Graph, words: &str) -> Markup {
+fn without_key(graph: &Graph, words: &str) -> Markup {
     if graph.nodes.is_empty() || graph.nodes.len() > NODES_MAX {
         return Markup::default();
     }
