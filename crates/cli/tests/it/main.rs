@@ -41,6 +41,7 @@ mod recording;
 mod repeats;
 mod replay;
 mod reports;
+mod rewriting;
 mod run;
 mod running;
 mod runs;
