@@ -36,6 +36,7 @@ mod mnms;
 mod mnms_data;
 mod models;
 mod own_suite;
+mod paper_tables;
 mod providers;
 mod recording;
 mod repeats;
