@@ -169,7 +169,7 @@ pub(super) fn parse_range(text: &str) -> Result<(u32, u32), &'static str> {
               planproof synth --count 1 --text\n  \
               planproof synth --count 20 --actions 6..8 --hard --seed 1\n  \
               planproof synth --time --infeasible 0.2\n  \
-              planproof synth --count 100 --rewrite openai/gpt-5-mini --judge anthropic/claude-haiku-4-5 --max-cost 1\n\n\
+              planproof synth --rewrite openai/gpt-5-mini --judge anthropic/claude-haiku-4-5\n\n\
               Exit status: 0 all cases were drawn, or with --rewrite tried; 2 usage or input error; 3 a model could \
               not be asked, or the budget was used up.")]
 pub(crate) struct SynthArguments {
