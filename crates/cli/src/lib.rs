@@ -21,9 +21,10 @@
 //! the user's secret in `own.rs`); and the parts that only orders have: the origin of their cases
 //! (`commands/campaign/cases.rs`), the dissection of failures (`commands/campaign/dissect.rs`), their shrinking
 //! (`commands/campaign/shrink.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several campaigns of one
-//! command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). All output goes through
-//! `terminal.rs`. With an undocumented argument the program is a worker of `planproof-sandbox` or a launcher of
-//! `planproof-isolation`, and none of this.
+//! command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). The tables of the papers are
+//! data (`data/paper-tables.toml`, read by `commands/tables/papers.rs`), made by `commands/tables/making.rs`. All
+//! output goes through `terminal.rs`. With an undocumented argument the program is a worker of `planproof-sandbox` or a
+//! launcher of `planproof-isolation`, and none of this.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
 // is there for it. `clippy.toml` has the rest of the rule.

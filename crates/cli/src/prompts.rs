@@ -61,6 +61,8 @@ const PROMPTS: &[(&str, &str)] = texts![
     "mnms/prompts/alternatives.txt",
     "mnms/prompts/queries.txt",
     "mnms/prompts/rewriting.txt",
+    "order/prompts/list_constraints.txt",
+    "order/prompts/rewrite.txt",
     "plan/prompts/entailing.txt",
     "plan/prompts/step_code.txt",
     "plan/prompts/step_json.txt",

@@ -20,7 +20,8 @@
 //! (`dissect.rs`; `dissect/part.rs` takes a part of one) and the shrinking of failures with several runs of each
 //! smaller case (`shrink.rs`). `led_to.rs` describes both in the store. Learning data is made in `learning.rs` (for
 //! agents that write text in `learning/text.rs`). Topics (`topics.rs`) come from a model (`topics/generate.rs`) or
-//! from a user's own tools (`topics/own_tools.rs`). The solver's time is counted in `solver.rs`.
+//! from a user's own tools (`topics/own_tools.rs`), and cases in a model's words from `rewriting.rs`. The solver's time
+//! is counted in `solver.rs`.
 
 mod answer;
 mod case;
@@ -37,6 +38,7 @@ mod notes;
 mod outcome;
 mod phrasing;
 mod picture;
+pub mod rewriting;
 pub mod shrink;
 mod solver;
 mod stated;

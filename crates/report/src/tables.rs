@@ -6,7 +6,7 @@
 
 mod causes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planproof_bench::{Rate, Report};
 use serde::Serialize;
@@ -21,6 +21,10 @@ pub const TABLES_SCHEMA: &str = "planproof/tables/v1";
 /// The classes of table 3, in its order.
 const CLASSES: [&str; 4] = ["timeout", "act_error", "action_lost", "order_error"];
 
+/// The pass rate at which the paper's limits are taken (its section 6.2): the share below which an agent no longer
+/// counts as capable.
+pub const PAPER_THRESHOLD: f64 = 0.2;
+
 /// The additional class of tables 6 and 7.
 const PARAMETER_ERROR: &str = "parameter_error";
 
@@ -33,11 +37,22 @@ pub struct TabledCampaign<'a> {
     pub is_time_form: bool,
     /// The summary of the campaign.
     pub report: &'a Report,
-    /// The capability limit of the agent, with the summary of the cases within it, if known: the paper's tables of
-    /// classes and causes cover only those cases.
-    pub within_limit: Option<(u32, &'a Report)>,
+    /// The capability limit of the agent, if known: the paper's tables of classes and causes cover only the cases
+    /// within it. A campaign with limits at several thresholds is handed over once for each.
+    pub within_limit: Option<TabledLimit<'a>>,
     /// The causes of its failures.
     pub causes: TabledCauses<'a>,
+}
+
+/// A capability limit.
+#[derive(Debug, Clone, Copy)]
+pub struct TabledLimit<'a> {
+    /// Most actions within it; one less than the fewest that were tried if the agent cannot do these either.
+    pub limit: u32,
+    /// The pass rate, from 0 to 1, below which the agent is beyond its limit.
+    pub threshold: f64,
+    /// The summary of the campaign's cases within it.
+    pub report: &'a Report,
 }
 
 /// Tables v1, as written to files.
@@ -100,6 +115,9 @@ pub struct ClassRow {
     pub time: bool,
     /// The capability limit within which failures were counted; null if all failures of the campaign were counted.
     pub within: Option<u32>,
+    /// The pass rate at which that limit was taken, from 0 to 1; null if there is none. Rows with different ones count
+    /// different failures.
+    pub threshold: Option<f64>,
     /// Counted failures.
     pub failures: u64,
     /// Failures by class. Classes that the paper does not have are `other`.
@@ -111,6 +129,8 @@ pub struct ClassRow {
 pub struct PaperFigures {
     /// The source.
     pub source: &'static str,
+    /// The threshold of the limits within which tables 3, 4, 6 and 7 count failures.
+    pub threshold: f64,
     /// Table 2.
     pub errors: [PublishedErrors; 6],
     /// Table 3: shares of Timeout, Act Error, Action Lost and Order Error, in per cent.
@@ -159,6 +179,7 @@ impl PaperFigures {
     /// The figures of the paper.
     pub const PDOCTOR: Self = Self {
         source: "PDoctor, arXiv 2404.17833",
+        threshold: PAPER_THRESHOLD,
         errors: [
             PublishedErrors::new(
                 "GPT-3.5",
@@ -248,25 +269,41 @@ impl PublishedErrors {
 impl Tables {
     /// Builds the tables for these campaigns.
     pub fn new(campaigns: &[TabledCampaign<'_>]) -> Self {
+        // A campaign with limits at several thresholds is named several times, and these rows know no limit.
+        let mut ids = BTreeSet::new();
+        let once: Vec<_> = campaigns.iter().filter(|campaign| ids.insert(campaign.id)).collect();
         Self {
             schema: TABLES_SCHEMA,
-            errors: campaigns.iter().map(ErrorRow::of).collect(),
+            errors: once.iter().map(|campaign| ErrorRow::of(campaign)).collect(),
             classes: campaigns.iter().map(ClassRow::of).collect(),
             causes: campaigns.iter().filter_map(CauseRow::of).collect(),
             topics: TopicColumn::of_all(campaigns),
-            not_dissected: campaigns.iter().filter_map(NotDissected::of).collect(),
+            not_dissected: once.iter().filter_map(|campaign| NotDissected::of(campaign)).collect(),
             published: PaperFigures::PDOCTOR,
         }
     }
 
-    /// The rows of table 4, or of table 7.
-    pub fn causes_of(&self, is_time_form: bool) -> impl Iterator<Item = &CauseRow> {
-        self.causes.iter().filter(move |row| row.time == is_time_form)
+    /// The rows of table 4, or of table 7, whose limits are taken at this threshold.
+    pub fn causes_of(&self, is_time_form: bool, threshold: Option<f64>) -> impl Iterator<Item = &CauseRow> {
+        self.causes.iter().filter(move |row| (row.time, row.threshold) == (is_time_form, threshold))
     }
 
-    /// The rows of table 3, or of table 6.
-    pub fn classes_of(&self, is_time_form: bool) -> impl Iterator<Item = &ClassRow> {
-        self.classes.iter().filter(move |row| row.time == is_time_form)
+    /// The rows of table 3, or of table 6, whose limits are taken at this threshold.
+    pub fn classes_of(&self, is_time_form: bool, threshold: Option<f64>) -> impl Iterator<Item = &ClassRow> {
+        self.classes.iter().filter(move |row| (row.time, row.threshold) == (is_time_form, threshold))
+    }
+
+    /// The thresholds of the rows, each once: the paper's first, then the others, and last none, which stands for rows
+    /// that count all failures. Rows with different ones do not belong into one table.
+    pub fn thresholds(&self) -> Vec<Option<f64>> {
+        let mut all: Vec<Option<f64>> = self.classes.iter().map(|row| row.threshold).collect();
+        let place = |it: &Option<f64>| (it.is_none(), *it != Some(PAPER_THRESHOLD), it.unwrap_or_default());
+        all.sort_by(|one, other| {
+            let (one, other) = (place(one), place(other));
+            (one.0, one.1).cmp(&(other.0, other.1)).then(one.2.total_cmp(&other.2))
+        });
+        all.dedup();
+        all
     }
 }
 
@@ -299,7 +336,7 @@ impl ErrorRow {
 impl ClassRow {
     /// The classes of table 3 and, in the time form, parameter errors; then all others combined.
     fn of(campaign: &TabledCampaign<'_>) -> Self {
-        let report = campaign.within_limit.map_or(campaign.report, |(_, within)| within);
+        let report = campaign.within_limit.map_or(campaign.report, |within| within.report);
         let parameter_error = campaign.is_time_form.then_some(PARAMETER_ERROR);
         let count = |class: &str| report.classes.get(class).copied().unwrap_or(0);
         let named = CLASSES.into_iter().chain(parameter_error);
@@ -311,7 +348,8 @@ impl ClassRow {
             agent: report.agent.clone(),
             simulated: report.simulated,
             time: campaign.is_time_form,
-            within: campaign.within_limit.map(|(limit, _)| limit),
+            within: campaign.within_limit.map(|within| within.limit),
+            threshold: campaign.within_limit.map(|within| within.threshold),
             failures: report.failed,
             classes,
         }

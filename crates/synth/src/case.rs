@@ -6,6 +6,7 @@ use memchr::memmem;
 use planproof_constraint::{Constraint, Problem, Relation, TimedProblem, TimedRelation, Variable};
 use planproof_trace::{Tool, WrittenObject};
 
+use crate::rewriting::Rewritten;
 use crate::rule::Rule;
 use crate::text::Source;
 use crate::time_form::{Bound, CaseTimeOptions, RESTART_TOOL, START_TIME_ARGUMENT, TimeForm};
@@ -175,6 +176,8 @@ pub struct PlanningCase {
     /// In an infeasible case the numbers, from 1 and ascending, of the conflicting sentences: the only
     /// inclusion-minimal set of this kind. `None` in a feasible case.
     pub conflict: Option<Vec<u32>>,
+    /// Who wrote the paragraph, if it was not synthesised.
+    pub rewritten: Option<Rewritten>,
     /// How hard it is.
     pub difficulty: Difficulty,
 }

@@ -15,6 +15,7 @@ use crate::case::{
     StatedConstraint, timed_relations,
 };
 use crate::infeasible::{REPORT_TOOL, Sentences};
+use crate::rewriting::Rewritten;
 use crate::rule::{OrderForm, Rule};
 use crate::text::Source;
 use crate::time_form::{
@@ -75,6 +76,43 @@ struct CaseFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     conflict: Option<Vec<u32>>,
     difficulty: DifficultyFile,
+    /// Absent in synthesised cases, which are all that earlier versions wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rewritten: Option<RewrittenFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RewrittenFile {
+    writer: String,
+    kept: Kept,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    judge: Option<String>,
+}
+
+#[derive(Serialize, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Kept {
+    /// The reader read it back.
+    Read,
+    /// A judge listed what it demands.
+    Judged,
+}
+
+impl RewrittenFile {
+    fn of(Rewritten { writer, judge }: &Rewritten) -> Self {
+        let kept = if judge.is_some() { Kept::Judged } else { Kept::Read };
+        Self { writer: writer.clone(), kept, judge: judge.clone() }
+    }
+
+    fn read(self) -> Result<Rewritten, String> {
+        if self.judge.is_some() != (self.kept == Kept::Judged) {
+            return Err(
+                "`rewritten` has a `judge` if it was kept as \"judged\", and none if as \"read\"".into()
+            );
+        }
+        Ok(Rewritten { writer: self.writer, judge: self.judge })
+    }
 }
 
 #[derive(Serialize, Deserialize, PartialEq)]
@@ -296,6 +334,7 @@ pub fn write_case(case: &PlanningCase) -> String {
         feasible: case.is_feasible(),
         conflict: case.conflict.clone(),
         difficulty: DifficultyFile::of(&case.difficulty),
+        rewritten: case.rewritten.as_ref().map(RewrittenFile::of),
     };
     json(&file)
 }
@@ -513,6 +552,7 @@ impl CaseFile {
             constraints,
             time,
             conflict: self.conflict,
+            rewritten: self.rewritten.map(RewrittenFile::read).transpose()?,
             difficulty,
         };
         // What is judged must be in the query, also if another version wrote the file.

@@ -29,7 +29,8 @@
 //! (`file/verdict.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in `shrink/search.rs`), and
 //! equivalent variants of a case (`variant.rs`, with other texts in `variant/terminals.rs` and another paragraph in
 //! `variant/structure.rs`), for which the tree is recovered from the paragraph (`recover.rs`), as it is to find which
-//! wording states a requirement (`phrasing.rs`). The reader must use neither the tree nor the wordings of the
+//! wording states a requirement (`phrasing.rs`), and cases in a model's words (`rewriting.rs`). The reader must use
+//! neither the tree nor the wordings of the
 //! generator: it has `data/directions.json` as the counterpart of the generator's `data/wordings.json`.
 
 mod case;
@@ -38,6 +39,7 @@ mod infeasible;
 mod oracle;
 mod phrasing;
 mod recover;
+mod rewriting;
 mod rule;
 mod shrink;
 mod synthesis;
@@ -67,6 +69,10 @@ pub use phrasing::{Phrasing, RelationKind};
 pub use planproof_constraint::Day;
 pub use planproof_trace::Draw;
 pub use read::OneLook;
+pub use rewriting::{
+    DEMANDS_MAX, Demands, Meaning, REWRITING_CHARACTERS_MAX, Rewritten, judge_rewriting, paragraph_of,
+    read_list, read_rewriting,
+};
 pub use rule::{
     FLOW_ARGUMENT_CHARACTERS_MAX, OrderForm, RULES_HEAD, RULES_MAX, ReadRule, Rule, TopicFlow, TopicOrder,
     read_rules, returned_value,

@@ -207,6 +207,7 @@ impl<'a> Shrinker<'a> {
             constraints,
             time,
             conflict: None,
+            rewritten: None,
         };
         smaller.query = query_of(case, &smaller);
         // A removal can join what was apart and give the text a second reading; such a candidate would prove nothing.

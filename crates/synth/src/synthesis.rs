@@ -562,6 +562,7 @@ impl<'a> Synthesizer<'a> {
             constraints,
             time,
             conflict: None,
+            rewritten: None,
             difficulty,
         }
     }

@@ -315,6 +315,7 @@ fn rebuild(
         constraints,
         time,
         conflict: None,
+        rewritten: None,
     }
 }
 

@@ -7,6 +7,7 @@ use clap::Args;
 use planproof_order::synth::{Day, InfeasibleShare, SynthesisOptions, TimeOptions};
 use planproof_trace::TimeOfDay;
 
+use super::AskingArguments;
 use crate::failure::Failure;
 use crate::values::{file, share, whole};
 
@@ -167,7 +168,10 @@ pub(super) fn parse_range(text: &str) -> Result<(u32, u32), &'static str> {
 #[command(after_help = "Examples:\n  \
               planproof synth --count 1 --text\n  \
               planproof synth --count 20 --actions 6..8 --hard --seed 1\n  \
-              planproof synth --time --infeasible 0.2")]
+              planproof synth --time --infeasible 0.2\n  \
+              planproof synth --rewrite openai/gpt-5-mini --judge anthropic/claude-haiku-4-5\n\n\
+              Exit status: 0 all cases were drawn, or with --rewrite tried; 2 usage or input error; 3 a model could \
+              not be asked, or the budget was used up.")]
 pub(crate) struct SynthArguments {
     #[command(flatten)]
     pub(crate) cases: CaseArguments,
@@ -183,6 +187,20 @@ pub(crate) struct SynthArguments {
     /// sub-sentence.
     #[arg(long)]
     pub(crate) statistics: bool,
+    /// Model that writes the paragraph of each case in words of its own.
+    ///
+    /// Only cases whose new text is known to demand the same are written: it is read back by the reader of
+    /// `planproof read`, or else by the model of `--judge`. Others are dropped, and counted on stderr.
+    #[arg(long, value_name = "MODEL", conflicts_with = "infeasible")]
+    pub(crate) rewrite: Option<String>,
+    /// Model that lists what a rewritten text demands, where the reader cannot read it.
+    ///
+    /// It must be another model than that of `--rewrite`, and it does not see the original. Without it such texts are
+    /// dropped.
+    #[arg(long, value_name = "MODEL", requires = "rewrite")]
+    pub(crate) judge: Option<String>,
+    #[command(flatten)]
+    pub(crate) asking: AskingArguments,
 }
 
 #[derive(Debug, Args)]

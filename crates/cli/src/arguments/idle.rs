@@ -50,9 +50,10 @@ const SHARED: [(&str, Users); 5] = [
             "mnms alternatives",
             "models check",
             "run",
+            "tables",
         ]),
     ),
-    ("store_pages_max", Only(&["test", "bench", "limit"])),
+    ("store_pages_max", Only(&["test", "bench", "limit", "tables"])),
 ];
 
 /// How a model is asked for texts, and what that may take.
@@ -75,12 +76,13 @@ const OF_ALL: [&str; 9] =
     ["json", "quiet", "config", "set", "secret", "providers", "key_for", "resume", "replay"];
 
 /// Modes of commands, and the options that have no effect on them.
-const MODES: [(&[&str], &[&str], When); 21] = [
+const MODES: [(&[&str], &[&str], When); 22] = [
     (&["bench"], ANY, Unless("suite", "without a suite")),
     (&["test", "bench", "limit"], &["seed"], If("resume", "with --resume: a campaign keeps its seed")),
     (&["test", "bench", "limit"], &["requests_per_second", "attempts", "prices", "reply_tokens"], Programs),
     (&["score"], &["seed"], Unless("judge", "without --judge")),
     (&["score"], ASKING, Unless("judge", "without --judge")),
+    (&["synth"], ASKING, Unless("rewrite", "without --rewrite")),
     (&["mnms generate"], ASKING, Unless("model", "without --model")),
     (&["mnms generate"], &["json", "out", "force"], If("show_prompt", "with --show-prompt")),
     (&["mnms graph"], &["format"], If("json", "with --json")),

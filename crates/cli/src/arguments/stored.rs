@@ -4,11 +4,13 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use planproof_model::prices::DOLLARS_MAX;
+use planproof_runner::CASES_MAX;
 use planproof_store::Fingerprint;
 
 use super::ShownArguments;
 use crate::report_files::ReportFileArguments;
-use crate::values::{file, fingerprint, label, whole};
+use crate::values::{above_zero, file, fingerprint, label, whole};
 
 /// The run store where none is named.
 pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
@@ -222,13 +224,59 @@ pub(crate) struct ReportArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof tables last\n  \
-              planproof tables 1a20e65 1a20f31")]
+              planproof tables 1a20e65 1a20f31\n  \
+              planproof tables pdoctor\n  \
+              planproof tables pdoctor 3 --run --model sim/careless --cases 5\n\n\
+              Exit status: 0 printed, and with --run all of it was run; 2 usage or input error; 3 something was not \
+              run, or not completed.")]
 pub(crate) struct TablesArguments {
-    /// Campaigns: their ids, prefixes of the ids, or `last`.
+    /// Campaigns: their ids, prefixes of the ids, or `last`. Or a paper, alone or with one of its tables.
     ///
-    /// For a campaign of `planproof limit`, only failures within the limit are counted.
-    #[arg(required = true, value_name = "RUN")]
+    /// Campaigns are shown in the layout of PDoctor's tables. For a campaign of `planproof limit`, only failures within
+    /// the limit are counted.
+    ///
+    /// The papers are `pdoctor`, `behaviour`, `mnms`, `pmc` and `tptu`. A paper alone lists its tables; with a table,
+    /// as in `pdoctor 3`, the command lines that make the table are printed, then the table as far as the campaigns of
+    /// the run store fill it.
+    #[arg(required = true, value_name = "RUN|PAPER")]
     pub(crate) runs: Vec<String>,
+    /// Run what the table of the paper still lacks, then print it.
+    ///
+    /// The same command continues where the last one stopped.
+    #[arg(long, requires = "model")]
+    pub(crate) run: bool,
+    /// Model for the agents of the table. Repeatable.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Vec<String>,
+    /// Maximum cost of all that the table takes, in US dollars, together with what was paid for it before.
+    ///
+    /// A request that would exceed it is not sent.
+    #[arg(long, value_name = "USD", requires = "run", value_parser = above_zero(DOLLARS_MAX, "US dollars"))]
+    pub(crate) max_cost: Option<f64>,
+    /// Make a small version of the table, for a trial: this many cases in each campaign.
+    ///
+    /// In a search for a limit, for each number of actions.
+    #[arg(long, visible_alias = "limit", value_name = "N", value_parser = whole(1, CASES_MAX))]
+    pub(crate) cases: Option<u64>,
+    /// Published data of a suite of the table, as in `gsm8k=test.jsonl`. Repeatable, once per suite.
+    ///
+    /// Without it the suite uses its own cases.
+    #[arg(long, value_name = "SUITE=FILE", value_parser = suite_data)]
+    pub(crate) data: Vec<(String, PathBuf)>,
+    /// Pages for the questions of `hotpotqa` and `triviaqa`, as with `planproof bench --pages`.
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) pages: Option<String>,
+    /// TOML file of the servers and folders for the tools of `mnms`, as with `planproof bench --media`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) media: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+}
+
+/// A suite and its data.
+fn suite_data(text: &str) -> Result<(String, PathBuf), &'static str> {
+    match text.split_once('=') {
+        Some((suite, file)) if !suite.is_empty() && !file.is_empty() => Ok((suite.to_owned(), file.into())),
+        _ => Err("write the suite and the file, as in gsm8k=test.jsonl"),
+    }
 }

@@ -10,12 +10,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use planproof_agents::AgentSpec;
 use planproof_order::synth::JudgeOptions;
 use planproof_runner::{CASES_MAX, Cases, StoreOptions};
 use planproof_store::{Matrix, Store};
 use planproof_suite::{Case, CaseError, CaseSelection, Data, Suite};
+use tokio_util::sync::CancellationToken;
 
-use super::campaign::{CampaignCommand, CampaignRequest, MakesCases};
+pub(super) use models::paid_for;
+
+use super::campaign::{CampaignCommand, CampaignRequest, MakesCases, carry_out, prepare};
 use super::print_json;
 use super::runs::must_exist;
 use crate::arguments::{BenchArguments, BenchCommand, ChoiceArguments, Global, ReviewChoice};
@@ -39,49 +43,8 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         }
         return list(global).map(|()| ExitCode::Passed);
     };
-    let suite = suites::with_media(find(name)?, arguments.media.as_deref())?;
-    let mut suite = suites::with_pages(suite, arguments.pages.as_deref())?;
-    let usage = |CaseError { what }: CaseError| Failure::usage(what);
-    if let Some(scoring) = &arguments.scoring {
-        suite = suite.scored_with(&[("scoring", scoring)]).map_err(usage)?.unwrap_or(suite);
-    }
-    let days = arguments.choice.days.map(|days| days.to_string());
-    let options = travel::options([
-        ("compat", arguments.compat.as_deref()),
-        ("mode", arguments.mode.as_deref()),
-        ("hints", arguments.hints.as_deref()),
-        ("days", days.as_deref()),
-        ("level", arguments.choice.level.as_deref()),
-        ("evaluation", arguments.choice.evaluation.as_deref()),
-    ]);
-    travel::must_have(&*suite, &options, global)?;
-    // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
-    if !options.is_empty() {
-        suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
-    }
-    // The parser accepts them, because they are among the options of all campaigns.
-    if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
-        let option = option.replace('_', "-");
-        return Err(Failure::usage(format!("--{option} is for `planproof test`, not for {name}")));
-    }
+    let (cases, agents) = asked_for(name, arguments, global)?;
     let campaign = &arguments.campaign;
-    if campaign.agent.is_none() && resume.is_none() && replay.is_none() {
-        return Err(Failure::usage(format!(
-            "name the agent, as in `planproof bench {name} cot@openai/gpt-5-mini`; `sim/gold` is a simulated model that is \
-             handed the answers"
-        )));
-    }
-    let agents = matrix::asked_for(arguments, global)?;
-    travel::must_have_planner(&*suite, arguments.mode.as_deref(), agents.as_deref().unwrap_or_default())?;
-    // The roles become a part of the name, so that a resumed campaign has them too.
-    let agents = match (agents, suite.name()) {
-        (Some(agents), planproof_travel::suite::NAME) if travel::has_tools(arguments.mode.as_deref()) => {
-            let hints = arguments.hints.as_deref() == Some("on");
-            Some(agents.iter().map(|agent| travel::with_roles(agent, hints)).collect::<Result<Vec<_>, _>>()?)
-        }
-        (agents, _) => agents,
-    };
-    let cases = BenchCases { suite, arguments, global };
     let mut taken = campaign.taken_files();
     taken.extend(files(&arguments.choice));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
@@ -116,6 +79,79 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
         shrink_to: None,
     };
     super::campaign::run_request(&request, global)
+}
+
+/// What the command line asks for: the maker of its cases, and all agents that it names.
+fn asked_for<'a>(
+    name: &str,
+    arguments: &'a BenchArguments,
+    global: &'a Global,
+) -> Result<(BenchCases<'a>, Option<Vec<AgentSpec>>), Failure> {
+    let suite = suites::with_media(find(name)?, arguments.media.as_deref())?;
+    let mut suite = suites::with_pages(suite, arguments.pages.as_deref())?;
+    let usage = |CaseError { what }: CaseError| Failure::usage(what);
+    if let Some(scoring) = &arguments.scoring {
+        suite = suite.scored_with(&[("scoring", scoring)]).map_err(usage)?.unwrap_or(suite);
+    }
+    let days = arguments.choice.days.map(|days| days.to_string());
+    let options = travel::options([
+        ("compat", arguments.compat.as_deref()),
+        ("mode", arguments.mode.as_deref()),
+        ("hints", arguments.hints.as_deref()),
+        ("days", days.as_deref()),
+        ("level", arguments.choice.level.as_deref()),
+        ("evaluation", arguments.choice.evaluation.as_deref()),
+    ]);
+    travel::must_have(&*suite, &options, global)?;
+    // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
+    if !options.is_empty() {
+        suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
+    }
+    // The parser accepts them, because they are among the options of all campaigns.
+    if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
+        let option = option.replace('_', "-");
+        return Err(Failure::usage(format!("--{option} is for `planproof test`, not for {name}")));
+    }
+    let campaign = &arguments.campaign;
+    let (resume, replay) = (&campaign.resume, &campaign.recording.replay);
+    if campaign.agent.is_none() && resume.is_none() && replay.is_none() {
+        return Err(Failure::usage(format!(
+            "name the agent, as in `planproof bench {name} cot@openai/gpt-5-mini`; `sim/gold` is a simulated model that is \
+             handed the answers"
+        )));
+    }
+    let agents = matrix::asked_for(arguments, global)?;
+    travel::must_have_planner(&*suite, arguments.mode.as_deref(), agents.as_deref().unwrap_or_default())?;
+    // The roles become a part of the name, so that a resumed campaign has them too.
+    let agents = match (agents, suite.name()) {
+        (Some(agents), planproof_travel::suite::NAME) if travel::has_tools(arguments.mode.as_deref()) => {
+            let hints = arguments.hints.as_deref() == Some("on");
+            Some(agents.iter().map(|agent| travel::with_roles(agent, hints)).collect::<Result<Vec<_>, _>>()?)
+        }
+        (agents, _) => agents,
+    };
+    Ok((BenchCases { suite, arguments, global }, agents))
+}
+
+/// All agents that a command line names, with its models and settings.
+pub(super) fn agents_of(arguments: &BenchArguments, global: &Global) -> Result<Vec<AgentSpec>, Failure> {
+    let name = arguments.suite.as_deref().unwrap_or_default();
+    Ok(asked_for(name, arguments, global)?.1.unwrap_or_default())
+}
+
+/// Runs the campaign of one agent, and prints nothing of it.
+pub(super) async fn quietly(
+    arguments: &BenchArguments,
+    global: &Global,
+    stop: &CancellationToken,
+) -> Result<(), Failure> {
+    let name = arguments.suite.as_deref().unwrap_or_default();
+    let (cases, agents) = asked_for(name, arguments, global)?;
+    let agent = agents.and_then(|agents| agents.into_iter().next());
+    let command = CampaignCommand::Bench(&cases, arguments.all.repeat);
+    let prepared = prepare(&arguments.campaign, global, agent, command)?;
+    let ended = carry_out(&prepared, global, stop, |outcomes| prepared.run.all_at_once(outcomes)).await?;
+    prepared.came_to_its_end(ended)
 }
 
 /// The matrix that the command line resumes, if it is one.

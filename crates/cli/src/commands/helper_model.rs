@@ -17,6 +17,8 @@ use crate::{progress, secrets, signals};
 /// The model with its meter and its limits.
 pub(crate) struct HelperModel {
     pub(crate) model: Arc<dyn Model>,
+    /// A second model, which shares meter, limits and cache.
+    pub(crate) second: Option<Arc<dyn Model>>,
     pub(crate) meter: Arc<Meter>,
     deadline: Option<Instant>,
     /// The time budget, with its unit.
@@ -27,11 +29,22 @@ pub(crate) struct HelperModel {
 impl HelperModel {
     /// The model with that name. Sends no request yet.
     pub(crate) fn find(name: &str, arguments: &AskingArguments) -> Result<Self, Failure> {
+        Self::find_both(name, None, arguments)
+    }
+
+    /// The model with that name, and a second one for which the same budget and cache hold. Sends no request yet.
+    pub(crate) fn find_both(
+        name: &str,
+        second: Option<&str>,
+        arguments: &AskingArguments,
+    ) -> Result<Self, Failure> {
         // The store is hidden from programs, and this is a model.
         let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
         // Looked up once without its wrapping, so that its name is known below, where budgets and prices are checked.
-        models.plain(name, ModelForm::Chat)?;
+        for name in [name].into_iter().chain(second) {
+            models.plain(name, ModelForm::Chat)?;
+        }
         let budgets = Budgets::of(&(&arguments.budget).into());
         let prices = budgets.prices(&world)?;
         budgets.check(&models.names(), &prices)?;
@@ -40,8 +53,10 @@ impl HelperModel {
         let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
         let wrapping = Wrapping { meter: &meter, prices: &prices, file: cache.as_ref() };
         let model = models.wrapped(name, ModelForm::Chat, &wrapping)?;
+        let second = second.map(|name| models.wrapped(name, ModelForm::Chat, &wrapping)).transpose()?;
         Ok(Self {
             model,
+            second,
             meter,
             deadline: budgets.deadline(Instant::now()),
             time: budgets.time(),
@@ -89,19 +104,22 @@ impl HelperModel {
     pub(crate) fn tell_spent(&self, global: &Global) {
         let Spent { usage, cost, is_estimate } = self.meter.spent();
         let about = if is_estimate { "about " } else { "" };
+        let models = || [Some(&self.model), self.second.as_ref()].into_iter().flatten();
         // Nobody is paid for a simulation.
-        let cost = cost.filter(|_| !self.model.is_simulated()).map(|cost| format!(", {about}{cost}"));
+        let cost = cost.filter(|_| !models().all(|model| model.is_simulated()));
+        let cost = cost.map(|cost| format!(", {about}{cost}"));
+        let names: Vec<&str> = models().map(|model| model.name()).collect();
         progress::say(
             global,
             &format!(
                 "{}: {} tokens in, {} out{}",
-                self.model.name(),
+                names.join(" and "),
                 usage.input_tokens,
                 usage.output_tokens,
                 cost.unwrap_or_default()
             ),
         );
-        if self.model.is_simulated() {
+        if models().any(|model| model.is_simulated()) {
             progress::say(
                 global,
                 "SIMULATION: a simulated model answered, which knows only what comes with planproof",

@@ -9,6 +9,7 @@ use planproof_bench::{
 use planproof_order::synth::ACTIONS_MAX;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{ReportedCampaign, deciding_interval, limit_in_words};
+use tokio_util::sync::CancellationToken;
 
 use super::campaign::{
     CampaignCommand, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, named_agent, notes, prepare,
@@ -93,6 +94,20 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     })
 }
 
+/// Carries out a search, and prints nothing of it.
+pub(super) async fn quietly(
+    arguments: &LimitArguments,
+    global: &Global,
+    stop: &CancellationToken,
+) -> Result<(), Failure> {
+    let plan = plan(arguments)?;
+    let agent = named_agent(&arguments.campaign)?;
+    let prepared = prepare(&arguments.campaign, global, agent, CampaignCommand::Limit(plan, arguments))?;
+    let plan = prepared.run.options.limit.unwrap_or(plan);
+    let ended = carry_out(&prepared, global, stop, |outcomes| next_units(&plan, &prepared, outcomes)).await?;
+    prepared.came_to_its_end(ended)
+}
+
 /// The search that the command line asks for.
 fn plan(arguments: &LimitArguments) -> Result<LimitPlan, Failure> {
     let LimitArguments { from, to, .. } = *arguments;
@@ -169,7 +184,7 @@ fn exit_code(report: &LimitReport, at_least: Option<u32>) -> ExitCode {
 }
 
 /// The report for a terminal.
-fn text(report: &LimitReport, notes: &[String]) -> String {
+pub(super) fn text(report: &LimitReport, notes: &[String]) -> String {
     let LimitReport { plan, campaign, .. } = report;
     let mut out = if campaign.replay { format!("{REPLAY}\n") } else { String::new() };
     let what = format!("{}, {}", terminal::inline(&campaign.agent), render::counted(campaign.runs, "run"));

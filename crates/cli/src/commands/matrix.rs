@@ -33,10 +33,15 @@ const HEAD_CHARACTERS: usize = 12;
 
 /// The table of a stored matrix. No more than two of its campaigns are in memory at a time.
 pub(super) fn table(store: &Store, matrix: &Matrix) -> Result<MatrixTable, Failure> {
-    let usage = |error: planproof_report::compare::CompareError| Failure::usage(error.to_string());
     let ids: Vec<String> = store.campaigns_of_matrix(&matrix.id)?.into_iter().map(|row| row.id).collect();
+    table_of(store, &matrix.id, &ids)
+}
+
+/// The table of campaigns on the same cases, which is called so.
+pub(super) fn table_of(store: &Store, called: &str, ids: &[String]) -> Result<MatrixTable, Failure> {
+    let usage = |error: planproof_report::compare::CompareError| Failure::usage(error.to_string());
     let Some((first, others)) = ids.split_first() else {
-        return Err(Failure::usage(format!("the matrix {} in the run store holds no campaign", matrix.id)));
+        return Err(Failure::usage(format!("the matrix {called} in the run store holds no campaign")));
     };
     // The first campaign stays in memory, because every other one is compared with it.
     let first = Stored::load(store, first)?;
@@ -44,7 +49,7 @@ pub(super) fn table(store: &Store, matrix: &Matrix) -> Result<MatrixTable, Failu
     let traces = StoredTraces { store, campaign: &first.campaign.row.id };
     let reported = first.reported(&report, &traces);
     let mut table = MatrixTable::new(
-        &matrix.id,
+        called,
         first.campaign.suite.name(),
         u64::from(first.campaign.row.cases),
         first.campaign.row.repeats,
@@ -138,8 +143,8 @@ pub(super) fn print(
     }
 }
 
-/// The table for a terminal.
-fn text(table: &MatrixTable) -> String {
+/// The table for a terminal, without the sections of its suite.
+pub(super) fn text(table: &MatrixTable) -> String {
     let mut out = String::new();
     if table.combinations.iter().any(|row| row.simulated) {
         out += &format!("{}\n\n", render::simulation());

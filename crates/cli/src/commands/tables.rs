@@ -1,409 +1,493 @@
-//! `planproof tables`: former campaigns in the shape of the paper's tables.
+//! `planproof tables`: former campaigns in the shape of a paper's tables, and the tables of five papers: what makes
+//! each, and making it.
+
+mod making;
+mod papers;
+mod pdoctor;
 
 use std::io::Write as _;
+use std::path::Path;
 
-use comfy_table::CellAlignment;
-use planproof_bench::studies::CauseShare;
-use planproof_bench::{Rate, Report};
-use planproof_report::CommandLines;
-use planproof_report::tables::{
-    ERRORS_MAX, NotDissected, PaperFigures, TabledCampaign, TabledCauses, TabledDissection, Tables,
-    TopicColumn, TopicCount,
-};
-use planproof_runner::Summaries;
+use planproof_bench::{LimitReport, Sections};
+use planproof_report::compare::matrix::MatrixTable;
+use planproof_report::tables::Tables;
 use planproof_store::{CampaignRow, Store};
+use planproof_suite::Section;
+use serde::Serialize;
 
-use super::campaign::CampaignOptions;
-use super::print_json;
-use super::runs::{must_exist, say_what_is_missing};
-use crate::arguments::{Global, TablesArguments};
-use crate::failure::{ExitCode, Failure};
-use crate::orders;
-use crate::render::{self, Table};
-use crate::stored::{self, PartOfDissection, Stored};
+use self::making::NotRun;
+use self::papers::{LIMIT, Line, MODEL, Paper, PaperTable, Papers, Request, Shown, command_line};
+use super::runs::must_exist;
+use super::{limit, matrix, print_json};
+use crate::arguments::{Global, STORE_DEFAULT, TablesArguments};
+use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::render;
+use crate::stored::{self, Stored};
 use crate::terminal;
 
-/// Most characters of an agent's name in a row.
-const AGENT_CHARACTERS_MAX: usize = 30;
+/// Schema name of a paper's table.
+const PAPER_TABLE_SCHEMA: &str = "planproof/paper-table/v1";
 
-/// Columns of tables 3 and 6.
-const CLASSES: [&str; 4] = ["Timeout", "Act Error", "Action Lost", "Order Error"];
-
-/// Columns of tables 4 and 7.
-const CAUSES: [&str; 5] = ["Probability", "Terminal", "Topic", "Structure", "Constraint"];
+/// The seed of `--seed` if none is given.
+const SEED: u64 = 7;
 
 pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let path = &arguments.store.store;
-    must_exist(path)?;
-    planproof_runner::must_be_no_folder(path)?;
-    let store = Store::open_read_only(path)?;
-    // All of them first, because the limit that a search found counts for other campaigns of its agent as well.
-    let found = arguments.runs.iter().map(|name| Found::new(&store, name)).collect::<Result<Vec<_>, _>>()?;
-    let load = |of: &Found| of.load(&store, &found);
-    let loaded = found.iter().map(load).collect::<Result<Vec<_>, _>>()?;
-    let campaigns: Vec<TabledCampaign<'_>> = loaded.iter().map(Loaded::tabled).collect();
-    let tables = Tables::new(&campaigns);
+    let papers = Papers::shipped()?;
+    let (first, others) = match arguments.runs.split_first() {
+        Some((first, others)) => (first.as_str(), others),
+        None => return Err(Failure::usage("name campaigns, or a paper")),
+    };
+    if let Some(paper) = papers.paper(first) {
+        return match others {
+            [] if arguments.run => {
+                Err(Failure::usage(format!("--run: name a table, as in `planproof tables {first} 3`")))
+            }
+            [] => list(&papers, paper, global).map(|()| ExitCode::Passed),
+            [table] => of_paper(&papers, (paper, papers.table(paper, table)?), arguments, global),
+            _ => Err(Failure::usage("name one table of the paper at a time")),
+        };
+    }
+    let of_papers = [
+        ("--run", arguments.run),
+        ("--model", !arguments.model.is_empty()),
+        ("--cases", arguments.cases.is_some()),
+        ("--data", !arguments.data.is_empty()),
+        ("--pages", arguments.pages.is_some()),
+        ("--media", arguments.media.is_some()),
+    ];
+    if let Some((option, _)) = of_papers.iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::usage(format!(
+            "{option} is for a table of a paper, and \"{first}\" is no paper; there are {}",
+            papers.names()
+        )));
+    }
+    of_campaigns(arguments, global).map_err(|failure| match failure {
+        // A word that is no campaign may be meant as a paper.
+        Failure::Usage(what) => Failure::Usage(format!(
+            "{what}; papers, whose tables can be named as well, are {}",
+            papers.names()
+        )),
+        other => other,
+    })
+}
+
+/// Campaigns in the layout of PDoctor's tables.
+fn of_campaigns(arguments: &TablesArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let store = open(&arguments.store.store)?;
+    let tables = pdoctor::tables(&store, &arguments.runs)?;
     if global.json {
         print_json(&tables)?;
     } else {
-        write!(terminal::text(), "{}", text(&tables))?;
+        write!(terminal::text(), "{}", pdoctor::text(&tables, None))?;
     }
     Ok(ExitCode::Passed)
 }
 
-/// A campaign that was named.
-struct Found {
-    campaign: CampaignRow,
-    options: CampaignOptions,
-    is_time_form: bool,
-    /// The capability limit that it found, if it is a search for one.
-    limit: Option<u32>,
+fn open(path: &Path) -> Result<Store, Failure> {
+    must_exist(path)?;
+    planproof_runner::must_be_no_folder(path)?;
+    Ok(Store::open_read_only(path)?)
 }
 
-/// A campaign as the tables need it.
-struct Loaded {
-    id: String,
-    is_time_form: bool,
-    report: Report,
-    within_limit: Option<(u32, Report)>,
-    /// The dissection of its failures, or what to run for one.
-    causes: Result<PartOfDissection, String>,
-}
-
-impl Loaded {
-    fn tabled(&self) -> TabledCampaign<'_> {
-        TabledCampaign {
-            id: &self.id,
-            is_time_form: self.is_time_form,
-            report: &self.report,
-            within_limit: self.within_limit.as_ref().map(|(limit, report)| (*limit, report)),
-            causes: match &self.causes {
-                Ok(PartOfDissection { report, dissected, topics }) => {
-                    TabledCauses::Dissected(TabledDissection { report, dissected: *dissected, topics })
-                }
-                Err(todo) => TabledCauses::NotDissected(todo),
-            },
-        }
-    }
-}
-
-impl Found {
-    fn new(store: &Store, name: &str) -> Result<Self, Failure> {
-        let campaign = stored::find(store, name)?;
-        let options = stored::options(&campaign)?;
-        options.must_be_of_orders(&campaign.id, "the paper's tables are about orders")?;
-        say_what_is_missing(&campaign, &options.commands(&campaign.agent, store.path()));
-        // The cases of a campaign are of one form.
-        let is_time_form = stored::first_case(store, &campaign)?
-            .is_some_and(|case| orders::case(&*case).is_ok_and(|case| case.time.is_some()));
-        let limit = match options.kept.limit {
-            Some(_) => {
-                let summaries = stored::summaries(store, &campaign, &options)?;
-                summaries.limit(&campaign, &options.kept).and_then(|report| report.limit)
-            }
-            None => None,
-        };
-        Ok(Self { campaign, options, is_time_form, limit })
-    }
-
-    /// The limit of its agent: its own, or that of the first search among `all` for the same agent, model and form.
-    fn limit_among(&self, all: &[Self]) -> Option<u32> {
-        if self.options.kept.limit.is_some() {
-            return self.limit;
-        }
-        let whom = |it: &Self| {
-            (it.campaign.agent.clone(), it.campaign.model.clone(), it.campaign.simulated, it.is_time_form)
-        };
-        all.iter().filter(|other| whom(other) == whom(self)).find_map(|other| other.limit)
-    }
-
-    fn load(&self, store: &Store, all: &[Self]) -> Result<Loaded, Failure> {
-        let Self { campaign, options, is_time_form, .. } = self;
-        let limit = self.limit_among(all);
-        let is_within = |actions: u32| limit.is_none_or(|limit| actions <= limit);
-        // Only a dissection has to be read with its runs; summaries suffice for all other figures.
-        let (summaries, part) = if !store.derived(&campaign.id)?.is_empty() {
-            let stored = Stored::load(store, &campaign.id)?;
-            let part = stored.part_of_dissection(|card| is_within(card.size), ERRORS_MAX)?;
-            (Summaries::of(&stored.campaign), part)
-        } else {
-            (stored::summaries(store, campaign, options)?, None)
-        };
-        let report = summaries.report(campaign, &options.kept, |_| true);
-        let causes =
-            part.ok_or_else(|| self.todo(report.failed, &options.commands(&campaign.agent, store.path())));
-        let within =
-            |limit: u32| (limit, summaries.report(campaign, &options.kept, |card| is_within(card.size)));
-        Ok(Loaded {
-            id: campaign.id.clone(),
-            is_time_form: *is_time_form,
-            within_limit: limit.map(within),
-            report,
-            causes,
-        })
-    }
-
-    /// What to run in order to find the causes of its failures.
-    fn todo(&self, failed: u64, commands: &CommandLines) -> String {
-        let Self { campaign, limit, .. } = self;
-        let dissect = format!("--dissect --dissect-max {ERRORS_MAX}");
-        match (&self.options.kept.limit, limit) {
-            (None, _) if failed == 0 => "nothing failed in it".to_owned(),
-            (None, _) => format!("{} {dissect}", commands.resume(&campaign.id)),
-            (Some(plan), Some(limit)) => {
-                let time = if self.is_time_form { " --time" } else { "" };
-                // Failures in larger cases would not count in the tables.
-                let draw = format!("--actions {}..{limit}{time} {dissect}", plan.from);
-                format!(
-                    "a search for a limit is not dissected; name it together with a campaign of the same agent \
-                     within it: {}",
-                    commands.line(&format!("test {} {draw}", commands.agent()))
-                )
-            }
-            (Some(_), None) => "a search for a limit is not dissected, and this one found none".to_owned(),
-        }
-    }
-}
-
-fn text(tables: &Tables) -> String {
-    let mut out = String::new();
-    if tables.errors.iter().any(|row| row.simulated) {
-        let what =
-            "SIMULATION: in rows with * a simulated model planned; they say nothing about any real model.";
-        out += &format!("{}\n\n", render::text(what));
-    }
-    out += &format!("Errors (as table 2 of the paper)\n\n{}\n\n", errors(tables));
-    // As in the paper, each form has a table of its own: the time form has one class more.
-    for (is_time_form, number) in [(false, 3), (true, 6)] {
-        if tables.classes_of(is_time_form).next().is_some() {
-            let form = if is_time_form { " in the time form" } else { "" };
-            out += &format!("Failures by class{form}, in per cent (as table {number})\n\n");
-            out += &format!("{:#}\n", classes(tables, is_time_form));
-            let what =
-                "Within: the capability limit within which failures count; - where all of the campaign do.";
-            out += &format!("{}\n\n", render::text(what));
-        }
-    }
-    for (is_time_form, number) in [(false, 4), (true, 7)] {
-        if tables.causes_of(is_time_form).next().is_some() {
-            let form = if is_time_form { " in the time form" } else { "" };
-            out += &format!("Failures by root cause{form}, in per cent [95 %] (as table {number})\n\n");
-            out += &format!("{:#}\n", causes(tables, is_time_form));
-            out += &render::text(&format!(
-                "Failed: cases within the capability limit, where Within says one; else of the whole campaign.\n\
-                 Used: of the dissected ones of these at most {ERRORS_MAX}, drawn. Shares are of the used ones with a \
-                 cause;\nno cause: undecided or not finished.\n\n"
-            ));
-        }
-    }
-    for column in &tables.topics {
-        out += &topics(column);
-    }
-    if !tables.not_dissected.is_empty() {
-        out += "Without root causes (tables 4, 5 and 7), for want of a dissection:\n";
-        for NotDissected { campaign, agent, todo } in &tables.not_dissected {
-            out += &format!("  {campaign} ({}): {todo}\n", render::short(agent, AGENT_CHARACTERS_MAX));
-        }
-        out += "\n";
-    }
-    out + &published(&tables.published)
-}
-
-fn named(agent: &str, simulated: bool) -> String {
-    format!("{}{}", render::short(agent, AGENT_CHARACTERS_MAX), if simulated { " *" } else { "" })
-}
-
-fn errors(tables: &Tables) -> Table {
-    let mut table = render::table(&[
-        "Agent",
-        "Run",
-        "Form",
-        "Generated",
-        "Errors (% [95 %])",
-        "Solver calls",
-        "Solver time",
-        "Synthesis time",
-        "Agent time",
-    ]);
-    align_left(&mut table, 3);
-    for row in &tables.errors {
-        let rate =
-            row.rate.map_or_else(|| "-".to_owned(), |rate| format!("({})", render::rate_with_interval(rate)));
-        table.add_row([
-            named(&row.agent, row.simulated),
-            row.campaign.clone(),
-            if row.time { "time" } else { "basic" }.to_owned(),
-            row.generated.to_string(),
-            format!("{} {rate}", row.errors),
-            row.solver_calls.to_string(),
-            render::seconds(row.solver_seconds),
-            render::seconds(row.synthesis_seconds),
-            render::seconds(row.agent_seconds),
-        ]);
-    }
-    table
-}
-
-/// Columns whose first `columns` hold names.
-fn align_left(table: &mut Table, columns: usize) {
-    for column in table.column_iter_mut().take(columns) {
-        column.set_cell_alignment(CellAlignment::Left);
-    }
-}
-
-fn class_head<'a>(first: &[&'a str], is_time_form: bool) -> Vec<&'a str> {
-    let parameter_error = is_time_form.then_some("Parameter Error");
-    first.iter().copied().chain(CLASSES).chain(parameter_error).collect()
-}
-
-fn classes(tables: &Tables, is_time_form: bool) -> Table {
-    let mut head = class_head(&["Agent", "Run", "Within", "Failures"], is_time_form);
-    head.push("Other");
-    let mut table = render::table(&head);
-    align_left(&mut table, 2);
-    for row in tables.classes_of(is_time_form) {
-        let mut cells = vec![
-            named(&row.agent, row.simulated),
-            row.campaign.clone(),
-            row.within.map_or_else(|| "-".to_owned(), |within| within.to_string()),
-            row.failures.to_string(),
-        ];
-        match row.shares() {
-            Some(shares) => cells.extend(shares.iter().map(|share| format!("{share:.2}"))),
-            // There are no shares without a failure.
-            None => cells.resize(head.len(), "-".to_owned()),
-        }
-        table.add_row(cells);
-    }
-    table
-}
-
-fn causes(tables: &Tables, is_time_form: bool) -> Table {
-    let first = ["Agent", "Run", "Within", "Failed", "Dissected", "Used", "No cause"];
-    let head: Vec<&str> = first.into_iter().chain(CAUSES).collect();
-    let mut table = render::table(&head);
-    align_left(&mut table, 2);
-    for row in tables.causes_of(is_time_form) {
-        let mut cells = vec![
-            named(&row.agent, row.simulated),
-            row.campaign.clone(),
-            row.within.map_or_else(|| "-".to_owned(), |within| within.to_string()),
-            row.errors.to_string(),
-            row.dissected.to_string(),
-            row.used.to_string(),
-            (row.undecided + row.unfinished).to_string(),
-        ];
-        let share = |cause: &CauseShare| {
-            let rate = cause.share.map(|rate| Rate { rate, low: cause.low, high: cause.high });
-            // The interval is on a separate line, because the table would be wider than screens otherwise.
-            rate.map_or("-".to_owned(), |rate| render::rate_with_interval(rate).replacen(' ', "\n", 1))
-        };
-        cells.extend(row.causes.iter().map(share));
-        table.add_row(cells);
-    }
-    table
-}
-
-/// A column of table 5, with what the paper does not count beside it.
-fn topics(column: &TopicColumn) -> String {
-    let form = if column.time { ", time form" } else { "" };
-    let head = format!(
-        "Topics that most errors come from (as table 5): {}{form}\n\n",
-        named(&column.model, column.simulated)
-    );
-    if column.topics.is_empty() {
-        return format!("{head}None: nothing failed.\n\n");
-    }
-    let mut table = render::table(&["Topic", "Count", "Failed cases", "Cases"]);
-    for TopicCount { topic, caused, errors, cases } in &column.topics {
-        table.add_row([topic.clone(), caused.to_string(), errors.to_string(), cases.to_string()]);
-    }
-    let count = format!(
-        "Count: those of {} dissected errors whose cause is the topic; no error comes from {} topics of cases that \
-         were run.",
-        column.used, column.never_a_cause
-    );
-    format!("{head}{table:#}\n{}\n\n", render::text(&count))
-}
-
-/// What the paper reports: other models, other cases, other prompts.
-fn published(published: &PaperFigures) -> String {
-    let mut errors = render::table(&[
-        "Model",
-        "Agent",
-        "Generated",
-        "Errors (%)",
-        "Z3 calls",
-        "Z3 time",
-        "Synthesis time",
-        "Agent time",
-    ]);
-    align_left(&mut errors, 2);
-    for row in &published.errors {
-        let [solver, synthesis, agent] = row.times;
-        errors.add_row([
-            row.model.to_owned(),
-            row.agent.to_owned(),
-            row.generated.to_string(),
-            format!("{} ({:.2})", row.errors, row.errors as f64 / row.generated as f64 * 100.0),
-            row.solver_calls.to_string(),
-            solver.to_owned(),
-            synthesis.to_owned(),
-            agent.to_owned(),
-        ]);
-    }
-    let shares = |shares: &[f64]| shares.iter().map(|share| format!("{share:.2}")).collect::<Vec<_>>();
-    let mut basic = render::table(&class_head(&["Model", "Agent"], false));
-    align_left(&mut basic, 2);
-    for (model, agent, row) in &published.classes {
-        basic.add_row([vec![(*model).to_owned(), (*agent).to_owned()], shares(row)].concat());
-    }
-    let mut time = render::table(&class_head(&["Model", "Agent"], true));
-    align_left(&mut time, 2);
-    for (model, agent, row) in &published.time_classes {
-        // The time form has a fifth class, the parameter errors.
-        let row = row.as_ref().map_or_else(|| vec!["-".to_owned(); 5], |row| shares(row));
-        time.add_row([vec![(*model).to_owned(), (*agent).to_owned()], row].concat());
-    }
-    let causes = |rows: &[(&str, &str, [f64; 5])]| {
-        let head: Vec<&str> = ["Model", "Agent"].into_iter().chain(CAUSES).collect();
-        let mut table = render::table(&head);
-        align_left(&mut table, 2);
-        for (model, agent, row) in rows {
-            let row = row.iter().map(|share| format!("{share:.1}"));
-            table.add_row([(*model).to_owned(), (*agent).to_owned()].into_iter().chain(row));
-        }
-        table
+/// The tables of a paper, a line each.
+fn list(papers: &Papers, paper: &Paper, global: &Global) -> Result<(), Failure> {
+    let what = |table: &PaperTable| match (table.lines.is_empty(), table.by_hand.is_empty()) {
+        (false, _) => "run",
+        (true, false) => "by hand",
+        (true, true) => "nothing to run",
     };
-    let mut topics = render::table(&["Model", "Topic", "Count"]);
-    align_left(&mut topics, 2);
-    for column in &published.topics {
-        for (topic, count) in column.topics {
-            topics.add_row([column.model.to_owned(), topic.to_owned(), count.to_string()]);
+    if global.json {
+        let tables: Vec<_> = papers
+            .of(paper)
+            .map(|table| {
+                serde_json::json!({
+                    "table": table.name, "title": table.title, "measures": table.measures, "made": what(table),
+                })
+            })
+            .collect();
+        return print_json(
+            &serde_json::json!({"paper": paper.name, "source": paper.source, "tables": tables}),
+        );
+    }
+    let mut out = terminal::text();
+    writeln!(out, "{}\n", render::text(&paper.source))?;
+    let mut table = render::table(&["Table", "Title", "Made"]);
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(comfy_table::CellAlignment::Left);
+    }
+    for of in papers.of(paper) {
+        table.add_row([of.name.as_str(), of.title.as_str(), what(of)]);
+    }
+    let again = "planproof tables";
+    writeln!(out, "{table}\n\nHow to make one: {again} {} TABLE", paper.name)?;
+    Ok(())
+}
+
+/// A line of a paper's table, for programs.
+#[derive(Serialize)]
+struct LineDocument {
+    /// What to type, an agent or benchmark each.
+    commands: Vec<String>,
+    /// What the paper ran, in words.
+    paper_ran: String,
+    /// The label of its campaigns.
+    label: String,
+    campaigns: Vec<CampaignDocument>,
+}
+
+/// A campaign of a line.
+#[derive(Serialize)]
+struct CampaignDocument {
+    id: String,
+    agent: String,
+    simulated: bool,
+    cases: u32,
+    finished: u64,
+}
+
+/// Paper table v1.
+#[derive(Serialize)]
+struct TableDocument<'a> {
+    schema: &'static str,
+    paper: &'a str,
+    table: &'a str,
+    title: &'a str,
+    measures: &'a str,
+    not_comparable: &'a [String],
+    /// Cases of each campaign of a small version; null for the whole one.
+    small: Option<u64>,
+    lines: Vec<LineDocument>,
+    /// What only people can do.
+    by_hand: Vec<String>,
+    not_run: Vec<NotRun>,
+    result: Laid,
+}
+
+/// A table that is laid out, as far as there are campaigns.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Laid {
+    Nothing,
+    Orders(Box<Tables>),
+    Limits(Vec<LimitReport>),
+    Suites(Vec<SuiteLaid>),
+}
+
+/// What the campaigns on the same cases of a suite give.
+#[derive(Serialize)]
+struct SuiteLaid {
+    matrix: MatrixTable,
+    /// The sections of each campaign, by its id.
+    campaigns: Vec<(String, Sections)>,
+}
+
+/// Prints what makes a table, makes it if that is asked for, and prints the table.
+fn of_paper(
+    papers: &Papers,
+    (paper, table): (&Paper, &PaperTable),
+    arguments: &TablesArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let request = Request { arguments, seed: global.seed, usual_seed: SEED };
+    let lines = papers.lines(table)?;
+    if arguments.run && lines.is_empty() {
+        return Err(Failure::usage(format!(
+            "--run: nothing can be run for table {} of {}: {}",
+            table.name, paper.name, table.measures
+        )));
+    }
+    must_have_data(&lines, arguments)?;
+    let not_run = match arguments.run {
+        true => making::make(papers, &lines, &request, global)?,
+        false => Vec::new(),
+    };
+    let path = &arguments.store.store;
+    // A table can be asked about before anything was run.
+    let store = if path.exists() { Some(open(path)?) } else { None };
+    let of_line = |line: &&Line| line_document(papers, line, &request, store.as_ref());
+    let documents = lines.iter().map(of_line).collect::<Result<Vec<_>, _>>()?;
+    let result = match &store {
+        Some(store) => lay_out(store, table, &lines, &request)?,
+        None => Laid::Nothing,
+    };
+    let is_whole = not_run.is_empty();
+    let document = TableDocument {
+        schema: PAPER_TABLE_SCHEMA,
+        paper: &paper.name,
+        table: &table.name,
+        title: &table.title,
+        measures: &table.measures,
+        not_comparable: &table.not_comparable,
+        small: arguments.cases,
+        lines: documents,
+        by_hand: table.by_hand.iter().map(|line| format!("planproof {line}")).collect(),
+        not_run,
+        result,
+    };
+    unless_closed(match global.json {
+        true => print_json(&document),
+        false => {
+            let text = text(&document, (paper, table), arguments);
+            write!(terminal::text(), "{text}").map_err(Failure::from)
+        }
+    })?;
+    Ok(if is_whole { ExitCode::Passed } else { ExitCode::Outside })
+}
+
+/// Refuses data of suites that the table does not have.
+fn must_have_data(lines: &[&Line], arguments: &TablesArguments) -> Result<(), Failure> {
+    let mut suites: Vec<&str> =
+        lines.iter().filter(|line| line.takes_data()).filter_map(|line| line.suite()).collect();
+    suites.dedup();
+    match arguments.data.iter().find(|(suite, _)| !suites.contains(&suite.as_str())) {
+        Some((suite, _)) if suites.is_empty() => {
+            Err(Failure::usage(format!("--data {suite}: the table takes no published data")))
+        }
+        Some((suite, _)) => {
+            Err(Failure::usage(format!("--data {suite}: the table takes data of {}", suites.join(", "))))
+        }
+        None => Ok(()),
+    }
+}
+
+fn line_document(
+    papers: &Papers,
+    line: &Line,
+    request: &Request<'_>,
+    store: Option<&Store>,
+) -> Result<LineDocument, Failure> {
+    let arguments = request.arguments;
+    let named = [MODEL.to_owned()];
+    let models = if arguments.model.is_empty() { &named[..] } else { &arguments.model };
+    let path = &arguments.store.store;
+    let mut commands = Vec::new();
+    for model in models {
+        for agent in line.agents_with(model) {
+            let limit = match store {
+                Some(store) => making::limit_of(store, (papers, line), &agent, request)?,
+                None => None,
+            };
+            let limit = limit.map_or(LIMIT.to_owned(), |limit| limit.to_string());
+            for mut words in line.printed_for(&agent, model, &limit, request) {
+                if path != Path::new(STORE_DEFAULT) {
+                    words.extend(["--store".to_owned(), path.to_string_lossy().into_owned()]);
+                }
+                let command = command_line(&words);
+                // A benchmark has all agents in one line.
+                if !commands.contains(&command) {
+                    commands.push(command);
+                }
+            }
         }
     }
-    let without: Vec<String> = published
-        .topics
-        .iter()
-        .map(|column| format!("{} ({})", column.without_errors, column.model))
-        .collect();
-    let limits: String = published
-        .limits
-        .iter()
-        .map(|(form, model, limit)| format!("  {model}, {form} form: {limit}\n"))
-        .collect();
-    let head = format!(
-        "PUBLISHED FIGURES ({}): other models, cases and prompts than above; not measured by planproof.",
-        published.source
+    let campaigns = match store {
+        Some(store) => making::campaigns_of(store, line, request)?,
+        None => Vec::new(),
+    };
+    let campaign = |row: CampaignRow| CampaignDocument {
+        finished: row.finished(),
+        id: row.id,
+        agent: row.agent,
+        simulated: row.simulated,
+        cases: row.cases,
+    };
+    Ok(LineDocument {
+        commands,
+        paper_ran: line.whole.clone(),
+        label: line.label(request),
+        campaigns: campaigns.into_iter().map(campaign).collect(),
+    })
+}
+
+/// The table from the campaigns that exist, each with at least one finished run.
+fn lay_out(
+    store: &Store,
+    table: &PaperTable,
+    lines: &[&Line],
+    request: &Request<'_>,
+) -> Result<Laid, Failure> {
+    let mut found: Vec<(&Line, CampaignRow)> = Vec::new();
+    for line in lines {
+        let rows = making::campaigns_of(store, line, request)?;
+        found.extend(rows.into_iter().filter(|row| row.finished() > 0).map(|row| (*line, row)));
+    }
+    if found.is_empty() {
+        return Ok(Laid::Nothing);
+    }
+    match table.shown {
+        Shown::Nothing => Ok(Laid::Nothing),
+        Shown::Orders => {
+            let names: Vec<String> = found.iter().map(|(_, row)| row.id.clone()).collect();
+            let mut tables = pdoctor::tables(store, &names)?;
+            // A search is here for its limit, and cannot be dissected.
+            let is_search =
+                |id: &str| found.iter().any(|(line, row)| row.id == id && line.command == "limit");
+            tables.not_dissected.retain(|it| !is_search(&it.campaign));
+            Ok(Laid::Orders(Box::new(tables)))
+        }
+        Shown::Limits => {
+            let mut reports = Vec::new();
+            for (_, row) in &found {
+                let options = stored::options(row)?;
+                let summaries = stored::summaries(store, row, &options)?;
+                reports.extend(summaries.limit(row, &options.kept));
+            }
+            Ok(Laid::Limits(reports))
+        }
+        Shown::Suite => {
+            let mut laid = Vec::new();
+            for line in lines {
+                let of_line = found.iter().filter(|(of, _)| of.id == line.id);
+                let ids: Vec<String> = of_line.map(|(_, row)| row.id.clone()).collect();
+                if ids.is_empty() {
+                    continue;
+                }
+                let mut matrix = matrix::table_of(store, &line.id, &ids)?;
+                matrix.label = Some(line.label(request));
+                let is_of_table = |section: &Section| table.sections.iter().any(|key| key == section.key);
+                let mut campaigns = Vec::new();
+                for id in ids {
+                    let mut sections = Stored::load(store, &id)?.report()?.sections;
+                    sections.0.retain(is_of_table);
+                    campaigns.push((id, sections));
+                }
+                // What each campaign has for itself would be without runs here.
+                let is_of_one = |section: &Section| {
+                    campaigns.iter().any(|(_, sections)| sections.0.iter().any(|it| it.key == section.key))
+                };
+                matrix.sections.0.retain(|section| is_of_table(section) && !is_of_one(section));
+                laid.push(SuiteLaid { matrix, campaigns });
+            }
+            Ok(Laid::Suites(laid))
+        }
+    }
+}
+
+/// All of it for a terminal.
+fn text(
+    document: &TableDocument<'_>,
+    (paper, table): (&Paper, &PaperTable),
+    arguments: &TablesArguments,
+) -> String {
+    let name = match table.name.strip_prefix("fig") {
+        Some(number) => format!("Figure {number}"),
+        None => format!("Table {}", table.name),
+    };
+    let mut out = format!(
+        "{}\n",
+        render::text(&format!("{name} of {} ({}): {}", paper.name, paper.source, table.title))
     );
-    format!(
-        "{}\n\n\
-         Table 2\n\n{errors}\n\nTable 3\n\n{basic}\n\nTable 4\n\n{}\n\nTable 5\n\n{topics:#}\n\
-         Without errors: {} of 50 topics.\n\nTable 6\n\n{time}\n\nTable 7\n\n{}\n\n\
-         Capability limits (figures 8 and 9), in actions:\n{limits}",
-        render::text(&head),
-        causes(&published.causes),
-        without.join(" and "),
-        causes(&published.time_causes),
-    )
+    out += &format!("{}\n", render::paragraph(&table.measures));
+    if document.lines.is_empty() && document.by_hand.is_empty() {
+        return out + "Nothing is run for it.\n";
+    }
+    if !document.by_hand.is_empty() {
+        out += "\nBy hand:\n";
+        out.extend(document.by_hand.iter().map(|line| format!("  {line}\n")));
+    }
+    if !document.lines.is_empty() {
+        out += "\nMade by:\n";
+    }
+    for line in &document.lines {
+        out.extend(line.commands.iter().map(|line| format!("  {}\n", terminal::inline(line))));
+    }
+    if document.lines.iter().flat_map(|line| &line.commands).any(|line| line.contains(LIMIT)) {
+        out += &format!(
+            "{}\n",
+            render::text(&format!("{LIMIT} is the limit that the line above it finds at 20 %."))
+        );
+    }
+    if !document.lines.is_empty() {
+        let model = if arguments.model.is_empty() { MODEL } else { &arguments.model.join(" --model ") };
+        let cases = arguments.cases.map(|cases| format!(" --cases {cases}")).unwrap_or_default();
+        let data = arguments.data.iter().map(|(suite, file)| {
+            format!(" --data {}", planproof_report::shell_word(&format!("{suite}={}", file.display())))
+        });
+        let data: String = data.collect();
+        out += &format!(
+            "All of it: planproof tables {} {} --run --model {model}{cases}{data}\n",
+            paper.name, table.name
+        );
+    }
+    if !table.not_comparable.is_empty() {
+        out += "\nNot comparable with the published table:\n";
+        let folded = |what: &String| format!("{}\n", render::folded("  - ", what, 4));
+        out.extend(table.not_comparable.iter().map(folded));
+    }
+    if document.lines.is_empty() {
+        return out;
+    }
+    out.push('\n');
+    for NotRun { line, agent, why } in &document.not_run {
+        let what = format!("Not run, or not to its end: {agent} ({line}): {}", terminal::inline(why));
+        out += &format!("{}\n", render::paragraph(&what));
+    }
+    for line in document.lines.iter().filter(|line| !line.campaigns.is_empty()) {
+        let counts: Vec<u64> = line.campaigns.iter().map(|campaign| campaign.finished).collect();
+        let (least, most) = (counts.iter().min().copied(), counts.iter().max().copied());
+        let here = match (least.unwrap_or_default(), most.unwrap_or_default()) {
+            (least, most) if least == most => most.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        };
+        let small = if document.small.is_some() { "A SMALL VERSION. " } else { "" };
+        let what = format!(
+            "{small}{}: {here} finished in each of {}; the paper has {}.",
+            line.label,
+            render::counted(line.campaigns.len(), "campaign"),
+            line.paper_ran
+        );
+        out += &format!("{}\n", render::paragraph(&what));
+    }
+    out.push('\n');
+    match &document.result {
+        Laid::Nothing => out += "The run store holds no campaign of it yet.\n",
+        Laid::Orders(tables) => out += &pdoctor::text(tables, table.name.parse().ok()),
+        Laid::Limits(reports) => {
+            out.extend(reports.iter().map(|report| format!("{}\n", limit::text(report, &[]))));
+        }
+        Laid::Suites(laid) => {
+            for suite in laid {
+                suite_text(&mut out, suite, table);
+            }
+        }
+    }
+    out
+}
+
+/// The rows and sections of a suite, as far as the table has them.
+fn suite_text(out: &mut String, laid: &SuiteLaid, table: &PaperTable) {
+    let matrix = &laid.matrix;
+    if table.rows {
+        *out += &format!("{}\n", matrix::text(matrix));
+    } else if matrix.combinations.iter().any(|row| row.simulated) {
+        *out += &format!("{}\n\n", render::simulation());
+    }
+    let shown = |section: &Section| -> Option<Section> {
+        let mut section = section.clone();
+        if !table.captions.is_empty() {
+            section.tables.retain(|it| table.captions.iter().any(|caption| it.caption.contains(caption)));
+            // They stand for tables that a terminal usually has no room for.
+            section.lines.clear();
+            section.figures.clear();
+        }
+        (!section.tables.is_empty() || !section.lines.is_empty()).then_some(section)
+    };
+    for section in matrix.sections.0.iter().filter_map(shown) {
+        *out += &format!("{}\n\n", render::section_lines(&section));
+    }
+    let mut published = false;
+    for ((_, sections), row) in laid.campaigns.iter().zip(&matrix.combinations) {
+        for section in &sections.0 {
+            let Some(section) = shown(section) else { continue };
+            // The same for each campaign.
+            if section.key == "published" {
+                if !published {
+                    *out += &format!("{}\n\n", render::section_lines(&section));
+                }
+                published = true;
+                continue;
+            }
+            *out += &format!("{}\n{}\n\n", terminal::inline(&row.agent), render::section_lines(&section));
+        }
+    }
 }

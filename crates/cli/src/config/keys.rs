@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 107] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 114] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -44,6 +44,13 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 107] = [
     ("bench", "allow-repeats", "is about orders"),
     ("bench", "allow-distractors", "is about orders"),
     ("bench", "fail-at-once", "is about orders"),
+    ("tables", "run", "says what one call does"),
+    ("tables", "model", "is of the agents that one call names"),
+    ("tables", "max-cost", "belongs to one table"),
+    ("tables", "cases", "belongs to one table"),
+    ("tables", "data", "belongs to one table"),
+    ("tables", "pages", "belongs to one table"),
+    ("tables", "media", "belongs to one table"),
     ("run", "trace", "is what one call writes"),
     ("run", "review", "asks the person at one terminal"),
     ("run", "yes", "answers one question"),

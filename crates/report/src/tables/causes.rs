@@ -48,6 +48,8 @@ pub struct CauseRow {
     pub time: bool,
     /// The capability limit within which failures count; null if all failures of the campaign count.
     pub within: Option<u32>,
+    /// The pass rate at which that limit was taken, from 0 to 1; null if there is none.
+    pub threshold: Option<f64>,
     /// Failed cases that count.
     pub errors: u64,
     /// Those that were dissected.
@@ -65,7 +67,7 @@ pub struct CauseRow {
 }
 
 /// A column of table 5: all campaigns of one model, whatever the agent, as in the paper.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TopicColumn {
     /// The model; if it is unknown, the agent.
     pub model: String,
@@ -73,6 +75,8 @@ pub struct TopicColumn {
     pub simulated: bool,
     /// Whether the cases are of the time form, which the paper's table does not have.
     pub time: bool,
+    /// The pass rate at which the limits were taken within which errors count; null if all errors count.
+    pub threshold: Option<f64>,
     /// Ids of the campaigns.
     pub campaigns: Vec<String>,
     /// Dissected errors counted in it.
@@ -117,7 +121,8 @@ impl CauseRow {
             agent: campaign.report.agent.clone(),
             simulated: campaign.report.simulated,
             time: campaign.is_time_form,
-            within: campaign.within_limit.map(|(limit, _)| limit),
+            within: campaign.within_limit.map(|within| within.limit),
+            threshold: campaign.within_limit.map(|within| within.threshold),
             errors: report.errors,
             dissected,
             used: report.taken,
@@ -149,17 +154,19 @@ struct Merged<'a> {
 }
 
 impl TopicColumn {
-    /// The columns, ordered by form, then by whether the model is simulated, then by name.
+    /// The columns, ordered by form, then by whether the model is simulated, then by name and threshold.
     pub(super) fn of_all(campaigns: &[TabledCampaign<'_>]) -> Vec<Self> {
-        let mut merged: BTreeMap<(bool, bool, &str), Merged<'_>> = BTreeMap::new();
+        let mut merged: BTreeMap<(bool, bool, &str, Option<u64>), Merged<'_>> = BTreeMap::new();
         for campaign in campaigns {
             let TabledCauses::Dissected(dissection) = &campaign.causes else { continue };
             let model = campaign.report.model.as_ref().unwrap_or(&campaign.report.agent);
-            // Neither the two forms nor simulations and real models share a column.
-            let key = (campaign.is_time_form, campaign.report.simulated, model.as_str());
+            // Neither the two forms, nor simulations and real models, nor limits at different thresholds share one.
+            // The bits of numbers between 0 and 1 are in the order of the numbers.
+            let threshold = campaign.within_limit.map(|within| within.threshold.to_bits());
+            let key = (campaign.is_time_form, campaign.report.simulated, model.as_str(), threshold);
             merged.entry(key).or_default().add(campaign.id, dissection);
         }
-        let columns = merged.into_iter().map(|((time, simulated, model), merged)| {
+        let columns = merged.into_iter().map(|((time, simulated, model, threshold), merged)| {
             let Merged { campaigns, used, topics } = merged;
             let mut topics: Vec<TopicCount> = topics.into_values().collect();
             // Counted before the topics without any failure are dropped, which were never a cause either.
@@ -168,7 +175,17 @@ impl TopicColumn {
             // The sort is stable, so topics with equally many errors stay ordered by name.
             topics.sort_by_key(|topic| Reverse((topic.caused, topic.errors)));
             topics.truncate(TOPICS_MAX);
-            Self { model: model.to_owned(), simulated, time, campaigns, used, topics, never_a_cause }
+            let threshold = threshold.map(f64::from_bits);
+            Self {
+                model: model.to_owned(),
+                simulated,
+                time,
+                threshold,
+                campaigns,
+                used,
+                topics,
+                never_a_cause,
+            }
         });
         columns.collect()
     }

@@ -5,6 +5,7 @@ mod infeasible;
 mod oracle;
 mod overlaps;
 mod reading;
+mod rewriting;
 mod rules;
 mod shrink;
 mod synthesis;

@@ -360,11 +360,7 @@ impl Models<'_> {
         let prepared = prepare(&arguments.campaign, global, agent, CampaignCommand::Test(arguments))?;
         let run = &prepared.run;
         let ended = carry_out(&prepared, global, stop, |outcomes| run.all_at_once(outcomes)).await?;
-        match (ended.failure, run.options.broken_setup(&ended.progress)) {
-            (Some(failure), _) => Err(failure),
-            (None, Some(why)) => Err(Failure::outside(why)),
-            (None, None) => Ok(()),
-        }
+        prepared.came_to_its_end(ended)
     }
 
     fn report(&self, id: &str) -> Result<Report, Failure> {
@@ -471,7 +467,7 @@ fn is_of(row: &CampaignRow, agent: &AgentSpec, label: &str) -> bool {
 
 /// What was paid for a campaign, also for runs that were cut off. Nobody is paid for a simulation, but a real model is,
 /// whatever is simulated beside it.
-fn paid_for(row: &CampaignRow) -> Money {
+pub(in crate::commands) fn paid_for(row: &CampaignRow) -> Money {
     let is_simulation = row.model.as_deref().is_some_and(select::is_simulation);
     let paid = row.progress.spent.picodollars.filter(|_| !is_simulation);
     paid.map(Money::from_picodollars).unwrap_or_default()

@@ -7,6 +7,7 @@ use planproof_bench::{Outcome, Report};
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord, untyped};
 use planproof_report::{CommandLines, ReportedCampaign};
 
+use super::carry_out::Ended;
 use super::options::{OrderOptions, commands};
 use crate::failure::Failure;
 use crate::progress::tell;
@@ -70,6 +71,15 @@ impl Prepared {
             report,
             traces: &StoredTraces { store, campaign: &row.id },
         })
+    }
+
+    /// Why it could not be carried out, for commands that print nothing else of it.
+    pub(in crate::commands) fn came_to_its_end(&self, ended: Ended) -> Result<(), Failure> {
+        match (ended.failure, self.run.options.broken_setup(&ended.progress)) {
+            (Some(failure), _) => Err(failure),
+            (None, Some(why)) => Err(Failure::outside(why)),
+            (None, None) => Ok(()),
+        }
     }
 
     /// Reports on stderr how a replay differs from its recording. Returns whether it does.
