@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     }
     let days = arguments.choice.days.map(|days| days.to_string());
     let options = travel::options([
-        ("compat", arguments.compat.as_deref()),
+        ("compat", arguments.compat.map(travel::judgement)),
         ("mode", arguments.mode.as_deref()),
         ("hints", arguments.hints.as_deref()),
         ("days", days.as_deref()),
