@@ -20,7 +20,7 @@ use crate::behaviour::GrammarUse;
 use crate::behaviour::summary::{Choice, Otherwise};
 use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
 use crate::similar::most_similar;
-use crate::subtasks::SubTaskOptions;
+use crate::subtasks::{FormChoice, SubTaskOptions};
 use crate::team::{Deliver, ManagerPrompt, SupervisorWork, TeamOptions};
 use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent, TwoStageAgent};
 
@@ -57,7 +57,7 @@ const PROGRAM_OPTION: &str = "evaluator=program:";
 pub const SUITE_AGENTS: [&str; 5] = ["greedy", "reader", "solver", "solver-cheapest", "solver-from-text"];
 
 /// The options of an agent, in the order in which a name made from the command line has them.
-pub const AGENT_OPTIONS: [&str; 21] = [
+pub const AGENT_OPTIONS: [&str; 24] = [
     "samples",
     "summary",
     "evaluator",
@@ -65,12 +65,15 @@ pub const AGENT_OPTIONS: [&str; 21] = [
     "examples",
     "grammar",
     "correction",
+    COMPAT_OPTION,
     "compose-executors",
     TEXT_CALLS_OPTION,
     "format",
     "strategy",
     "feedback",
     "replies",
+    FORM_OPTION,
+    PROMPT_OPTION,
     "deliver",
     "supervisor",
     "manager",
@@ -90,11 +93,21 @@ const MEMORY_OPTION: &str = "memory";
 /// The option of function-calling loops that executes calls which the model writes as text.
 const TEXT_CALLS_OPTION: &str = "parse-text-calls";
 
+/// The option that has an agent follow the published implementation.
+const COMPAT_OPTION: &str = "compat";
+
+/// The option that names the file of a planner's prompt.
+const PROMPT_OPTION: &str = "prompt";
+
+/// The option of the one-step agent for the form in which it writes its sub-tasks.
+const FORM_OPTION: &str = "form";
+
 /// The options of a planning agent.
-const PLAN_OPTIONS: [&str; 5] = ["format", "strategy", "feedback", "replies", "judge"];
+const PLAN_OPTIONS: [&str; 7] =
+    ["format", "strategy", "feedback", "replies", "judge", PROMPT_OPTION, COMPAT_OPTION];
 
 /// The options of an agent that writes sub-tasks. A planning agent has them, too, except the memory.
-const SUB_TASK_OPTIONS: [&str; 3] = ["replies", "judge", MEMORY_OPTION];
+const SUB_TASK_OPTIONS: [&str; 4] = ["replies", "judge", PROMPT_OPTION, MEMORY_OPTION];
 
 /// The options of a team. All others are for agents that are made from a specification.
 const TEAM_OPTIONS: [&str; 6] =
@@ -194,6 +207,8 @@ pub struct AgentOptions {
     pub grammar: Option<GrammarUse>,
     /// Whose corrections are made.
     pub correction: Option<Compat>,
+    /// Whose agent it is where the published implementation differs from ours.
+    pub compat: Option<Compat>,
     /// In what plans are written.
     pub format: Option<PlanFormat>,
     /// How much of a plan one reply holds.
@@ -202,6 +217,10 @@ pub struct AgentOptions {
     pub feedback: Option<Feedback>,
     /// How often the model is asked again at most.
     pub replies: Option<NonZeroU32>,
+    /// In which form sub-tasks are written.
+    pub form: Option<FormChoice>,
+    /// The file of the prompt that a plan is asked for with.
+    pub prompt: Option<String>,
     /// What the deliverer of a team does.
     pub deliver: Option<Deliver>,
     /// What the supervisor of a team does with results.
@@ -455,12 +474,21 @@ impl AgentKind {
             return Ok(Self::Tools(of_tools, options));
         }
         if base == PlanningAgent::KIND {
-            return Ok(Self::Planning(AgentOptions::parse_for(base, options, |it| {
-                PLAN_OPTIONS.contains(&it)
-            })?));
+            let options = AgentOptions::parse_for(base, options, |it| PLAN_OPTIONS.contains(&it))?;
+            let PlanOptions { format, strategy, compat, .. } = options.planning();
+            let published = (compat, format, strategy);
+            if published == (Compat::Original, PlanFormat::Code, Strategy::StepByStep) {
+                return Err(AgentSpecError(format!(
+                    "the published code of {base} writes no programs step by step: leave out compat=original, or one of \
+                     format=code and strategy=step-by-step"
+                )));
+            }
+            return Ok(Self::Planning(options));
         }
         if let Some(division) = division(base) {
-            let options = AgentOptions::parse_for(base, options, |it| SUB_TASK_OPTIONS.contains(&it))?;
+            let options = AgentOptions::parse_for(base, options, |it| {
+                SUB_TASK_OPTIONS.contains(&it) || (it == FORM_OPTION && division == Division::AtOnce)
+            })?;
             return Ok(Self::SubTasks(division, options));
         }
         if base == TwoStageAgent::KIND {
@@ -473,9 +501,10 @@ impl AgentKind {
         if !is_specified(base) {
             return Err(unknown(kind));
         }
-        let others =
-            [&PLAN_OPTIONS[..], &SUB_TASK_OPTIONS, &TEAM_OPTIONS, &[PLANNER_OPTION], &[TEXT_CALLS_OPTION]];
-        let is_of_specified = |it: &str| !others.iter().any(|options| options.contains(&it));
+        let single = [PLANNER_OPTION, TEXT_CALLS_OPTION, FORM_OPTION];
+        let others = [&PLAN_OPTIONS[..], &SUB_TASK_OPTIONS, &TEAM_OPTIONS, &single];
+        let is_of_specified =
+            |it: &str| it == COMPAT_OPTION || !others.iter().any(|options| options.contains(&it));
         let options = AgentOptions::parse_for(base, options, is_of_specified)?;
         // A pair and an agent of one specification have the same options.
         let Some(pair) = base.strip_prefix(PAIR_PREFIX) else {
@@ -532,6 +561,7 @@ impl AgentOptions {
             strategy: self.strategy.unwrap_or(usual.strategy),
             feedback: self.feedback.unwrap_or(usual.feedback),
             replies_max: self.replies.unwrap_or(usual.replies_max),
+            compat: self.compat.unwrap_or(usual.compat),
         }
     }
 
@@ -541,6 +571,7 @@ impl AgentOptions {
         SubTaskOptions {
             replies_max: self.replies.unwrap_or(usual.replies_max),
             remembers: self.memory.unwrap_or(usual.remembers),
+            form: self.form.unwrap_or(usual.form),
         }
     }
 
@@ -602,12 +633,16 @@ impl AgentOptions {
                     let grammar = GrammarUse::ALL.into_iter().find(|it| it.as_str() == value);
                     read.grammar = Some(grammar.ok_or_else(|| wrong("off, corrections or auto"))?);
                 }
-                "correction" => {
-                    read.correction = Some(match value {
+                "correction" | COMPAT_OPTION => {
+                    let whose = match value {
                         "ours" => Compat::Ours,
                         "original" => Compat::Original,
                         _ => return Err(wrong("ours or original")),
-                    });
+                    };
+                    match option {
+                        COMPAT_OPTION => read.compat = Some(whose),
+                        _ => read.correction = Some(whose),
+                    }
                 }
                 "format" => {
                     let format = PlanFormat::ALL.into_iter().find(|it| it.as_str() == value);
@@ -647,6 +682,14 @@ impl AgentOptions {
                 }
                 PLANNER_OPTION => read.planner = Some(value.to_owned()),
                 "judge" => read.judge = Some(value.to_owned()),
+                FORM_OPTION => {
+                    let form = FormChoice::ALL.into_iter().find(|it| it.as_str() == value);
+                    read.form = Some(form.ok_or_else(|| wrong("pairs, lists, tools or asked"))?);
+                }
+                PROMPT_OPTION if value.is_empty() || value == STANDARD_INPUT => {
+                    return Err(wrong("the name of a file with the prompt"));
+                }
+                PROMPT_OPTION => read.prompt = Some(value.to_owned()),
                 "roles" if value.is_empty() => return Err(wrong("the name of a file of TOML")),
                 "roles" if value == STANDARD_INPUT => {
                     return Err(wrong(
@@ -668,6 +711,11 @@ impl AgentOptions {
                 }
             }
             read.written.push((option, value.to_owned()));
+        }
+        if (read.compat, read.correction) == (Some(Compat::Original), Some(Compat::Ours)) {
+            return Err(AgentSpecError(
+                "compat=original has the published correction: leave out correction=ours".to_owned(),
+            ));
         }
         Ok(read)
     }
@@ -706,6 +754,9 @@ fn kinds() -> Vec<&'static str> {
 
 /// The agents that have an option, for messages.
 fn who_has(option: &str) -> &'static str {
+    if option == COMPAT_OPTION {
+        return "agents that are made from a specification, and planning agents (plan)";
+    }
     let is_of_both = PLAN_OPTIONS.contains(&option) && SUB_TASK_OPTIONS.contains(&option);
     if is_of_both {
         "agents that plan (plan, one-step, sequential, hierarchical)"
@@ -715,6 +766,8 @@ fn who_has(option: &str) -> &'static str {
         "planning agents (plan)"
     } else if TEAM_OPTIONS.contains(&option) {
         "teams (team)"
+    } else if option == FORM_OPTION {
+        "the one-step agent (one-step)"
     } else if option == PLANNER_OPTION {
         "the two-stage agent (two-stage)"
     } else if option == TEXT_CALLS_OPTION {

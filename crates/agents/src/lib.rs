@@ -24,7 +24,7 @@
 //! (`behaviour/solve.rs`), a summary and whether it is better than its input (`behaviour/summary.rs`), a judgement
 //! (`behaviour/evaluator.rs`, by a program in `behaviour/evaluator/program.rs`), votes (`behaviour/votes.rs`) and the
 //! agent that takes them over samples of another (`behaviour/voting.rs`). What agents recall of earlier runs
-//! (`memory.rs`, which lists its parts).
+//! (`memory.rs`, which lists its parts). Prompts that users write for them (`template.rs`).
 
 mod agent;
 mod agent_spec;
@@ -40,6 +40,7 @@ mod similar;
 pub mod subtasks;
 mod surroundings;
 pub mod team;
+mod template;
 mod two_stage;
 
 pub use agent::{Agent, Contact, Ran, RunContext, RunError};
@@ -60,4 +61,5 @@ pub use similar::most_similar;
 pub use subtasks::SubTaskAgent;
 pub use surroundings::{ServedModel, ServedWatch, Surroundings};
 pub use team::TeamAgent;
+pub use template::{Placeholder, PromptTemplate, TEMPLATE_BYTES_MAX, TemplateError};
 pub use two_stage::TwoStageAgent;

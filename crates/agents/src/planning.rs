@@ -13,6 +13,7 @@
 mod carry_out;
 mod feedback;
 mod options;
+mod original;
 mod program;
 mod prompt;
 
@@ -26,11 +27,13 @@ use planproof_plan::{
     verify_next, verify_program,
 };
 use planproof_sandbox::{Sandbox, SandboxError};
+use planproof_spec::Compat;
 use planproof_tools::Toolbox;
 use planproof_trace::{Author, Catalogue, EndReason, EventKind, LimitKind, Port, Signature};
 use serde_json::Value;
 
 use crate::asking::Conversation;
+use crate::template::{Placeholder, PromptTemplate, TemplateError};
 use crate::{Agent, Ran, RunContext, RunError};
 use carry_out::Outputs;
 pub use options::{Feedback, PlanFormat, PlanOptions, Strategy};
@@ -47,6 +50,7 @@ const FINDING_BYTES_MAX: usize = 4 * 1024;
 pub struct PlanningAgent {
     model: Arc<dyn Model>,
     options: PlanOptions,
+    template: PromptTemplate,
     sandbox: Option<Arc<Sandbox>>,
     judge: Option<Arc<dyn Model>>,
 }
@@ -58,7 +62,26 @@ impl PlanningAgent {
     /// An agent that asks `model` and plans as `options` say. Without a sandbox only programs that are lists of calls
     /// are executed, step by step.
     pub fn new(model: Arc<dyn Model>, options: PlanOptions) -> Self {
-        Self { model, options, sandbox: None, judge: None }
+        let template = PromptTemplate::shipped(prompt::template(options));
+        Self { model, options, template, sandbox: None, judge: None }
+    }
+
+    /// The first message to the model of an agent with these options, with placeholders.
+    pub fn template(options: PlanOptions) -> String {
+        prompt::template(options)
+    }
+
+    /// The placeholders that it has, and those that it must have.
+    pub fn placeholders() -> &'static [Placeholder] {
+        &prompt::PLACEHOLDERS
+    }
+
+    /// The same agent, which sends this first message instead.
+    ///
+    /// # Errors
+    /// A placeholder is missing or unknown, or the text is too long.
+    pub fn with_prompt(self, text: &str) -> Result<Self, TemplateError> {
+        Ok(Self { template: PromptTemplate::new(text, &prompt::PLACEHOLDERS)?, ..self })
     }
 
     /// The same agent, which runs its programs in this sandbox.
@@ -77,7 +100,9 @@ impl PlanningAgent {
     async fn turns(&self, run: &RunContext<'_>) -> EndReason {
         let catalogue = catalogue(&**run.toolbox);
         let mut request = ChatRequest {
-            messages: vec![Message::User { text: prompt::first(self.options, &catalogue, run.query) }],
+            messages: vec![Message::User {
+                text: prompt::first(&self.template, self.options, &catalogue, run.query),
+            }],
             tools: [].into(),
             settings: Settings { temperature: Some(0.0), seed: Some(run.seed), ..Settings::default() },
             previous: None,
@@ -86,7 +111,11 @@ impl PlanningAgent {
         let mut work =
             Work { options: self.options, run, catalogue: &catalogue, sandbox, draft: Draft::default() };
         // What a model repeats of them is neither a plan nor the word that it gives up.
-        let instructions = [prompt::ending(self.options), &feedback::instructions(self.options)].join("\n");
+        let ending = match self.template.as_str() == prompt::template(self.options) {
+            true => prompt::ending(self.options),
+            false => self.template.ending(),
+        };
+        let instructions = [ending, &feedback::instructions(self.options)].join("\n");
         let mut conversation = Conversation::new(&*self.model, run);
         for asked_again in 0..run.limits.iterations {
             let reply = match conversation.ask(&mut request, run.recorder).await {
@@ -152,6 +181,8 @@ enum Next {
 struct Draft {
     /// Its steps; `None` for a program that is more than a list of calls.
     plan: Option<Plan>,
+    /// The nodes as the published parser reads them, where it does.
+    nodes: Option<Value>,
     /// The program, where plans are written as such.
     program: String,
     /// The plan in its current form was executed to its end, or that failed.
@@ -173,9 +204,13 @@ struct Work<'a> {
 impl Work<'_> {
     /// Makes of a reply what it is worth.
     async fn consider(&mut self, reply: &str) -> Result<Next, SandboxError> {
-        match self.options.strategy {
-            Strategy::MultiStep => self.consider_whole(reply).await,
-            Strategy::StepByStep => Ok(self.consider_step(reply).await),
+        match (self.options.strategy, self.options.compat) {
+            (Strategy::MultiStep, Compat::Ours) => self.consider_whole(reply).await,
+            (Strategy::MultiStep, Compat::Original) => self.consider_whole_as_published(reply).await,
+            (Strategy::StepByStep, Compat::Original) if self.options.format == PlanFormat::Json => {
+                Ok(self.consider_step_as_published(reply).await)
+            }
+            (Strategy::StepByStep, _) => Ok(self.consider_step(reply).await),
         }
     }
 
@@ -357,7 +392,10 @@ impl Work<'_> {
     }
 
     fn answer(&self) -> String {
-        let Draft { plan, program, .. } = &self.draft;
+        let Draft { plan, program, nodes, .. } = &self.draft;
+        if let Some(nodes) = nodes {
+            return serde_json::json!({ "nodes": nodes }).to_string();
+        }
         match (self.options.format, plan) {
             // Steps that came one by one are lines without an enclosing function.
             (PlanFormat::Code, Some(plan)) if self.options.strategy == Strategy::StepByStep => {

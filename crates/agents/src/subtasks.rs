@@ -27,14 +27,16 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use planproof_model::{BoxFuture, Model, run_time};
+use planproof_model::{BoxFuture, Message, Model, run_time};
 use planproof_plan::subtasks::{
-    Asking, Division, Pair, PlanFault, PlanFaultKind, read_groups, read_next, read_plan, sections,
+    Asking, Division, Pair, PlanFault, PlanFaultKind, PlanForm, read_groups, read_next, read_plan_in,
+    sections,
 };
 use planproof_plan::team::review::ReviewReason;
 use planproof_trace::{Author, EndReason, EventKind};
 use serde_json::Value;
 
+use crate::template::{Placeholder, PromptTemplate, TemplateError};
 use crate::{Agent, Ran, RunContext, RunError};
 use conversation::Desk;
 use steps::Steps;
@@ -52,12 +54,49 @@ pub struct SubTaskOptions {
     pub replies_max: NonZeroU32,
     /// Whether the model sees lessons of earlier runs, if a run is given any.
     pub remembers: bool,
+    /// In which form all sub-tasks at once are written.
+    pub form: FormChoice,
+}
+
+/// In which form a plan is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormChoice {
+    /// In this one, whatever the case asks for.
+    Always(PlanForm),
+    /// In the one that the case asks for ([`Toolbox::plan_form`](planproof_tools::Toolbox::plan_form)), or else in
+    /// pairs.
+    AsAsked,
+}
+
+impl FormChoice {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Always(PlanForm::Pairs),
+        Self::Always(PlanForm::Lists),
+        Self::Always(PlanForm::Tools),
+        Self::AsAsked,
+    ];
+
+    /// The word used in names of agents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Always(form) => form.as_str(),
+            Self::AsAsked => "asked",
+        }
+    }
+}
+
+impl Default for FormChoice {
+    fn default() -> Self {
+        Self::Always(PlanForm::default())
+    }
 }
 
 impl Default for SubTaskOptions {
-    /// Three further replies, and no memory.
+    /// Three further replies, no memory, and pairs.
     fn default() -> Self {
-        Self { replies_max: NonZeroU32::MIN.saturating_add(2), remembers: false }
+        let replies_max = NonZeroU32::MIN.saturating_add(2);
+        Self { replies_max, remembers: false, form: FormChoice::default() }
     }
 }
 
@@ -67,6 +106,8 @@ pub struct SubTaskAgent {
     model: Arc<dyn Model>,
     division: Division,
     options: SubTaskOptions,
+    /// The prompt of the planner, if it is the user's.
+    template: Option<PromptTemplate>,
     judge: Option<Arc<dyn Model>>,
 }
 
@@ -74,7 +115,44 @@ impl SubTaskAgent {
     /// An agent that asks `model` and divides tasks in this way. The model need not support tool calls: it writes the
     /// arguments as text.
     pub fn new(model: Arc<dyn Model>, division: Division, options: SubTaskOptions) -> Self {
-        Self { model, division, options, judge: None }
+        Self { model, division, options, template: None, judge: None }
+    }
+
+    /// The prompt with which the planner of such an agent is asked for sub-tasks. (A hierarchical one is asked for
+    /// groups before, with another prompt.)
+    pub fn template(division: Division, options: SubTaskOptions) -> String {
+        let form = match options.form {
+            FormChoice::Always(form) => form,
+            FormChoice::AsAsked => PlanForm::default(),
+        };
+        prompts::template(division, form)
+    }
+
+    /// The placeholders that it has, and those that it must have.
+    pub fn placeholders(division: Division, options: SubTaskOptions) -> Vec<Placeholder> {
+        prompts::placeholders(division, options)
+    }
+
+    /// The same agent, whose planner is asked with this prompt instead.
+    ///
+    /// # Errors
+    /// A placeholder is missing or unknown, or the text is too long.
+    pub fn with_prompt(self, text: &str) -> Result<Self, TemplateError> {
+        let template = PromptTemplate::new(text, &prompts::placeholders(self.division, self.options))?;
+        Ok(Self { template: Some(template), ..self })
+    }
+
+    /// The prompt of the planner.
+    fn planner(&self, form: PlanForm) -> PromptTemplate {
+        self.template
+            .clone()
+            .unwrap_or_else(|| PromptTemplate::shipped(prompts::template(self.division, form)))
+    }
+
+    /// What the trace notes of the planner's prompt: the division where the prompt is the user's, because its words do
+    /// not tell.
+    fn about_prompt(&self) -> &'static str {
+        if self.template.is_some() { self.division.as_str() } else { "" }
     }
 
     /// The same agent, with a model that answers what cases leave to a judge, such as whether a sub-task is the right
@@ -94,9 +172,19 @@ impl SubTaskAgent {
         match self.division {
             Division::AtOnce => {
                 let lessons = remembering::of_runs(&desk, Asking::Plan, run.query);
+                let form = match self.options.form {
+                    FormChoice::Always(form) => form,
+                    FormChoice::AsAsked => {
+                        run.toolbox.plan_form().and_then(PlanForm::find).unwrap_or_default()
+                    }
+                };
+                let whole = prompts::Whole { task: run.query, tools, group: None, lessons: &lessons };
+                let prompt = prompts::planner(&self.planner(form), &whole, "", &[]);
+                desk.note_prompt(Asking::Plan, &prompt, self.about_prompt());
+                let messages = vec![Message::User { text: prompt }];
                 let most = run.limits.sub_tasks();
-                let prompt = prompts::plan(run.query, tools, &lessons);
-                let pairs = desk.ask(Asking::Plan, prompt, |reply| read_plan(reply, &names, most)).await?;
+                let read = |reply: &str| read_plan_in(reply, &names, form, most);
+                let pairs = desk.ask_on(Asking::Plan, messages, false, read).await?;
                 let list: Value = pairs.iter().map(Pair::to_json).collect();
                 desk.note(Asking::Plan, sections::PLAN, Author::Model, &list.to_string(), "");
                 pairs.into_iter().for_each(|pair| steps.add(pair, 0));
@@ -139,15 +227,18 @@ impl SubTaskAgent {
         let tools = run.toolbox.tools();
         let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let mut is_first = true;
+        let template = self.planner(PlanForm::default());
         let lessons = remembering::of_runs(desk, Asking::Next, group.unwrap_or(run.query));
         loop {
             let earlier = steps.results(Some(number));
             let whole = prompts::Whole { task: run.query, tools, group, lessons: &lessons };
-            let first = prompts::next(&whole, &earlier, steps.dropped());
+            let first = prompts::planner(&template, &whole, &earlier, steps.dropped());
+            if is_first {
+                desk.note_prompt(Asking::Next, &first, self.about_prompt());
+            }
             // Rebuilt from the sub-tasks each time, so that a person's changes are part of the conversation.
             let messages = steps.conversation(first, number);
-            let next =
-                desk.ask_on(Asking::Next, messages, is_first, |reply| read_next(reply, &names)).await?;
+            let next = desk.ask_on(Asking::Next, messages, false, |reply| read_next(reply, &names)).await?;
             is_first = false;
             let Some(pair) = next else { return Ok(()) };
             let count = steps.len() + 1;

@@ -45,7 +45,7 @@ use crate::{Agent, Ran, RunContext, RunError, asking};
 pub use options::{Deliver, ManagerPrompt, SupervisorWork, TeamOptions};
 pub use progress::REVISIONS_MAX;
 use progress::{Progress, Reviewed, to_json};
-pub use prompts::{PromptError, TEMPLATE_BYTES_MAX, TeamPrompts};
+pub use prompts::{PromptError, TeamPrompts};
 pub use review::{ReviewWhen, Reviewer, Reviewing};
 use sub_task::SubTaskEnd;
 

@@ -51,6 +51,10 @@ impl Toolbox for GuardedTools {
         self.tools.outage()
     }
 
+    fn plan_form(&self) -> Option<&'static str> {
+        self.tools.plan_form()
+    }
+
     fn runs_side_by_side(&self) -> bool {
         false
     }

@@ -9,6 +9,7 @@ mod idle;
 mod limit;
 mod mnms;
 mod models;
+mod prompts;
 mod serve;
 mod setup;
 mod short;
@@ -34,6 +35,7 @@ pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use limit::LimitArguments;
 pub(crate) use mnms::*;
 pub(crate) use models::*;
+pub(crate) use prompts::PromptsArguments;
 pub(crate) use serve::*;
 pub(crate) use setup::*;
 pub(crate) use short::with_short_helps;
@@ -106,6 +108,27 @@ pub(crate) struct Global {
     pub(crate) given: Given,
 }
 
+impl Arguments {
+    /// Gives `--compat` to what it is about: the judgement of a suite or the dissection of failures where there is one,
+    /// and else the agent.
+    pub(crate) fn settle(&mut self) {
+        match &mut self.command {
+            Command::Test(test) => {
+                if test.dissect.dissect {
+                    test.dissect.compat = test.campaign.agent_options.compat.take();
+                } else if test.campaign.resume.is_some() {
+                    // From the configuration file: on the command line it is refused. A campaign keeps its agent.
+                    test.campaign.agent_options.compat = None;
+                }
+            }
+            Command::Bench(bench) if bench.suite.as_deref() == Some(planproof_travel::suite::NAME) => {
+                bench.compat = bench.campaign.agent_options.compat.take();
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The ids of the arguments that are given; defaults and the environment do not count.
 #[derive(Debug, Default)]
 pub(crate) struct Given(BTreeSet<String>);
@@ -158,6 +181,10 @@ pub(crate) enum Command {
     Tables(Signed<TablesArguments>),
     /// Run an agent on a task with your own tools, and show its trace.
     Run(Signed<RunArguments>),
+    /// Print the prompt that an agent asks for a plan with, to start your own from.
+    ///
+    /// `prompt=FILE` in the name of an agent, as in `plan:prompt=plan.txt@MODEL`, replaces it.
+    Prompts(Signed<PromptsArguments>),
     /// Check whether models and their servers can be tested.
     Models(Signed<ModelsCommands>),
     /// Serve a model on this machine over the protocols of OpenAI, Anthropic and Gemini.

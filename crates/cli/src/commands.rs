@@ -12,6 +12,7 @@ pub(crate) mod man;
 pub(crate) mod matrix;
 pub(crate) mod mnms;
 pub(crate) mod models;
+pub(crate) mod prompts;
 pub(crate) mod read;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -131,6 +131,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
         return Err(Failure::usage(what));
     }
     let mut arguments = Arguments::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| exit(&error));
+    arguments.settle();
     arguments.global.command_line = command_line(&words);
     arguments.global.given = given;
     Ok(Parsed { arguments, origins: Origins(settings) })

@@ -153,6 +153,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Tables(options) => commands::tables::run(options, global),
         Command::Limit(options) => commands::limit::run(options, global),
         Command::Run(options) => commands::run::run(options, global),
+        Command::Prompts(options) => commands::prompts::run(options, global),
         Command::Models(options) => commands::models::run(options, global),
         Command::ServeModel(options) => commands::serve_model::run(options, global),
         Command::ServeTools(options) => commands::serve_tools::run(options, global),

@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use planproof_agents::planning::PlanFormat;
 use planproof_agents::{
-    Agent, AgentForm, AgentKind, AgentSpec, CommandAgent, CommandError, FunctionCallingAgent, PlanningAgent,
-    ProgramSetting, SubTaskAgent, ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent, most_similar,
+    Agent, AgentForm, AgentKind, AgentOptions, AgentSpec, CommandAgent, CommandError, FunctionCallingAgent,
+    PlanningAgent, ProgramSetting, SubTaskAgent, ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent,
+    most_similar,
 };
 use planproof_bench::{AgentUnderTest, OfSuite};
 use planproof_isolation::MachineIsolation;
@@ -462,10 +463,16 @@ fn with_models(
             Ok(under_test(Arc::new(agent), name, Some(&shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::Planning(of_agent), model } => {
+            // Files are read before models are looked for, whose keys may be missing.
+            let prompt = own_prompt(of_agent)?;
             let model = find_model(model, ModelForm::Chat)?;
             let shown_name = model.name().to_owned();
             let options = of_agent.planning();
             let mut agent = PlanningAgent::new(model, options);
+            if let Some((file, text)) = &prompt {
+                agent =
+                    agent.with_prompt(text).map_err(|error| Failure::usage(format!("{file}: {error}")))?;
+            }
             if let Some(judge) = &of_agent.judge {
                 agent = agent.with_judge(find_model(judge, ModelForm::Chat)?);
             }
@@ -475,9 +482,14 @@ fn with_models(
             Ok(under_test(Arc::new(agent), name, Some(&shown_name)))
         }
         AgentForm::Asking { kind: AgentKind::SubTasks(division, options), model } => {
+            let prompt = own_prompt(options)?;
             let model = find_model(model, ModelForm::Chat)?;
             let shown_name = model.name().to_owned();
             let mut agent = SubTaskAgent::new(model, *division, options.sub_tasks());
+            if let Some((file, text)) = &prompt {
+                agent =
+                    agent.with_prompt(text).map_err(|error| Failure::usage(format!("{file}: {error}")))?;
+            }
             if let Some(judge) = &options.judge {
                 agent = agent.with_judge(find_model(judge, ModelForm::Chat)?);
             }
@@ -501,6 +513,12 @@ fn with_models(
             Ok(under_test(agent, name, Some(model.name())))
         }
     }
+}
+
+/// The prompt of the user's that an agent asks for a plan with, and the name of its file.
+fn own_prompt(options: &AgentOptions) -> Result<Option<(&str, String)>, Failure> {
+    let Some(file) = options.prompt.as_deref() else { return Ok(None) };
+    Ok(Some((file, read_text(Path::new(file))?)))
 }
 
 /// Where no program is an agent.

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
 use planproof_agents::behaviour::Schemas;
-use planproof_spec::{Compat, Diagnostic, FaultySpec, Loaded, SHIPPED, Severity, load_with_schemas, shipped};
+use planproof_spec::{
+    Compat, Diagnostic, FaultySpec, Loaded, SHIPPED, Severity, load_as_published, load_with_schemas, shipped,
+};
 
 use crate::failure::Failure;
 use crate::progress::tell;
@@ -77,14 +79,26 @@ impl Source {
 
     /// As [`load`](Self::load), with its faults on stderr; warnings, too, if `shows_warnings`.
     pub(crate) fn load_or_explain(&self, compat: Compat, shows_warnings: bool) -> Result<Loaded, Failure> {
-        let loaded = self.load(compat).map_err(|faulty| {
-            self.show(&faulty.diagnostics);
-            Failure::usage(format!("{} cannot be used", self.name))
-        })?;
+        let loaded = self.load(compat).map_err(|faulty| self.explained(&faulty))?;
         if shows_warnings {
             self.show(&loaded.warnings);
         }
         Ok(loaded)
+    }
+
+    /// The specification of an agent, with its faults on stderr. With [`Compat::Original`] it may be as its paper
+    /// prints it, without handlers and content rules.
+    pub(crate) fn for_agent(&self, compat: Compat) -> Result<Loaded, Failure> {
+        let loaded = match compat {
+            Compat::Ours => self.load(compat),
+            Compat::Original => load_as_published(&self.text, &Schemas::default()),
+        };
+        loaded.map_err(|faulty| self.explained(&faulty))
+    }
+
+    fn explained(&self, faulty: &FaultySpec) -> Failure {
+        self.show(&faulty.diagnostics);
+        Failure::usage(format!("{} cannot be used", self.name))
     }
 
     /// Prints diagnostics to stderr, with the lines they speak of; at most [`SHOWN_MAX`], and no line of more than

@@ -64,6 +64,10 @@ impl Toolbox for Unrelated {
         None
     }
 
+    fn plan_form(&self) -> Option<&'static str> {
+        self.0.plan_form()
+    }
+
     fn restoring(&self) -> Restoring {
         self.0.restoring()
     }

@@ -20,7 +20,7 @@ use planproof_travel::tables::{
 };
 use ring::digest::{Context, SHA256};
 
-use crate::arguments::Global;
+use crate::arguments::{CompatChoice, Global};
 use crate::config::data_set;
 use crate::failure::Failure;
 use crate::progress::{Phases, tell};
@@ -82,6 +82,14 @@ fn not_here(path: &Path) -> String {
 /// The options among these that are given.
 pub(crate) fn options<'a, const N: usize>(given: [(&'a str, Option<&'a str>); N]) -> Vec<(&'a str, &'a str)> {
     given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The word of the suite for how plans are judged.
+pub(crate) fn judgement(compat: CompatChoice) -> &'static str {
+    match compat {
+        CompatChoice::Original => "original",
+        CompatChoice::Ours => "right",
+    }
 }
 
 /// The suites that have an option of this name beside those of all suites.

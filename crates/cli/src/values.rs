@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::Display;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -110,6 +110,12 @@ impl<A> Deref for Signed<A> {
 
     fn deref(&self) -> &A {
         &self.0
+    }
+}
+
+impl<A> DerefMut for Signed<A> {
+    fn deref_mut(&mut self) -> &mut A {
+        &mut self.0
     }
 }
 

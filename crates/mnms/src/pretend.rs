@@ -57,6 +57,10 @@ impl Toolbox for Catalogued {
         self.0.outage()
     }
 
+    fn plan_form(&self) -> Option<&'static str> {
+        self.0.plan_form()
+    }
+
     fn restoring(&self) -> Restoring {
         self.0.restoring()
     }

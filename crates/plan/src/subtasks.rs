@@ -3,10 +3,11 @@
 //! Task Planning and Tool Usage", section 2.3; the words are ours.)
 //!
 //! The authors of prompts, the simulations that answer them, and the readers of traces share only these. Parsing a
-//! reply to sub-tasks is in `subtasks/read.rs`, the arguments of a call in `subtasks/arguments.rs`, and the plan in a
-//! trace in `subtasks/of_run.rs`.
+//! reply to sub-tasks is in `subtasks/read.rs`, its forms in `subtasks/form.rs`, the arguments of a call in
+//! `subtasks/arguments.rs`, and the plan in a trace in `subtasks/of_run.rs`.
 
 mod arguments;
+mod form;
 mod of_run;
 mod read;
 
@@ -15,8 +16,9 @@ use std::fmt;
 use serde_json::{Map, Value as Json};
 
 pub use arguments::read_arguments;
+pub use form::PlanForm;
 pub use of_run::PlanOfRun;
-pub use read::{PlanFault, PlanFaultKind, read_groups, read_next, read_plan};
+pub use read::{PlanFault, PlanFaultKind, read_groups, read_next, read_plan, read_plan_in};
 
 /// The most sub-tasks of a plan, whether they are written at once or one at a time, unless a case may need more.
 pub const SUB_TASKS_MAX: usize = 20;

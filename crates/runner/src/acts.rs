@@ -65,6 +65,7 @@ impl StoredOptions {
             specifications: _,
             evaluator_files: _,
             team_files: _,
+            prompt_files: _,
             // The caller's.
             of_suite: _,
             serve_model,

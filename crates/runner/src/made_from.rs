@@ -23,6 +23,8 @@ pub struct MadeFrom {
     pub evaluator_files: Vec<FileDigest>,
     /// The description of its roles, and the prompts named there.
     pub team_files: Vec<FileDigest>,
+    /// The prompt that it asks for a plan with.
+    pub prompt_files: Vec<FileDigest>,
 }
 
 impl MadeFrom {
@@ -43,6 +45,7 @@ impl MadeFrom {
             ("the specification", &self.specifications, now.specifications),
             ("the evaluator's file", &self.evaluator_files, now.evaluator_files),
             ("the team's file", &self.team_files, now.team_files),
+            ("the prompt", &self.prompt_files, now.prompt_files),
         ];
         for (what, before, now) in lists {
             for then in before {

@@ -82,6 +82,9 @@ pub struct StoredOptions {
     /// The description of a team's roles that the agent is made from, and the prompts named in it, by digest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) team_files: Vec<FileDigest>,
+    /// The prompt of the user's that the agent asks for a plan with, by digest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) prompt_files: Vec<FileDigest>,
     /// The version of all prompts of planproof with which it was started; absent in campaigns from before it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<String>,
@@ -219,6 +222,7 @@ impl StoredOptions {
             specifications: Vec::new(),
             evaluator_files: Vec::new(),
             team_files: Vec::new(),
+            prompt_files: Vec::new(),
             prompts: None,
             of_suite: Map::new(),
         }
@@ -246,15 +250,17 @@ impl StoredOptions {
             specifications: self.specifications.clone(),
             evaluator_files: self.evaluator_files.clone(),
             team_files: self.team_files.clone(),
+            prompt_files: self.prompt_files.clone(),
         }
     }
 
     /// Stores the user's files that the agent is made from.
     pub fn set_made_from(&mut self, made_from: MadeFrom) {
-        let MadeFrom { specifications, evaluator_files, team_files } = made_from;
+        let MadeFrom { specifications, evaluator_files, team_files, prompt_files } = made_from;
         self.specifications = specifications;
         self.evaluator_files = evaluator_files;
         self.team_files = team_files;
+        self.prompt_files = prompt_files;
     }
 
     /// The cost of making its cases; `None` if they were not synthesised.

@@ -10,7 +10,7 @@ use std::fmt;
 
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::entailing;
-use planproof_plan::subtasks::{Asking, DONE, Pair, headings, judging};
+use planproof_plan::subtasks::{Asking, DONE, Pair, PlanForm, headings, judging};
 use planproof_suite::{GoldCall, GoldSubTask};
 use planproof_trace::CallId;
 use serde_json::Value as Json;
@@ -98,10 +98,7 @@ impl<'r> Request<'r> {
         // A randomly wrong answer comes from a wrong plan.
         let fault = planted.or_else(|| handed.strike.map(|_| SubTaskFault::WrongTool));
         match self.asking {
-            Asking::Plan => {
-                let list: Json = self.pairs(handed, fault).iter().map(Pair::to_json).collect();
-                cut_off(list.to_string(), fault)
-            }
+            Asking::Plan => cut_off(self.written(&self.pairs(handed, fault)), fault),
             Asking::Next => {
                 let pairs = self.pairs(handed, fault);
                 // Within a group, only its own sub-tasks are due.
@@ -129,6 +126,19 @@ impl<'r> Request<'r> {
                 Some(SubTaskFault::NoSummary) => first_part(&handed.answer),
                 _ => handed.answer.clone(),
             },
+        }
+    }
+
+    /// A plan in the form that is asked for.
+    fn written(&self, pairs: &[Pair]) -> String {
+        let asked = self.section(headings::REPLY);
+        let names = || pairs.iter().map(|pair| pair.tool.as_str()).collect::<Json>();
+        match PlanForm::ALL.into_iter().find(|form| asked.starts_with(form.mark())).unwrap_or_default() {
+            PlanForm::Pairs => pairs.iter().map(Pair::to_json).collect::<Json>().to_string(),
+            PlanForm::Tools => names().to_string(),
+            PlanForm::Lists => {
+                format!("{}\n{}", names(), pairs.iter().map(|pair| pair.text.as_str()).collect::<Json>())
+            }
         }
     }
 

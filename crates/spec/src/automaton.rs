@@ -15,8 +15,9 @@ use std::sync::Arc;
 
 use planproof_trace::ToolCall;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::monitor::SchemaValidator;
+use crate::published;
 use crate::read::tree::Faults;
 use crate::read::{self, Draft};
 use crate::{Formula, FormulaKind, Prompts, Severity, ShownExample, Spec, State};
@@ -169,6 +170,30 @@ pub fn load_with_schemas(
     let mut faults = Faults::default();
     let draft = read::read(source, &mut faults);
     finish(draft, compat, Some(schemas), faults)
+}
+
+/// As [`load_with_schemas`] with [`Compat::Original`], for an agent: states of the environment without a handler, and
+/// states of calls without content rules, get those that states of their prompts or names have in the published agents,
+/// such as `run-call` for `Obs`.
+///
+/// # Errors
+/// All faults at once, if one of them is an error. A state of the environment that no published agent has needs a
+/// handler here, too.
+pub fn load_as_published(source: &str, schemas: &dyn SchemaValidator) -> Result<Loaded, FaultySpec> {
+    let mut faults = Faults::default();
+    let mut draft = read::read(source, &mut faults);
+    if let Some(states) = draft.as_mut().and_then(|draft| draft.states.as_deref_mut()) {
+        published::bind(states);
+    }
+    let loaded = finish(draft, Compat::Original, Some(schemas), faults)?;
+    let is_unbound = |diagnostic: &Diagnostic| diagnostic.code == Code::UnboundEnvironment;
+    if !loaded.warnings.iter().any(is_unbound) {
+        return Ok(loaded);
+    }
+    // A warning where a specification is only looked at; an agent cannot go on without the text of such a state.
+    let mut diagnostics = loaded.warnings;
+    diagnostics.iter_mut().filter(|it| is_unbound(it)).for_each(|it| it.severity = Severity::Error);
+    Err(FaultySpec { diagnostics })
 }
 
 /// A deterministic automaton with the fewest positions. The end can be reached from each of its positions.

@@ -100,7 +100,8 @@
 //! (`automaton/execution.rs`), and of a plan's (`automaton/plan.rs`); a walk by names of states (`walk.rs`); and the
 //! monitor (`monitor.rs`), which is given a model's text and says what is to be done next. The definitions are
 //! implemented literally in `textbook.rs`, as the twin of the automaton. Six published agents are shipped
-//! (`shipped.rs`, as in `specs/react.spec`).
+//! (`shipped.rs`, as in `specs/react.spec`); what specifications leave open that are as their paper prints them is
+//! added by the names of their states (`published.rs`).
 
 mod automaton;
 mod diagnostic;
@@ -109,6 +110,7 @@ mod handler;
 mod pattern;
 mod print;
 mod prompts;
+mod published;
 mod read;
 mod shipped;
 mod span;
@@ -121,7 +123,8 @@ pub mod monitor;
 pub mod textbook;
 
 pub use automaton::{
-    Automaton, Compat, Entered, Fate, FaultySpec, Loaded, Position, StateId, load, load_with_schemas, read,
+    Automaton, Compat, Entered, Fate, FaultySpec, Loaded, Position, StateId, load, load_as_published,
+    load_with_schemas, read,
 };
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use handler::Handler;

@@ -106,7 +106,7 @@ impl Display for Requirement {
 }
 
 /// A string in source form: raw if that avoids escapes.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let needs_escape = text.contains(['"', '\\']);
     let is_printable = text.chars().all(|c| !c.is_control());
     // A raw string ends at the first `"#`, and has no escapes for control characters.

@@ -50,6 +50,12 @@ pub trait Toolbox: Send + Sync {
         None
     }
 
+    /// The form in which the case asks for a plan over these tools, if it is one about such forms: a word of
+    /// `planproof_plan::subtasks::PlanForm`.
+    fn plan_form(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How these tools are restored to the state that they had when their run was cut off.
     fn restoring(&self) -> Restoring {
         Restoring::Impossible

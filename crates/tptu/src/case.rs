@@ -13,6 +13,7 @@ use planproof_trace::{EndReason, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::asked::AskedFor;
 use crate::evaluation::PaperEvaluation;
 use crate::judge::EvaluationDetail;
 use crate::question::{AnswerPart, GoldStep, LINE_BYTES_MAX, ToolQuestion};
@@ -244,11 +245,19 @@ impl Case for TptuCase {
     /// `sql` over the eight tables, and the additional tools.
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         let sql: Arc<dyn Toolbox> = Arc::new(SqlTools::new(tables::database().map_err(CaseError::new)?));
-        let Some(make) = &self.tools else { return Ok(sql) };
-        let others = make(self.evaluation())?;
-        let sources = [(sql::NAME, sql), ("other tools", others)];
-        let sources = sources.map(|(label, toolbox)| OpenSource::new(label, None, toolbox));
-        Ok(Arc::new(CombinedTools::new(sources.into()).map_err(CaseError::new)?))
+        let tools: Arc<dyn Toolbox> = match &self.tools {
+            None => sql,
+            Some(make) => {
+                let others = make(self.evaluation())?;
+                let sources = [(sql::NAME, sql), ("other tools", others)];
+                let sources = sources.map(|(label, toolbox)| OpenSource::new(label, None, toolbox));
+                Arc::new(CombinedTools::new(sources.into()).map_err(CaseError::new)?)
+            }
+        };
+        Ok(match self.evaluation().plan_form() {
+            Some(form) => Arc::new(AskedFor { tools, form: form.as_str() }),
+            None => tools,
+        })
     }
 
     fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {

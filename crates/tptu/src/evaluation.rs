@@ -1,5 +1,6 @@
 //! The required output of an agent, and so the scoring.
 
+use planproof_plan::subtasks::PlanForm;
 use serde::{Deserialize, Serialize};
 
 use crate::tool::ToolName;
@@ -45,6 +46,16 @@ impl PaperEvaluation {
         Self::MathCode,
         Self::EndToEnd,
     ];
+
+    /// The form in which all sub-tasks are to be written at once; `None` where that is not what it asks for.
+    pub const fn plan_form(self) -> Option<PlanForm> {
+        match self {
+            Self::ToolOrder => Some(PlanForm::Tools),
+            Self::ToolSubtaskLists => Some(PlanForm::Lists),
+            Self::Pairs | Self::PairsUnrelated => Some(PlanForm::Pairs),
+            _ => None,
+        }
+    }
 
     /// Its name in files.
     pub const fn name(self) -> &'static str {

@@ -23,10 +23,12 @@
 //! (`fault.rs`).
 //!
 //! The suite (`suite.rs`): a question under an evaluation as a case (`case.rs`) with its prompt (`prompt.rs`), the
-//! data of a run (`runs.rs`), the verdict on it (`judge.rs`; on an executed plan, `carried_out.rs`) in words
-//! (`explain.rs`), the questions to a judge model about sub-tasks (`sub_task_questions.rs`), answers from elsewhere
-//! (`predictions.rs`), and figures beside the published ones (`figures.rs`).
+//! tools with the form of the plan that it asks for (`asked.rs`), the data of a run (`runs.rs`), the verdict on it
+//! (`judge.rs`; on an executed plan, `carried_out.rs`) in words (`explain.rs`), the questions to a judge model about
+//! sub-tasks (`sub_task_questions.rs`), answers from elsewhere (`predictions.rs`), and figures beside the published
+//! ones (`figures.rs`).
 
+mod asked;
 mod carried_out;
 mod case;
 mod concepts;

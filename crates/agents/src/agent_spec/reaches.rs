@@ -72,10 +72,13 @@ impl AgentOptions {
             examples: _,
             grammar: _,
             correction: _,
+            compat: _,
             format: _,
             strategy: _,
             feedback: _,
             replies: _,
+            form: _,
+            prompt,
             deliver: _,
             supervisor: _,
             manager: _,
@@ -94,7 +97,7 @@ impl AgentOptions {
             Some(EvaluatorName::Program(command)) => all.push(Reach::Program(command)),
         }
         // The file can name further models, which are used only where the file is.
-        all.extend(roles.as_deref().map(Reach::File));
+        all.extend([roles, prompt].into_iter().filter_map(|file| file.as_deref().map(Reach::File)));
         all.extend([judge, planner].into_iter().filter_map(|model| model.as_deref().map(Reach::Model)));
     }
 }
@@ -122,6 +125,7 @@ mod tests {
                 vec![Reach::Model("sim/perfect"), Reach::Model("openai/y")],
             ),
             ("team:roles=r.toml@sim/perfect", vec![Reach::Model("sim/perfect"), Reach::File("r.toml")]),
+            ("plan:prompt=p.txt@sim/perfect", vec![Reach::Model("sim/perfect"), Reach::File("p.txt")]),
             ("plan:judge=openai/j@sim/perfect", vec![Reach::Model("sim/perfect"), Reach::Model("openai/j")]),
             (
                 "two-stage:planner=openai/p@sim/perfect",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures::StreamExt as _;
 use planproof_model::ModelError;
 use planproof_spec::monitor::{Author, Call, PlanExecution, StateContent};
-use planproof_spec::{Handler, Monitor};
+use planproof_spec::{Compat, Handler, Monitor};
 use planproof_tools::{BoxFuture, Toolbox, execute_recorded};
 use planproof_trace::{CallId, EndReason, EventKind, FinishReason, Recorder, ToolResult, Usage};
 
@@ -84,7 +84,9 @@ pub(super) async fn write(
     answers.extend(results.iter().map(|result| (result.id.clone(), text_of(result).to_owned())));
     let outside = |reason| EndReason::Unscored { reason };
     match handler {
-        Handler::RunCall | Handler::RunCalls => Ok(Written::by_tools(texts_of(&results))),
+        Handler::RunCall | Handler::RunCalls => {
+            Ok(Written::by_tools(texts_of(&results, agent.options.compat)))
+        }
         Handler::Summarise => {
             let goals = goals(monitor);
             // These are the last calls of the run. The goal stated before the first of them holds for all.
@@ -110,7 +112,7 @@ async fn summary_of(
     if results.iter().any(|result| result.is_held_back) {
         // The guard's words have to reach the agent unabridged; a summary could leave out the right calls.
         let note = "results, because calls were denied".to_owned();
-        return Ok(Written { note, ..Written::by_tools(texts_of(results)) });
+        return Ok(Written { note, ..Written::by_tools(texts_of(results, agent.options.compat)) });
     }
     let texts: Vec<&str> = results.iter().map(text_of).collect();
     let material = Material { question: run.query, goal, results: &texts, before };
@@ -156,9 +158,10 @@ async fn evaluation_of(
     Ok(Written { note: by.to_string(), has_asked, ..Written::by_tools(text) })
 }
 
-/// Executes the plan of the run: makes its calls in order, after checking each with the evidence in its arguments,
-/// and has a model answer from the results. A denied call is not executed; the plan continues without it, and without
-/// the calls that refer to it, as long as the run can still be in the language of its specification.
+/// Executes the plan of the run: makes its calls in order (as published, by the numbers of their labels), after
+/// checking each with the evidence in its arguments, and has a model answer from the results. A denied call is not
+/// executed; the plan continues without it, and without the calls that refer to it, as long as the run can still be in
+/// the language of its specification.
 async fn answer_of(
     agent: &BehaviourAgent,
     run: RunContext<'_>,
@@ -166,9 +169,11 @@ async fn answer_of(
     answers: &Answers,
 ) -> Result<Written, EndReason> {
     let calls = monitor.calls();
-    let mut plan = Plan::new(monitor);
-    let mut done: Vec<(String, String)> = Vec::with_capacity(calls.len());
-    for call in calls {
+    let mut plan = Plan::new(monitor, agent.options.compat.into());
+    // With its input and result, by the index of the call.
+    let mut done: Vec<(String, String)> = vec![Default::default(); calls.len()];
+    for place in plan.order() {
+        let call = &calls[place];
         if !plan.has_room(call) {
             let reason = format!(
                 "the plan cannot be carried out: the results that its calls refer to take more than \
@@ -209,7 +214,7 @@ async fn answer_of(
                 }
             }
         };
-        done.push((input, text));
+        done[place] = (input, text);
     }
     let labels = plan.labels();
     let planned: Vec<PlannedCall<'_>> = calls
@@ -283,12 +288,12 @@ async fn execute_all(
 }
 
 /// The results as one text.
-fn texts_of(results: &[ToolResult]) -> String {
+fn texts_of(results: &[ToolResult], compat: Compat) -> String {
     if results.is_empty() {
         return NOTHING_CALLED.to_owned();
     }
     let texts: Vec<&str> = results.iter().map(text_of).collect();
-    results_text(&texts, planproof_spec::Compat::Ours)
+    results_text(&texts, compat)
 }
 
 pub(super) fn text_of(result: &ToolResult) -> &str {

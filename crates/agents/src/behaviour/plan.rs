@@ -4,7 +4,7 @@ use planproof_spec::Monitor;
 use planproof_spec::monitor::{Call, Denial, Fault, PlanExecution};
 use planproof_trace::ToolCall;
 
-use super::evidence::{Evidence, EvidenceRules, labels};
+use super::evidence::{Evidence, EvidenceRules, execution_order, labels};
 
 /// Most bytes of evidence that are put into the inputs and arguments of a plan together. Where results repeat the
 /// arguments, as those of many tools do, each call could double them.
@@ -13,9 +13,11 @@ pub(super) const EVIDENCE_BYTES_MAX: usize = 16 << 20;
 /// The calls of a run in order. Each is executed or denied before the next one is considered.
 pub(super) struct Plan {
     labels: Vec<String>,
+    /// The calls in the order in which they are executed, by their indices.
+    order: Vec<usize>,
     evidence: Evidence,
     execution: PlanExecution,
-    /// The label of the next call.
+    /// The place of the next call in the order.
     next: usize,
     /// Labels of calls that were denied.
     denied: Vec<String>,
@@ -27,13 +29,18 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(monitor: &Monitor) -> Self {
+    pub(super) fn new(monitor: &Monitor, rules: EvidenceRules) -> Self {
         let labels = labels(monitor.calls().iter().map(|call| call.label.as_deref()));
-        let evidence = Evidence::new(EvidenceRules::Ours, labels.iter().map(String::as_str));
+        let as_text: Vec<&str> = labels.iter().map(String::as_str).collect();
+        // A requirement about calls is read in the order in which they were written.
+        let rules_of_order =
+            if monitor.automaton().requires_of_calls() { EvidenceRules::Ours } else { rules };
+        let order = execution_order(&as_text, rules_of_order);
         Self {
+            evidence: Evidence::new(rules, as_text),
+            execution: monitor.execution().in_order(&order),
             labels,
-            evidence,
-            execution: monitor.execution(),
+            order,
             next: 0,
             denied: Vec::new(),
             unknown: Vec::new(),
@@ -44,6 +51,16 @@ impl Plan {
 
     pub(super) fn labels(&self) -> &[String] {
         &self.labels
+    }
+
+    /// The calls in the order in which they are executed, by their indices.
+    pub(super) fn order(&self) -> Vec<usize> {
+        self.order.clone()
+    }
+
+    /// The label of the next call.
+    fn label(&self) -> Option<&String> {
+        self.labels.get(*self.order.get(self.next)?)
     }
 
     /// Counts the evidence that the next call refers to, before any of it is put in. Returns whether it may be.
@@ -90,8 +107,8 @@ impl Plan {
 
     /// Records the answer of the next call, which had been executed before.
     pub(super) fn note(&mut self, answer: &str) {
-        if let Some(label) = self.labels.get(self.next) {
-            self.evidence.add(label, answer);
+        if let Some(label) = self.label().cloned() {
+            self.evidence.add(&label, answer);
         }
         self.next += 1;
     }
@@ -99,7 +116,7 @@ impl Plan {
     /// The next call was denied.
     pub(super) fn deny(&mut self) {
         self.execution.decide(None);
-        self.denied.extend(self.labels.get(self.next).cloned());
+        self.denied.extend(self.label().cloned());
         self.next += 1;
     }
 

@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use super::continuation::Request;
 use super::evaluator::NOBODY_TEXT;
+use super::evidence::EvidenceRules;
 use super::handlers::{NOTHING_CALLED, text_of};
 use super::plan::Plan;
 use super::schemas::Schemas;
@@ -197,7 +198,7 @@ fn carry_out(writing: &mut Writing, events: &[&Event]) {
         return;
     }
     let made = paired_calls(events.iter().copied());
-    let mut plan = Plan::new(monitor);
+    let mut plan = Plan::new(monitor, EvidenceRules::Ours);
     for call in monitor.calls() {
         let paired = made.iter().find(|paired| paired.call.id == call.call.id);
         let answer = paired.and_then(|paired| paired.result).map(|(_, result)| text_of(result));

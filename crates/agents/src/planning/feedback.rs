@@ -2,6 +2,7 @@
 //! published feedback, in our words.)
 
 use planproof_plan::{VerificationFault, headings};
+use planproof_spec::Compat;
 use planproof_trace::template::fill;
 
 use super::{PlanFormat, PlanOptions, Strategy};
@@ -26,7 +27,11 @@ fn again(options: PlanOptions) -> String {
 /// The instructions on the form of replies that occur in all feedback, to tell an echo of them from a plan.
 pub(super) fn instructions(options: PlanOptions) -> String {
     // A step without a number: where one stands, an echo ends and begins anew.
-    [strict(options.format), &again(options), &asked_for_next("", "")].join("\n")
+    let mut all = vec![strict(options.format).to_owned(), again(options), asked_for_next("", "")];
+    if options.compat == Compat::Original {
+        all.push(super::original::instructions(options));
+    }
+    all.join("\n")
 }
 
 fn strict(format: PlanFormat) -> &'static str {
@@ -65,6 +70,12 @@ pub(super) fn next_step(taken: usize, output: Option<&str>) -> String {
     let observation = format!("{} {}: {result}", headings::OBSERVATION, taken.saturating_sub(1));
     let number = format!(" {taken}");
     format!("{observation}\n{}", asked_for_next(&number, &number))
+}
+
+/// The same as the published code says it: with what was found in front, and without a number.
+pub(super) fn next_as_published(taken: usize, said: &str) -> String {
+    let number = format!(" {taken}");
+    format!("{}: {said}\n{}", headings::OBSERVATION, asked_for_next(&number, &number))
 }
 
 fn asked_for_next(thought: &str, action: &str) -> String {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
+use planproof_spec::Compat;
+
 /// How a planning agent plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlanOptions {
@@ -14,6 +16,9 @@ pub struct PlanOptions {
     pub feedback: Feedback,
     /// How often the model is asked again at most, after its first reply.
     pub replies_max: NonZeroU32,
+    /// Whose parser, verifier and wording there are: ours, or those of the published code. It has no programs step by
+    /// step ([`Strategy::StepByStep`] with [`PlanFormat::Code`]); ours take their place there.
+    pub compat: Compat,
 }
 
 /// In what a plan is written.
@@ -59,6 +64,7 @@ impl Default for PlanOptions {
             strategy: Strategy::MultiStep,
             feedback: Feedback::Pve,
             replies_max: NonZeroU32::MIN.saturating_add(9),
+            compat: Compat::Ours,
         }
     }
 }

@@ -4,39 +4,62 @@
 use std::fmt::Write as _;
 
 use planproof_plan::{Plan, headings, read_json, step_to_json, to_json_text, to_line, to_python};
+use planproof_spec::Compat;
 use planproof_trace::template::fill;
 use planproof_trace::{Catalogue, Demonstration, Port, Signature};
 
 use super::{PlanFormat, PlanOptions, Strategy};
+use crate::template::{Placeholder, PromptTemplate};
 
-/// The first message to the model: the tools, the task, examples, and the request.
-pub(super) fn first(options: PlanOptions, catalogue: &Catalogue, request: &str) -> String {
-    let mut prompt = format!("{}\n", headings::TOOLS);
-    for tool in catalogue.signatures() {
-        prompt.push_str(&match options.format {
-            PlanFormat::Json => listed(tool),
-            PlanFormat::Code => signature(tool),
-        });
-        prompt.push('\n');
-    }
+/// What the template of the first message can have.
+pub(super) const PLACEHOLDERS: [Placeholder; 3] = [
+    Placeholder::needed("tools", "the list of tools"),
+    Placeholder::needed("request", "the request"),
+    Placeholder::optional("examples", "the examples"),
+];
+
+/// The first message to the model, as a template: the tools, the task, examples, and the request.
+pub(super) fn template(options: PlanOptions) -> String {
     let form = match options.format {
         PlanFormat::Json => include_str!("../../prompts/planning/json_steps.txt"),
         PlanFormat::Code => include_str!("../../prompts/planning/code_steps.txt"),
     };
     let requirements = include_str!("../../prompts/planning/requirements.txt");
-    let _ = write!(
-        prompt,
-        "\n{}\n{}\n{}\n{}",
+    format!(
+        "{}\n{{{{tools}}}}\n{}\n{}\n{}\n{}{{{{examples}}}}\n{}\n{{{{request}}}}\n\n{}\n{}\n",
+        headings::TOOLS,
         headings::GOAL,
         include_str!("../../prompts/planning/goal.txt"),
         headings::REQUIREMENTS,
-        fill(requirements, &[("form", form.trim_end())])
-    );
+        fill(requirements, &[("form", form.trim_end())]),
+        headings::REQUEST,
+        ending(options),
+        headings::RESULT
+    )
+}
+
+/// The first message to the model.
+pub(super) fn first(
+    template: &PromptTemplate,
+    options: PlanOptions,
+    catalogue: &Catalogue,
+    request: &str,
+) -> String {
+    let mut tools = String::new();
+    for tool in catalogue.signatures() {
+        tools.push_str(&match (options.format, options.compat) {
+            (PlanFormat::Json, Compat::Ours) => listed(tool),
+            (PlanFormat::Json, Compat::Original) => listed_as_published(tool),
+            (PlanFormat::Code, _) => signature(tool, options.compat),
+        });
+        tools.push('\n');
+    }
+    let mut examples = String::new();
     for (number, demonstration) in catalogue.demonstrations().iter().enumerate() {
         if let Some(example) = example(options, demonstration) {
             let request = &demonstration.request;
             let _ = write!(
-                prompt,
+                examples,
                 "\n{} {}\n{}\n{request}\n{}\n{example}\n",
                 headings::EXAMPLE,
                 number + 1,
@@ -45,9 +68,7 @@ pub(super) fn first(options: PlanOptions, catalogue: &Catalogue, request: &str) 
             );
         }
     }
-    let _ =
-        write!(prompt, "\n{}\n{request}\n\n{}\n{}\n", headings::REQUEST, ending(options), headings::RESULT);
-    prompt
+    template.filled(&[("tools", &tools), ("examples", &examples), ("request", request)])
 }
 
 /// What the reply has to look like.
@@ -75,16 +96,23 @@ fn listed(tool: &Signature) -> String {
     )
 }
 
-/// `image_crop(image, object) -> {image}: Cuts ...`
-fn signature(tool: &Signature) -> String {
-    let names = |ports: &[Port]| ports.iter().map(|port| &*port.name).collect::<Vec<_>>().join(", ");
-    format!(
-        "{}({}) -> {{{}}}: {}",
-        tool.identifier(),
-        names(&tool.arguments),
-        names(&tool.outputs),
-        tool.description
-    )
+/// `image crop: Cuts ... Inputs: image, object. Outputs: image.`
+fn listed_as_published(tool: &Signature) -> String {
+    let Signature { name, description, arguments, outputs, .. } = tool;
+    format!("{name}: {description} Inputs: {}. Outputs: {}.", names(arguments), names(outputs))
+}
+
+/// `image_crop(image, object) -> {image}: Cuts ...`; as published without the braces.
+fn signature(tool: &Signature, compat: Compat) -> String {
+    let outputs = match compat {
+        Compat::Ours => format!("{{{}}}", names(&tool.outputs)),
+        Compat::Original => names(&tool.outputs),
+    };
+    format!("{}({}) -> {outputs}: {}", tool.identifier(), names(&tool.arguments), tool.description)
+}
+
+fn names(ports: &[Port]) -> String {
+    ports.iter().map(|port| &*port.name).collect::<Vec<_>>().join(", ")
 }
 
 /// The text of a demonstration's plan; `None` if it is no plan, which is a mistake of the suite.

@@ -2,25 +2,67 @@
 
 use std::fmt::Write as _;
 
-use planproof_plan::subtasks::{Asking, Pair, headings};
+use planproof_plan::subtasks::{Asking, Division, Pair, PlanForm, headings};
 use planproof_trace::Tool;
 use planproof_trace::template::fill;
 
-use super::RESULT_CHARACTERS_MAX;
 use super::steps::StepEnd;
+use super::{RESULT_CHARACTERS_MAX, SubTaskOptions};
+use crate::template::{Placeholder, PromptTemplate};
 
-/// Asks for all sub-tasks.
-pub(super) fn plan(task: &str, tools: &[Tool], lessons: &str) -> String {
-    let (begun, reply) = begin(Asking::Plan, include_str!("../../prompts/subtasks/plan.txt"));
-    begun
-        .section(headings::TOOLS, &listed(tools))
-        .section(headings::TASK, task)
-        .lessons(lessons)
-        .section(headings::REPLY, reply)
-        .0
+/// What the template of a planner's prompt can have.
+pub(super) fn placeholders(division: Division, options: SubTaskOptions) -> Vec<Placeholder> {
+    let lessons = "the lessons of earlier runs";
+    let mut all = vec![
+        Placeholder::needed("tools", "the list of tools"),
+        Placeholder::needed("task", "the task"),
+        match options.remembers {
+            true => Placeholder::needed("lessons", lessons),
+            false => Placeholder::optional("lessons", lessons),
+        },
+    ];
+    if division == Division::Grouped {
+        all.push(Placeholder::needed("group", "the group whose sub-tasks are wanted"));
+        all.push(Placeholder::optional("results", "what earlier groups gave"));
+    }
+    if division != Division::AtOnce {
+        all.push(Placeholder::optional(DROPPED, "the sub-tasks that a person took out"));
+    }
+    all
+}
+
+/// The placeholder for sub-tasks that a person took out. Without it they stand at the end.
+const DROPPED: &str = "dropped";
+
+/// The prompt that a planner is asked for sub-tasks with, as a template.
+pub(super) fn template(division: Division, form: PlanForm) -> String {
+    let (asking, text, sections, last) = match division {
+        Division::AtOnce => (Asking::Plan, of_form(form), "{{lessons}}", ""),
+        Division::OneByOne => (Asking::Next, NEXT, "{{lessons}}", "{{dropped}}"),
+        Division::Grouped => (Asking::Next, NEXT, "{{group}}{{results}}{{lessons}}", "{{dropped}}"),
+    };
+    let (Prompt(begun), reply) = begin(asking, text);
+    format!(
+        "{begun}\n{}\n{{{{tools}}}}\n\n{}\n{{{{task}}}}\n{sections}\n{}\n{}{last}\n",
+        headings::TOOLS,
+        headings::TASK,
+        headings::REPLY,
+        reply.trim()
+    )
+}
+
+const NEXT: &str = include_str!("../../prompts/subtasks/next.txt");
+
+fn of_form(form: PlanForm) -> &'static str {
+    match form {
+        PlanForm::Pairs => include_str!("../../prompts/subtasks/plan.txt"),
+        PlanForm::Lists => include_str!("../../prompts/subtasks/plan_lists.txt"),
+        PlanForm::Tools => include_str!("../../prompts/subtasks/plan_tools.txt"),
+    }
 }
 
 /// What sub-tasks are asked for from.
+#[derive(Default)]
 pub(super) struct Whole<'a> {
     pub(super) task: &'a str,
     pub(super) tools: &'a [Tool],
@@ -30,25 +72,38 @@ pub(super) struct Whole<'a> {
     pub(super) lessons: &'a str,
 }
 
-/// Asks for the next sub-task.
-pub(super) fn next(whole: &Whole<'_>, earlier: &str, dropped: &[Pair]) -> String {
+/// Asks for all sub-tasks, or for the next one: the template with this in it.
+pub(super) fn planner(
+    template: &PromptTemplate,
+    whole: &Whole<'_>,
+    earlier: &str,
+    dropped: &[Pair],
+) -> String {
     let Whole { task, tools, group, lessons } = *whole;
-    let (begun, reply) = begin(Asking::Next, include_str!("../../prompts/subtasks/next.txt"));
-    let mut prompt = begun.section(headings::TOOLS, &listed(tools)).section(headings::TASK, task);
-    if let Some(group) = group {
-        let text = fill(include_str!("../../prompts/subtasks/of_group.txt"), &[("group", group)]);
-        prompt = prompt.section(headings::GROUP, &text);
-    }
-    if !earlier.is_empty() {
-        prompt = prompt.section(headings::RESULTS, earlier);
-    }
-    let mut reply = reply.trim_end().to_owned();
-    for pair in dropped {
-        let template = include_str!("../../prompts/subtasks/dropped.txt").trim_end();
-        reply.push('\n');
-        reply.push_str(&fill(template, &[("sub_task", &pair.to_json().to_string())]));
-    }
-    prompt.lessons(lessons).section(headings::REPLY, &reply).0
+    let section = |heading: &str, text: &str| Prompt::default().section(heading, text).0;
+    let group = group.map_or_else(String::new, |group| {
+        section(
+            headings::GROUP,
+            &fill(include_str!("../../prompts/subtasks/of_group.txt"), &[("group", group)]),
+        )
+    });
+    let earlier = if earlier.is_empty() { String::new() } else { section(headings::RESULTS, earlier) };
+    let taken_out: String = dropped
+        .iter()
+        .map(|pair| {
+            let template = include_str!("../../prompts/subtasks/dropped.txt").trim_end();
+            format!("\n{}", fill(template, &[("sub_task", &pair.to_json().to_string())]))
+        })
+        .collect();
+    let filled = template.filled(&[
+        ("tools", listed(tools).trim()),
+        ("task", task.trim()),
+        ("group", &group),
+        ("results", &earlier),
+        ("lessons", &Prompt::default().lessons(lessons).0),
+        (DROPPED, &taken_out),
+    ]);
+    if template.has(DROPPED) { filled } else { filled + &taken_out }
 }
 
 /// Asks for groups.
@@ -105,6 +160,7 @@ pub(super) fn mend(fault: &str) -> String {
     fill(include_str!("../../prompts/subtasks/mend.txt").trim_end(), &[("fault", fault)])
 }
 
+#[derive(Default)]
 struct Prompt(String);
 
 /// A prompt's beginning, and what to reply: the two parts of its text.

@@ -9,13 +9,12 @@ use planproof_trace::Tool;
 use planproof_trace::template::{fill, pieces};
 use thiserror::Error;
 
+use crate::template::TEMPLATE_BYTES_MAX;
+
 use super::{Deliver, Executor, ManagerPrompt, RESULT_CHARACTERS_MAX, ResultText, TeamOptions};
 
 /// Most characters of a tool's description in the manager's list of executors.
 const ABOUT_CHARACTERS_MAX: usize = 200;
-
-/// Longest template, in bytes.
-pub const TEMPLATE_BYTES_MAX: usize = 64 * 1024;
 
 /// The templates of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -58,6 +58,11 @@ impl Toolbox for SomeTools {
         None
     }
 
+    /// None: the form is asked for from who plans the whole.
+    fn plan_form(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The same selection of the whole's tools for another run.
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
         let whole = self.whole.for_run()?;

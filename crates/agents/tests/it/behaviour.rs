@@ -4,6 +4,7 @@ mod adversary;
 mod asking;
 mod handling;
 mod misbehaviour;
+mod published;
 mod words;
 
 use std::collections::VecDeque;

@@ -9,6 +9,7 @@ use planproof_agents::{PlanningAgent, RunLimits};
 use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, Message, Model, ModelError, TurnState,
 };
+use planproof_spec::Compat;
 use planproof_tools::Toolbox;
 use planproof_trace::{
     Arguments, Catalogue, Demonstration, EndReason, Event, EventKind, FinishReason, Port, Signature, Tool,
@@ -119,6 +120,8 @@ fn run(options: &str, script: &[&str]) -> Seen {
         let find = |all: &[&str]| all.contains(&word);
         if find(&["json", "code"]) {
             parsed.format = PlanFormat::ALL.into_iter().find(|it| it.as_str() == word).unwrap();
+        } else if word == "original" {
+            parsed.compat = Compat::Original;
         } else if find(&["multi-step", "step-by-step"]) {
             parsed.strategy = Strategy::ALL.into_iter().find(|it| it.as_str() == word).unwrap();
         } else {
@@ -239,6 +242,100 @@ fn references_stand_for_a_limited_number_of_bytes() {
     let last = seen.lines.last().unwrap();
     assert!(last.starts_with("execution faulty: step 2"), "{}", last.len());
     assert!(last.contains("more than 16777216 bytes of earlier results"), "{last}");
+}
+
+/// The kinds of replies of which the published parser and verifier think otherwise than ours.
+#[test]
+fn the_published_parser_and_verifier_think_otherwise() {
+    let list = RIGHT.strip_prefix(r#"{"nodes": "#).and_then(|rest| rest.strip_suffix('}')).unwrap();
+    let later = RIGHT.replace("<node-0>.image", "x.png").replace("\"a cat\"", "\"<node-1>.text\"");
+    let odd = RIGHT.replace(r#""id": 0"#, r#""id": "a""#).replace("<node-0>.image", "x.png");
+    // A bare list, and an object that is written twice: unreadable there, and a plan here.
+    for reply in [list, &format!("{RIGHT}\n{RIGHT}")] {
+        let theirs = run("original PV", &[reply, "TERMINATE"]);
+        assert!(theirs.lines[0].starts_with("parsing faulty"), "{reply}: {:?}", theirs.lines);
+        let Message::User { text } = &theirs.asked[2] else { panic!("{:?}", theirs.asked) };
+        assert!(text.contains("as strict JSON. Change nothing of what the nodes say"), "{text}");
+        let ours = run("PV", &[reply]);
+        assert_eq!(ours.lines[..2], ["plan", "verification fine"], "{reply}");
+    }
+    // An empty plan, and a reference to a later step, pass the published verifier.
+    let empty = r#"{"nodes": []}"#;
+    let theirs = run("original PV", &[empty]);
+    assert_eq!(
+        (&theirs.lines[..], &*theirs.answer),
+        (&["plan", "verification fine"].map(String::from)[..], r#"{"nodes":[]}"#)
+    );
+    let ours = run("PV", &[empty, "TERMINATE"]);
+    assert!(ours.lines.iter().any(|line| line.contains("faulty")), "{:?}", ours.lines);
+    let theirs = run("original PV", &[&later]);
+    assert!(!theirs.lines.iter().any(|line| line.starts_with("verification faulty")), "{:?}", theirs.lines);
+    let ours = run("PV", &[&later, "TERMINATE"]);
+    assert!(ours.lines.iter().any(|line| line.starts_with("verification faulty")), "{:?}", ours.lines);
+    // Ids that are no numbers can be read there, and make a plan that cannot be executed.
+    let theirs = run("original PVE", &[&odd, RIGHT]);
+    assert_eq!(theirs.lines[..2], ["plan", "verification fine"], "{:?}", theirs.lines);
+    assert!(
+        theirs.lines[2].starts_with("execution faulty: The plan cannot be carried out"),
+        "{:?}",
+        theirs.lines
+    );
+    let ours = run("PVE", &[&odd, RIGHT]);
+    assert!(ours.lines[0].starts_with("parsing faulty"), "{:?}", ours.lines);
+}
+
+#[test]
+fn published_feedback_names_its_codes() {
+    let unknown = RIGHT.replace("name it", "named it");
+    let seen = run("original PV", &[&unknown, RIGHT]);
+    let Message::User { text } = &seen.asked[2] else { panic!("{:?}", seen.asked) };
+    assert!(text.contains("Try again: mend tools in the plan behind # RESULT #"), "{text}");
+    let Message::User { text } = &seen.asked[0] else { panic!("{:?}", seen.asked) };
+    assert!(text.contains("draw it: Gives a image. Inputs: text. Outputs: image."), "{text}");
+    // A step alone is checked by its tool and the names of its arguments, and any JSON counts as one.
+    let seen = run("original step-by-step PVE", &[FIRST, SECOND, "TERMINATE"]);
+    assert!(seen.lines.contains(&CALLS[1].replace("1.1", "0.1")), "{:?}", seen.lines);
+    assert!(seen.answer.contains(r#""name":"name it""#), "{}", seen.answer);
+    let Message::User { text } = &seen.asked[2] else { panic!("{:?}", seen.asked) };
+    assert!(text.starts_with("OBSERVATION: The step gave"), "{text}");
+    // A program has to be fenced there.
+    let program = "def solve():\n    picture = draw_it(text=\"a cat\")\n    return {0: picture}";
+    let seen = run("original code P", &[program, &format!("```python\n{program}\n```")]);
+    assert!(seen.lines[0].starts_with("parsing faulty"), "{:?}", seen.lines);
+    assert!(seen.answer.contains("draw_it"), "{}", seen.answer);
+}
+
+#[test]
+fn a_prompt_of_the_users_takes_the_place_of_ours() {
+    let shipped = PlanningAgent::template(PlanOptions::default());
+    for name in ["{{tools}}", "{{examples}}", "{{request}}"] {
+        assert!(shipped.contains(name), "{shipped}");
+    }
+    let asked = |template: Option<&str>| {
+        let model = Arc::new(Scripted {
+            script: Mutex::new(VecDeque::from([RIGHT.to_owned()])),
+            asked: Mutex::default(),
+        });
+        let mut agent = PlanningAgent::new(model.clone(), PlanOptions::default());
+        if let Some(template) = template {
+            agent = agent.with_prompt(template).unwrap();
+        }
+        let toolbox: Arc<dyn Toolbox> = Arc::new(Studio::new());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(events_of_run(&agent, toolbox, &RunLimits::default(), 1));
+        let Message::User { text } = model.asked.lock().unwrap()[0].clone() else { panic!("no question") };
+        text
+    };
+    // The printed template makes the same prompt, byte by byte.
+    assert_eq!(asked(Some(&shipped)), asked(None));
+    let own = asked(Some("Tools:\n{{tools}}Do {{request}} with them."));
+    assert!(own.starts_with("Tools:\ndraw it: ") && own.ends_with("with them."), "{own}");
+    let model = Arc::new(Scripted { script: Mutex::default(), asked: Mutex::default() });
+    let refused = PlanningAgent::new(model, PlanOptions::default()).with_prompt("{{tools}} {{task}}");
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "the prompt lacks {{request}}, where the request goes: it must have {{tools}}, {{request}}, and may have {{examples}}"
+    );
 }
 
 #[test]

@@ -46,6 +46,16 @@ pub(crate) struct AgentArguments {
     /// How a reply that breaks the specification is corrected.
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) correction: Option<CorrectionChoice>,
+    /// Run an agent as its paper and the published code have it.
+    ///
+    /// For agents that are made from a specification: the published correction, votes, evidence and summaries, and
+    /// specifications as papers print them, without handlers.
+    ///
+    /// With `planproof test --dissect` it is about the dissection, and with `planproof bench travelplanner` about the
+    /// judgement of plans; write `compat=original` into the name of the agent there, as in
+    /// `react:compat=original@MODEL`.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) compat: Option<CompatChoice>,
     /// Let the manager of a team choose its executors from the tools of each task.
     #[arg(long)]
     pub(crate) compose_executors: bool,
@@ -101,6 +111,25 @@ impl CorrectionChoice {
         match self {
             Self::Ours => "ours",
             Self::Original => "original",
+        }
+    }
+}
+
+/// Whom to follow where published code departs from its paper, or from ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompatChoice {
+    /// The published code.
+    Original,
+    /// Ours, as without the option.
+    #[value(alias = "right")]
+    Ours,
+}
+
+impl CompatChoice {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Ours => "ours",
         }
     }
 }

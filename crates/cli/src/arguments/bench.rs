@@ -8,7 +8,7 @@ use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
 
 use super::cases::parse_range;
-use super::{AllCasesArguments, AskingArguments, CampaignArguments, ShownArguments};
+use super::{AllCasesArguments, AskingArguments, CampaignArguments, CompatChoice, ShownArguments};
 use crate::report_files::ReportFileArguments;
 use crate::values::{above_zero, file, whole};
 
@@ -16,10 +16,14 @@ use crate::values::{above_zero, file, whole};
 pub(crate) const CHOOSING: [&str; 8] =
     ["data", "limit", "shuffle", "places", "days", "level", "evaluation", "from"];
 
+/// Options that cases from a file do not go with: they are made already.
+const CHOOSING_ANEW: [&str; 8] =
+    ["data", "limit", "shuffle", "places", "days", "level", "evaluation", "compat"];
+
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    mut_arg("resume", |arg| arg.conflicts_with_all(CHOOSING).conflicts_with("repeat")),
+    mut_arg("resume", |arg| arg.conflicts_with_all(CHOOSING).conflicts_with_all(["repeat", "compat"])),
     mut_arg("allow_repeats", |arg| arg.hide(true)),
     mut_arg("allow_distractors", |arg| arg.hide(true)),
     mut_arg("fail_at_once", |arg| arg.hide(true)),
@@ -50,7 +54,7 @@ pub(crate) struct BenchArguments {
     /// Read the cases from this file, one JSON line each; `-` for stdin.
     ///
     /// `planproof runs export --format cases` writes such files.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "limit", "shuffle", "places", "days", "level", "evaluation"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = CHOOSING_ANEW)]
     pub(crate) from: Option<PathBuf>,
     /// TOML file that names servers and folders for the tools of `mnms`.
     ///
@@ -80,12 +84,9 @@ pub(crate) struct BenchArguments {
     /// The hints are those of the paper on collaborating agents.
     #[arg(long, value_name = "WHETHER", conflicts_with_all = ["resume", "from"])]
     pub(crate) hints: Option<String>,
-    /// With `original`, judge plans of `travelplanner` as the published evaluator does, faults included.
-    ///
-    /// For finished predictions of `mnms`, `apibank`, `travelplanner`, `hotpotqa`, `triviaqa` and `gsm8k`, it is an
-    /// option of `planproof score`.
-    #[arg(long, value_name = "HOW", conflicts_with_all = ["resume", "from"])]
-    pub(crate) compat: Option<String>,
+    /// How plans of `travelplanner` are judged, from `--compat`.
+    #[arg(skip)]
+    pub(crate) compat: Option<CompatChoice>,
     #[command(flatten)]
     pub(crate) all: AllCasesArguments,
     #[command(subcommand)]

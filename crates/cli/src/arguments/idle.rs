@@ -5,7 +5,7 @@ use clap::{Arg, Command};
 
 use super::Given;
 use Users::{AllBut, Only};
-use When::{If, Programs, Unless};
+use When::{If, IfWithout, Programs, Unless};
 
 /// The commands that an option has an effect on.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ enum Users {
 enum When {
     If(&'static str, &'static str),
     Unless(&'static str, &'static str),
+    /// The first is given and the second is not.
+    IfWithout(&'static str, &'static str, &'static str),
     Programs,
 }
 
@@ -28,9 +30,9 @@ enum When {
 /// `--secret` is not here: it is for messages as well, which all commands have. `--set` is checked where its keys are
 /// known. Where `--json` changes nothing because the output is JSON anyway, it is no mistake.
 const SHARED: [(&str, Users); 5] = [
-    ("config", AllBut(&["init", "completions", "man"])),
+    ("config", AllBut(&["init", "completions", "man", "prompts"])),
     // It also hides what comes from the configuration file, which all other commands say.
-    ("quiet", AllBut(&["init", "completions", "man"])),
+    ("quiet", AllBut(&["init", "completions", "man", "prompts"])),
     ("json", AllBut(&["init", "completions", "man", "spec print", "spec graph", "spec compile"])),
     (
         "seed",
@@ -76,10 +78,15 @@ const OF_ALL: [&str; 9] =
     ["json", "quiet", "config", "set", "secret", "providers", "key_for", "resume", "replay"];
 
 /// Modes of commands, and the options that have no effect on them.
-const MODES: [(&[&str], &[&str], When); 22] = [
+const MODES: [(&[&str], &[&str], When); 23] = [
     (&["bench"], ANY, Unless("suite", "without a suite")),
     (&["test", "bench", "limit"], &["seed"], If("resume", "with --resume: a campaign keeps its seed")),
     (&["test", "bench", "limit"], &["requests_per_second", "attempts", "prices", "reply_tokens"], Programs),
+    (
+        &["test"],
+        &["compat"],
+        IfWithout("resume", "dissect", "with --resume and without --dissect: a campaign keeps its agent"),
+    ),
     (&["score"], &["seed"], Unless("judge", "without --judge")),
     (&["score"], ASKING, Unless("judge", "without --judge")),
     (&["synth"], ASKING, Unless("rewrite", "without --rewrite")),
@@ -146,6 +153,7 @@ pub(crate) fn without_effect(command: &str, typed: &Given, all: &Given, agents: 
         let (is_so, words) = match *when {
             If(id, words) => (all.has(id), words),
             Unless(id, words) => (!all.has(id), words),
+            IfWithout(id, other, words) => (all.has(id) && !all.has(other), words),
             Programs => (
                 !all.has("serve_model") && are_programs(agents),
                 "without --serve-model: the agent asks its model itself",
@@ -200,7 +208,7 @@ mod tests {
         }
         for (commands, options, when) in &MODES {
             let condition = match when {
-                If(id, _) | Unless(id, _) => id,
+                If(id, _) | Unless(id, _) | IfWithout(id, ..) => id,
                 Programs => "serve_model",
             };
             for path in *commands {

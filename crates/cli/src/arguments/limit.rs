@@ -23,7 +23,7 @@ pub(super) const SEARCHING: [&str; 7] =
                   limit is below --at-least; 2 usage, configuration or input error; 3 the search was not completed, \
                   or a replay differs from its recording.",
     mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)),
-    mut_arg("resume", |arg| arg.conflicts_with_all(SHAPE).conflicts_with_all(SEARCHING).conflicts_with("topics"))
+    mut_arg("resume", |arg| arg.conflicts_with_all(SHAPE).conflicts_with_all(SEARCHING).conflicts_with_all(["topics", "compat"]))
 )]
 pub(crate) struct LimitArguments {
     /// Smallest number of actions.

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use planproof_order::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
 use planproof_runner::CASES_MAX;
 
 use super::campaign::{BEGINNING, SHAPE};
-use super::{AllCasesArguments, CampaignArguments, CaseArguments};
+use super::{AllCasesArguments, CampaignArguments, CaseArguments, CompatChoice};
 use crate::values::{file, whole};
 
 /// Options that say which cases there are.
@@ -65,7 +65,8 @@ pub(crate) struct DissectArguments {
     ///
     /// Reruns the failed case, then runs variants of it: with other words, with another topic, and with another
     /// paragraph of the same meaning. With `--resume`, this also works for a campaign that finished without
-    /// `--dissect`.
+    /// `--dissect`. With `--compat original`, the dissection is the published algorithm, which names the constraint as
+    /// the cause as soon as one variant with another paragraph fails.
     #[arg(long)]
     pub(crate) dissect: bool,
     /// Number of variants of each kind per failure; by default 5.
@@ -79,19 +80,10 @@ pub(crate) struct DissectArguments {
     /// If there are more, this many are drawn with the seed.
     #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
     pub(crate) dissect_max: Option<u32>,
-    /// Dissect as the published algorithm does.
-    ///
-    /// It names the constraint as the cause as soon as one variant with another paragraph fails. By default all such
-    /// variants have to fail.
-    #[arg(long, value_enum, value_name = "HOW", requires = "dissect")]
-    pub(crate) compat: Option<DissectCompat>,
-}
-
-/// Whom dissection follows where it departs from the published algorithm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DissectCompat {
-    /// The published algorithm.
-    Original,
+    /// Whom it follows, from `--compat`: the published algorithm names the constraint as the cause as soon as one
+    /// variant with another paragraph fails. By default all such variants have to fail.
+    #[arg(skip)]
+    pub(crate) compat: Option<CompatChoice>,
 }
 
 impl DissectArguments {
@@ -102,7 +94,7 @@ impl DissectArguments {
             variants: self.dissect_k.unwrap_or(default.variants),
             reruns: self.dissect_reruns.unwrap_or(default.reruns),
             errors_max: self.dissect_max,
-            original: self.compat == Some(DissectCompat::Original),
+            original: self.compat == Some(CompatChoice::Original),
         })
     }
 }

@@ -95,7 +95,7 @@ fn asked_for<'a>(
     }
     let days = arguments.choice.days.map(|days| days.to_string());
     let options = travel::options([
-        ("compat", arguments.compat.as_deref()),
+        ("compat", arguments.compat.map(travel::judgement)),
         ("mode", arguments.mode.as_deref()),
         ("hints", arguments.hints.as_deref()),
         ("days", days.as_deref()),

@@ -14,7 +14,7 @@ use crate::arguments::Arguments;
 pub(crate) const MEDIA: &str = "media";
 
 /// Commands without a place in the file: they do not read it.
-const COMMANDS_WITHOUT_FILE: [&str; 3] = ["init", "completions", "man"];
+const COMMANDS_WITHOUT_FILE: [&str; 4] = ["init", "completions", "man", "prompts"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
 pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 114] = [

@@ -34,6 +34,7 @@ pub(crate) fn options_written(arguments: &AgentArguments) -> Vec<(&'static str, 
         arguments.examples.map(|examples| examples.as_str().to_owned()),
         arguments.grammar.map(|grammar| grammar.as_str().to_owned()),
         arguments.correction.map(|correction| correction.as_str().to_owned()),
+        arguments.compat.map(|compat| compat.as_str().to_owned()),
         arguments.compose_executors.then(|| "on".to_owned()),
         arguments.parse_text_calls.then(|| "on".to_owned()),
     ];
@@ -103,11 +104,18 @@ pub(crate) fn made_from(name: &AgentSpec) -> Result<MadeFrom, Failure> {
         checker.words().filter_map(digest).collect()
     });
     let roles = name.options().and_then(|options| options.roles.as_deref());
+    let prompt = name.options().and_then(|options| options.prompt.as_deref());
     Ok(MadeFrom {
         specifications: specifications.collect::<Result<_, Failure>>()?,
         evaluator_files: evaluator_files.unwrap_or_default(),
         team_files: roles.map(super::team::digests).transpose()?.unwrap_or_default(),
+        prompt_files: prompt.map(digest_of_prompt).transpose()?.into_iter().collect(),
     })
+}
+
+fn digest_of_prompt(file: &str) -> Result<FileDigest, Failure> {
+    let text = super::read_text(std::path::Path::new(file))?;
+    Ok(FileDigest { file: file.to_owned(), sha256: sha256(text.as_bytes()) })
 }
 
 /// The digest of a file, if it is one that can be read and is no larger than [`DIGESTED_BYTES_MAX`].
@@ -137,15 +145,21 @@ pub(super) fn language(name: &AgentSpec) -> Result<Option<Language>, Failure> {
     }))
 }
 
+/// Whose rules the agent follows where the published implementation differs from ours.
+fn compat_of(name: &AgentSpec) -> Compat {
+    name.options().and_then(|options| options.compat).unwrap_or_default()
+}
+
 fn is_one_sample(samples: Option<NonZeroU32>) -> bool {
     samples.is_none_or(|samples| samples.get() == 1)
 }
 
 /// The specifications of an agent, with where they come from; none where it is not made from any.
 pub(super) fn specifications(name: &AgentSpec) -> Result<Vec<(String, Arc<Automaton>)>, Failure> {
+    let compat = compat_of(name);
     let read = |name: &SpecName| {
         // Whether examples are shown changes no requirement.
-        let specified = Specified::read(name, None)?;
+        let specified = Specified::read(name, None, compat)?;
         Ok((specified.source.name, specified.loaded.automaton))
     };
     name.specifications().into_iter().map(read).collect()
@@ -171,7 +185,8 @@ enum Other {
 impl Kinds {
     fn read(name: &AgentSpec) -> Result<Self, Failure> {
         let examples = name.options().and_then(|options| options.examples);
-        let read = |name: &SpecName| Specified::read(name, examples);
+        let compat = compat_of(name);
+        let read = |name: &SpecName| Specified::read(name, examples, compat);
         match name.form() {
             AgentForm::Asking { kind: AgentKind::Specified(one, _), .. } => read(one).map(Self::One),
             AgentForm::Asking { kind: AgentKind::Pair(first, other, _), .. } => {
@@ -214,20 +229,21 @@ impl Kinds {
                 })?))
             }
         };
-        let options = VotingOptions { samples: samples.unwrap_or(SAMPLES), ..VotingOptions::default() };
+        let rules = maker.options.compat.unwrap_or_default().into();
+        let options = VotingOptions { samples: samples.unwrap_or(SAMPLES), rules };
         Ok(Arc::new(VotingAgent::new(sampled, other, options)))
     }
 }
 
 impl Specified {
     /// A shipped specification, or that of a file, with examples or without.
-    fn read(name: &SpecName, examples: Option<bool>) -> Result<Self, Failure> {
+    fn read(name: &SpecName, examples: Option<bool>, compat: Compat) -> Result<Self, Failure> {
         let source = match name {
             SpecName::File(file) => Source::find(file)?,
             SpecName::Shipped(name) => Source::shipped(name)
                 .ok_or_else(|| Failure::usage(format!("there is no shipped specification {name}")))?,
         };
-        let mut loaded = source.load_or_explain(Compat::Ours, false)?;
+        let mut loaded = source.for_agent(compat)?;
         if !examples.unwrap_or(source.shows_examples()) {
             loaded.automaton = Arc::new(loaded.automaton.without_examples());
         }
@@ -248,6 +264,7 @@ impl Maker {
             continuation: self.options.continuation,
             grammar: self.options.grammar.unwrap_or_default(),
             correction: self.options.correction.unwrap_or(Compat::Ours),
+            compat: self.options.compat.unwrap_or_default(),
             temperature,
             summary: self.options.summary.unwrap_or_default(),
             evaluator: self.evaluator.clone(),

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 53] = [
+const PAGES: [&str; 54] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -31,6 +31,7 @@ const PAGES: [&str; 53] = [
     "planproof-mnms-tools",
     "planproof-models",
     "planproof-models-check",
+    "planproof-prompts",
     "planproof-read",
     "planproof-report",
     "planproof-run",

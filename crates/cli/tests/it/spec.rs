@@ -43,7 +43,9 @@ fn all_faults_are_shown_at_once_with_their_lines() {
        ·      ───
      6 │     (Ans (:text "[Answer]")))
        ╰────
-      help: name a handler, such as (:handler run-call)
+      help: write (Obs (:text "[Observation]") (:flags :env-input) (:handler run-
+            call)); or leave the file as it is, and run the agent with --compat
+            original, which adds what published specifications leave open
 
     planproof::spec::unknown-state
 

@@ -350,6 +350,7 @@ fn usage(tried: &mut Tried, place: &Place) {
         &["report", HOSTILE],
         &["init", HOSTILE],
         &["models", "check", HOSTILE],
+        &["prompts", HOSTILE],
         &["serve-model", HOSTILE],
         &["serve-media", "--port", HOSTILE],
         &[HOSTILE],

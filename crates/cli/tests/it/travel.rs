@@ -175,7 +175,8 @@ fn bad_data_is_one_clear_error() {
     refused("solver --data data", "choose the queries of data with --set: there are validation");
     refused("solver --data data --set test", "sets with queries are validation");
     refused("solver --data data --set validation --mode sole-planning", "there is no reference information");
-    refused("solver --compat published", "there is no --compat published");
+    let run = place.run("bench travelplanner solver --compat published").code(2);
+    assert!(run.err.contains("original"), "{run:?}");
     refused("solver --days 400", "there is no --days 400");
     refused("tools@sim/gold --mode reading --days 31", "holds no case");
     let run = place.run("bench gsm8k tools@sim/gold --days 3").code(2);

@@ -33,9 +33,12 @@ impl PlanOfRun {
             let actor = event.actor.as_ref().map(planproof_trace::Actor::as_str);
             let is_planner = actor == Some(Asking::Plan.actor());
             match state.as_str() {
-                // The first prompt names the division; a grouped agent then asks for single sub-tasks as well.
+                // The first prompt names the division; a grouped agent then asks for single sub-tasks as well. Of a
+                // prompt of the user's, the note names it.
                 sections::PROMPT if is_planner && division.is_none() => {
-                    let begun = |(asking, _): &(Asking, Division)| text.starts_with(asking.mark());
+                    let begun = |(asking, of_asking): &(Asking, Division)| {
+                        note == of_asking.as_str() || (note.is_empty() && text.starts_with(asking.mark()))
+                    };
                     let divisions = [
                         (Asking::Plan, Division::AtOnce),
                         (Asking::Next, Division::OneByOne),

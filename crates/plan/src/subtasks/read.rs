@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{DONE, GROUPS_MAX, Pair};
+use super::{DONE, GROUPS_MAX, Pair, PlanForm};
 use crate::json::{Node, Tree};
 use crate::limits::TASK_CHARACTERS_MAX;
 use crate::read_json::values;
@@ -106,11 +106,74 @@ pub fn read_plan(reply: &str, tools: &[&str], most: usize) -> Result<Vec<Pair>, 
             return Err(PlanFault::format(what));
         }
     };
-    if pairs.len() > most {
-        let what = format!("there are {} sub-tasks, and {most} is the most: write fewer", pairs.len());
-        return Err(PlanFault::new(PlanFaultKind::Endless, what));
-    }
+    must_end(pairs.len(), most)?;
     check(pairs, tools)
+}
+
+/// As [`read_plan`], where the plan was asked for in this form; a plan in another one of TPTU's is a fault then, except
+/// that pairs may also be written as lists, as always. In a list of tools alone, each sub-task is the part of the task
+/// that its tool is for.
+///
+/// # Errors
+/// Those of [`read_plan`], or the plan has another form.
+pub fn read_plan_in(
+    reply: &str,
+    tools: &[&str],
+    form: PlanForm,
+    most: usize,
+) -> Result<Vec<Pair>, PlanFault> {
+    if form == PlanForm::Pairs {
+        return read_plan(reply, tools, most);
+    }
+    let wanted = match form {
+        PlanForm::Tools => "one JSON list of the names of the tools alone, such as [\"TOOL\", \"TOOL\"]",
+        PlanForm::Pairs | PlanForm::Lists => {
+            "two JSON lists, the tools and their sub-tasks, such as [\"TOOL\"] and [\"SUB-TASK\"]"
+        }
+    };
+    let values = read(reply)?;
+    let mut lists: Vec<&[Node]> = values.iter().filter_map(list_of).collect();
+    // Lists within a list are the same lists.
+    if let [all] = lists[..]
+        && !all.is_empty()
+        && all.iter().all(|list| list_of(list).is_some())
+    {
+        lists = all.iter().filter_map(list_of).collect();
+    }
+    if lists.iter().flat_map(|list| list.iter()).any(|item| !is_text(item)) {
+        return Err(PlanFault::format(format!("a list holds something else than texts: write {wanted}")));
+    }
+    let pairs = match (form, &lists[..]) {
+        (PlanForm::Tools, [names]) => {
+            let count = names.len();
+            let texts = names.iter().filter_map(text_of).enumerate();
+            texts
+                .map(|(place, name)| Pair { tool: name.trim().to_owned(), text: part(place, count) })
+                .collect()
+        }
+        (PlanForm::Lists, [names, texts]) => two_lists(names, texts)?,
+        // One empty list says as much as two.
+        (PlanForm::Lists, [[]]) => Vec::new(),
+        (_, found) => {
+            let what = format!("the reply holds {} lists: write {wanted}", found.len());
+            return Err(PlanFault::format(what));
+        }
+    };
+    must_end(pairs.len(), most)?;
+    check(pairs, tools)
+}
+
+/// The sub-task of a tool that was planned without one.
+fn part(place: usize, count: usize) -> String {
+    format!("Part {} of {count}: what the task needs this tool for there", place + 1)
+}
+
+fn must_end(count: usize, most: usize) -> Result<(), PlanFault> {
+    if count <= most {
+        return Ok(());
+    }
+    let what = format!("there are {count} sub-tasks, and {most} is the most: write fewer");
+    Err(PlanFault::new(PlanFaultKind::Endless, what))
 }
 
 /// Reads the next sub-task of a reply, for tools of these names; `None` if it says [`DONE`] instead.
@@ -288,6 +351,54 @@ mod tests {
             assert_eq!(plan(reply), two, "{reply}");
         }
         assert_eq!(plan("[]"), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn each_form_is_read_as_itself() {
+        let read = |reply: &str, form| {
+            let pairs = read_plan_in(reply, &TOOLS, form, SUB_TASKS_MAX)
+                .map_err(|fault| (fault.kind, fault.words))?;
+            Ok::<_, (PlanFaultKind, String)>(
+                pairs.into_iter().map(|it| (it.tool, it.text)).collect::<Vec<_>>(),
+            )
+        };
+        let two = vec![("sql".to_owned(), "a".to_owned()), ("python".to_owned(), "b".to_owned())];
+        let (pairs, lists, names) =
+            (r#"[{"sql": "a"}, {"python": "b"}]"#, r#"["sql", "python"] ["a", "b"]"#, r#"["sql", "sql"]"#);
+        assert_eq!(read(lists, PlanForm::Lists), Ok(two.clone()));
+        assert_eq!(read(r#"[["sql", "python"], ["a", "b"]]"#, PlanForm::Lists), Ok(two.clone()));
+        assert_eq!(read(pairs, PlanForm::Pairs), Ok(two));
+        let tools = read(names, PlanForm::Tools).unwrap();
+        assert_eq!(tools.iter().map(|(tool, _)| tool.as_str()).collect::<Vec<_>>(), ["sql", "sql"]);
+        assert!(tools[0].1.starts_with("Part 1 of 2") && tools[1].1.starts_with("Part 2 of 2"), "{tools:?}");
+        for form in PlanForm::ALL {
+            assert_eq!(read("[]", form), Ok(Vec::new()), "{form}");
+            assert_eq!(PlanForm::find(form.as_str()), Some(form));
+        }
+        for (reply, form, kind, words) in [
+            (
+                pairs,
+                PlanForm::Lists,
+                PlanFaultKind::Format,
+                "something else than texts: write two JSON lists",
+            ),
+            (pairs, PlanForm::Tools, PlanFaultKind::Format, "something else than texts: write one JSON list"),
+            (lists, PlanForm::Tools, PlanFaultKind::Format, "the reply holds 2 lists"),
+            (names, PlanForm::Lists, PlanFaultKind::Format, "the reply holds 1 lists"),
+            (
+                r#"["sql", "python"] ["a"]"#,
+                PlanForm::Lists,
+                PlanFaultKind::Lengths,
+                "2 tools, but 1 sub-tasks",
+            ),
+            (r#"["java"]"#, PlanForm::Tools, PlanFaultKind::UnknownTool, "there is no tool `java`"),
+        ] {
+            let (found, what) = read(reply, form).unwrap_err();
+            assert_eq!(found, kind, "{reply} as {form}: {what}");
+            assert!(what.contains(words), "{reply} as {form}: {what}");
+        }
+        let many = format!("[{}]", vec![r#""sql""#; SUB_TASKS_MAX + 1].join(","));
+        assert_eq!(read(&many, PlanForm::Tools).unwrap_err().0, PlanFaultKind::Endless);
     }
 
     #[test]

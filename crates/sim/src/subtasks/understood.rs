@@ -36,13 +36,19 @@ const NOT_BEFORE: &str = " and not before ";
 const SCHEMA: &str = "as a JSON schema: ";
 
 impl Request<'_> {
+    /// A list of pairs in the form that is asked for.
+    fn written_as_asked(&self, list: &Json) -> String {
+        let pairs = list.as_array().into_iter().flatten().map(Pair::of_json).collect::<Option<Vec<_>>>();
+        pairs.map_or_else(|| list.to_string(), |pairs| self.written(&pairs))
+    }
+
     /// The reply of a model that understands the task the way `calling` does.
     pub(crate) fn understood(&self, calling: &Calling, request: &ChatRequest) -> String {
         match self.asking {
             Asking::Plan => {
                 let mut talk = self.talk(request);
                 if let Script::Day(day) = &calling.known(&talk).script {
-                    return planned_day(day, &talk.tools).to_string();
+                    return self.written_as_asked(&planned_day(day, &talk.tools));
                 }
                 // A plan is what the model would call if every call succeeded, so the conversation is played with
                 // assumed results.
@@ -60,7 +66,7 @@ impl Request<'_> {
                     talk.messages.push(Message::assistant(text, calls));
                     talk.messages.extend(results);
                 }
-                Json::from(pairs).to_string()
+                self.written_as_asked(&Json::from(pairs))
             }
             Asking::Next => {
                 let mut talk = self.talk(request);

@@ -14,6 +14,8 @@ use super::dfa::{DEAD, Dfa, TooLarge, Work};
 use crate::diagnostic::{Code, Diagnostic, all_of, nearest};
 use crate::limits::{CONFLICT_TRIES_MAX, COUNT_MAX, PROMPT_BYTES_MAX};
 use crate::monitor::SchemaValidator;
+use crate::print::quoted;
+use crate::published;
 use crate::read::Draft;
 use crate::read::formulas::is_reserved;
 use crate::read::tree::Faults;
@@ -147,9 +149,7 @@ fn check_roles(state: &State, completes_calls: bool, compat: Compat, faults: &mu
     let name = &state.name.value;
     match (&state.handler, state.is_environment) {
         (None, true) => {
-            let message = format!("nothing writes the content of `{name}`, a state of the environment");
-            let mut fault = Diagnostic::new(Code::UnboundEnvironment, state.name.span, message)
-                .help("name a handler, such as (:handler run-call)");
+            let mut fault = unbound(state);
             // Specifications of the published code have no handlers.
             if compat == Compat::Original {
                 fault.severity = Severity::Warning;
@@ -174,6 +174,23 @@ fn check_roles(state: &State, completes_calls: bool, compat: Compat, faults: &mu
         let fault = Diagnostic::new(Code::RuleOfEnvironmentState, rule.span, message);
         faults.push(fault.help("content rules are for what the model writes; leave them out"));
     }
+}
+
+fn unbound(state: &State) -> Diagnostic {
+    let name = &state.name.value;
+    let message = format!("nothing writes the content of `{name}`, a state of the environment");
+    let fault = Diagnostic::new(Code::UnboundEnvironment, state.name.span, message);
+    fault.help(match published::handler(state) {
+        Some(handler) => format!(
+            "write ({name} (:text {}) (:flags :env-input) (:handler {handler})); or leave the file as it is, and run the agent \
+             with --compat original, which adds what published specifications leave open",
+            quoted(&state.prompt.value)
+        ),
+        None => format!(
+            "name a handler, such as (:handler run-call); --compat original knows those of {} alone",
+            published::known()
+        ),
+    })
 }
 
 const CALLS_HELP: &str =

@@ -57,6 +57,11 @@ impl Plan {
         plan
     }
 
+    /// Whether the specification requires something of calls.
+    pub(crate) fn has_requirements(&self) -> bool {
+        self.annotated.is_some()
+    }
+
     /// Finds the positions from which the rest can be passed, from the end on. Plans are repetitive, and so are the
     /// sets.
     fn look_back(&mut self, dfa: &Dfa) {

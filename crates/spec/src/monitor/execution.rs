@@ -33,6 +33,17 @@ pub struct Denial {
 }
 
 impl PlanExecution {
+    /// The same with the calls in this order, by their indices into [`Monitor::calls`]; those that it does not name
+    /// come first. Where a requirement is about calls, they stay as they were written, because it is read in that
+    /// order.
+    #[must_use]
+    pub fn in_order(mut self, order: &[usize]) -> Self {
+        if !self.plan.has_requirements() {
+            self.waiting.sort_by_key(|(call, _)| order.iter().position(|other| other == call));
+        }
+        self
+    }
+
     /// The call that is next, by its index into [`Monitor::calls`].
     pub fn next(&self) -> Option<usize> {
         self.waiting.get(self.decided.len()).map(|(call, _)| *call)

@@ -7,6 +7,7 @@ mod diagnostics;
 mod examples;
 mod export;
 mod monitor;
+mod published;
 mod round_trip;
 mod support;
 mod twin;

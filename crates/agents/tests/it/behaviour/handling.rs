@@ -70,9 +70,9 @@ async fn rewoo_solves_from_evidence() {
 }
 
 /// Forwards calls, and records what it forwarded.
-struct Watched {
-    tools: MockTools,
-    seen: Mutex<Vec<String>>,
+pub(super) struct Watched {
+    pub(super) tools: MockTools,
+    pub(super) seen: Mutex<Vec<String>>,
 }
 
 impl Toolbox for Watched {
