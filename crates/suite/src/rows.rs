@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use crate::runs::shortened;
 
-/// Longest line, in bytes.
-pub const LINE_BYTES_MAX: usize = 64 * 1024;
+/// Longest line, in bytes: as long as the longest answers of models, which reason before they answer.
+pub const LINE_BYTES_MAX: usize = 16 << 20;
 
 /// Most lines of a file.
 pub const LINES_MAX: usize = 100_000;
@@ -123,9 +123,6 @@ pub fn read_places(text: &str, file: &str) -> Result<Vec<usize>, DataError> {
     }
 }
 
-/// What a line of predictions looks like.
-const EXAMPLE: &str = r#"a line such as {"id": "gsm8k-1", "prediction": "... 18"}"#;
-
 /// A line of predictions. Other fields are ignored.
 #[derive(Deserialize)]
 struct Row {
@@ -152,8 +149,17 @@ pub fn matched(
     for (count, line) in lines(text, file).enumerate() {
         let (number, line) = line?;
         let refuse = |words: String| DataError::new(file, Some(number), words);
+        let example = || {
+            let id = ids.first().copied().unwrap_or("ID");
+            format!(r#"a line such as {{"id": "{id}", "prediction": "..."}}"#)
+        };
+        // The parser would take a list for the fields in their order.
+        if !line.trim_start().starts_with('{') {
+            let words = "it is no JSON object, of which each line is one".to_owned();
+            return Err(refuse(words).expecting(&example()));
+        }
         let row: Row = serde_json::from_str(line)
-            .map_err(|error| DataError::of_json(file, Some(number), &error).expecting(EXAMPLE))?;
+            .map_err(|error| DataError::of_json(file, Some(number), &error).expecting(&example()))?;
         // The first prediction decides whether all have ids.
         if *has_ids.get_or_insert(row.id.is_some()) != row.id.is_some() {
             let words =

@@ -94,7 +94,7 @@ impl Submission {
     /// Parses a file of plans, one per line. Blank lines are skipped.
     ///
     /// # Errors
-    /// A line is not a JSON object.
+    /// A line is not a JSON object, or has no `plan`.
     pub fn read_all(text: &str, file: &str) -> Result<Vec<Self>, PlanError> {
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
         lines
@@ -105,7 +105,10 @@ impl Submission {
                 let Some(members) = value.as_object_mut() else {
                     return Err(fault("it is no object; write {\"idx\": .., \"plan\": [..]}".to_owned()));
                 };
-                let plan = members.remove("plan").unwrap_or_default();
+                // A plan that was not delivered is written as null, so a line without one is another kind of file.
+                let plan = members.remove("plan").ok_or_else(|| {
+                    fault("it has no `plan`; write {\"idx\": .., \"plan\": [..]}, or null where there is none".to_owned())
+                })?;
                 Ok(Self { idx: members.get("idx").and_then(Value::as_u64), plan: TripPlan(plan) })
             })
             .collect()
@@ -141,11 +144,13 @@ mod tests {
 
     #[test]
     fn submissions_keep_what_they_hold() {
-        let text = "{\"idx\": 2, \"plan\": \"none\"}\n\n{\"query\": \"\"}\n";
+        let text = "{\"idx\": 2, \"plan\": \"none\"}\n\n{\"query\": \"\", \"plan\": null}\n";
         let all = Submission::read_all(text, "p.jsonl").expect("two lines");
         assert_eq!((all[0].idx, &all[0].plan.0), (Some(2), &json!("none")));
         assert_eq!((all[1].idx, &all[1].plan.0), (None, &Value::Null));
-        let error = Submission::read_all("{}\n[]", "p.jsonl").expect_err("a list");
-        assert!(error.to_string().starts_with("p.jsonl:2: it is no object"));
+        for (line, what) in [("[]", "it is no object"), ("{\"idx\": 1, \"plans\": []}", "it has no `plan`")] {
+            let error = Submission::read_all(&format!("{text}{line}"), "p.jsonl").expect_err(line);
+            assert!(error.to_string().starts_with(&format!("p.jsonl:4: {what}; write ")), "{error}");
+        }
     }
 }

@@ -96,7 +96,7 @@ mod tests {
             fault(r#"{"question":"a","answer":"4"}"#).starts_with("x.jsonl:2: the answer has no `#### `")
         );
         assert!(fault(r#"{"question":"a","answer":"\n#### four"}"#).contains("`four` is no number"));
-        assert!(fault(&"x".repeat(LINE_BYTES_MAX + 1)).contains("longer than 65536 bytes"));
+        assert!(fault(&"x".repeat(LINE_BYTES_MAX + 1)).contains("longer than 16777216 bytes"));
         let many = format!("{}x", "\n".repeat(LINES_MAX));
         assert!(read_data(&many, "x").unwrap_err().what.contains("more than 100000 lines"));
     }

@@ -107,9 +107,22 @@ mod tests {
     }
 
     #[test]
+    fn a_long_answer_is_scored() {
+        let thoughts = "Let me think again. ".repeat(10_000);
+        let line = format!("{{\"id\":\"gsm8k-1\",\"prediction\":\"{thoughts}#### 1\"}}");
+        assert_eq!(score(&problems(), &line, "x").unwrap().right, 1);
+    }
+
+    #[test]
     fn faults_are_named_with_their_places() {
         let fault = |text: &str| score(&problems(), text, "x").unwrap_err().to_string();
-        assert!(fault("{\"prediction\":1}").starts_with("x:1:15: invalid type"));
+        let mistyped = fault("{\"prediction\":1}");
+        assert!(mistyped.starts_with("x:1:15: invalid type"), "{mistyped}");
+        assert!(mistyped.ends_with("write a line such as {\"id\": \"gsm8k-1\", \"prediction\": \"...\"}"), "{mistyped}");
+        // A list is no row, though it has the fields in their order.
+        for list in ["[\"gsm8k-1\", \"#### 18\"]", "[{\"prediction\": \"#### 18\"}]", "\"#### 18\"", "18"] {
+            assert!(fault(list).contains("x:1: it is no JSON object, of which each line is one; write a line such as"));
+        }
         assert!(fault("{\"id\":\"a\",\"prediction\":\"\"}").contains("x:1: no problem has the id `a`"));
         let twice = "{\"id\":\"gsm8k-1\",\"prediction\":\"\"}\n";
         assert!(fault(&twice.repeat(2)).contains("x:2: the problem has a prediction already, in line 1"));

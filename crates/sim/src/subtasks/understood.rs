@@ -53,8 +53,8 @@ impl Request<'_> {
                 // A plan is what the model would call if every call succeeded, so the conversation is played with
                 // assumed results.
                 let mut pairs = Vec::new();
-                // One more than a plan may have, so that the excess is noticed. Where each task has its tool, a plan has
-                // fewer than twice as many as there are tools.
+                // One more than a plan may have, so that the excess is noticed. Where each task has its tool, a plan
+                // has fewer than twice as many as there are tools.
                 let most = SUB_TASKS_MAX.max(2 * talk.tools.len());
                 while pairs.len() <= most {
                     let (text, calls) = calling.text_and_calls(&talk);

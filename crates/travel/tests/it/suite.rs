@@ -357,9 +357,9 @@ fn finished_plans_belong_to_their_queries() {
     assert_eq!(score(&[], &swapped).unwrap().missing, ["travelplanner-own-3"]);
     for (text, what) in [
         ("[]", "p.jsonl:1: it is no object"),
-        ("{\"idx\": 77}", "no query has the `idx` 77"),
-        ("{\"idx\": 1}\n{\"idx\": 1}", "its query has a plan already"),
-        ("{}\n{}\n{}\n{}", "there are more plans than the 3 queries"),
+        ("{\"idx\": 77, \"plan\": null}", "no query has the `idx` 77"),
+        ("{\"idx\": 1, \"plan\": null}\n{\"idx\": 1, \"plan\": null}", "its query has a plan already"),
+        (&"{\"plan\": null}\n".repeat(4), "there are more plans than the 3 queries"),
     ] {
         let error = score(&[], text).unwrap_err().to_string();
         assert!(error.contains(what), "{text}: {error}");
