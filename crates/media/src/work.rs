@@ -132,21 +132,26 @@ impl Work<'_> {
     async fn ask_model(self, operation: Operation) -> Result<Done, ToolFailure> {
         use Operation as Op;
         let given = self.given;
+        // The text may be the empty result of an earlier call, with which a right plan goes on, as in the published code.
+        // A request without any words is one that servers refuse, so nothing is made of nothing.
+        if operation == Op::TextGeneration && given.text("text")?.trim().is_empty() {
+            return Ok(Done::with("text", String::new()));
+        }
         // An instruction ends with an empty line, by which the stand-in finds the text after it.
         let text = match operation {
-            Op::TextGeneration => given.filled_text("text")?,
+            Op::TextGeneration => given.text("text")?,
             Op::TextSummarization => format!(
                 "Sum up the following text in a few sentences. Answer with the summary alone.\n\n{}",
-                given.filled_text("text")?
+                given.text("text")?
             ),
             Op::TextClassification => format!(
                 "Is the sentiment of the following text positive, negative or neutral? Answer with that one word \
                  alone.\n\n{}",
-                given.filled_text("text")?
+                given.text("text")?
             ),
             Op::QuestionAnswering => format!(
                 "Answer the question from the text, in as few words as it takes.\n\nText: {}\n\nQuestion: {}",
-                given.filled_text("text")?,
+                given.text("text")?,
                 given.filled_text("question")?
             ),
             Op::ImageCaptioning => "Say in one sentence what this picture shows.".to_owned(),

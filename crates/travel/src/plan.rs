@@ -107,7 +107,10 @@ impl Submission {
                 };
                 // A plan that was not delivered is written as null, so a line without one is another kind of file.
                 let plan = members.remove("plan").ok_or_else(|| {
-                    fault("it has no `plan`; write {\"idx\": .., \"plan\": [..]}, or null where there is none".to_owned())
+                    fault(
+                        "it has no `plan`; write {\"idx\": .., \"plan\": [..]}, or null where there is none"
+                            .to_owned(),
+                    )
                 })?;
                 Ok(Self { idx: members.get("idx").and_then(Value::as_u64), plan: TripPlan(plan) })
             })

@@ -21,7 +21,7 @@ use crate::terminal::{self, inline};
 /// Most cases that are rewritten at once.
 const REWRITTEN_AT_ONCE_MAX: usize = 8;
 
-/// Most reasons for dropped cases that are told.
+/// Most reasons for dropped cases that are listed.
 const REASONS_MAX: usize = 5;
 
 pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCode, Failure> {

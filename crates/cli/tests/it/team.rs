@@ -196,15 +196,16 @@ fn a_manager_puts_executors_together() {
 #[test]
 fn the_graph_of_a_run_is_drawn() {
     let place = Place::new();
-    place.run("bench gsm8k team@sim/gold/executor --limit 1 -q --html page.html");
+    place.run("test team@sim/gold --cases 1 -q --html page.html").code(0);
     let page = std::fs::read_to_string(place.path("page.html")).unwrap();
     let (_, drawn) =
         page.split_once("aria-label=\"The sub-tasks of the team\"").expect("the page has no graph");
     let drawn = drawn.split("</svg>").next().unwrap_or_default();
     assert!(
-        drawn.contains(">worker, failed</text>") && drawn.contains("step-2 uses the result of step-1"),
+        drawn.contains(">worker, finished</text>") && drawn.contains("step-2 uses the result of step-1"),
         "{drawn}"
     );
+    place.run("bench gsm8k team@sim/gold/executor --limit 1 -q");
     let draw = |form: &str| place.run(&format!("runs show last --case gsm8k-own-1 --graph {form}"));
     let lines = draw("lines").code(0).out;
     assert!(lines.contains("✗ step-1 (worker, failed)") && lines.contains("– step-2 ← step-1"), "{lines}");

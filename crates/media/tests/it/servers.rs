@@ -29,12 +29,21 @@ async fn models_of_text_are_asked() {
         ),
         // The count of one tool can be the text of another.
         ("text generation", json!({ "text": 7 }), "7"),
+        // So can its empty result, such as that of a search which found nothing.
+        ("text generation", json!({ "text": " " }), ""),
+        ("text_summarization", json!({ "text": "" }), ""),
+        ("text classification", json!({ "text": "" }), "neutral"),
+        (
+            "question answering",
+            json!({ "text": "", "question": "What is wide?" }),
+            "Text:  Question: What is wide?",
+        ),
     ] {
         assert_eq!(run.done(tool, arguments).await, json!({ "text": answer }), "{tool}");
     }
     assert_eq!(
-        run.refused("text generation", json!({ "text": " " })).await,
-        "`text` is empty: say what is meant"
+        run.refused("question answering", json!({ "text": "a", "question": " " })).await,
+        "`question` is empty: say what is meant"
     );
     let text = run.refused("text generation", json!({ "text": "x".repeat(70_000) })).await;
     assert_eq!(text, "`text` has 70000 bytes; 65536 are allowed: give a shorter text");

@@ -118,10 +118,16 @@ mod tests {
         let fault = |text: &str| score(&problems(), text, "x").unwrap_err().to_string();
         let mistyped = fault("{\"prediction\":1}");
         assert!(mistyped.starts_with("x:1:15: invalid type"), "{mistyped}");
-        assert!(mistyped.ends_with("write a line such as {\"id\": \"gsm8k-1\", \"prediction\": \"...\"}"), "{mistyped}");
+        assert!(
+            mistyped.ends_with("write a line such as {\"id\": \"gsm8k-1\", \"prediction\": \"...\"}"),
+            "{mistyped}"
+        );
         // A list is no row, though it has the fields in their order.
         for list in ["[\"gsm8k-1\", \"#### 18\"]", "[{\"prediction\": \"#### 18\"}]", "\"#### 18\"", "18"] {
-            assert!(fault(list).contains("x:1: it is no JSON object, of which each line is one; write a line such as"));
+            assert!(
+                fault(list)
+                    .contains("x:1: it is no JSON object, of which each line is one; write a line such as")
+            );
         }
         assert!(fault("{\"id\":\"a\",\"prediction\":\"\"}").contains("x:1: no problem has the id `a`"));
         let twice = "{\"id\":\"gsm8k-1\",\"prediction\":\"\"}\n";
