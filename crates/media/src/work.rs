@@ -132,8 +132,8 @@ impl Work<'_> {
     async fn ask_model(self, operation: Operation) -> Result<Done, ToolFailure> {
         use Operation as Op;
         let given = self.given;
-        // The text may be the empty result of an earlier call, with which a right plan goes on, as in the published code.
-        // A request without any words is one that servers refuse, so nothing is made of nothing.
+        // The text may be the empty result of an earlier call, with which a right plan continues, as in the published
+        // code. A request without any words is one that servers refuse, so nothing is made of nothing.
         if operation == Op::TextGeneration && given.text("text")?.trim().is_empty() {
             return Ok(Done::with("text", String::new()));
         }

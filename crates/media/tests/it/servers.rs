@@ -36,7 +36,7 @@ async fn models_of_text_are_asked() {
         (
             "question answering",
             json!({ "text": "", "question": "What is wide?" }),
-            "Text:  Question: What is wide?",
+            "Text: Question: What is wide?",
         ),
     ] {
         assert_eq!(run.done(tool, arguments).await, json!({ "text": answer }), "{tool}");
