@@ -88,6 +88,7 @@ pub(super) fn in_short(campaign: &ReportedCampaign<'_>) -> Markup {
                         li {
                             a href=(format!("#{}", anchor(outcome))) { "Finding " (number) } " "
                             span.class { (class.as_str()) } " "
+                            "case " (Foreign::short(&case.card().id, NAME_CHARACTERS_MAX)) ", "
                             (campaign.sized(case.card())) ": "
                             (run::gist(&case.explain(verdict)))
                         }
