@@ -14,7 +14,7 @@ const SHOWN: [(&str, &str); 3] = [
     (
         "limit",
         "agent from to threshold seed json topics time concurrency serve_model label max_cost record \
-         replay resume html csv junit",
+         replay resume html",
     ),
     (
         "bench",
