@@ -229,8 +229,8 @@ fn the_default_of_iterations_follows_from_the_case() {
         ("hierarchical@sim/perfect", "--actions 60", 133),
         ("team@sim/gold", "--actions 60", 67),
     ] {
-        let run = place.run(&format!("test {agent} --cases 4 --json {options}")).code(0);
-        assert_eq!(run.json()["passed"], 4, "{options}: {run:?}");
+        let run = place.run(&format!("test {agent} --cases 2 --json {options}")).code(0);
+        assert_eq!(run.json()["passed"], 2, "{options}: {run:?}");
         assert!(run.err.contains(&format!("up to {most} turns")), "{options}: {run:?}");
         // It belongs to the campaign, so a resumed one has the same.
         place.run("test --resume last").code(0);
