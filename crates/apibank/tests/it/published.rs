@@ -80,7 +80,7 @@ fn published_tasks_are_run_with_their_tables_and_without() {
     }
 }
 
-/// What a tool answers that has no table, and what the agent is told of the tools.
+/// What a tool answers that has no table, and how the agent sees the tools.
 #[test]
 fn tools_answer_what_the_file_records() {
     let tasks: Vec<Value> = serde_json::from_str(&level3(TASKS)).unwrap();

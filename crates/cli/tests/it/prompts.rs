@@ -62,7 +62,7 @@ fn a_campaign_keeps_its_prompt() {
     assert_eq!(report["agent"], "one-step:prompt=p.txt@sim/gold");
     let replay = "bench tptu one-step:prompt=p.txt@sim/gold --replay r.jsonl -q";
     place.run(replay).code(0);
-    // One that its budget ended is gone on with.
+    // One that its budget ended is resumed.
     place.run("bench tptu one-step:prompt=p.txt@sim/gold --limit 4 --max-tokens 3000 -q").code(3);
     place.write("p.txt", &printed.replace("Reply with", "Now reply with"));
     for again in ["bench tptu --resume last --max-tokens 90000 -q", replay] {

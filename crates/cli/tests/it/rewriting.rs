@@ -34,7 +34,7 @@ fn readable(case: &Value, pairs: &[(String, String)]) -> String {
 }
 
 /// A text that the reader does not know, with the number of the case.
-fn told(number: usize, case: &Value) -> String {
+fn reworded(number: usize, case: &Value) -> String {
     let names: Vec<String> = case["actions"]
         .as_array()
         .unwrap()
@@ -86,7 +86,7 @@ fn server(cases: Vec<Value>) -> StandIn {
                 0 => readable(case, &pairs(case)),
                 2 => readable(case, &swapped(pairs(case))),
                 5 => "I would rather not.".to_owned(),
-                _ => told(number, case),
+                _ => reworded(number, case),
             });
         }
         let number =
@@ -133,7 +133,7 @@ fn only_texts_that_mean_the_same_are_kept() {
         ("7-7.rewritten", &judged),
     ];
     assert_eq!(who, expected);
-    assert_eq!(kept[1]["paragraph"], told(1, &cases[1]));
+    assert_eq!(kept[1]["paragraph"], reworded(1, &cases[1]));
     assert!(kept[1]["query"].as_str().unwrap().contains("Day 1, folks: "));
 
     // They are cases like all others: of the same tasks, tools and right plans.

@@ -35,18 +35,18 @@ fn list(case: &PlanningCase) -> Vec<Value> {
 }
 
 /// A text that no grammar knows, with all tasks.
-fn told(case: &PlanningCase) -> String {
+fn reworded(case: &PlanningCase) -> String {
     let names: Vec<&str> = case.actions.iter().map(|action| action.text.as_str()).collect();
     format!("What a day, at all: {}!", names.join(" & "))
 }
 
 fn listed(case: &PlanningCase, all: &[Value]) -> Result<Demands, String> {
-    read_list(case, &told(case), &format!("Sure:\n{}", json!({"constraints": all})))
+    read_list(case, &reworded(case), &format!("Sure:\n{}", json!({"constraints": all})))
 }
 
 fn judged(case: &PlanningCase, all: &[Value]) -> Meaning {
     let by = Rewritten { writer: "w".to_owned(), judge: Some("j".to_owned()) };
-    judge_rewriting(case, &told(case), by, &listed(case, all).expect("a list"))
+    judge_rewriting(case, &reworded(case), by, &listed(case, all).expect("a list"))
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_text_that_demands_the_same_is_kept_and_any_other_is_not() {
         let all = list(&case);
         let kept = same(judged(&case, &all));
         assert_eq!(kept.problem().order(), case.problem().order());
-        assert!(kept.query.contains(&told(&case)) && !kept.query.contains(&case.paragraph));
+        assert!(kept.query.contains(&reworded(&case)) && !kept.query.contains(&case.paragraph));
         assert_eq!(read_case(&write_case(&kept)).expect("a case file"), kept);
         // Some cases of the time form have clock times alone.
         let Some(first) = kept.constraints.first() else { continue };
@@ -101,14 +101,14 @@ fn what_nobody_can_read_is_unread() {
         Meaning::Unread(why) => why,
         other => panic!("{other:?}"),
     };
-    assert!(unread(&told(&case)).contains("expected"));
+    assert!(unread(&reworded(&case)).contains("expected"));
     assert!(paragraph_of(&case, "No.").unwrap_err().contains("does not name the task"));
     assert!(paragraph_of(&case, "```\n\n```").unwrap_err().contains("0 characters"));
     assert!(paragraph_of(&case, &"x".repeat(30_000)).unwrap_err().contains("30000 characters"));
     // A fence and line breaks are no part of a paragraph.
-    let fenced = format!("```text\n{}\n```\n", told(&case).replace(' ', "\n "));
-    assert_eq!(paragraph_of(&case, &fenced), Ok(told(&case)));
-    let fault = |reply: &str| read_list(&case, &told(&case), reply).unwrap_err();
+    let fenced = format!("```text\n{}\n```\n", reworded(&case).replace(' ', "\n "));
+    assert_eq!(paragraph_of(&case, &fenced), Ok(reworded(&case)));
+    let fault = |reply: &str| read_list(&case, &reworded(&case), reply).unwrap_err();
     assert_eq!(fault("I cannot."), "the judge wrote no JSON");
     assert!(fault("{\"constraints\": [1]}").contains("the judge's list"));
     assert_eq!(fault("{\"unclear\": \"two ways\"}"), "the judge cannot read it: two ways");

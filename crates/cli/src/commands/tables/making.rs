@@ -1,7 +1,7 @@
 //! Running what a paper's table lacks, under one budget.
 //!
 //! Each campaign is as `planproof test`, `limit` or `bench` begins one, found again in the run store by its label and
-//! its agent, so that what is finished is not paid twice, and that a killed command goes on where it stopped.
+//! its agent, so that what is finished is not paid twice, and that a killed command resumes where it stopped.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
