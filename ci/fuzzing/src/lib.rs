@@ -11,8 +11,9 @@ use std::path::PathBuf;
 pub type Body = fn(&[u8]);
 
 /// All bodies, by the names of their targets and of the folders of their corpora.
-pub const BODIES: [(&str, Body); 14] = [
+pub const BODIES: [(&str, Body); 15] = [
     ("specification", texts::specification),
+    ("rules", texts::rules),
     ("marks", texts::marks),
     ("case", texts::case),
     ("reader", texts::reader),

@@ -9,11 +9,13 @@ use planproof_model::recording::Recording;
 use planproof_plan::{
     Plan, PlanProgram, read_json, read_python, read_step_json, step_to_json, to_json_text, to_python,
 };
+use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent};
 use planproof_spec::{Automaton, Compat, Monitor, MonitorOptions, SHIPPED, load};
 use planproof_synth::TopicBank;
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::read::{Directions, read};
 use planproof_trace::wire::v1::{read_trace, read_traces, write_trace};
+use serde_json::json;
 
 /// A text as it came, with what is no UTF-8 replaced.
 fn text(bytes: &[u8]) -> String {
@@ -30,6 +32,46 @@ pub(crate) fn specification(bytes: &[u8]) {
     if let Err(faulty) = load(&source, Compat::Ours) {
         for label in faulty.diagnostics.iter().flat_map(|fault| &fault.labels) {
             assert!(source.get(label.span.start..label.span.end).is_some(), "{label:?}");
+        }
+    }
+}
+
+/// A rule is held, after each event, if and only if its definition says so, and faults have places in the text.
+pub(crate) fn rules(bytes: &[u8]) {
+    let source = text(bytes);
+    let rules = match RuleSet::read(&source) {
+        Ok(rules) => rules,
+        Err(faults) => {
+            let lines = source.split('\n').count();
+            assert!(
+                faults.iter().all(|fault| (1..=lines + 1).contains(&(fault.place.line as usize))),
+                "{faults:?}"
+            );
+            return;
+        }
+    };
+    // Events of the tools that the rules name, drawn by the bytes.
+    let tools = planproof_spec::rules::search::tools(&rules);
+    let arguments = [json!({}), json!({"k": 1}), json!({"k": 2, "n": 101})];
+    let outcome = json!({"k": 1, "ok": true});
+    let draw = |byte: &u8| {
+        let byte = usize::from(*byte);
+        let tool = tools.get(byte % (tools.len() + 1)).map_or("other", String::as_str);
+        let event = SessionEvent::new(Moment::ALL[byte / 7 % 3], tool, &arguments[byte / 21 % 3]);
+        if event.moment == Moment::Call { event } else { event.with_outcome(&outcome) }
+    };
+    let events: Vec<SessionEvent<'_>> = bytes.iter().rev().take(6).map(draw).collect();
+    let mut session = Session::new(&rules);
+    for length in 0..events.len() {
+        session.observe(&events[length]).expect("few values");
+        for (number, rule) in rules.rules().iter().enumerate().take(20) {
+            let expected = planproof_spec::rules::textbook::is_held(rule, &events[..=length]);
+            assert_eq!(
+                session.verdict(number).is_held_at_end(),
+                expected,
+                "{rule}: {:?}",
+                &events[..=length]
+            );
         }
     }
 }

@@ -10,6 +10,7 @@ mod limit;
 mod mnms;
 mod models;
 mod prompts;
+mod rules;
 mod serve;
 mod setup;
 mod short;
@@ -36,6 +37,7 @@ pub(crate) use limit::LimitArguments;
 pub(crate) use mnms::*;
 pub(crate) use models::*;
 pub(crate) use prompts::PromptsArguments;
+pub(crate) use rules::{RulesArguments, RulesCommand};
 pub(crate) use serve::*;
 pub(crate) use setup::*;
 pub(crate) use short::with_short_helps;
@@ -199,6 +201,8 @@ pub(crate) enum Command {
     Report(Signed<ReportArguments>),
     /// Check, walk through, draw or compile a behaviour specification.
     Spec(Signed<SpecArguments>),
+    /// Check rules on the calls of a session, and show what they mean.
+    Rules(Signed<RulesArguments>),
     /// Write a starter configuration file.
     Init(Signed<InitArguments>),
     /// Print shell completions.

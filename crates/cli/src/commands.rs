@@ -15,6 +15,7 @@ pub(crate) mod models;
 pub(crate) mod prompts;
 pub(crate) mod read;
 pub(crate) mod report;
+pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod score;

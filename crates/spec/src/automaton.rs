@@ -6,7 +6,7 @@ pub(crate) mod dfa;
 mod execution;
 mod plan;
 mod sequence;
-mod temporal;
+pub(crate) mod temporal;
 mod unexecuted;
 
 use std::collections::BTreeMap;
@@ -23,6 +23,7 @@ use crate::read::{self, Draft};
 use crate::{Formula, FormulaKind, Prompts, Severity, ShownExample, Spec, State};
 use alphabet::Alphabet;
 use dfa::{DEAD, Dfa, Work};
+use temporal::StatesAndCalls;
 
 pub(crate) use plan::Plan;
 
@@ -552,7 +553,11 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
         work.spend(behavior.positions() * twin.len())?;
         let mut whole = behavior.relabelled(&twin.states()).intersected(&truth, &mut work)?;
         for requirement in &spec.requirements {
-            let part = temporal::automaton(requirement, &twin, &names, &mut work)?;
+            let part = temporal::automaton(
+                requirement,
+                &StatesAndCalls { alphabet: &twin, names: &names },
+                &mut work,
+            )?;
             whole = whole.intersected(&part, &mut work)?;
             // Alone, too, a requirement must not be satisfied by a wrong annotation.
             let part = part.intersected(&truth, &mut work)?;
@@ -564,8 +569,9 @@ fn compile(spec: Spec, faults: &mut Faults) -> Result<Option<Automaton>, dfa::To
         annotated = Some(Arc::new(Annotated { alphabet: twin, dfa: whole }));
         dfa
     } else {
+        let atoms = StatesAndCalls { alphabet: &alphabet, names: &names };
         for requirement in &spec.requirements {
-            parts.push(temporal::automaton(requirement, &alphabet, &names, &mut work)?);
+            parts.push(temporal::automaton(requirement, &atoms, &mut work)?);
         }
         let first = parts[0].clone();
         let dfa = parts[1..].iter().try_fold(first, |dfa, part| dfa.intersected(part, &mut work))?;

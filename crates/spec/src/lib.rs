@@ -87,6 +87,7 @@
 //! | What does a model write, and what must be done about it? | [`Monitor`], [`monitor`] |
 //! | How can a server enforce it, or a program draw it? | [`export`] |
 //! | Which agents are there? | [`SHIPPED`] |
+//! | Are the calls of a session as they must be, whatever agent made them? | [`rules`] |
 //!
 //! The crate does no IO, reads no clock and draws no randomness. A validator for JSON Schemas comes in through
 //! [`monitor::SchemaValidator`].
@@ -102,6 +103,11 @@
 //! implemented literally in `textbook.rs`, as the twin of the automaton. Six published agents are shipped
 //! (`shipped.rs`, as in `specs/react.spec`); what specifications leave open that are as their paper prints them is
 //! added by the names of their states (`published.rs`).
+//!
+//! Rules on calls are a room of their own (`rules.rs`): YAML with places (`rules/tree.rs`), what its keys mean
+//! (`rules/read.rs`), an automaton for each rule (`rules/compile.rs`), a session held against them
+//! (`rules/session.rs`), their definitions (`rules/textbook.rs`), sessions that show what they mean
+//! (`rules/search.rs`), what is odd about them (`rules/review.rs`), and their words (`rules/words.rs`).
 
 mod automaton;
 mod diagnostic;
@@ -120,6 +126,7 @@ mod walk;
 pub mod export;
 pub mod limits;
 pub mod monitor;
+pub mod rules;
 pub mod textbook;
 
 pub use automaton::{

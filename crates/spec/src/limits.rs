@@ -34,3 +34,17 @@ pub const EXPORT_BYTES_MAX: usize = 4 << 20;
 /// Bytes of all intermediate parts of an exported regular expression, which are many times as long as the result for
 /// behaviours in which each state leads to each other.
 pub const EXPORT_BUILT_BYTES_MAX: usize = 256 << 20;
+/// Bytes of a file of rules.
+pub const RULES_BYTES_MAX: usize = 4 << 20;
+/// Rules of a file.
+pub const RULES_MAX: usize = 10_000;
+/// Events that one rule distinguishes: its automaton has a symbol for each set of them.
+pub const RULE_EVENTS_MAX: usize = 8;
+/// Values of `per` that a session remembers for a rule.
+pub const RULE_INSTANCES_MAX: usize = 100_000;
+/// Values that a session remembers for an argument that has to come from an earlier result.
+pub const RULE_VALUES_MAX: usize = 100_000;
+/// Sessions looked at in a search for one that violates a rule.
+pub const RULE_SEARCH_MAX: usize = 5_000;
+/// Rules whose relations are looked for.
+pub const RULES_REVIEWED_MAX: usize = 100;

@@ -111,6 +111,33 @@ impl Pattern {
         String::from_utf8(forced).unwrap_or_default()
     }
 
+    /// A shortest text that matches, if its bytes are characters.
+    pub(crate) fn sample(&self) -> Option<String> {
+        let mut reached_by: BTreeMap<u32, (u32, u8)> = BTreeMap::new();
+        let mut open = std::collections::VecDeque::from([self.start()?]);
+        while let Some(place) = open.pop_front() {
+            if self.is_match(Some(place)) {
+                let (mut bytes, mut at) = (Vec::new(), place);
+                while let Some((before, byte)) = reached_by.get(&at) {
+                    bytes.push(*byte);
+                    at = *before;
+                }
+                bytes.reverse();
+                return String::from_utf8(bytes).ok();
+            }
+            // Letters and digits first, so that the text can be read.
+            let bytes = (b'a'..=b'z').chain(b'0'..=b'9').chain(b'A'..=b'Z').chain(0..=255);
+            for byte in bytes {
+                let Some(next) = self.step(Some(place), byte) else { continue };
+                if Some(next) != self.start() && !reached_by.contains_key(&next) {
+                    reached_by.insert(next, (place, byte));
+                    open.push_back(next);
+                }
+            }
+        }
+        None
+    }
+
     pub(crate) fn is_match(&self, place: Place) -> bool {
         place.is_some_and(|place| self.table.is_match[place as usize])
     }

@@ -9,7 +9,9 @@ use tree::{Faults, Form, Node};
 
 use crate::diagnostic::{Code, Diagnostic, nearest, one_of};
 use crate::limits::{REQUIREMENTS_MAX, SOURCE_BYTES_MAX};
-use crate::{Example, Formula, Requirement, ShownExample, Span, Spanned, Spec, State};
+use crate::{
+    CallPattern, Example, Formula, Requirement, RequirementKind, ShownExample, Span, Spanned, Spec, State,
+};
 
 /// Clauses of a specification.
 const CLAUSES: [&str; 7] =
@@ -38,6 +40,74 @@ pub(crate) fn read(source: &str, faults: &mut Faults) -> Option<Draft> {
     }
     let mut reader = Reader { faults, patterns: 0 };
     reader.define(first)
+}
+
+/// An atom of a requirement that stands in no specification.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Atom {
+    /// A word.
+    Name(String),
+    /// Calls.
+    Call(CallPattern),
+}
+
+/// Parses one requirement that stands in no specification. Its distinct atoms are returned beside it, and in it each is
+/// a state whose name is the atom's index.
+///
+/// # Errors
+/// The faults; never empty.
+pub(crate) fn requirement_of(source: &str) -> Result<(Requirement, Vec<Atom>), Vec<Diagnostic>> {
+    let mut faults = Faults::default();
+    let span = Span { start: 0, end: source.len(), line: 1 };
+    if source.len() > SOURCE_BYTES_MAX {
+        let message = format!("{} bytes are more than the {SOURCE_BYTES_MAX} that are read", source.len());
+        return Err(vec![Diagnostic::new(Code::LimitExceeded, span, message)]);
+    }
+    let nodes = tree::read(source, &mut faults);
+    let requirement = match nodes.as_slice() {
+        [node] => Reader { faults: &mut faults, patterns: 0 }.requirement(node),
+        _ => {
+            let message = format!("there are {} formulas, not one", nodes.len());
+            faults.push(Diagnostic::new(Code::UnexpectedForm, span, message).help("join them with `and`"));
+            None
+        }
+    };
+    match requirement {
+        Some(mut requirement) if !faults.has_errors() => {
+            let mut atoms = Vec::new();
+            number_atoms(&mut requirement, &mut atoms);
+            Ok((requirement, atoms))
+        }
+        _ => Err(faults.into_sorted()),
+    }
+}
+
+/// Replaces each atom by a state whose name is its index.
+fn number_atoms(requirement: &mut Requirement, atoms: &mut Vec<Atom>) {
+    let atom = match &mut requirement.kind {
+        RequirementKind::State(name) => Atom::Name(std::mem::take(name)),
+        RequirementKind::Call(pattern) => Atom::Call(pattern.clone()),
+        RequirementKind::True | RequirementKind::False => return,
+        RequirementKind::Not(operand)
+        | RequirementKind::Always(operand)
+        | RequirementKind::Eventually(operand)
+        | RequirementKind::Next(operand)
+        | RequirementKind::AtMost(_, operand) => return number_atoms(operand, atoms),
+        RequirementKind::And(operands) | RequirementKind::Or(operands) => {
+            return operands.iter_mut().for_each(|operand| number_atoms(operand, atoms));
+        }
+        RequirementKind::Implies(first, second)
+        | RequirementKind::Until(first, second)
+        | RequirementKind::Before(first, second) => {
+            number_atoms(first, atoms);
+            return number_atoms(second, atoms);
+        }
+    };
+    let index = atoms.iter().position(|other| *other == atom).unwrap_or_else(|| {
+        atoms.push(atom);
+        atoms.len() - 1
+    });
+    requirement.kind = RequirementKind::State(index.to_string());
 }
 
 const DEFINE_HELP: &str = "write (define NAME (:states ...) (:behavior ...))";

@@ -33,7 +33,10 @@ const SHARED: [(&str, Users); 5] = [
     ("config", AllBut(&["init", "completions", "man", "prompts"])),
     // It also hides what comes from the configuration file, which all other commands say.
     ("quiet", AllBut(&["init", "completions", "man", "prompts"])),
-    ("json", AllBut(&["init", "completions", "man", "spec print", "spec graph", "spec compile"])),
+    (
+        "json",
+        AllBut(&["init", "completions", "man", "spec print", "spec graph", "spec compile", "rules schema"]),
+    ),
     (
         "seed",
         Only(&[

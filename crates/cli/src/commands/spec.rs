@@ -46,7 +46,7 @@ fn compat(dialect: &DialectArguments) -> Compat {
 }
 
 /// The tools that the command line names, if it names any.
-fn known_tools(
+pub(super) fn known_tools(
     sources: &[String],
     case: Option<&Path>,
     global: &Global,

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 54] = [
+const PAGES: [&str; 57] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -34,6 +34,9 @@ const PAGES: [&str; 54] = [
     "planproof-prompts",
     "planproof-read",
     "planproof-report",
+    "planproof-rules",
+    "planproof-rules-check",
+    "planproof-rules-schema",
     "planproof-run",
     "planproof-runs",
     "planproof-runs-delete",

@@ -45,6 +45,7 @@ mod repeats;
 mod replay;
 mod reports;
 mod rewriting;
+mod rules;
 mod run;
 mod running;
 mod runs;

@@ -9,19 +9,55 @@ use std::collections::BTreeMap;
 
 use super::alphabet::Alphabet;
 use super::dfa::{DEAD, Dfa, Numbering, TooLarge, Work, check_positions};
-use crate::{Requirement, RequirementKind, StateId};
+use crate::{CallPattern, Requirement, RequirementKind, StateId};
 
-/// The minimal automaton of the words, over the symbols of `alphabet`, that satisfy a requirement. An unknown state
-/// holds nowhere.
+/// What the atoms of a requirement mean: at which symbols each of them holds.
+pub(crate) trait Atoms {
+    /// The number of symbols.
+    fn symbols(&self) -> usize;
+
+    /// The symbols at which a state, or whatever else has such a name, holds. An unknown name holds nowhere.
+    fn with_name(&self, name: &str) -> Vec<bool>;
+
+    /// The symbols of calls that a pattern matches.
+    fn with_call_like(&self, pattern: &CallPattern) -> Vec<bool>;
+}
+
+/// The atoms of a specification: its states, and the calls in its alphabet.
+pub(super) struct StatesAndCalls<'a> {
+    pub(super) alphabet: &'a Alphabet,
+    /// The number of each state.
+    pub(super) names: &'a BTreeMap<&'a str, usize>,
+}
+
+impl Atoms for StatesAndCalls<'_> {
+    fn symbols(&self) -> usize {
+        self.alphabet.len()
+    }
+
+    fn with_name(&self, name: &str) -> Vec<bool> {
+        let mut holds = vec![false; self.alphabet.len()];
+        if let Some(state) = self.names.get(name) {
+            holds[self.alphabet.of_state(StateId::new(*state))].fill(true);
+        }
+        holds
+    }
+
+    fn with_call_like(&self, pattern: &CallPattern) -> Vec<bool> {
+        self.alphabet.with_call_like(pattern)
+    }
+}
+
+/// The minimal automaton of the words that satisfy a requirement, over the symbols of `atoms`.
 ///
 /// On the empty word atoms, `next`, `until` and `eventually` are false, and `always` is true.
-pub(super) fn automaton(
+pub(crate) fn automaton(
     requirement: &Requirement,
-    alphabet: &Alphabet,
-    names: &BTreeMap<&str, usize>,
+    atoms: &dyn Atoms,
     work: &mut Work,
 ) -> Result<Dfa, TooLarge> {
-    let mut formulas = Formulas { alphabet, names, nodes: Numbering::default(), work };
+    let symbols = atoms.symbols();
+    let mut formulas = Formulas { atoms, symbols, nodes: Numbering::default(), work };
     let root = formulas.normal(requirement, true)?;
     let mut builder = Builder { nodes: formulas.nodes, successors: BTreeMap::new(), work: formulas.work };
 
@@ -29,14 +65,14 @@ pub(super) fn automaton(
     let mut choices: Numbering<Choice> = Numbering::default();
     let mut next = Vec::new();
     let mut accepting = vec![builder.holds_at_end(root)];
-    for symbol in 0..alphabet.len() {
+    for symbol in 0..symbols {
         next.push(target(&mut choices, builder.after(root, symbol)?));
     }
     while let Some(choice) = choices.next() {
-        builder.work.spend(alphabet.len())?;
+        builder.work.spend(symbols)?;
         // The word may end here if no duty of some set needs a rest.
         accepting.push(choice.iter().any(|duties| duties.iter().all(|duty| duty.may_end)));
-        for symbol in 0..alphabet.len() {
+        for symbol in 0..symbols {
             let mut after = Choice::new();
             for duties in &choice {
                 // All duties of a set have to be fulfilled, and each has its own choice of what that takes.
@@ -53,7 +89,7 @@ pub(super) fn automaton(
         // The start is not among the choices.
         check_positions(choices.len() + 1)?;
     }
-    Dfa::new(alphabet.len(), next, accepting).minimised(builder.work)
+    Dfa::new(symbols, next, accepting).minimised(builder.work)
 }
 
 /// The number of a position: the start is 0.
@@ -100,8 +136,8 @@ enum Node {
 }
 
 struct Formulas<'a> {
-    alphabet: &'a Alphabet,
-    names: &'a BTreeMap<&'a str, usize>,
+    atoms: &'a dyn Atoms,
+    symbols: usize,
     nodes: Numbering<Node>,
     work: &'a mut Work,
 }
@@ -109,18 +145,12 @@ struct Formulas<'a> {
 impl Formulas<'_> {
     /// The requirement or its negation, in normal form.
     fn normal(&mut self, requirement: &Requirement, positive: bool) -> Result<FormulaId, TooLarge> {
-        self.work.spend(self.alphabet.len())?;
+        self.work.spend(self.symbols)?;
         let node = match &requirement.kind {
             RequirementKind::True => self.constant(positive),
             RequirementKind::False => self.constant(!positive),
-            RequirementKind::State(name) => {
-                let mut holds = vec![false; self.alphabet.len()];
-                if let Some(state) = self.names.get(name.as_str()) {
-                    holds[self.alphabet.of_state(StateId::new(*state))].fill(true);
-                }
-                atom(holds, positive)
-            }
-            RequirementKind::Call(pattern) => atom(self.alphabet.with_call_like(pattern), positive),
+            RequirementKind::State(name) => atom(self.atoms.with_name(name), positive),
+            RequirementKind::Call(pattern) => atom(self.atoms.with_call_like(pattern), positive),
             RequirementKind::Not(operand) => return self.normal(operand, !positive),
             // Negation turns `and` into `or` and the reverse (De Morgan).
             RequirementKind::And(operands) => self.join(operands, positive, positive)?,
@@ -174,7 +204,7 @@ impl Formulas<'_> {
     }
 
     fn constant(&self, value: bool) -> Node {
-        Node::Atom { holds: vec![value; self.alphabet.len()], at_end: value }
+        Node::Atom { holds: vec![value; self.symbols], at_end: value }
     }
 
     fn constant_id(&mut self, value: bool) -> FormulaId {

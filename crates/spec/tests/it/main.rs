@@ -9,5 +9,6 @@ mod export;
 mod monitor;
 mod published;
 mod round_trip;
+mod rules;
 mod support;
 mod twin;

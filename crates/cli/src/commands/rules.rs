@@ -1,0 +1,185 @@
+//! `planproof rules`: rules on the calls of a session, checked and shown by examples.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use planproof_spec::rules::search::{Found, SampleCall};
+use planproof_spec::rules::{Fault, JSON_SCHEMA, Meaning, Review, Rule, RuleSet};
+use serde_json::{Value, json};
+
+use super::spec::known_tools;
+use crate::arguments::{Global, RulesArguments, RulesCommand};
+use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::progress::tell;
+use crate::render::counted;
+use crate::{select, terminal};
+
+/// Columns of a sentence. Calls are not broken, so that they can be copied.
+const WIDTH: usize = 80;
+const INDENT: &str = "   ";
+
+/// Most faults that are shown for one file; `--json` has all.
+const SHOWN_MAX: usize = 50;
+
+pub(crate) fn run(arguments: &RulesArguments, global: &Global) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        RulesCommand::Check { files, deny_warnings, tools } => check(files, *deny_warnings, tools, global),
+        RulesCommand::Schema => {
+            write!(terminal::document(), "{JSON_SCHEMA}")?;
+            Ok(ExitCode::Passed)
+        }
+    }
+}
+
+fn check(
+    files: &[String],
+    deny_warnings: bool,
+    tools: &[String],
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let known: Option<Vec<String>> =
+        known_tools(tools, None, global)?.map(|tools| tools.into_iter().map(|tool| tool.name).collect());
+    let mut out = terminal::results(global.json);
+    let (mut bad, mut printed) = (0, Ok(()));
+    for file in files {
+        let text = select::read_text(Path::new(file))?;
+        let read = RuleSet::read(&text).and_then(|rules| {
+            let unknown = known.as_ref().map(|known| rules.unknown_tools(known)).unwrap_or_default();
+            if unknown.is_empty() { Ok(rules) } else { Err(unknown) }
+        });
+        let reviewed = read.map(|rules| {
+            let review = rules.review();
+            (rules, review)
+        });
+        // One unusable file does not end the command, so that all of them are reported.
+        let is_good = reviewed.as_ref().is_ok_and(|(_, review)| review.oddities.is_empty() || !deny_warnings);
+        bad += usize::from(!is_good);
+        let mut write = || match &reviewed {
+            _ if global.json => writeln!(out, "{}", document(file, &reviewed, is_good)),
+            Ok((rules, review)) => show(&mut out, file, rules, review),
+            Err(faults) => {
+                for fault in faults.iter().take(SHOWN_MAX) {
+                    tell!("{file}:{fault}");
+                }
+                if let Some(more @ 1..) = faults.len().checked_sub(SHOWN_MAX) {
+                    tell!("{file}: {} more; --json shows them", counted(more, "fault"));
+                }
+                writeln!(out, "{file}: {}", counted(faults.len(), "fault"))
+            }
+        };
+        // Neither does a reader who has stopped, because every file counts for the exit status.
+        if printed.is_ok() {
+            printed = write();
+        }
+    }
+    unless_closed(printed.map_err(Failure::from))?;
+    match bad {
+        0 => Ok(ExitCode::Passed),
+        _ => Err(Failure::usage(format!("{bad} of {} cannot be used", counted(files.len(), "rules file")))),
+    }
+}
+
+fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &Review) -> io::Result<()> {
+    let warnings = match review.oddities.len() {
+        0 => "no warnings".to_owned(),
+        count => counted(count, "warning"),
+    };
+    writeln!(out, "{file}: {}, {warnings}", counted(rules.rules().len(), "rule"))?;
+    for (number, (rule, meaning)) in rules.rules().iter().zip(&review.meanings).enumerate() {
+        writeln!(out, "\n{}", indented(&format!("{}. {}: {rule}.", number + 1, rule.id), ""))?;
+        if let Some(why) = &rule.why {
+            writeln!(out, "{}", indented(&format!("Why: {why}"), INDENT))?;
+        }
+        let Meaning { violation, alone } = meaning;
+        if alone == violation {
+            example(out, "violated on its own by", violation)?;
+        } else {
+            example(out, "violated by", violation)?;
+            example(out, "violated on its own by", alone)?;
+        }
+    }
+    if !review.oddities.is_empty() {
+        writeln!(out)?;
+    }
+    for oddity in &review.oddities {
+        writeln!(out, "warning: {oddity}")?;
+    }
+    Ok(())
+}
+
+/// A paragraph of at most [`WIDTH`] columns, of which this begins the first line and blanks the others.
+fn indented(text: &str, first: &str) -> String {
+    textwrap::fill(text, textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(INDENT))
+}
+
+fn example(out: &mut impl Write, what: &str, found: &Found) -> io::Result<()> {
+    match found {
+        Found::Session(calls) => {
+            writeln!(out, "   {what}:")?;
+            calls.iter().try_for_each(|call| writeln!(out, "     {}", in_words(call)))
+        }
+        Found::None => writeln!(out, "   {what}: no session"),
+        Found::TooMany => writeln!(out, "   {what}: not found, there are too many sessions"),
+    }
+}
+
+/// `refund {"order_id":1} returns {"ok":true}`.
+fn in_words(call: &SampleCall) -> String {
+    let arguments = match &call.arguments {
+        Value::Object(entries) if entries.is_empty() => String::new(),
+        arguments => format!(" {arguments}"),
+    };
+    let is_empty = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
+    let outcome = match &call.outcome {
+        None => ", whose result has not come".to_owned(),
+        Some(Ok(result)) if is_empty(result) => " returns".to_owned(),
+        Some(Ok(result)) => format!(" returns {result}"),
+        Some(Err(error)) if is_empty(error) => " fails".to_owned(),
+        Some(Err(error)) => format!(" fails with {error}"),
+    };
+    format!("{}{arguments}{outcome}", call.tool)
+}
+
+/// One line of `rules check --json`.
+fn document(file: &str, reviewed: &Result<(RuleSet, Review), Vec<Fault>>, is_good: bool) -> Value {
+    let (rules, warnings, faults) = match reviewed {
+        Ok((rules, review)) => {
+            let rules =
+                rules.rules().iter().zip(&review.meanings).map(|(rule, meaning)| of_rule(rule, meaning));
+            let warnings = review.oddities.iter().map(ToString::to_string).collect();
+            (rules.collect(), warnings, Vec::new())
+        }
+        Err(faults) => (Vec::new(), Vec::new(), faults.iter().map(of_fault).collect::<Vec<Value>>()),
+    };
+    let (rules, warnings): (Vec<Value>, Vec<String>) = (rules, warnings);
+    json!({ "file": file, "usable": is_good, "rules": rules, "warnings": warnings, "faults": faults })
+}
+
+fn of_fault(fault: &Fault) -> Value {
+    let Fault { place, message, help } = fault;
+    json!({ "line": place.line, "column": place.column, "message": message, "help": help })
+}
+
+fn of_rule(rule: &Rule, meaning: &Meaning) -> Value {
+    let session = |found: &Found| {
+        found.session().map(|calls| {
+            let calls = calls.iter().map(|call| {
+                let mut object = json!({ "tool": call.tool, "arguments": call.arguments });
+                match &call.outcome {
+                    Some(Ok(result)) => object["result"] = result.clone(),
+                    Some(Err(error)) => object["error"] = error.clone(),
+                    None => {}
+                }
+                object
+            });
+            calls.collect::<Vec<Value>>()
+        })
+    };
+    json!({
+        "id": rule.id,
+        "words": rule.to_string(),
+        "why": rule.why,
+        "violated_by": session(&meaning.violation),
+        "violated_alone_by": session(&meaning.alone),
+    })
+}

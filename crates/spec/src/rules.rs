@@ -1,0 +1,459 @@
+//! `rules v1`: rules on the calls of one session, which hold in tests, in guards and on recorded sessions alike.
+//!
+//! A session is a sequence of events: a tool is *called*, the call is *done* (its result came) or has *failed* (its
+//! error came). Each rule is compiled to an automaton of its own over the events that it distinguishes, never to the
+//! product of several. What depends on values, such as "an argument comes from an earlier result", is held in
+//! registers beside it, and a rule with `per` has one automaton for each value found there.
+//!
+//! ```
+//! use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent, Verdict};
+//! use serde_json::json;
+//!
+//! let rules = RuleSet::read(
+//!     "schema: planproof/rules/v1\n\
+//!      rules:\n\
+//!      - {id: look-first, requires: {call: refund, done: get_order}, per: /order_id}\n",
+//! )
+//! .map_err(|faults| faults[0].to_string())?;
+//! let mut session = Session::new(&rules);
+//! let order = json!({"order_id": 17});
+//! session.observe(&SessionEvent::new(Moment::Call, "get_order", &order))?;
+//! session.observe(&SessionEvent::new(Moment::Done, "get_order", &order).with_outcome(&json!({"status": "paid"})))?;
+//! session.observe(&SessionEvent::new(Moment::Call, "refund", &order))?;
+//! assert_eq!(session.verdict(0), Verdict::MayBeViolated);
+//! // Another order was never looked at.
+//! session.observe(&SessionEvent::new(Moment::Call, "refund", &json!({"order_id": 18})))?;
+//! assert_eq!(session.verdict(0), Verdict::Violated);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The language is documented in `docs/rules.md`. [`textbook`] has the definitions as they stand there, as the twin of
+//! the automata; [`search`] finds sessions that violate rules.
+
+mod compile;
+mod read;
+mod review;
+pub mod search;
+mod session;
+pub mod textbook;
+mod tree;
+mod words;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::{Pattern, Requirement};
+
+pub use review::{Meaning, Oddity, Review};
+pub use session::{Session, TooManyValues, Verdict};
+
+/// The name of the format, as the files have it.
+pub const SCHEMA: &str = "planproof/rules/v1";
+
+/// A JSON Schema of the files, for editors. It knows the keys and their types; [`RuleSet::read`] knows more.
+pub const JSON_SCHEMA: &str = include_str!("../data/rules.schema.json");
+
+/// A place in a file of rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Counted from 1.
+    pub line: u32,
+    /// Counted from 1, in characters.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// Something wrong with a file of rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub place: Place,
+    /// What is wrong, in a sentence without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl Fault {
+    fn error(place: Place, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { place, message: message.into(), help: help.into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    /// `LINE:COLUMN: what is wrong; what to do`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.place, self.message, self.help)
+    }
+}
+
+/// What an event says of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Moment {
+    /// The agent asked for it.
+    Call,
+    /// Its result came.
+    Done,
+    /// Its error came.
+    Failed,
+}
+
+impl Moment {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Call, Self::Done, Self::Failed];
+
+    /// The key that names it in a file: `call`, `done` or `failed`.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// An event of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionEvent<'a> {
+    /// What it says of the call.
+    pub moment: Moment,
+    /// The server whose tool it is, if the session has several.
+    pub server: Option<&'a str>,
+    /// The tool's name.
+    pub tool: &'a str,
+    /// The arguments of the call, also where its result or its error came. Anything but an object has no arguments.
+    pub arguments: &'a Value,
+    /// The result or the error: JSON where the tool returned JSON, otherwise its text.
+    pub outcome: Option<&'a Value>,
+}
+
+impl<'a> SessionEvent<'a> {
+    /// An event without an outcome, of a tool that needs no server's name.
+    pub fn new(moment: Moment, tool: &'a str, arguments: &'a Value) -> Self {
+        Self { moment, server: None, tool, arguments, outcome: None }
+    }
+
+    /// The same event with a result or an error.
+    pub fn with_outcome(self, outcome: &'a Value) -> Self {
+        Self { outcome: Some(outcome), ..self }
+    }
+}
+
+/// The rules of a file.
+#[derive(Debug, Clone)]
+pub struct RuleSet {
+    rules: Vec<Rule>,
+    compiled: Vec<compile::Compiled>,
+}
+
+impl RuleSet {
+    /// Reads a file of rules, YAML or JSON, and compiles it.
+    ///
+    /// # Errors
+    /// What is wrong with it, in the order of the text; never empty.
+    pub fn read(text: &str) -> Result<Self, Vec<Fault>> {
+        let rules = read::read(text)?;
+        let mut compiled = Vec::new();
+        let mut faults = Vec::new();
+        for rule in &rules {
+            match compile::Compiled::new(rule) {
+                Ok(automaton) => compiled.push(automaton),
+                Err(too_large) => faults.push(Fault::error(
+                    rule.place,
+                    format!("rule `{}` needs more than {} {}", rule.id, too_large.limit, too_large.what),
+                    "make it simpler, or split it into several rules",
+                )),
+            }
+        }
+        if faults.is_empty() { Ok(Self { rules, compiled }) } else { Err(faults) }
+    }
+
+    /// The rules, in the order of the file.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The names of tools in these rules that are not among `known`, with the nearest known name. An entry of `known`
+    /// is `TOOL` or `SERVER/TOOL`.
+    pub fn unknown_tools(&self, known: &[String]) -> Vec<Fault> {
+        let is_known = |name: &str| {
+            known
+                .iter()
+                .any(|other| other == name || other.rsplit_once('/').is_some_and(|(_, tool)| tool == name))
+        };
+        let mut faults = Vec::new();
+        for rule in &self.rules {
+            let mut seen: Vec<&str> = Vec::new();
+            for tools in rule.patterns().into_iter().filter_map(|pattern| pattern.tools.as_ref()) {
+                if tools.names.iter().any(|name| is_known(name)) || seen.contains(&tools.written()) {
+                    continue;
+                }
+                seen.push(tools.written());
+                let nearest = crate::diagnostic::nearest(tools.written(), known.iter().map(String::as_str));
+                let help = match nearest {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "the tools are listed by `planproof topics --tools`".to_owned(),
+                };
+                let message =
+                    format!("rule `{}` can never match: no tool is called `{}`", rule.id, tools.written());
+                faults.push(Fault::error(rule.place, message, help));
+            }
+        }
+        faults
+    }
+}
+
+/// A rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// Its name, of which there is one in a file.
+    pub id: String,
+    /// The reason for it, for agents and people.
+    pub why: Option<String>,
+    /// Where the value stands in the arguments of a call for which the rule holds separately.
+    pub per: Option<Pointer>,
+    /// What it demands.
+    pub demand: Demand,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What a rule demands.
+#[derive(Debug, Clone)]
+pub enum Demand {
+    /// Before each `trigger` there is a `needed`.
+    Requires {
+        /// What must not come first.
+        trigger: EventPattern,
+        /// What must have come.
+        needed: EventPattern,
+    },
+    /// After each `trigger` there is a `then`, before the session ends.
+    FollowedBy {
+        /// What begins the obligation.
+        trigger: EventPattern,
+        /// What fulfils it.
+        then: EventPattern,
+    },
+    /// There is no `event` after an `after`.
+    NeverAfter {
+        /// What must not come any more.
+        event: EventPattern,
+        /// After what.
+        after: EventPattern,
+    },
+    /// There is no such event.
+    Never(EventPattern),
+    /// There are at most so many of these events.
+    AtMost(u32, EventPattern),
+    /// The last event of its moment is one of these, if there is any event of this moment.
+    Last(EventPattern),
+    /// Every such call has, as this argument, a value that an earlier result has.
+    Takes {
+        /// The calls.
+        event: EventPattern,
+        /// The argument.
+        argument: Pointer,
+        /// The results.
+        from: EventPattern,
+        /// Where the value stands in them. `*` stands for every element of a list.
+        value: Pointer,
+    },
+    /// A formula of linear temporal logic over finite traces.
+    Formula {
+        /// As it was written.
+        source: String,
+        /// Its atoms are states whose names are indices into `events`.
+        requirement: Requirement,
+        /// The events that it speaks of.
+        events: Vec<EventPattern>,
+    },
+}
+
+/// Events that a rule speaks of.
+#[derive(Debug, Clone)]
+pub struct EventPattern {
+    /// What they say of the call.
+    pub moment: Moment,
+    /// The tool; `None` for any.
+    pub tools: Option<ToolNames>,
+    /// What must hold of the arguments.
+    pub arguments: Vec<Check>,
+    /// What must hold of the result or the error.
+    pub outcome: Vec<Check>,
+}
+
+impl EventPattern {
+    /// Whether an event is one of these.
+    pub fn matches(&self, event: &SessionEvent<'_>) -> bool {
+        self.moment == event.moment
+            && self.tools.as_ref().is_none_or(|tools| tools.match_tool(event.server, event.tool))
+            && self.arguments.iter().all(|check| check.holds(Some(event.arguments)))
+            && self.outcome.iter().all(|check| check.holds(event.outcome))
+    }
+}
+
+/// The names of one tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolNames {
+    /// The name that the rule has, then its aliases. Each is `TOOL` or `SERVER/TOOL`.
+    names: Vec<String>,
+}
+
+impl ToolNames {
+    /// The name that the rule has.
+    pub fn written(&self) -> &str {
+        &self.names[0]
+    }
+
+    fn match_tool(&self, server: Option<&str>, tool: &str) -> bool {
+        self.names.iter().any(|name| {
+            name == tool
+                || server.is_some_and(|server| {
+                    name.strip_prefix(server).and_then(|rest| rest.strip_prefix('/')) == Some(tool)
+                })
+        })
+    }
+}
+
+/// A JSON pointer (RFC 6901).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pointer(String);
+
+impl Pointer {
+    /// The target in a value, if it is there.
+    fn target<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        value.pointer(&self.0)
+    }
+
+    /// As it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The names on the way.
+    fn parts(&self) -> impl Iterator<Item = String> + '_ {
+        self.0.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"))
+    }
+}
+
+/// A test of a value within arguments, a result or an error.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// Where the value stands.
+    pub pointer: Pointer,
+    /// What must hold of it.
+    pub test: ValueTest,
+}
+
+/// What must hold of a value.
+#[derive(Debug, Clone)]
+pub enum ValueTest {
+    /// It is this value. Numbers are equal by value; `17` and `"17"` differ.
+    Is(Value),
+    /// It is there, with another value.
+    IsNot(Value),
+    /// It is one of these values.
+    OneOf(Vec<Value>),
+    /// It is a number above this one.
+    Above(f64),
+    /// It is a number that is not below this one.
+    AtLeast(f64),
+    /// It is a number below this one.
+    Below(f64),
+    /// It is a number that is not above this one.
+    AtMost(f64),
+    /// It is a text that a regular expression matches as a whole.
+    Matches(Pattern),
+    /// It is there, or it is not.
+    Present(bool),
+}
+
+impl Check {
+    /// Whether it holds. A value that is not there, or of another type, fails every test but that it is absent.
+    fn holds(&self, within: Option<&Value>) -> bool {
+        use crate::spec::is_same;
+        let Some(value) = within.and_then(|value| self.pointer.target(value)) else {
+            return matches!(self.test, ValueTest::Present(false));
+        };
+        let number = |compare: fn(&f64, &f64) -> bool, bound: &f64| {
+            value.as_f64().is_some_and(|number| compare(&number, bound))
+        };
+        match &self.test {
+            ValueTest::Is(other) => is_same(value, other),
+            ValueTest::IsNot(other) => !is_same(value, other),
+            ValueTest::OneOf(others) => others.iter().any(|other| is_same(value, other)),
+            ValueTest::Above(bound) => number(f64::gt, bound),
+            ValueTest::AtLeast(bound) => number(f64::ge, bound),
+            ValueTest::Below(bound) => number(f64::lt, bound),
+            ValueTest::AtMost(bound) => number(f64::le, bound),
+            ValueTest::Matches(pattern) => value.as_str().is_some_and(|text| pattern.matches(text)),
+            ValueTest::Present(present) => *present,
+        }
+    }
+}
+
+impl Rule {
+    /// Whether the rule is about the calls of any tool, also of one that it does not name.
+    fn concerns_any_tool(&self) -> bool {
+        matches!(self.demand, Demand::Last(_))
+            || self.patterns().iter().any(|pattern| pattern.tools.is_none())
+    }
+
+    /// All events that the rule speaks of.
+    pub fn patterns(&self) -> Vec<&EventPattern> {
+        match &self.demand {
+            Demand::Requires { trigger, needed } => vec![trigger, needed],
+            Demand::FollowedBy { trigger, then } => vec![trigger, then],
+            Demand::NeverAfter { event, after } => vec![event, after],
+            Demand::Never(event) | Demand::AtMost(_, event) | Demand::Last(event) => vec![event],
+            Demand::Takes { event, from, .. } => vec![event, from],
+            Demand::Formula { events, .. } => events.iter().collect(),
+        }
+    }
+}
+
+/// One text for equal values: the keys of maps are sorted, and `17.0` is `17`.
+fn canonical(value: &Value) -> String {
+    fn write(value: &Value, text: &mut String) {
+        match value {
+            Value::Number(number) => match number.as_f64() {
+                // Whole numbers up to here are exact, so their text is one for both ways of writing them.
+                Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 9e15 => {
+                    text.push_str(&(float as i64).to_string());
+                }
+                _ => text.push_str(&number.to_string()),
+            },
+            Value::Array(items) => {
+                text.push('[');
+                for item in items {
+                    write(item, text);
+                    text.push(',');
+                }
+                text.push(']');
+            }
+            Value::Object(entries) => {
+                let mut entries: Vec<_> = entries.iter().collect();
+                entries.sort_unstable_by_key(|(key, _)| key.as_str());
+                text.push('{');
+                for (key, item) in entries {
+                    text.push_str(&Value::from(key.as_str()).to_string());
+                    text.push(':');
+                    write(item, text);
+                    text.push(',');
+                }
+                text.push('}');
+            }
+            other => text.push_str(&other.to_string()),
+        }
+    }
+    let mut text = String::new();
+    write(value, &mut text);
+    text
+}

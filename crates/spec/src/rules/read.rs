@@ -1,0 +1,567 @@
+//! A file of rules: what each key means, with every fault at its place.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+
+use super::tree::{self, Kind, Node};
+use super::{Check, Demand, EventPattern, Fault, Moment, Place, Pointer, Rule, SCHEMA, ToolNames, ValueTest};
+use crate::diagnostic::{nearest, one_of};
+use crate::limits::{COUNT_MAX, PATTERNS_MAX, RULE_EVENTS_MAX, RULES_MAX};
+use crate::read::{Atom, requirement_of};
+use crate::{Pattern, Predicate, Test};
+
+/// The keys of a file.
+const FILE_KEYS: [&str; 3] = ["schema", "aliases", "rules"];
+
+/// What a rule may have besides its demand.
+const COMMON_KEYS: [&str; 3] = ["id", "why", "per"];
+
+/// The demands, each with the shape of its value.
+const DEMANDS: [(&str, &str); 8] = [
+    ("requires", "requires: {call: TOOL, done: TOOL}"),
+    ("followed-by", "followed-by: {done: TOOL, call: TOOL}"),
+    ("never-after", "never-after: {call: TOOL, done: TOOL}"),
+    ("never", "never: {call: TOOL, where: {/ARGUMENT: VALUE}}"),
+    ("at-most", "at-most: {call: TOOL, times: 1}"),
+    ("last", "last: {call: TOOL}"),
+    ("takes", "takes: {call: TOOL, argument: /ARGUMENT, from: TOOL, value: /FIELD}"),
+    ("formula", "formula: \"(always (implies call:a (eventually done:b)))\""),
+];
+
+/// The tests of a value.
+const TESTS: [&str; 9] =
+    ["is", "is-not", "one-of", "above", "at-least", "below", "at-most", "matches", "present"];
+
+const EVENT_HELP: &str = "write `call: TOOL`, `done: TOOL` or `failed: TOOL`";
+
+/// Reads the rules of a file.
+pub(super) fn read(text: &str) -> Result<Vec<Rule>, Vec<Fault>> {
+    let root = tree::read(text).map_err(|fault| vec![fault])?;
+    let mut reader = Reader { faults: Vec::new(), aliases: HashMap::new(), patterns: 0 };
+    let rules = reader.file(&root);
+    if reader.faults.is_empty() {
+        Ok(rules)
+    } else {
+        reader.faults.sort_by_key(|fault| fault.place);
+        Err(reader.faults)
+    }
+}
+
+struct Reader {
+    faults: Vec<Fault>,
+    aliases: HashMap<String, Vec<String>>,
+    /// Regular expressions so far.
+    patterns: usize,
+}
+
+/// The entries of a map, taken one by one.
+struct Entries<'n> {
+    left: BTreeMap<&'n str, (Place, &'n Node)>,
+    /// In the order of the text.
+    order: Vec<&'n str>,
+    place: Place,
+}
+
+impl<'n> Entries<'n> {
+    fn take(&mut self, key: &str) -> Option<(Place, &'n Node)> {
+        self.left.remove(key)
+    }
+}
+
+impl Reader {
+    fn fault(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
+        self.faults.push(Fault::error(place, message, help));
+    }
+
+    fn map<'n>(&mut self, node: &'n Node, what: &str, help: &str) -> Option<Entries<'n>> {
+        let Kind::Map(entries) = &node.kind else {
+            self.fault(node.place, format!("{what} is {}, not a map", node.describe()), help);
+            return None;
+        };
+        let left = entries.iter().map(|(key, place, node)| (key.as_str(), (*place, node))).collect();
+        Some(Entries {
+            left,
+            order: entries.iter().map(|(key, ..)| key.as_str()).collect(),
+            place: node.place,
+        })
+    }
+
+    /// Reports the keys that nobody took.
+    fn leave(&mut self, entries: &Entries<'_>, what: &str, known: &[&str]) {
+        for (key, (place, _)) in &entries.left {
+            let help = match nearest(key, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("write {}", one_of(known.iter().copied())),
+            };
+            self.fault(*place, format!("{what} has no key `{key}`"), help);
+        }
+    }
+
+    fn file(&mut self, root: &Node) -> Vec<Rule> {
+        let help = format!("begin with `schema: {SCHEMA}` and `rules:`");
+        let Some(mut file) = self.map(root, "the file", &help) else { return Vec::new() };
+        match file.take("schema") {
+            Some((_, node)) if node.text() == Some(SCHEMA) => {}
+            Some((_, node)) => {
+                let message = format!("the schema is {}, and this version reads {SCHEMA}", node.describe());
+                self.fault(node.place, message, format!("write `schema: {SCHEMA}`"));
+            }
+            None => self.fault(file.place, "the file names no schema", format!("write `schema: {SCHEMA}`")),
+        }
+        if let Some((_, node)) = file.take("aliases") {
+            self.aliases(node);
+        }
+        let listed = file.take("rules");
+        self.leave(&file, "a file of rules", &FILE_KEYS);
+        let Some((_, node)) = listed else {
+            self.fault(file.place, "the file has no rules", "write `rules:` with a list of rules");
+            return Vec::new();
+        };
+        let Kind::List(items) = &node.kind else {
+            let message = format!("`rules` is {}, not a list", node.describe());
+            self.fault(node.place, message, "write a `-` before each rule");
+            return Vec::new();
+        };
+        if let Some(extra) = items.get(RULES_MAX) {
+            let message = format!("there are {} rules, and at most {RULES_MAX} are read", items.len());
+            self.fault(extra.place, message, "split the file");
+            return Vec::new();
+        }
+        let mut rules: Vec<Rule> = Vec::new();
+        let mut ids: HashMap<String, Place> = HashMap::new();
+        for item in items {
+            let Some(rule) = self.rule(item) else { continue };
+            if let Some(first) = ids.insert(rule.id.clone(), rule.place) {
+                let message =
+                    format!("two rules have the id `{}`: the first stands in line {}", rule.id, first.line);
+                self.fault(rule.place, message, "give each rule an id of its own");
+            }
+            rules.push(rule);
+        }
+        rules
+    }
+
+    fn aliases(&mut self, node: &Node) {
+        const HELP: &str = "write `aliases: {TOOL: [OTHER_NAME, SERVER/TOOL]}`";
+        let Some(entries) = self.map(node, "`aliases`", HELP) else { return };
+        for (name, (place, node)) in entries.left {
+            let others: Option<Vec<String>> = match &node.kind {
+                Kind::List(items) if !items.is_empty() => {
+                    items.iter().map(|item| item.text().map(str::to_owned)).collect()
+                }
+                _ => node.text().map(|text| vec![text.to_owned()]),
+            };
+            match others {
+                Some(others) if others.iter().all(|other| !other.is_empty()) => {
+                    self.aliases.insert(name.to_owned(), others);
+                }
+                _ => self.fault(place, format!("the aliases of `{name}` are not a list of names"), HELP),
+            }
+        }
+    }
+
+    fn rule(&mut self, node: &Node) -> Option<Rule> {
+        let mut entries =
+            self.map(node, "a rule", "write `{id: NAME, requires: {call: TOOL, done: TOOL}}`")?;
+        let id = match entries.take("id") {
+            Some((_, node)) => match node.text() {
+                Some(text) if !text.trim().is_empty() => Some(text.to_owned()),
+                _ => {
+                    self.fault(node.place, format!("the id is {}", node.describe()), "write a short name");
+                    None
+                }
+            },
+            None => {
+                self.fault(node.place, "the rule has no id", "write `id: NAME`");
+                None
+            }
+        };
+        let why = entries.take("why").and_then(|(_, node)| {
+            let text = node.text().map(str::to_owned);
+            if text.is_none() {
+                self.fault(
+                    node.place,
+                    format!("`why` is {}, not a sentence", node.describe()),
+                    "write a text",
+                );
+            }
+            text
+        });
+        let per = match entries.take("per") {
+            Some((_, node)) => Some(self.pointer(node, "per")?),
+            None => None,
+        };
+        let names = DEMANDS.map(|(name, _)| name);
+        let demands: Vec<&str> = entries.order.iter().copied().filter(|key| names.contains(key)).collect();
+        let (name, shape) = match demands.as_slice() {
+            [only] => DEMANDS.iter().copied().find(|(name, _)| name == only)?,
+            [] => {
+                let known: Vec<&str> = COMMON_KEYS.into_iter().chain(names).collect();
+                if entries.left.is_empty() {
+                    self.fault(
+                        node.place,
+                        "the rule demands nothing",
+                        format!("write one of {}", one_of(names)),
+                    );
+                }
+                self.leave(&entries, "a rule", &known);
+                return None;
+            }
+            [first, second, ..] => {
+                let message = format!("the rule demands two things: `{first}` and `{second}`");
+                self.fault(node.place, message, "write two rules");
+                return None;
+            }
+        };
+        let (_, value) = entries.take(name)?;
+        let known: Vec<&str> = COMMON_KEYS.into_iter().chain([name]).collect();
+        self.leave(&entries, "a rule", &known);
+        let demand = self.demand(name, value, shape);
+        Some(Rule { id: id?, why, per, demand: demand?, place: node.place })
+    }
+
+    fn demand(&mut self, name: &str, node: &Node, shape: &str) -> Option<Demand> {
+        let help = format!("write `{shape}`");
+        if name == "formula" {
+            return self.formula(node);
+        }
+        if let ("requires" | "followed-by" | "never-after", Kind::List(items)) = (name, &node.kind) {
+            let [first, second] = items.as_slice() else {
+                let message = format!("`{name}` has {} events, not two", items.len());
+                self.fault(node.place, message, format!("{help}, or a list of two events"));
+                return None;
+            };
+            let mut one = |node: &Node| {
+                let mut entries = self.map(node, "an event", EVENT_HELP)?;
+                let event = self.events(&mut entries, 1, name)?.pop();
+                self.leave(&entries, "an event", &["call", "done", "failed", "where", "result", "error"]);
+                event
+            };
+            let (first, second) = (one(first), one(second));
+            return Some(pair(name, first?, second?));
+        }
+        let mut entries = self.map(node, &format!("`{name}`"), &help)?;
+        let demand = match name {
+            "requires" | "followed-by" | "never-after" => {
+                let mut events = self.events(&mut entries, 2, name)?;
+                let (second, first) = (events.pop()?, events.pop()?);
+                self.leave(
+                    &entries,
+                    &format!("`{name}`"),
+                    &["call", "done", "failed", "where", "result", "error"],
+                );
+                return Some(pair(name, first, second));
+            }
+            "never" => Demand::Never(self.events(&mut entries, 1, name)?.pop()?),
+            "last" => Demand::Last(self.events(&mut entries, 1, name)?.pop()?),
+            "at-most" => {
+                let times = match entries.take("times") {
+                    Some((_, node)) => match &node.kind {
+                        Kind::Scalar(value) => value.as_u64().filter(|times| *times <= u64::from(COUNT_MAX)),
+                        _ => None,
+                    }
+                    .or_else(|| {
+                        let message = format!("`times` is {}", node.describe());
+                        self.fault(
+                            node.place,
+                            message,
+                            format!("write a whole number from 0 to {COUNT_MAX}"),
+                        );
+                        None
+                    }),
+                    None => {
+                        self.fault(node.place, "`at-most` does not say how often", help.as_str());
+                        None
+                    }
+                };
+                let event = self.events(&mut entries, 1, name)?.pop()?;
+                Demand::AtMost(times? as u32, event)
+            }
+            _ => self.takes(&mut entries, &help)?,
+        };
+        let known =
+            ["call", "done", "failed", "where", "result", "error", "times", "argument", "from", "value"];
+        self.leave(&entries, &format!("`{name}`"), &known);
+        Some(demand)
+    }
+
+    fn takes(&mut self, entries: &mut Entries<'_>, help: &str) -> Option<Demand> {
+        let mut pointer = |key: &str| match entries.take(key) {
+            Some((_, node)) => self.pointer(node, key),
+            None => {
+                self.fault(entries.place, format!("`takes` has no `{key}`"), help);
+                None
+            }
+        };
+        let (argument, value) = (pointer("argument"), pointer("value"));
+        let from = match entries.take("from") {
+            Some((_, node)) => self.tool(node, "from"),
+            None => {
+                self.fault(entries.place, "`takes` has no `from`", help);
+                None
+            }
+        };
+        let event = self.events(entries, 1, "takes")?.pop()?;
+        let from =
+            EventPattern { moment: Moment::Done, tools: from?, arguments: Vec::new(), outcome: Vec::new() };
+        if event.moment != Moment::Call {
+            self.fault(entries.place, "only a `call` takes an argument", help);
+            return None;
+        }
+        Some(Demand::Takes { event, argument: argument?, from, value: value? })
+    }
+
+    /// The events among the entries, so many, in the order of the text. `where` belongs to the first of them, `result`
+    /// to the one that is `done`, and `error` to the one that has `failed`.
+    fn events(&mut self, entries: &mut Entries<'_>, wanted: usize, name: &str) -> Option<Vec<EventPattern>> {
+        let moments = |key: &&str| Moment::ALL.into_iter().find(|moment| moment.key() == *key);
+        let keys: Vec<Moment> = entries.order.iter().filter_map(moments).collect();
+        if keys.len() != wanted {
+            let message = match (keys.len(), wanted) {
+                (0, _) => format!("`{name}` names no event"),
+                (1, _) => format!("`{name}` names one event, and takes two"),
+                (_, 1) => format!("`{name}` names {} events, and takes one", keys.len()),
+                (count, _) => format!("`{name}` names {count} events, and takes two"),
+            };
+            let list =
+                if wanted == 2 { "; two events of one kind are a list: [{call: a}, {call: b}]" } else { "" };
+            self.fault(entries.place, message, format!("{EVENT_HELP}{list}"));
+            return None;
+        }
+        let mut events = Vec::new();
+        for moment in keys {
+            let (_, node) = entries.take(moment.key())?;
+            let tools = self.tool(node, moment.key());
+            events.push(tools.map(|tools| EventPattern {
+                moment,
+                tools,
+                arguments: Vec::new(),
+                outcome: Vec::new(),
+            }));
+        }
+        let mut events = events.into_iter().collect::<Option<Vec<EventPattern>>>()?;
+        if let Some((_, node)) = entries.take("where") {
+            events[0].arguments = self.checks(node, "where")?;
+        }
+        for (key, moment) in [("result", Moment::Done), ("error", Moment::Failed)] {
+            let Some((place, node)) = entries.take(key) else { continue };
+            let checks = self.checks(node, key)?;
+            match events.iter_mut().find(|event| event.moment == moment) {
+                Some(event) => event.outcome = checks,
+                None => {
+                    let message = format!("`{key}` without `{}`", moment.key());
+                    self.fault(place, message, format!("write `{}: TOOL` beside it", moment.key()));
+                    return None;
+                }
+            }
+        }
+        Some(events)
+    }
+
+    /// A tool's name with its aliases; `*` is any tool.
+    fn tool(&mut self, node: &Node, key: &str) -> Option<Option<ToolNames>> {
+        match node.text() {
+            Some("*") => Some(None),
+            Some(name) if !name.trim().is_empty() => Some(Some(self.names(name))),
+            _ => {
+                let message = format!("`{key}` is {}, not the name of a tool", node.describe());
+                self.fault(node.place, message, "write a tool's name, or \"*\" for any");
+                None
+            }
+        }
+    }
+
+    fn names(&self, name: &str) -> ToolNames {
+        let others = self.aliases.get(name).cloned().unwrap_or_default();
+        ToolNames { names: std::iter::once(name.to_owned()).chain(others).collect() }
+    }
+
+    fn pointer(&mut self, node: &Node, key: &str) -> Option<Pointer> {
+        const HELP: &str = "write a JSON pointer that begins with `/`, such as /customer_id";
+        let Some(text) = node.text() else {
+            self.fault(node.place, format!("`{key}` is {}, not a pointer", node.describe()), HELP);
+            return None;
+        };
+        self.pointer_text(text, node.place, key)
+    }
+
+    fn pointer_text(&mut self, text: &str, place: Place, key: &str) -> Option<Pointer> {
+        let escapes = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+        // The empty pointer is the whole value, such as a result that is a text.
+        if !(text.is_empty() || text.starts_with('/')) || !escapes {
+            let help = match text.starts_with('/') {
+                true => "write `~0` for `~`, and `~1` for `/` within a name".to_owned(),
+                false => format!("write `/{text}`: a JSON pointer begins with `/`"),
+            };
+            self.fault(place, format!("`{key}` has `{text}`, which is not a JSON pointer"), help);
+            return None;
+        }
+        Some(Pointer(text.to_owned()))
+    }
+
+    /// The tests in a map of pointers. A plain value means that it is this value.
+    fn checks(&mut self, node: &Node, key: &str) -> Option<Vec<Check>> {
+        let help = format!("write `{key}: {{/FIELD: VALUE}}` or `{key}: {{/FIELD: {{above: 100}}}}`");
+        let Kind::Map(entries) = &node.kind else {
+            self.fault(node.place, format!("`{key}` is {}, not a map of pointers", node.describe()), help);
+            return None;
+        };
+        let before = self.faults.len();
+        let mut checks = Vec::new();
+        for (pointer, place, node) in entries {
+            let Some(pointer) = self.pointer_text(pointer, *place, key) else { continue };
+            let tests = match &node.kind {
+                Kind::Map(tests) if !tests.is_empty() => {
+                    tests.iter().filter_map(|(name, place, node)| self.test(name, *place, node)).collect()
+                }
+                _ => vec![ValueTest::Is(node.value())],
+            };
+            checks.extend(tests.into_iter().map(|test| Check { pointer: pointer.clone(), test }));
+        }
+        (self.faults.len() == before).then_some(checks)
+    }
+
+    fn test(&mut self, name: &str, place: Place, node: &Node) -> Option<ValueTest> {
+        let bound = |reader: &mut Self| match node.value().as_f64() {
+            Some(number) => Some(number),
+            None => {
+                let message = format!("`{name}` is {}, not a number", node.describe());
+                reader.fault(node.place, message, format!("write `{name}: 100`"));
+                None
+            }
+        };
+        Some(match name {
+            "is" => ValueTest::Is(node.value()),
+            "is-not" => ValueTest::IsNot(node.value()),
+            "one-of" => match &node.kind {
+                Kind::List(items) => ValueTest::OneOf(items.iter().map(Node::value).collect()),
+                _ => {
+                    let message = format!("`one-of` is {}, not a list", node.describe());
+                    self.fault(node.place, message, "write `one-of: [a, b]`");
+                    return None;
+                }
+            },
+            "above" => ValueTest::Above(bound(self)?),
+            "at-least" => ValueTest::AtLeast(bound(self)?),
+            "below" => ValueTest::Below(bound(self)?),
+            "at-most" => ValueTest::AtMost(bound(self)?),
+            "matches" => {
+                self.patterns += 1;
+                if self.patterns > PATTERNS_MAX {
+                    let message = format!("the file has more than {PATTERNS_MAX} regular expressions");
+                    self.fault(place, message, "split the file");
+                    return None;
+                }
+                let pattern = node.text().ok_or_else(|| format!("it is {}", node.describe()));
+                match pattern.and_then(Pattern::new) {
+                    Ok(pattern) => ValueTest::Matches(pattern),
+                    Err(what) => {
+                        let help = "write a regular expression for the whole text, in single quotes";
+                        self.fault(
+                            node.place,
+                            format!("`matches` is not a regular expression: {what}"),
+                            help,
+                        );
+                        return None;
+                    }
+                }
+            }
+            "present" => match node.value() {
+                Value::Bool(present) => ValueTest::Present(present),
+                _ => {
+                    let message = format!("`present` is {}", node.describe());
+                    self.fault(node.place, message, "write true or false");
+                    return None;
+                }
+            },
+            _ => {
+                let help = match nearest(name, TESTS) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => {
+                        format!("write {}; for a value that is a map, write `is: {{...}}`", one_of(TESTS))
+                    }
+                };
+                self.fault(place, format!("there is no test `{name}`"), help);
+                return None;
+            }
+        })
+    }
+
+    fn formula(&mut self, node: &Node) -> Option<Demand> {
+        let Some(text) = node.text() else {
+            let help = "write the formula in quotes: formula: \"(always ...)\"";
+            self.fault(node.place, format!("`formula` is {}, not a text", node.describe()), help);
+            return None;
+        };
+        let (requirement, atoms) = match requirement_of(text) {
+            Ok(read) => read,
+            Err(faults) => {
+                for fault in faults {
+                    let help = fault.help.unwrap_or_else(|| "see docs/rules.md".to_owned());
+                    self.fault(node.place, format!("in the formula: {}", fault.message), help);
+                }
+                return None;
+            }
+        };
+        if atoms.len() > RULE_EVENTS_MAX {
+            let message = format!(
+                "the formula has {} different events, and at most {RULE_EVENTS_MAX} are possible",
+                atoms.len()
+            );
+            self.fault(node.place, message, "split it into several rules");
+            return None;
+        }
+        let mut events = Vec::new();
+        for atom in atoms {
+            let (moment, tool, predicates) = match atom {
+                Atom::Call(pattern) => (Moment::Call, pattern.tool, pattern.predicates),
+                Atom::Name(name) => {
+                    let known = Moment::ALL.into_iter().find_map(|moment| {
+                        let tool = name.strip_prefix(moment.key())?.strip_prefix(':')?;
+                        (!tool.is_empty())
+                            .then(|| (moment, (tool != "*").then(|| tool.to_owned()), Vec::new()))
+                    });
+                    let Some(known) = known else {
+                        let help = "write call:TOOL, done:TOOL, failed:TOOL or (call:TOOL (< /argument 100))";
+                        self.fault(node.place, format!("in the formula: `{name}` is not an event"), help);
+                        return None;
+                    };
+                    known
+                }
+            };
+            let tools = tool.map(|tool| self.names(&tool));
+            let arguments = predicates.into_iter().map(check).collect();
+            events.push(EventPattern { moment, tools, arguments, outcome: Vec::new() });
+        }
+        Some(Demand::Formula { source: text.to_owned(), requirement, events })
+    }
+}
+
+fn pair(name: &str, first: EventPattern, second: EventPattern) -> Demand {
+    match name {
+        "requires" => Demand::Requires { trigger: first, needed: second },
+        "followed-by" => Demand::FollowedBy { trigger: first, then: second },
+        _ => Demand::NeverAfter { event: first, after: second },
+    }
+}
+
+/// A test as specifications have it. Their arguments may be names.
+fn check(predicate: Predicate) -> Check {
+    let Predicate { argument, test } = predicate;
+    let pointer = match argument.starts_with('/') {
+        true => argument,
+        false => format!("/{}", argument.replace('~', "~0").replace('/', "~1")),
+    };
+    let test = match test {
+        Test::Has => ValueTest::Present(true),
+        Test::Equal(value) => ValueTest::Is(value),
+        Test::NotEqual(value) => ValueTest::IsNot(value),
+        Test::Below(bound) => ValueTest::Below(bound),
+        Test::AtMost(bound) => ValueTest::AtMost(bound),
+        Test::Above(bound) => ValueTest::Above(bound),
+        Test::AtLeast(bound) => ValueTest::AtLeast(bound),
+        Test::Matches(pattern) => ValueTest::Matches(pattern),
+    };
+    Check { pointer: Pointer(pointer), test }
+}

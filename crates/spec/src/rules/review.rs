@@ -1,0 +1,164 @@
+//! What the rules of a file mean together: which of them say nothing, follow from others, or leave a tool unusable.
+
+use std::fmt;
+
+use super::search::{self, Found};
+use super::{Demand, Moment, RuleSet};
+use crate::diagnostic::all_of;
+use crate::limits::RULES_REVIEWED_MAX;
+
+/// What a rule means, by examples.
+#[derive(Debug, Clone)]
+pub struct Meaning {
+    /// The shortest session that the rule rejects.
+    pub violation: Found,
+    /// The shortest session that it rejects and all others accept.
+    pub alone: Found,
+}
+
+/// What is odd about rules. None of it makes a file unusable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Oddity {
+    /// No session violates this rule.
+    NeverViolated(String),
+    /// No session satisfies this rule, not even an empty one or, with `per`, one with any value.
+    NeverHeld(String),
+    /// Whatever violates this rule violates one of those, too.
+    Implied {
+        /// The rule.
+        rule: String,
+        /// Those that imply it, together.
+        by: Vec<String>,
+    },
+    /// No session that calls this tool satisfies these rules, of which none can be left out.
+    Unusable {
+        /// The tool.
+        tool: String,
+        /// The rules.
+        rules: Vec<String>,
+    },
+    /// There are too many rules, or sessions, to find out how they relate.
+    NotDecided(String),
+}
+
+impl fmt::Display for Oddity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |rules: &[String]| {
+            let rules: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+            all_of(rules.iter().map(String::as_str))
+        };
+        match self {
+            Self::NeverViolated(rule) => write!(f, "no session violates `{rule}`: it says nothing"),
+            Self::NeverHeld(rule) => write!(f, "no session satisfies `{rule}`: it contradicts itself"),
+            Self::Implied { rule, by } => write!(f, "`{rule}` follows from {}: leave it out", quoted(by)),
+            Self::Unusable { tool, rules } if rules.len() == 1 => {
+                write!(f, "`{tool}` can never be called: {} rejects every session with it", quoted(rules))
+            }
+            Self::Unusable { tool, rules } => {
+                write!(f, "`{tool}` can never be called: {} contradict one another", quoted(rules))
+            }
+            Self::NotDecided(what) => write!(f, "{what}"),
+        }
+    }
+}
+
+/// What a file of rules means.
+#[derive(Debug, Clone)]
+pub struct Review {
+    /// For each rule.
+    pub meanings: Vec<Meaning>,
+    /// What is odd, in the order of the rules, then of the tools.
+    pub oddities: Vec<Oddity>,
+}
+
+impl RuleSet {
+    /// Finds out what these rules mean. Takes a search, bounded by [`RULE_SEARCH_MAX`](crate::limits::RULE_SEARCH_MAX)
+    /// sessions, for each rule and each tool.
+    pub fn review(&self) -> Review {
+        let ids = |numbers: &[usize]| -> Vec<String> {
+            numbers.iter().map(|number| self.rules[*number].id.clone()).collect()
+        };
+        let is_small = self.rules.len() <= RULES_REVIEWED_MAX;
+        let mut oddities = Vec::new();
+        let mut meanings = Vec::new();
+        for (number, rule) in self.rules.iter().enumerate() {
+            let violation = search::violation(self, number);
+            let alone = match &violation {
+                Found::Session(_) if is_small => search::only_violation(self, number),
+                Found::Session(_) => Found::TooMany,
+                other => other.clone(),
+            };
+            match (&violation, &alone) {
+                (Found::None, _) => oddities.push(Oddity::NeverViolated(rule.id.clone())),
+                _ if search::can_never_be_held(self, number) => {
+                    oddities.push(Oddity::NeverHeld(rule.id.clone()));
+                }
+                (Found::Session(_), Found::None) => {
+                    let others: Vec<usize> = search::connected(self, number)
+                        .into_iter()
+                        .filter(|other| *other != number)
+                        .collect();
+                    let by = smallest(&others, |some| search::is_implied(self, number, some));
+                    oddities.push(Oddity::Implied { rule: rule.id.clone(), by: ids(&by) });
+                }
+                _ => {}
+            }
+            meanings.push(Meaning { violation, alone });
+        }
+        if !is_small {
+            let what = format!(
+                "there are {} rules; how they relate is only looked for among up to {RULES_REVIEWED_MAX}",
+                self.rules.len()
+            );
+            oddities.push(Oddity::NotDecided(what));
+            return Review { meanings, oddities };
+        }
+        for tool in search::tools(self) {
+            // A rule that forbids a tool outright means it.
+            let is_forbidden = self.rules.iter().any(|rule| match &rule.demand {
+                Demand::Never(event) | Demand::AtMost(0, event) => {
+                    event.moment == Moment::Call
+                        && event.arguments.is_empty()
+                        && event.tools.as_ref().is_none_or(|tools| tools.written() == tool)
+                }
+                _ => false,
+            });
+            let all: Vec<usize> = search::naming(self, &tool);
+            if !is_forbidden && search::use_of(self, &all, &tool) == Found::None {
+                let rules = smallest(&all, |some| search::use_of(self, some, &tool) == Found::None);
+                oddities.push(Oddity::Unusable { tool, rules: ids(&rules) });
+            }
+        }
+        // Where nothing can be called, every rule on such calls follows from the rest, which helps nobody.
+        let contradictions: Vec<Vec<String>> = oddities
+            .iter()
+            .filter_map(|oddity| match oddity {
+                Oddity::Unusable { rules, .. } => Some(rules.clone()),
+                _ => None,
+            })
+            .collect();
+        oddities.retain(|oddity| match oddity {
+            Oddity::Implied { by, .. } => {
+                !contradictions.iter().any(|rules| rules.iter().all(|rule| by.contains(rule)))
+            }
+            _ => true,
+        });
+        Review { meanings, oddities }
+    }
+}
+
+/// A set of which none can be left out, of those for which something still holds. It holds for all of them.
+fn smallest(all: &[usize], holds: impl Fn(&[usize]) -> bool) -> Vec<usize> {
+    // One rule is the usual case, and the easiest to read.
+    if let Some(one) = all.iter().find(|one| holds(&[**one])) {
+        return vec![*one];
+    }
+    let mut kept = all.to_vec();
+    for rule in all {
+        let fewer: Vec<usize> = kept.iter().copied().filter(|other| other != rule).collect();
+        if fewer.len() > 1 && holds(&fewer) {
+            kept = fewer;
+        }
+    }
+    kept
+}

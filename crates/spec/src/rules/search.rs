@@ -1,0 +1,384 @@
+//! Sessions that show what rules mean: the shortest that violates one, that only this one rejects, or that calls a tool
+//! although all rules hold.
+//!
+//! Sample events are drawn from the tests of the rules: for each value that a rule looks at, values on both sides of
+//! each test. They are put together to sessions, breadth first, and each session is held against the rules by the same
+//! automata as any other, so a session that is found is right by construction. Where none is found among the sample
+//! values, and all of their sessions were looked at, there is none for all practical purposes; where there were too many
+//! of them, the search says so.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Check, Demand, EventPattern, Moment, Pointer, Rule, RuleSet, Session, SessionEvent, ToolNames, ValueTest,
+};
+use crate::limits::RULE_SEARCH_MAX;
+
+/// Sample values of one place.
+const VALUES_MAX: usize = 6;
+/// Sample arguments, and sample results, of one tool.
+const SAMPLES_MAX: usize = 24;
+
+/// A call of a sample session, with what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampleCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// Its result, its error, or nothing if neither came.
+    pub outcome: Option<Result<Value, Value>>,
+}
+
+impl SampleCall {
+    fn observe(&self, session: &mut Session<'_>) -> bool {
+        let event = |moment| SessionEvent::new(moment, &self.tool, &self.arguments);
+        let call = session.observe(&event(Moment::Call));
+        let outcome = match &self.outcome {
+            None => Ok(()),
+            Some(Ok(result)) => session.observe(&event(Moment::Done).with_outcome(result)),
+            Some(Err(error)) => session.observe(&event(Moment::Failed).with_outcome(error)),
+        };
+        call.is_ok() && outcome.is_ok()
+    }
+}
+
+/// The result of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// A shortest session.
+    Session(Vec<SampleCall>),
+    /// There is none.
+    None,
+    /// There were too many sessions to look at all of them.
+    TooMany,
+}
+
+impl Found {
+    /// The session, if there is one.
+    pub fn session(&self) -> Option<&[SampleCall]> {
+        match self {
+            Self::Session(calls) => Some(calls),
+            Self::None | Self::TooMany => None,
+        }
+    }
+}
+
+/// The shortest session that a rule rejects, whatever the others say.
+pub fn violation(rules: &RuleSet, rule: usize) -> Found {
+    let alone = only(rules, &[rule]);
+    let samples = Samples::of(&alone);
+    search(&alone, &samples.calls, |_| false, |session, _| !session.verdict(0).is_held_at_end(), |_| true)
+}
+
+/// The shortest session that a rule rejects and that all others accept. [`Found::None`]: the others imply it.
+pub fn only_violation(rules: &RuleSet, rule: usize) -> Found {
+    // Rules that share no tool with it, not even through others, have no say.
+    violation_within(rules, rule, &connected(rules, rule))
+}
+
+/// Whether some other rules imply a rule.
+pub(super) fn is_implied(rules: &RuleSet, rule: usize, by: &[usize]) -> bool {
+    let mut group = by.to_vec();
+    group.push(rule);
+    group.sort_unstable();
+    violation_within(rules, rule, &group) == Found::None
+}
+
+/// Whether no session satisfies a rule. With `per`, sessions without any value are left out of account.
+pub(super) fn can_never_be_held(rules: &RuleSet, rule: usize) -> bool {
+    rules.compiled[rule].outlook(rules.compiled[rule].start()).is_none()
+}
+
+/// The rules that have something to do with a tool.
+pub(super) fn naming(rules: &RuleSet, tool: &str) -> Vec<usize> {
+    let names = |number: &usize| {
+        let patterns = rules.rules[*number].patterns();
+        patterns.iter().any(|pattern| pattern.tools.as_ref().is_none_or(|tools| tools.written() == tool))
+    };
+    let first = (0..rules.rules.len()).find(names);
+    first.map(|first| connected(rules, first)).unwrap_or_default()
+}
+
+fn violation_within(rules: &RuleSet, rule: usize, group: &[usize]) -> Found {
+    let some = only(rules, group);
+    let Some(place) = group.iter().position(|other| *other == rule) else { return Found::None };
+    let samples = Samples::of(&some);
+    search(
+        &some,
+        &samples.calls,
+        |_| false,
+        |session, _| {
+            (0..group.len()).all(|other| session.verdict(other).is_held_at_end() != (other == place))
+        },
+        |session| {
+            // Another rule that is violated for good stays so.
+            (0..group.len()).all(|other| other == place || session.verdict(other) != super::Verdict::Violated)
+        },
+    )
+}
+
+/// The shortest session in which a tool is called, and all of these rules are held. [`Found::None`]: together they make
+/// the tool unusable.
+pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
+    let some = only(rules, of);
+    let samples = Samples::with(&some, Some(tool));
+    search(
+        &some,
+        &samples.calls,
+        |call| call.tool == tool,
+        |session, is_used| is_used && session.verdicts().iter().all(|verdict| verdict.is_held_at_end()),
+        |session| session.verdicts().iter().all(|verdict| *verdict != super::Verdict::Violated),
+    )
+}
+
+/// The tools that rules name, in the order of the alphabet.
+pub fn tools(rules: &RuleSet) -> Vec<String> {
+    let patterns = rules.rules.iter().flat_map(|rule| rule.patterns());
+    let names: BTreeSet<String> =
+        patterns.filter_map(|pattern| Some(pattern.tools.as_ref()?.written().to_owned())).collect();
+    names.into_iter().collect()
+}
+
+/// The rules that have something to do with one, itself among them, in order: they name one tool, or any, or are
+/// connected so through others.
+pub fn connected(rules: &RuleSet, rule: usize) -> Vec<usize> {
+    let tools = |number: usize| -> BTreeSet<Option<&str>> {
+        let rule = &rules.rules[number];
+        let named = rule.patterns().into_iter().map(|pattern| pattern.tools.as_ref().map(ToolNames::written));
+        // A rule that counts every event, or that demands something of each session, has a say in every session.
+        let compiled = &rules.compiled[number];
+        let is_idle = compiled.ignores_others
+            && compiled.outlook(compiled.start()).is_some_and(|outlook| outlook.accepts);
+        named.chain((rule.concerns_any_tool() || !is_idle).then_some(None)).collect()
+    };
+    let of: Vec<BTreeSet<Option<&str>>> = (0..rules.rules.len()).map(tools).collect();
+    let mut group = BTreeSet::from([rule]);
+    let mut open = vec![rule];
+    while let Some(at) = open.pop() {
+        for (other, tools) in of.iter().enumerate() {
+            let is_near = tools.contains(&None) || of[at].contains(&None) || !tools.is_disjoint(&of[at]);
+            if is_near && group.insert(other) {
+                open.push(other);
+            }
+        }
+    }
+    group.into_iter().collect()
+}
+
+fn only(rules: &RuleSet, numbers: &[usize]) -> RuleSet {
+    RuleSet {
+        rules: numbers.iter().map(|number| rules.rules[*number].clone()).collect(),
+        compiled: numbers.iter().map(|number| rules.compiled[*number].clone()).collect(),
+    }
+}
+
+/// Goes through the sessions of these calls, shortest first. `is_goal` and `is_hopeful` (can a longer session still be
+/// one?) are given the session and whether it has a call that `is_marked`.
+fn search(
+    rules: &RuleSet,
+    calls: &[SampleCall],
+    is_marked: impl Fn(&SampleCall) -> bool,
+    is_goal: impl Fn(&Session<'_>, bool) -> bool,
+    is_hopeful: impl Fn(&Session<'_>) -> bool,
+) -> Found {
+    let mut seen = HashSet::new();
+    // The last call of each session that was reached, and the number of the session before it.
+    let mut steps: Vec<(usize, Option<usize>)> = Vec::new();
+    let mut open = VecDeque::from([(Session::new(rules), false, None)]);
+    while let Some((session, marked, reached)) = open.pop_front() {
+        for (number, call) in calls.iter().enumerate() {
+            let mut next = session.clone();
+            if !call.observe(&mut next) {
+                return Found::TooMany;
+            }
+            let marked = marked || is_marked(call);
+            if is_goal(&next, marked) {
+                let mut way = vec![call.clone()];
+                let mut at = reached;
+                while let Some((number, before)) = at.and_then(|at: usize| steps.get(at)) {
+                    way.push(calls[*number].clone());
+                    at = *before;
+                }
+                way.reverse();
+                return Found::Session(way);
+            }
+            if is_hopeful(&next) && seen.insert((marked, next.memory())) {
+                if seen.len() >= RULE_SEARCH_MAX {
+                    return Found::TooMany;
+                }
+                steps.push((number, reached));
+                open.push_back((next, marked, Some(steps.len() - 1)));
+            }
+        }
+    }
+    Found::None
+}
+
+/// Calls of all tools that rules name, and of one that none names.
+struct Samples {
+    calls: Vec<SampleCall>,
+}
+
+/// The values that are looked at within the arguments or the outcomes of a tool.
+type Places = BTreeMap<String, Vec<Value>>;
+
+impl Samples {
+    fn of(rules: &RuleSet) -> Self {
+        Self::with(rules, None)
+    }
+
+    /// The calls, with some of one more tool.
+    fn with(rules: &RuleSet, tool: Option<&str>) -> Self {
+        let mut names: Vec<String> = tools(rules);
+        names.extend(tool.filter(|tool| !names.iter().any(|name| name == tool)).map(str::to_owned));
+        // A tool that no rule names; the rules that hold for any tool concern it.
+        if rules.rules.iter().any(Rule::concerns_any_tool) {
+            let mut other = "other".to_owned();
+            while names.contains(&other) {
+                other.push('_');
+            }
+            names.push(other);
+        }
+        let mut calls = Vec::new();
+        for tool in names {
+            let mut arguments = Places::new();
+            let (mut results, mut errors) = (Places::new(), Places::new());
+            for rule in &rules.rules {
+                let concerns = |pattern: &EventPattern| {
+                    pattern.tools.as_ref().is_none_or(|tools| tools.match_tool(None, &tool))
+                };
+                let patterns = rule.patterns();
+                let concerned: Vec<&&EventPattern> =
+                    patterns.iter().filter(|pattern| concerns(pattern)).collect();
+                for pattern in &concerned {
+                    add(&mut arguments, &pattern.arguments);
+                    add(
+                        if pattern.moment == Moment::Failed { &mut errors } else { &mut results },
+                        &pattern.outcome,
+                    );
+                }
+                if concerned.is_empty() {
+                    continue;
+                }
+                // Two values are enough to tell a rule for each value from one for all of them.
+                if let Some(per) = &rule.per {
+                    arguments.entry(per.as_str().to_owned()).or_default().extend([json!(1), json!(2)]);
+                }
+                if let Demand::Takes { event, argument, from, value } = &rule.demand {
+                    if concerns(event) {
+                        arguments
+                            .entry(argument.as_str().to_owned())
+                            .or_default()
+                            .extend([json!("a"), json!("b")]);
+                    }
+                    if concerns(from) {
+                        results.entry(value.as_str().to_owned()).or_default().push(json!("a"));
+                    }
+                }
+            }
+            let failures_matter = rules
+                .rules
+                .iter()
+                .any(|rule| rule.patterns().iter().any(|pattern| pattern.moment == Moment::Failed));
+            let results = combinations(&results);
+            let errors = if failures_matter { combinations(&errors) } else { Vec::new() };
+            for arguments in combinations(&arguments) {
+                let call = |outcome| SampleCall { tool: tool.clone(), arguments: arguments.clone(), outcome };
+                calls.extend(results.iter().map(|result| call(Some(Ok(result.clone())))));
+                calls.extend(errors.iter().map(|error| call(Some(Err(error.clone())))));
+                calls.push(call(None));
+            }
+        }
+        Self { calls }
+    }
+}
+
+/// Adds values on both sides of each test.
+fn add(places: &mut Places, checks: &[Check]) {
+    for check in checks {
+        let values = places.entry(check.pointer.as_str().to_owned()).or_default();
+        let mut more: Vec<Value> = match &check.test {
+            ValueTest::Is(value) | ValueTest::IsNot(value) => vec![value.clone(), other_than(value)],
+            ValueTest::OneOf(all) => all.iter().take(2).cloned().chain([json!("something else")]).collect(),
+            ValueTest::Above(bound) | ValueTest::AtMost(bound) => vec![number(*bound), number(bound + 1.0)],
+            ValueTest::AtLeast(bound) | ValueTest::Below(bound) => vec![number(*bound), number(bound - 1.0)],
+            ValueTest::Matches(pattern) => {
+                let sample = pattern.sample();
+                sample.into_iter().map(Value::from).chain([json!("something else")]).collect()
+            }
+            ValueTest::Present(_) => vec![json!("something"), Value::Null],
+        };
+        values.append(&mut more);
+    }
+}
+
+fn other_than(value: &Value) -> Value {
+    match value {
+        Value::Bool(value) => json!(!value),
+        Value::Number(value) => number(value.as_f64().unwrap_or(0.0) + 1.0),
+        Value::String(value) if value == "something else" => json!("something"),
+        _ => json!("something else"),
+    }
+}
+
+/// A number as people write it: without a fraction where there is none.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
+}
+
+/// Objects with each choice of values, up to [`SAMPLES_MAX`]. Among the choices for a place is that nothing is there,
+/// but comes last.
+fn combinations(places: &Places) -> Vec<Value> {
+    let mut all = vec![json!({})];
+    for (pointer, values) in places {
+        let mut choices: Vec<Option<Value>> = Vec::new();
+        for value in values {
+            if !choices.contains(&Some(value.clone())) && choices.len() < VALUES_MAX {
+                choices.push(Some(value.clone()));
+            }
+        }
+        choices.push(None);
+        let mut next = Vec::new();
+        for choice in &choices {
+            for object in &all {
+                let mut object = object.clone();
+                if let Some(value) = choice {
+                    put(&mut object, &Pointer(pointer.clone()), value.clone());
+                }
+                if next.len() < SAMPLES_MAX && !next.contains(&object) {
+                    next.push(object);
+                }
+            }
+        }
+        all = next;
+    }
+    all
+}
+
+/// Puts a value where a pointer leads, making the objects on the way. `*` makes a list with one element.
+fn put(within: &mut Value, pointer: &Pointer, value: Value) {
+    let mut at = within;
+    for part in pointer.parts() {
+        if part == "*" {
+            if !at.is_array() {
+                *at = json!([null]);
+            }
+            match at {
+                Value::Array(items) if !items.is_empty() => at = &mut items[0],
+                _ => return,
+            }
+        } else {
+            if !at.is_object() {
+                *at = Value::Object(Map::new());
+            }
+            match at {
+                Value::Object(entries) => at = entries.entry(part).or_insert(Value::Null),
+                _ => return,
+            }
+        }
+    }
+    *at = value;
+}

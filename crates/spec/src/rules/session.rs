@@ -1,0 +1,262 @@
+//! A session held against rules, event by event.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use serde_json::Value;
+
+use super::compile::{Atom, Compiled};
+use super::{EventPattern, Pointer, RuleSet, SessionEvent, canonical};
+use crate::automaton::dfa::DEAD;
+use crate::limits::{RULE_INSTANCES_MAX, RULE_VALUES_MAX};
+
+/// What is known of a rule after the events so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// It is held, whatever comes.
+    Held,
+    /// It is held if the session ends here; what comes may violate it.
+    MayBeViolated,
+    /// It is violated if the session ends here; what comes may fulfil it.
+    MayBeHeld,
+    /// It is violated, whatever comes.
+    Violated,
+}
+
+impl Verdict {
+    /// Whether the rule is held if the session ends here.
+    pub fn is_held_at_end(self) -> bool {
+        self <= Self::MayBeViolated
+    }
+
+    /// The words of all outputs: `held`, `may still be violated`, `may still be held`, `violated`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::MayBeViolated => "may still be violated",
+            Self::MayBeHeld => "may still be held",
+            Self::Violated => "violated",
+        }
+    }
+}
+
+/// A rule would have to remember more values than are kept. Its verdict is no longer known, so the session is not
+/// judged any further.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooManyValues {
+    /// The rule.
+    pub rule: String,
+    /// How many values are kept.
+    pub limit: usize,
+    /// What for: `values of per` or `values that may be taken`.
+    pub what: &'static str,
+}
+
+impl fmt::Display for TooManyValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rule `{}` has to remember more than {} {}", self.rule, self.limit, self.what)
+    }
+}
+
+impl std::error::Error for TooManyValues {}
+
+/// A session that is in progress. Cheap to clone as long as it remembers few values.
+#[derive(Debug, Clone)]
+pub struct Session<'r> {
+    rules: &'r RuleSet,
+    states: Vec<State>,
+}
+
+/// What is remembered of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct State {
+    /// For the values of `per` of which no event has come; without `per`, for everything.
+    common: Instance,
+    /// By the text of the value.
+    by_value: HashMap<String, Instance>,
+    /// The worst verdict of any value is kept, because a violation is never mended.
+    is_violated: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Instance {
+    position: u32,
+    values: HashSet<String>,
+}
+
+impl Instance {
+    /// Takes an event; says whether the rule is violated for good.
+    fn observe(&mut self, compiled: &Compiled, event: &SessionEvent<'_>) -> Result<(), &'static str> {
+        let mut set = 0;
+        for (bit, atom) in compiled.atoms.iter().enumerate() {
+            let holds = match atom {
+                Atom::Event(pattern) => pattern.matches(event),
+                Atom::NotTaken(pattern, argument) => {
+                    pattern.matches(event)
+                        && argument
+                            .target(event.arguments)
+                            .is_none_or(|value| !self.values.contains(&canonical(value)))
+                }
+            };
+            set |= usize::from(holds) << bit;
+        }
+        if let Some(register) = &compiled.register
+            && register.from.matches(event)
+            && let Some(outcome) = event.outcome
+        {
+            for value in targets(outcome, &register.value) {
+                self.values.insert(canonical(value));
+            }
+            if self.values.len() > RULE_VALUES_MAX {
+                return Err("values that may be taken");
+            }
+        }
+        self.position = compiled.step(self.position, set);
+        Ok(())
+    }
+}
+
+impl<'r> Session<'r> {
+    /// A session without an event.
+    pub fn new(rules: &'r RuleSet) -> Self {
+        let states = rules.rules.iter().zip(&rules.compiled).map(|(rule, compiled)| {
+            let common = Instance { position: compiled.start(), values: HashSet::new() };
+            // Without a value there is nothing that even an impossible rule could be violated by.
+            let is_violated = common.position == DEAD && rule.per.is_none();
+            State { common, by_value: HashMap::new(), is_violated }
+        });
+        Self { rules, states: states.collect() }
+    }
+
+    /// Takes the next event. Takes time in the number of rules that it concerns.
+    ///
+    /// # Errors
+    /// A rule would have to remember too much.
+    pub fn observe(&mut self, event: &SessionEvent<'_>) -> Result<(), TooManyValues> {
+        for ((rule, compiled), state) in
+            self.rules.rules.iter().zip(&self.rules.compiled).zip(&mut self.states)
+        {
+            // Something may be due for each value, whatever event brings it.
+            let counts_values = rule.per.is_some()
+                && compiled.outlook(state.common.position).is_none_or(|outlook| !outlook.accepts);
+            let is_indifferent = compiled.ignores_others && !counts_values && !concerns(compiled, event);
+            if state.is_violated || is_indifferent {
+                continue;
+            }
+            let too_many = |what, limit| TooManyValues { rule: rule.id.clone(), limit, what };
+            let position = match &rule.per {
+                None => {
+                    let observed = state.common.observe(compiled, event);
+                    observed.map_err(|what| too_many(what, RULE_VALUES_MAX))?;
+                    state.common.position
+                }
+                Some(per) => {
+                    // A call without the value is one of a value of its own.
+                    let key = per.target(event.arguments).map(canonical).unwrap_or_default();
+                    if !state.by_value.contains_key(&key) && state.by_value.len() >= RULE_INSTANCES_MAX {
+                        return Err(too_many("values of per", RULE_INSTANCES_MAX));
+                    }
+                    let instance = state.by_value.entry(key).or_insert_with(|| state.common.clone());
+                    let observed = instance.observe(compiled, event);
+                    observed.map_err(|what| too_many(what, RULE_VALUES_MAX))?;
+                    instance.position
+                }
+            };
+            state.is_violated = position == DEAD;
+        }
+        Ok(())
+    }
+
+    /// What is known of the rule of this number in the file.
+    ///
+    /// # Panics
+    /// There is no such rule.
+    pub fn verdict(&self, rule: usize) -> Verdict {
+        let (compiled, state) = (&self.rules.compiled[rule], &self.states[rule]);
+        if state.is_violated {
+            return Verdict::Violated;
+        }
+        let of = |instance: &Instance| match compiled.outlook(instance.position) {
+            None => Verdict::Violated,
+            Some(outlook) if !outlook.accepts => Verdict::MayBeHeld,
+            Some(outlook) if outlook.may_be_violated => Verdict::MayBeViolated,
+            Some(_) => Verdict::Held,
+        };
+        // With `per`, some value has always not been seen yet, so the common position counts, too; but nothing is due
+        // for a value that never comes, however the automaton starts.
+        let common = match (&self.rules.rules[rule].per, of(&state.common)) {
+            (Some(_), Verdict::MayBeHeld | Verdict::Violated) => Verdict::MayBeViolated,
+            (_, verdict) => verdict,
+        };
+        state.by_value.values().map(of).max().unwrap_or(Verdict::Held).max(common)
+    }
+
+    /// The verdicts on all rules, in the order of the file.
+    pub fn verdicts(&self) -> Vec<Verdict> {
+        (0..self.states.len()).map(|rule| self.verdict(rule)).collect()
+    }
+
+    /// The numbers of the rules that this event would violate for good. The session is not changed.
+    ///
+    /// # Errors
+    /// As for [`observe`](Self::observe).
+    pub fn would_violate(&self, event: &SessionEvent<'_>) -> Result<Vec<usize>, TooManyValues> {
+        let mut after = self.clone();
+        after.observe(event)?;
+        let is_new = |rule: &usize| after.states[*rule].is_violated && !self.states[*rule].is_violated;
+        Ok((0..self.states.len()).filter(is_new).collect())
+    }
+
+    /// Everything that is remembered, as one text: sessions with the same text have the same future.
+    pub(super) fn memory(&self) -> String {
+        use std::fmt::Write as _;
+        let mut text = String::new();
+        let write = |text: &mut String, instance: &Instance| {
+            let mut values: Vec<&String> = instance.values.iter().collect();
+            values.sort_unstable();
+            let _ = write!(text, "{}{values:?};", instance.position);
+        };
+        for state in &self.states {
+            text.push(if state.is_violated { '!' } else { '|' });
+            if !state.is_violated {
+                write(&mut text, &state.common);
+                let mut keys: Vec<(&String, &Instance)> = state.by_value.iter().collect();
+                keys.sort_unstable_by_key(|(key, _)| key.as_str());
+                for (key, instance) in keys {
+                    let _ = write!(text, "{key:?}=");
+                    write(&mut text, instance);
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Whether any atom or the register of a rule may see the event. Tests of values are left to the instance.
+fn concerns(compiled: &Compiled, event: &SessionEvent<'_>) -> bool {
+    let is_of = |pattern: &EventPattern| {
+        pattern.moment == event.moment
+            && pattern.tools.as_ref().is_none_or(|tools| tools.match_tool(event.server, event.tool))
+    };
+    compiled.register.as_ref().is_some_and(|register| is_of(&register.from))
+        || compiled.atoms.iter().any(|atom| match atom {
+            Atom::Event(pattern) | Atom::NotTaken(pattern, _) => is_of(pattern),
+        })
+}
+
+/// The values at a pointer, in which `*` stands for every element of a list.
+pub(super) fn targets<'v>(value: &'v Value, pointer: &Pointer) -> Vec<&'v Value> {
+    let mut found = vec![value];
+    for part in pointer.parts() {
+        let below = found.into_iter().flat_map(|value| match value {
+            Value::Array(items) if part == "*" => items.iter().collect(),
+            Value::Array(items) => {
+                part.parse::<usize>().ok().and_then(|index| items.get(index)).into_iter().collect()
+            }
+            Value::Object(entries) => entries.get(&part).into_iter().collect::<Vec<_>>(),
+            _ => Vec::new(),
+        });
+        found = below.collect();
+    }
+    found
+}

@@ -1,0 +1,256 @@
+//! YAML as a tree in which every value knows its place. JSON is YAML, too.
+//!
+//! Anchors, aliases, tags, merge keys and several documents are refused: without them a file says what it says where
+//! it stands, and cannot grow when it is read. A key that stands twice in one map is an error.
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
+use serde_json::Value;
+
+use super::{Fault, Place};
+use crate::limits::{NESTING_MAX, RULES_BYTES_MAX};
+
+/// A value and its place.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    pub(super) place: Place,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// Text, a number, `true`, `false` or `null`.
+    Scalar(Value),
+    List(Vec<Node>),
+    /// Keys with their places, in the order of the text.
+    Map(Vec<(String, Place, Node)>),
+}
+
+impl Node {
+    /// The text that the node is.
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Scalar(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value as JSON.
+    pub(super) fn value(&self) -> Value {
+        match &self.kind {
+            Kind::Scalar(value) => value.clone(),
+            Kind::List(items) => items.iter().map(Self::value).collect(),
+            Kind::Map(entries) => entries.iter().map(|(key, _, node)| (key.clone(), node.value())).collect(),
+        }
+    }
+
+    /// What it is, for messages.
+    pub(super) fn describe(&self) -> String {
+        match &self.kind {
+            Kind::Scalar(Value::String(text)) => {
+                let shown: String = text.chars().take(40).collect();
+                format!("the text `{}`", shown.escape_debug())
+            }
+            Kind::Scalar(Value::Null) => "nothing".to_owned(),
+            Kind::Scalar(value) => format!("`{value}`"),
+            Kind::List(_) => "a list".to_owned(),
+            Kind::Map(_) => "a map".to_owned(),
+        }
+    }
+}
+
+/// Reads one document.
+pub(super) fn read(text: &str) -> Result<Node, Fault> {
+    let start = Place { line: 1, column: 1 };
+    if text.len() > RULES_BYTES_MAX {
+        let message = format!("the file has {} bytes, and at most {RULES_BYTES_MAX} are read", text.len());
+        return Err(Fault::error(start, message, "split it into several files"));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = Reader { parser: Parser::new_from_str(text), place: start };
+    reader.document()
+}
+
+struct Reader<'t> {
+    parser: Parser<'t, saphyr_parser::StrInput<'t>>,
+    /// The place of the last event.
+    place: Place,
+}
+
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Result<Event<'t>, Fault> {
+        match self.parser.next_event() {
+            Some(Ok((event, span))) => {
+                self.place = place(&span.start);
+                Ok(event)
+            }
+            Some(Err(error)) => {
+                let help = "check indentation and quotes here and in the line before; tabs cannot indent";
+                Err(Fault::error(place(error.marker()), format!("this is not YAML: {}", error.info()), help))
+            }
+            None => Ok(Event::StreamEnd),
+        }
+    }
+
+    fn document(&mut self) -> Result<Node, Fault> {
+        let mut found = None;
+        loop {
+            match self.next()? {
+                Event::StreamEnd => break,
+                Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
+                Event::DocumentStart(_) if found.is_some() => {
+                    let help = "keep one document in a file";
+                    return Err(Fault::error(self.place, "a second document begins here", help));
+                }
+                Event::DocumentStart(_) => {}
+                event => found = Some(self.node(event, 0)?),
+            }
+        }
+        found.ok_or_else(|| Fault::error(self.place, "the file is empty", "begin with `schema: ...`"))
+    }
+
+    fn node(&mut self, event: Event<'t>, depth: usize) -> Result<Node, Fault> {
+        let place = self.place;
+        if depth > NESTING_MAX {
+            let message = format!("lists and maps are nested more than {NESTING_MAX} deep");
+            return Err(Fault::error(place, message, "nest them less"));
+        }
+        let kind = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                self.must_be_plain(anchor, tag.is_some())?;
+                let is_plain = style == ScalarStyle::Plain;
+                Kind::Scalar(if is_plain { plain_value(&text) } else { Value::from(text.as_ref()) })
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.must_be_plain(anchor, tag.is_some())?;
+                let mut items = Vec::new();
+                loop {
+                    match self.next()? {
+                        Event::SequenceEnd => break Kind::List(items),
+                        event => items.push(self.node(event, depth + 1)?),
+                    }
+                }
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.must_be_plain(anchor, tag.is_some())?;
+                self.map(depth)?
+            }
+            Event::Alias(_) => return Err(self.refused("an alias")),
+            _ => return Err(Fault::error(place, "a value is missing", "write a value")),
+        };
+        Ok(Node { kind, place })
+    }
+
+    fn map(&mut self, depth: usize) -> Result<Kind, Fault> {
+        let mut entries: Vec<(String, Place, Node)> = Vec::new();
+        let mut seen = std::collections::HashMap::new();
+        loop {
+            let (key, place) = match self.next()? {
+                Event::MappingEnd => return Ok(Kind::Map(entries)),
+                // A number is a key by its digits, as in `{1: one}`.
+                Event::Scalar(text, _, anchor, tag) => {
+                    self.must_be_plain(anchor, tag.is_some())?;
+                    (text.into_owned(), self.place)
+                }
+                Event::Alias(_) => return Err(self.refused("an alias")),
+                _ => return Err(Fault::error(self.place, "a key is not a text", "write `key: value`")),
+            };
+            if let Some(first) = seen.insert(key.clone(), place) {
+                let message = format!("the key `{key}` stands twice: first in line {}", first.line);
+                return Err(Fault::error(place, message, "keep one of them"));
+            }
+            if key == "<<" {
+                return Err(self.refused("a merge key"));
+            }
+            let event = self.next()?;
+            let value = self.node(event, depth + 1)?;
+            entries.push((key, place, value));
+        }
+    }
+
+    fn must_be_plain(&self, anchor: usize, has_tag: bool) -> Result<(), Fault> {
+        match (anchor, has_tag) {
+            (0, false) => Ok(()),
+            (0, true) => Err(self.refused("a tag")),
+            _ => Err(self.refused("an anchor")),
+        }
+    }
+
+    fn refused(&self, what: &str) -> Fault {
+        let help = "write the value out, in place; put a text that begins with `*`, `&` or `!` in quotes";
+        Fault::error(self.place, format!("{what} is not allowed here"), help)
+    }
+}
+
+fn place(marker: &Marker) -> Place {
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Place { line: number(marker.line().max(1)), column: number(marker.col() + 1) }
+}
+
+/// The value of a scalar without quotes, by the core schema of YAML 1.2: `yes` and `no` are texts.
+fn plain_value(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        _ => {}
+    }
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let looks_like_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && digits.chars().all(|c| c.is_ascii_digit() || ".eE+-".contains(c));
+    if looks_like_number {
+        if let Ok(whole) = text.parse::<i64>() {
+            return Value::from(whole);
+        }
+        if let Ok(whole) = text.parse::<u64>() {
+            return Value::from(whole);
+        }
+        // Text that only looks like a number, such as a version or a date, stays text.
+        if let Some(number) = text.parse::<f64>().ok().and_then(serde_json::Number::from_f64) {
+            return Value::Number(number);
+        }
+    }
+    let radix = |prefix: &str, radix: u32| {
+        text.strip_prefix(prefix).and_then(|digits| u64::from_str_radix(digits, radix).ok())
+    };
+    match radix("0x", 16).or_else(|| radix("0o", 8)) {
+        Some(whole) => Value::from(whole),
+        None => Value::from(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn scalars_are_those_of_yaml_1_2() {
+        let node = read("[~, '~', yes, True, 17, -1.5, 1e3, 0x1f, 1.2.3, 2026-11-28, '17', .5, 1_000]")
+            .expect("YAML");
+        let expected =
+            json!([null, "~", "yes", true, 17, -1.5, 1000.0, 31, "1.2.3", "2026-11-28", "17", 0.5, "1_000"]);
+        assert_eq!(node.value(), expected);
+    }
+
+    #[test]
+    fn what_could_grow_or_hide_is_refused() {
+        let deep = "[".repeat(200);
+        for (text, expected) in [
+            ("a: &x 1\nb: *x", "1:4: an anchor"),
+            ("a: *x", "1:4: this is not YAML"),
+            ("a: !!str 1", "1:4: a tag"),
+            ("a: 1\nb: 2\na: 3", "3:1: the key `a` stands twice: first in line 1"),
+            ("a: 1\n---\nb: 2", "2:1: a second document"),
+            ("a:\n\tb: 1", "2:2: this is not YAML"),
+            ("a: [1, 2", "this is not YAML: while parsing a flow sequence"),
+            ("? [a]\n: 1", "1:3: a key is not a text"),
+            (deep.as_str(), "nested more than 100 deep"),
+            ("", "the file is empty"),
+            ("# nothing\n", "the file is empty"),
+        ] {
+            let fault = read(text).expect_err(text).to_string();
+            assert!(fault.contains(expected), "{text}: {fault}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Rules and events in plain words.
+
+use std::fmt;
+
+use super::{Check, Demand, EventPattern, Moment, Rule, ValueTest};
+use crate::diagnostic::all_of;
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pointer = self.pointer.as_str();
+        match &self.test {
+            ValueTest::Is(value) => write!(f, "{pointer} {value}"),
+            ValueTest::IsNot(value) => write!(f, "{pointer} other than {value}"),
+            ValueTest::OneOf(values) => {
+                let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+                write!(f, "{pointer} {}", crate::diagnostic::one_of(values.iter().map(String::as_str)))
+            }
+            ValueTest::Above(bound) => write!(f, "{pointer} above {bound}"),
+            ValueTest::AtLeast(bound) => write!(f, "{pointer} of at least {bound}"),
+            ValueTest::Below(bound) => write!(f, "{pointer} below {bound}"),
+            ValueTest::AtMost(bound) => write!(f, "{pointer} of at most {bound}"),
+            ValueTest::Matches(pattern) => write!(f, "{pointer} that matches `{}`", pattern.as_str()),
+            ValueTest::Present(true) => write!(f, "some {pointer}"),
+            ValueTest::Present(false) => write!(f, "no {pointer}"),
+        }
+    }
+}
+
+impl fmt::Display for EventPattern {
+    /// `a call of refund with /amount above 100`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tool = self.tools.as_ref().map_or("any tool", |tools| tools.written());
+        f.write_str(match self.moment {
+            Moment::Call => "a call of ",
+            Moment::Done => "a result of ",
+            Moment::Failed => "an error of ",
+        })?;
+        f.write_str(tool)?;
+        let joined = |checks: &[Check]| {
+            let checks: Vec<String> = checks.iter().map(ToString::to_string).collect();
+            all_of(checks.iter().map(String::as_str))
+        };
+        let called = if self.moment == Moment::Call { "with" } else { "called with" };
+        if !self.arguments.is_empty() {
+            write!(f, " {called} {}", joined(&self.arguments))?;
+        }
+        match (self.outcome.is_empty(), self.arguments.is_empty()) {
+            (true, _) => Ok(()),
+            (false, true) => write!(f, " with {}", joined(&self.outcome)),
+            (false, false) => write!(f, ", with {}", joined(&self.outcome)),
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    /// The rule as a sentence without a full stop.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sentence = match &self.demand {
+            Demand::Requires { trigger, needed } => format!("{trigger} needs {needed} before it"),
+            Demand::FollowedBy { trigger, then } => {
+                format!("after {trigger} comes {then}, before the session ends")
+            }
+            Demand::NeverAfter { event, after } => format!("{event} never comes after {after}"),
+            Demand::Never(event) => format!("{event} never comes"),
+            Demand::AtMost(0, event) => format!("{event} never comes"),
+            Demand::AtMost(1, event) => format!("{event} comes at most once"),
+            Demand::AtMost(times, event) => format!("{event} comes at most {times} times"),
+            Demand::Last(event) => {
+                let kind = match event.moment {
+                    Moment::Call => "call",
+                    Moment::Done => "result",
+                    Moment::Failed => "error",
+                };
+                format!("the last {kind} of a session is {event}")
+            }
+            Demand::Takes { event, argument, from, value } => {
+                format!(
+                    "{event} takes its {} from {} in an earlier result of {}",
+                    argument.as_str(),
+                    value.as_str(),
+                    { from.tools.as_ref().map_or("any tool", |tools| tools.written()) }
+                )
+            }
+            Demand::Formula { source, .. } => format!("the formula {source} holds"),
+        };
+        let mut chars = sentence.chars();
+        if let Some(first) = chars.next() {
+            write!(f, "{}{}", first.to_uppercase(), chars.as_str())?;
+        }
+        match &self.per {
+            Some(per) => write!(f, ", separately for each {}", per.as_str()),
+            None => Ok(()),
+        }
+    }
+}
