@@ -228,11 +228,23 @@ pub(crate) struct ReadArguments {
 #[command(after_help = "Examples:\n  \
               planproof synth --count 1 --actions 2 > case.jsonl\n  \
               planproof check --case case.jsonl --calls a2,a1\n  \
-              planproof check --case cases.jsonl --trace traces.jsonl")]
+              planproof check --case cases.jsonl --trace traces.jsonl\n  \
+              planproof check --rules rules.yaml traces.jsonl")]
 pub(crate) struct CheckArguments {
+    /// Recorded sessions to hold against `--rules`; `-` for stdin.
+    ///
+    /// Traces (trace v1), and transcripts of OpenAI (chat completions, responses) and Anthropic (messages): a list of
+    /// messages, {"messages": [...]}, or one such object a line.
+    #[arg(value_name = "TRACE", requires = "rules")]
+    pub(crate) sessions: Vec<PathBuf>,
+    /// Rules to hold the sessions against (rules v1), instead of a case.
+    #[arg(long, value_name = "FILE", requires = "sessions", conflicts_with_all = [
+        "case", "id", "calls", "trace", "allow_repeats", "allow_distractors", "fail_at_once",
+    ])]
+    pub(crate) rules: Option<PathBuf>,
     /// File of cases (case v1 lines); `-` for stdin.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) case: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "rules")]
+    pub(crate) case: Option<PathBuf>,
     /// Id of the case, if the file holds several and no trace names one.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
@@ -244,7 +256,7 @@ pub(crate) struct CheckArguments {
         long,
         value_name = "ID,ID,...",
         value_delimiter = ',',
-        required_unless_present = "trace",
+        required_unless_present_any = ["trace", "rules"],
         conflicts_with = "trace"
     )]
     pub(crate) calls: Vec<String>,

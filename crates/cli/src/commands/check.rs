@@ -1,7 +1,10 @@
-//! `planproof check`: the verdict on one plan.
+//! `planproof check`: the verdict on one plan, or on recorded sessions by rules (`check/sessions.rs`).
+
+mod sessions;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::Path;
 
 use planproof_order::synth::{JudgeOptions, PlanningCase, SENTENCES_ARGUMENT};
 use planproof_order::{OrderSuite, case_arguments, mock_tools};
@@ -24,7 +27,12 @@ struct Plan {
 }
 
 pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let cases = select::read_cases(&arguments.case)?;
+    if let Some(rules) = &arguments.rules {
+        return sessions::run(arguments, rules, global);
+    }
+    // The parser demands one of the two.
+    let path = arguments.case.as_deref().unwrap_or(Path::new("-"));
+    let cases = select::read_cases(path)?;
     let plans = match &arguments.trace {
         Some(trace) => from_traces(&cases, arguments.id.as_deref(), &select::read_text(trace)?)?,
         None => {

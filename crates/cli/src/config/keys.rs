@@ -17,7 +17,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 4] = ["init", "completions", "man", "prompts"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 114] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 115] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -102,6 +102,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 114] = [
     ("check", "id", "is what one call is about"),
     ("check", "calls", "is what one call is about"),
     ("check", "trace", "is what one call is about"),
+    ("check", "rules", "is what one call is about"),
     ("serve-tools", "case", "is what one call is about"),
     ("serve-tools", "id", "is what one call is about"),
     ("serve-tools", "trace", "is what one call writes"),

@@ -1,6 +1,8 @@
 //! `planproof rules`: the whole screen, faults with their places, and the document of `--json`.
 
-use crate::support::Place;
+use serde_json::json;
+
+use crate::support::{Place, json_lines};
 
 const SHOP: &str = r#"schema: planproof/rules/v1
 rules:
@@ -51,4 +53,70 @@ fn a_faulty_file_is_refused_with_every_place() {
 fn the_schema_is_printed_as_it_is() {
     let place = Place::new();
     assert_eq!(place.run("rules schema").code(0).out, planproof_spec::rules::JSON_SCHEMA);
+}
+
+#[test]
+fn recorded_sessions_are_held_against_rules() {
+    let place = Place::new();
+    place.write("rules.yaml", SHOP);
+    // One good and one bad session in each form.
+    let chat = |order: u32| {
+        json!({"messages": [
+            {"role": "user", "content": "Refund 17."},
+            {"role": "assistant", "tool_calls": [
+                {"id": "1", "type": "function", "function": {"name": "get_order", "arguments": "{\"order_id\": 17}"}}]},
+            {"role": "tool", "tool_call_id": "1", "content": "{\"refundable\": true}"},
+            {"role": "assistant", "tool_calls": [
+                {"id": "2", "type": "function",
+                 "function": {"name": "refund", "arguments": format!("{{\"order_id\": {order}}}")}}]},
+        ]})
+    };
+    let responses = |order: u32| {
+        json!({"input": [
+            {"role": "user", "content": "Refund 17."},
+            {"type": "function_call", "call_id": "1", "name": "get_order", "arguments": "{\"order_id\": 17}"},
+            {"type": "function_call_output", "call_id": "1", "output": "{\"refundable\": true}"},
+            {"type": "function_call", "call_id": "2", "name": "refund", "arguments": format!("{{\"order_id\": {order}}}")},
+        ]})
+    };
+    let messages = |order: u32| {
+        json!({"messages": [
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "1", "name": "get_order", "input": {"order_id": 17}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "{\"refundable\": true}"}]}]},
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "2", "name": "refund", "input": {"order_id": order}}]},
+        ]})
+    };
+    let all = [chat(17), chat(18), responses(17), responses(18), messages(17), messages(18)];
+    let lines: String = all.iter().map(|session| format!("{session}\n")).collect();
+    place.write("lines.jsonl", &lines);
+    let run = place.run("check --rules rules.yaml lines.jsonl").code(1);
+    insta::assert_snapshot!(run.out);
+    // The same sessions in one document, and one of them as a bare list.
+    place.write("list.json", &json!(all).to_string());
+    place.write("bare.json", &all[1]["messages"].to_string());
+    let run = place.run("check --rules rules.yaml --json list.json bare.json").code(1);
+    let held: Vec<bool> = json_lines(&run.out)
+        .iter()
+        .map(|line| line["rules"].as_array().unwrap().iter().all(|rule| rule["held"] == true))
+        .collect();
+    assert_eq!(held, [true, false, true, false, true, false, false]);
+    place.write("text.txt", "Dear diary\n");
+    assert!(place.run("check --rules rules.yaml text.txt").code(2).err.contains("no session is found here"));
+}
+
+#[test]
+fn traces_are_held_against_rules() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 3 --actions 4 --seed 7 -q --store r.db").code(0);
+    place.write("traces.jsonl", &place.run("runs export last --store r.db").code(0).out);
+    let rules = |demand: &str| format!("schema: planproof/rules/v1\nrules:\n- {{id: x, {demand}}}\n");
+    place.write("calm.yaml", &rules("at-most: {done: \"*\", times: 4}"));
+    place.write("strict.yaml", &rules("at-most: {call: \"*\", times: 3}"));
+    let run = place.run("check --rules calm.yaml traces.jsonl").code(0);
+    assert!(run.out.ends_with("3 sessions, none violates a rule\n"), "{}", run.out);
+    let run = place.run("check --rules strict.yaml traces.jsonl").code(1);
+    assert_eq!(run.out.matches("violated at call 4").count(), 3, "{}", run.out);
 }
