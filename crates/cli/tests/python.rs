@@ -49,7 +49,7 @@ const ENGLISH_CASES: u32 = 1000;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 34] = [
+    let tests: [(&str, &str, fn()); 35] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         ("ci", "z3_agrees_with_infeasible_cases", z3_agrees_with_infeasible_cases),
         ("ci", "another_reader_agrees_with_the_english", another_reader_agrees_with_the_english),
         ("ci", "another_reader_catches_english_with_two_readings", another_reader_catches_two_readings),
+        ("ci", "definitions_in_python_agree_with_verdicts_by_rules", definitions_agree_with_rules),
         ("ci", "a_recount_agrees_with_the_reports", a_recount_agrees_with_the_reports),
         ("ci", "a_recount_catches_a_wrong_report", a_recount_catches_a_wrong_report),
         ("ci", "the_mcp_client_of_2025_11_25_calls_all_tools", || {
@@ -150,6 +151,27 @@ fn z3_agrees_with_the_cases() {
     let options = "--actions 9..24 --count 50 --seed 5 --distractors 3 --relative-depth 2 --list-max 3";
     place.write("cases.jsonl", &place.run(&format!("synth {options}")).code(0).out);
     ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl"]).code(0);
+}
+
+fn definitions_agree_with_rules() {
+    let place = Place::new();
+    let planproof = env!("CARGO_BIN_EXE_planproof");
+    let judged = |options: &[&str]| {
+        let arguments: Vec<&str> = [planproof].into_iter().chain(options.iter().copied()).collect();
+        ci_program(&place, "ci", "judge_rules.py", &arguments)
+    };
+    let totals = judged(&[]).code(0).json();
+    println!("{totals}");
+    assert_eq!(totals["differences"], 0);
+    assert!(
+        totals["prefixes"].as_u64() > Some(10_000) && totals["violated"].as_u64() > Some(5_000),
+        "{totals}"
+    );
+    // Evaluators that forget something are caught.
+    for forgotten in ["per", "order"] {
+        let totals = judged(&["--files", "20", "--forget", forgotten]).code(1).json();
+        assert!(totals["differences"].as_u64() > Some(10), "{forgotten}: {totals}");
+    }
 }
 
 fn z3_catches_a_flipped_constraint() {

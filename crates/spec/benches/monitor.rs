@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use planproof_spec::monitor::{Monitor, MonitorOptions, NextStep};
+use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent};
 use planproof_spec::{Automaton, Compat, PromptPiece, Prompts, SHIPPED, load, shipped};
+use serde_json::json;
 
 const TOKEN_BYTES: usize = 4;
 /// Rounds of thought, call and observation that have passed when the tokens are timed.
@@ -154,5 +156,46 @@ fn splitting(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, tokens, tokens_by_states, corrections, compiling, splitting);
+/// The decision on a call in a session of a hundred calls, by the number of rules.
+fn rules(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("rules, decision on a call");
+    for count in [20, 100, 1000] {
+        // All kinds of rules, over a shop of 20 tools, so that about a tenth of them concern the call.
+        let rule = |number: usize| {
+            let (one, other) = (number % 20, (number * 7 + 3) % 20);
+            let demand = match number % 6 {
+                0 => format!("requires: {{call: tool{one}, done: tool{other}}}, per: /order_id"),
+                1 => format!("followed-by: {{done: tool{one}, call: tool{other}}}"),
+                2 => format!("never-after: {{call: tool{one}, failed: tool{other}}}"),
+                3 => format!("at-most: {{call: tool{one}, times: 100}}, per: /order_id"),
+                4 => format!("never: {{call: tool{one}, where: {{/amount: {{above: 100}}}}}}"),
+                _ => format!(
+                    "takes: {{call: tool{one}, argument: /order_id, from: tool{other}, value: /order_id}}"
+                ),
+            };
+            format!("- {{id: r{number}, {demand}}}\n")
+        };
+        let text: String = (0..count).map(rule).collect();
+        let rules = RuleSet::read(&format!("schema: planproof/rules/v1\nrules:\n{text}")).expect("rules");
+        let mut session = Session::new(&rules);
+        for number in 0..100 {
+            let (tool, arguments) =
+                (format!("tool{}", number % 20), json!({"order_id": number % 10, "amount": 5}));
+            let call = SessionEvent::new(Moment::Call, &tool, &arguments);
+            session.observe(&call).expect("few values");
+            session
+                .observe(&SessionEvent { moment: Moment::Done, outcome: Some(&arguments), ..call })
+                .expect("few");
+        }
+        let arguments = json!({"order_id": 3, "amount": 20});
+        let call = SessionEvent::new(Moment::Call, "tool7", &arguments);
+        group.throughput(Throughput::Elements(count as u64));
+        group.bench_function(BenchmarkId::from_parameter(count), |bencher| {
+            bencher.iter(|| black_box(&session).would_violate(black_box(&call)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, tokens, tokens_by_states, corrections, compiling, splitting, rules);
 criterion_main!(benches);

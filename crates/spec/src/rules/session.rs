@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::compile::{Atom, Compiled};
-use super::{EventPattern, Pointer, RuleSet, SessionEvent, canonical};
+use super::{EventPattern, Pointer, Rule, RuleSet, SessionEvent, canonical};
 use crate::automaton::dfa::DEAD;
 use crate::limits::{RULE_INSTANCES_MAX, RULE_VALUES_MAX};
 
@@ -85,21 +85,25 @@ struct Instance {
 }
 
 impl Instance {
-    /// Takes an event; says whether the rule is violated for good.
-    fn observe(&mut self, compiled: &Compiled, event: &SessionEvent<'_>) -> Result<(), &'static str> {
+    /// The atoms that hold of an event, as bits.
+    fn atoms(&self, compiled: &Compiled, event: &SessionEvent<'_>) -> usize {
         let mut set = 0;
         for (bit, atom) in compiled.atoms.iter().enumerate() {
             let holds = match atom {
                 Atom::Event(pattern) => pattern.matches(event),
                 Atom::NotTaken(pattern, argument) => {
-                    pattern.matches(event)
-                        && argument
-                            .target(event.arguments)
-                            .is_none_or(|value| !self.values.contains(&canonical(value)))
+                    let taken = || argument.target(event.arguments).map(canonical);
+                    pattern.matches(event) && taken().is_none_or(|value| !self.values.contains(&value))
                 }
             };
             set |= usize::from(holds) << bit;
         }
+        set
+    }
+
+    /// Takes an event.
+    fn observe(&mut self, compiled: &Compiled, event: &SessionEvent<'_>) -> Result<(), &'static str> {
+        let set = self.atoms(compiled, event);
         if let Some(register) = &compiled.register
             && register.from.matches(event)
             && let Some(outcome) = event.outcome
@@ -136,11 +140,7 @@ impl<'r> Session<'r> {
         for ((rule, compiled), state) in
             self.rules.rules.iter().zip(&self.rules.compiled).zip(&mut self.states)
         {
-            // Something may be due for each value, whatever event brings it.
-            let counts_values = rule.per.is_some()
-                && compiled.outlook(state.common.position).is_none_or(|outlook| !outlook.accepts);
-            let is_indifferent = compiled.ignores_others && !counts_values && !concerns(compiled, event);
-            if state.is_violated || is_indifferent {
+            if state.is_violated || is_indifferent(rule, compiled, state, event) {
                 continue;
             }
             let too_many = |what, limit| TooManyValues { rule: rule.id.clone(), limit, what };
@@ -151,8 +151,7 @@ impl<'r> Session<'r> {
                     state.common.position
                 }
                 Some(per) => {
-                    // A call without the value is one of a value of its own.
-                    let key = per.target(event.arguments).map(canonical).unwrap_or_default();
+                    let key = key(per, event);
                     if !state.by_value.contains_key(&key) && state.by_value.len() >= RULE_INSTANCES_MAX {
                         return Err(too_many("values of per", RULE_INSTANCES_MAX));
                     }
@@ -196,15 +195,24 @@ impl<'r> Session<'r> {
         (0..self.states.len()).map(|rule| self.verdict(rule)).collect()
     }
 
-    /// The numbers of the rules that this event would violate for good. The session is not changed.
-    ///
-    /// # Errors
-    /// As for [`observe`](Self::observe).
-    pub fn would_violate(&self, event: &SessionEvent<'_>) -> Result<Vec<usize>, TooManyValues> {
-        let mut after = self.clone();
-        after.observe(event)?;
-        let is_new = |rule: &usize| after.states[*rule].is_violated && !self.states[*rule].is_violated;
-        Ok((0..self.states.len()).filter(is_new).collect())
+    /// The numbers of the rules that this event would violate for good: the decision on a call, before it is made.
+    /// Nothing is remembered of it.
+    pub fn would_violate(&self, event: &SessionEvent<'_>) -> Vec<usize> {
+        let mut violated = Vec::new();
+        for (number, (rule, compiled)) in self.rules.rules.iter().zip(&self.rules.compiled).enumerate() {
+            let state = &self.states[number];
+            if state.is_violated || is_indifferent(rule, compiled, state, event) {
+                continue;
+            }
+            let instance = match &rule.per {
+                None => &state.common,
+                Some(per) => state.by_value.get(&key(per, event)).unwrap_or(&state.common),
+            };
+            if compiled.step(instance.position, instance.atoms(compiled, event)) == DEAD {
+                violated.push(number);
+            }
+        }
+        violated
     }
 
     /// Everything that is remembered, as one text: sessions with the same text have the same future.
@@ -230,6 +238,19 @@ impl<'r> Session<'r> {
         }
         text
     }
+}
+
+/// The value of `per` that an event belongs to. A call without it is one of a value of its own.
+fn key(per: &Pointer, event: &SessionEvent<'_>) -> String {
+    per.target(event.arguments).map(canonical).unwrap_or_default()
+}
+
+/// Whether an event changes nothing for a rule.
+fn is_indifferent(rule: &Rule, compiled: &Compiled, state: &State, event: &SessionEvent<'_>) -> bool {
+    // Something may be due for each value, whatever event brings it.
+    let counts_values =
+        rule.per.is_some() && compiled.outlook(state.common.position).is_none_or(|outlook| !outlook.accepts);
+    compiled.ignores_others && !counts_values && !concerns(compiled, event)
 }
 
 /// Whether any atom or the register of a rule may see the event. Tests of values are left to the instance.

@@ -141,7 +141,14 @@ proptest! {
         let seen: Vec<SessionEvent<'_>> = session.iter().map(Event::seen).collect();
         for length in 0..=seen.len() {
             if length > 0 {
+                let before = running.verdicts();
+                let foreseen = running.would_violate(&seen[length - 1]);
                 running.observe(&seen[length - 1]).unwrap();
+                let is_new = |rule: &usize| {
+                    before[*rule] != Verdict::Violated && running.verdict(*rule) == Verdict::Violated
+                };
+                let came: Vec<usize> = (0..before.len()).filter(is_new).collect();
+                prop_assert_eq!(foreseen, came, "{}", text);
             }
             for (number, rule) in rules.rules().iter().enumerate() {
                 let expected = textbook::is_held(rule, &seen[..length]);
