@@ -1,6 +1,7 @@
 //! Output for people: the report table, findings with marked words, transcripts.
 
 mod dissection;
+mod findings;
 mod shrinking;
 mod table;
 
@@ -15,6 +16,7 @@ use planproof_report::{CommandLines, ExplanationLine, lines, metric_words, short
 use planproof_suite::{Baseline, Check, EventNote, Explanation, MISSING, Mark, SizeUnit};
 
 use dissection::dissection;
+pub(crate) use findings::Findings;
 use shrinking::shrinking;
 pub(crate) use table::{Table, table};
 
@@ -267,8 +269,7 @@ fn metrics_table(report: &Report) -> Table {
 /// The result, in a few lines: the most important figures first.
 fn came_to(report: &Report) -> String {
     let mut out = String::new();
-    let mut line =
-        |name: &str, text: &str| out += &(folded(&format!("{name:<11} "), text, FACT_INDENT) + "\n");
+    let mut line = |name: &str, text: &str| out += &labelled_line(name, text);
     if let Some(success) = report.success() {
         let (passed, scored) = (report.passed, report.scored());
         line("Passed:", &format!("{passed} of {scored}, {} %", rate_with_interval(success)));
@@ -300,6 +301,11 @@ fn came_to(report: &Report) -> String {
         line("Agent time:", &format!("{}, summed over all runs{wall}", seconds(report.agent_seconds)));
     }
     out
+}
+
+/// A line of a result: what it is about, and what there is to say.
+pub(crate) fn labelled_line(name: &str, text: &str) -> String {
+    folded(&format!("{name:<11} "), text, FACT_INDENT) + "\n"
 }
 
 /// "calling tools in the order of mention: 30 of 30 cases agree, 100.0 [88.6, 100.0] %".
@@ -436,10 +442,10 @@ pub(crate) fn short(text: &str, most: usize) -> String {
 }
 
 /// Where the run of a finding is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum Seen<'a> {
     /// This command shows it.
-    Command(&'a str),
+    Command(String),
     /// It is a prediction in this file.
     File(&'a str),
 }

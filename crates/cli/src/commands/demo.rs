@@ -257,7 +257,7 @@ fn print(
                 place + 1,
                 finding,
                 OrderSuite::default().unit(),
-                render::Seen::Command(&again),
+                render::Seen::Command(again),
                 Marking::for_stdout()
             )
         )?;
