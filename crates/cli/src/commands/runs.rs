@@ -13,6 +13,7 @@ use std::time::Duration;
 use comfy_table::CellAlignment;
 use planproof_bench::Finding;
 use planproof_model::prices::Money;
+use planproof_order::DrawnCases;
 use planproof_order::learning::{self, LeftOut};
 use planproof_report::{CommandLines, distinct, distinct_in_all, failures_needed, html, short_in_the_middle};
 use planproof_store::{CampaignRow, DamagedRun, RunRow, Seals, Signatures, Store, Unit};
@@ -491,6 +492,10 @@ fn export(
             let mut is_found = case.is_none();
             for row in store.cases(&campaign.id)? {
                 let row = row?;
+                // A search for a limit only names the cases that it did not run.
+                if DrawnCases::named(&row.json).is_some() {
+                    continue;
+                }
                 if case.is_none_or(|id| row.id == id) {
                     is_found = true;
                     writeln!(out, "{}", row.json)?;

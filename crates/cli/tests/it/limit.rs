@@ -72,7 +72,17 @@ fn a_search_whose_budget_ends_it_goes_on() {
     assert_eq!(part["outcome"], "not_finished");
     assert!(part["campaign"]["not_run"].as_u64().unwrap() > 0, "{part}");
     let rest = search(&place, "--resume last --max-tokens 100000000", 0);
+    let runs = whole["campaign"]["runs"].as_u64().unwrap();
     assert_eq!(without_times(rest), without_times(whole));
+    // Of the cases that were planned only those that were run are kept, and the others are not missing.
+    let cases = place.run("runs export last --format cases").code(0).out;
+    assert_eq!(cases.lines().count() as u64, runs);
+    assert!(cases.lines().all(|case| case.contains("\"query\"")), "{cases}");
+    for again in ["", " --judge-again"] {
+        let shown = place.run(&format!("runs show last{again}")).code(0);
+        assert!(shown.out.contains(&format!(" {runs} cases")), "{shown:?}");
+        assert!(!shown.out.contains("Not run:"), "{shown:?}");
+    }
 }
 
 #[test]
