@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use planproof_bench::{BaselineRates, Finding, Rate, Report, pick_findings};
-use planproof_suite::{Baseline, Figure};
+use planproof_suite::{Baseline, Figure, Table};
 
 use crate::campaign::{capitalised, metric_words, servers, without_temperature};
 use crate::explanation::{ExplanationLine, lines, one_line, short, short_in_the_middle};
@@ -190,9 +190,9 @@ fn baseline_words(baselines: &[&Baseline]) -> String {
 /// The suite's own sections.
 fn sections(report: &Report) -> String {
     let mut out = String::new();
-    if !report.metrics.0.is_empty() {
+    if report.metrics.0.iter().any(|metric| metric.value.is_some()) {
         out += "### Figures of this kind of case\n\n| | Value | 95 % |\n|---|---:|---:|\n";
-        for metric in &report.metrics.0 {
+        for metric in report.metrics.0.iter().filter(|metric| metric.value.is_some()) {
             let [value, interval] = metric_words(metric);
             let _ = writeln!(out, "| {} | {value} | {interval} |", escaped(metric.title));
         }
@@ -203,12 +203,12 @@ fn sections(report: &Report) -> String {
         if !section.figures.is_empty() {
             // A Markdown table must have a header row; figures need no headings, so it is empty.
             out += "| | | |\n|---|---:|---|\n";
-            for Figure { name, value, note } in &section.figures {
+            for Figure { name, value, note } in section.figures.iter().filter(|it| it.has_value()) {
                 let _ = writeln!(out, "| {} | {} | {} |", escaped(name), escaped(value), escaped(note));
             }
             out.push('\n');
         }
-        for table in &section.tables {
+        for table in section.tables.iter().filter_map(Table::shown) {
             let line = |cells: &[String]| {
                 cells.iter().map(|cell| format!(" {} |", escaped(cell))).collect::<String>()
             };
