@@ -104,19 +104,19 @@ fn task(example: &RequestExample, prefix: &str, file: &str) -> Result<RequestCas
 /// Whether nobody can carry out a plan with this fault. Which outputs a tool may take is not held against the data,
 /// whose authors make alternatives by exchanging tools.
 fn is_broken(fault: &StepFault) -> bool {
-    match fault {
+    matches!(
+        fault,
         StepFault::NoStep
-        | StepFault::ToolUnknown { .. }
-        | StepFault::ArgumentUnknown { .. }
-        | StepFault::ArgumentMissing { .. }
-        | StepFault::ArgumentTwice { .. }
-        | StepFault::ArgumentsTooMany { .. }
-        | StepFault::IdTwice { .. }
-        | StepFault::ReferenceMalformed { .. }
-        | StepFault::StepMissing { .. }
-        | StepFault::StepNotEarlier { .. } => true,
-        _ => false,
-    }
+            | StepFault::ToolUnknown { .. }
+            | StepFault::ArgumentUnknown { .. }
+            | StepFault::ArgumentMissing { .. }
+            | StepFault::ArgumentTwice { .. }
+            | StepFault::ArgumentsTooMany { .. }
+            | StepFault::IdTwice { .. }
+            | StepFault::ReferenceMalformed { .. }
+            | StepFault::StepMissing { .. }
+            | StepFault::StepNotEarlier { .. }
+    )
 }
 
 #[cfg(test)]

@@ -107,6 +107,8 @@ impl ApiError {
     /// An invalid request. `param` names the field.
     pub(super) fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
         let param = Some(param.into());
+        // Many of them come from a parser.
+        let message = plain_message(&message.into());
         Self { param, is_foreign_form: true, ..Self::new(StatusCode::BAD_REQUEST, message, None) }
     }
 
