@@ -287,12 +287,9 @@ pub(super) fn official_facts(
     text: &str,
     is_original: bool,
 ) -> Result<Option<HashMap<String, Vec<SupportingFact>>>, String> {
-    #[derive(Deserialize)]
-    struct Whole {
-        sp: Option<Value>,
-    }
     // Lines of predictions are no single object, and so name no facts.
-    let Ok(Whole { sp: Some(named) }) = serde_json::from_str(text) else { return Ok(None) };
+    let Ok(Value::Object(mut whole)) = serde_json::from_str(text) else { return Ok(None) };
+    let Some(named) = whole.remove("sp").filter(|named| !named.is_null()) else { return Ok(None) };
     let Value::Object(named) = named else {
         return Err("the supporting facts are no object: write {\"answer\": {...}, \"sp\": {\"ID\": [[\"TITLE\", 0]]}}".to_owned());
     };
@@ -538,7 +535,9 @@ mod tests {
         for is_original in [false, true] {
             let facts = |text: &str| official_facts(text, is_original);
             assert_eq!(facts(hotpot).unwrap().unwrap()["h"], [("A".to_owned(), 0)]);
-            assert!(facts(r#"{"answer":{}}"#).unwrap().is_none());
+            for none in [r#"{"answer":{}}"#, r#"{"answer":{},"sp":null}"#, "[3]", "{}\n{}", "x"] {
+                assert!(facts(none).unwrap().is_none(), "{none}");
+            }
             assert!(facts(r#"{"answer":{},"sp":["A"]}"#).unwrap_err().contains("write {"));
         }
         for other in [r#"{"id":"t1","prediction":"a"}"#, r#"{"prediction":"a"}"#, "{\"a\":1}", "[]", "x"] {
