@@ -176,6 +176,13 @@ enum Next {
     Stop,
 }
 
+impl Next {
+    /// Asks for more, unless the model has said in its reply that it is done.
+    fn unless_done(reply: &str, ask: String) -> Self {
+        if reply.contains(headings::TERMINATE) { Self::Stop } else { Self::Ask(ask) }
+    }
+}
+
 /// The plan as it is.
 #[derive(Default)]
 struct Draft {
@@ -275,15 +282,8 @@ impl Work<'_> {
             match self.draft.outputs.take(self.run, self.catalogue, &step).await {
                 Ok(value) => output = Some(value.to_string()),
                 Err(what) => {
-                    self.note(findings::EXECUTION, findings::FAULTY, &what);
-                    // The call of a rewritten step needs an id of its own.
-                    self.draft.outputs.begin_again();
-                    // As published, a failed execution looks for TERMINATE, and a failed verification does not.
-                    return if reply.contains(headings::TERMINATE) {
-                        Next::Stop
-                    } else {
-                        Next::Ask(feedback::not_executed(self.options, &what))
-                    };
+                    let ask = feedback::not_executed(self.options, &what);
+                    return self.step_failed(reply, &what, ask);
                 }
             }
         }
@@ -297,10 +297,16 @@ impl Work<'_> {
             // Each step was executed as it came, so nothing is left to execute at the end.
             self.draft.is_executed = true;
         }
-        if reply.contains(headings::TERMINATE) {
-            return Next::Stop;
-        }
-        Next::Ask(feedback::next_step(taken, output.as_deref()))
+        Next::unless_done(reply, feedback::next_step(taken, output.as_deref()))
+    }
+
+    /// Notes that a step could not be executed, and what follows: `ask`, unless the model has said that it is done. As
+    /// published, a failed execution looks for TERMINATE, and a failed verification does not.
+    fn step_failed(&mut self, reply: &str, what: &str, ask: String) -> Next {
+        self.note(findings::EXECUTION, findings::FAULTY, what);
+        // The call of a rewritten step needs an id of its own.
+        self.draft.outputs.begin_again();
+        Next::unless_done(reply, ask)
     }
 
     /// The next step and the program up to it; `None` where the model says that it is done.
@@ -336,11 +342,17 @@ impl Work<'_> {
     }
 
     fn not_read(&self, reply: &str, fault: &str) -> Next {
+        self.parsing_failed(reply, fault, || feedback::not_read(self.options, fault))
+    }
+
+    /// Notes that a reply could not be read, and what follows: what `ask` returns, unless the model has said that it is
+    /// done, or is not told.
+    fn parsing_failed(&self, reply: &str, fault: &str, ask: impl FnOnce() -> String) -> Next {
         self.note(findings::PARSING, findings::FAULTY, fault);
-        if reply.contains(headings::TERMINATE) || !self.options.feedback.tells_parsing() {
-            return Next::Stop;
+        match self.options.feedback.tells_parsing() {
+            true => Next::unless_done(reply, ask()),
+            false => Next::Stop,
         }
-        Next::Ask(feedback::not_read(self.options, fault))
     }
 
     fn not_verified(&self, faults: &[planproof_plan::VerificationFault]) -> Next {

@@ -1,13 +1,13 @@
 //! The costs of a team, as a part of the report.
 
 use planproof_plan::team::{RoleUse, TeamUse};
-use planproof_suite::{Figure, Section, Table};
+use planproof_suite::{Figure, Section, Table, grouped};
 
 /// Turns, calls, tokens and faults of each role, and the results of the sub-tasks, over all finished runs.
 pub(crate) fn section(used: &TeamUse) -> Section {
     let row = |(role, used): (planproof_plan::team::Role, RoleUse)| {
         let RoleUse { turns, calls, input_tokens, output_tokens, faults } = used;
-        let numbers = [turns, calls, input_tokens, output_tokens, faults].map(|number| number.to_string());
+        let numbers = [turns, calls, input_tokens, output_tokens, faults].map(grouped);
         std::iter::once(role.to_string()).chain(numbers).collect()
     };
     let columns = ["Role", "Turns", "Calls", "Tokens read", "Tokens written", "Faults"].map(str::to_owned);
@@ -18,7 +18,7 @@ pub(crate) fn section(used: &TeamUse) -> Section {
     };
     let figure = |name: &'static str, value: u64, note: &str| Figure {
         name,
-        value: value.to_string(),
+        value: grouped(value),
         note: note.to_owned(),
     };
     let mut figures = vec![

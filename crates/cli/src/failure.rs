@@ -8,6 +8,7 @@ use planproof_model::recording::RecordingError;
 use planproof_order::synth::SynthesisError;
 use planproof_runner::RunnerError;
 use planproof_store::StoreError;
+use planproof_trace::plain_message;
 
 use crate::terminal;
 
@@ -68,7 +69,8 @@ impl Failure {
 
     pub(crate) fn describe(&self) -> String {
         match self {
-            Self::Usage(what) | Self::Outside(what) => format!("error: {what}"),
+            // The one place where all errors pass, whichever file they are about.
+            Self::Usage(what) | Self::Outside(what) => format!("error: {}", plain_message(what)),
             // Miette draws the source in its `Debug` form only.
             Self::Diagnosis(report) => terminal::from_ansi(&format!("{report:?}")),
             Self::OutputClosed => String::new(),

@@ -1,6 +1,7 @@
 //! Output for people: the report table, findings with marked words, transcripts.
 
 mod dissection;
+mod findings;
 mod shrinking;
 mod table;
 
@@ -12,9 +13,10 @@ use planproof_bench::{
     BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Tokens,
 };
 use planproof_report::{CommandLines, ExplanationLine, lines, metric_words, short_in_the_middle};
-use planproof_suite::{Baseline, Check, EventNote, Explanation, MISSING, Mark, SizeUnit};
+use planproof_suite::{Baseline, Check, EventNote, Explanation, MISSING, Mark, SizeUnit, grouped};
 
 use dissection::dissection;
+pub(crate) use findings::Findings;
 use shrinking::shrinking;
 pub(crate) use table::{Table, table};
 
@@ -165,7 +167,7 @@ pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -
         // In the form with `#`, because the legend follows directly.
         let _ = writeln!(out, "{:#}", size_table(report));
         let _ = writeln!(out, "{}\n", legend(&report.baselines()));
-        if !report.metrics.0.is_empty() {
+        if report.metrics.0.iter().any(|metric| metric.value.is_some()) {
             let _ = writeln!(out, "{}\n", metrics_table(report));
         }
     }
@@ -229,12 +231,12 @@ pub(crate) fn section_lines(section: &planproof_suite::Section) -> String {
         return section.lines.join("\n");
     }
     let mut out = format!("{}\n{}", text(section.title), paragraph(&terminal::inline(&section.intro)));
-    for figure in &section.figures {
+    for figure in section.figures.iter().filter(|figure| figure.has_value()) {
         let (value, note) = (terminal::inline(&figure.value), terminal::inline(&figure.note));
         let note = if note.is_empty() { note } else { format!(" ({note})") };
         let _ = write!(out, "\n{}", folded(&format!("  {}: ", figure.name), &format!("{value}{note}"), 4));
     }
-    for found in &section.tables {
+    for found in section.tables.iter().filter_map(planproof_suite::Table::shown) {
         let columns: Vec<&str> = found.columns.iter().map(String::as_str).collect();
         let mut table = table(&columns);
         for (place, column) in table.column_iter_mut().enumerate() {
@@ -257,7 +259,7 @@ pub(crate) fn section_lines(section: &planproof_suite::Section) -> String {
 /// Figures that only this kind of case has.
 fn metrics_table(report: &Report) -> Table {
     let mut table = table(&["Figure", "Value", "95 %"]);
-    for metric in &report.metrics.0 {
+    for metric in report.metrics.0.iter().filter(|metric| metric.value.is_some()) {
         let [value, interval] = metric_words(metric);
         table.add_row([metric.title.to_owned(), value, interval]);
     }
@@ -267,8 +269,7 @@ fn metrics_table(report: &Report) -> Table {
 /// The result, in a few lines: the most important figures first.
 fn came_to(report: &Report) -> String {
     let mut out = String::new();
-    let mut line =
-        |name: &str, text: &str| out += &(folded(&format!("{name:<11} "), text, FACT_INDENT) + "\n");
+    let mut line = |name: &str, text: &str| out += &labelled_line(name, text);
     if let Some(success) = report.success() {
         let (passed, scored) = (report.passed, report.scored());
         line("Passed:", &format!("{passed} of {scored}, {} %", rate_with_interval(success)));
@@ -302,6 +303,11 @@ fn came_to(report: &Report) -> String {
     out
 }
 
+/// A line of a result: what it is about, and what there is to say.
+pub(crate) fn labelled_line(name: &str, text: &str) -> String {
+    folded(&format!("{name:<11} "), text, FACT_INDENT) + "\n"
+}
+
 /// "calling tools in the order of mention: 30 of 30 cases agree, 100.0 [88.6, 100.0] %".
 fn likeness(like: &Likeness) -> String {
     let Likeness { does, cases, alike, low, high, .. } = *like;
@@ -316,9 +322,9 @@ fn monitor_table(used: &MonitorUse) -> Table {
     let judges: Vec<&str> = used.judged_by.iter().map(String::as_str).collect();
     table.add_row([
         used.continuations.iter().copied().collect::<Vec<_>>().join(", "),
-        used.corrections.to_string(),
-        used.discarded_tokens.to_string(),
-        used.repeated_tokens.to_string(),
+        grouped(used.corrections),
+        grouped(used.discarded_tokens),
+        grouped(used.repeated_tokens),
         if judges.is_empty() { "-".to_owned() } else { short(&judges.join(", "), 60) },
     ]);
     table
@@ -358,7 +364,7 @@ fn size_table(report: &Report) -> Table {
 
 /// All tokens of a campaign.
 pub(crate) fn tokens(tokens: Option<Tokens>) -> String {
-    tokens.map_or("unknown".to_owned(), |tokens| tokens.total().to_string())
+    tokens.map_or("unknown".to_owned(), |tokens| grouped(tokens.total()))
 }
 
 /// A word with a capital letter.
@@ -436,10 +442,10 @@ pub(crate) fn short(text: &str, most: usize) -> String {
 }
 
 /// Where the run of a finding is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum Seen<'a> {
     /// This command shows it.
-    Command(&'a str),
+    Command(String),
     /// It is a prediction in this file.
     File(&'a str),
 }

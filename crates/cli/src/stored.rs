@@ -42,7 +42,7 @@ pub(crate) struct PartOfDissection {
 /// The figures of a campaign, without its cases and traces.
 pub(crate) struct Figures {
     pub(crate) report: Report,
-    /// The failures to be shown.
+    /// The failures, the smallest first.
     pub(crate) picks: Vec<Pick>,
     /// A run without a score, if there is one.
     pub(crate) unscored: Option<Unit>,
@@ -212,13 +212,12 @@ impl Figures {
         store: &Store,
         campaign: &CampaignRow,
         options: &CampaignOptions,
-        findings_max: usize,
     ) -> Result<Option<Self>, Failure> {
         let Some(summaries) = Summaries::read(store, campaign, &options.suite()?)? else { return Ok(None) };
         damage::note(store, &campaign.id, &summaries.damaged(), summaries.seals());
         Ok(Some(Self {
             report: summaries.report(campaign, &options.kept, |_| true),
-            picks: summaries.smallest_failures(findings_max),
+            picks: summaries.smallest_failures(usize::MAX),
             unscored: summaries.unscored(),
         }))
     }

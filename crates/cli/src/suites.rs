@@ -99,6 +99,10 @@ fn questions(suite: &dyn Suite) -> Option<Questions> {
 
 /// The suite of a campaign.
 pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Result<Arc<dyn Suite>, Failure> {
+    if let Some(drawn) = order.drawn()? {
+        let suite = OrderSuite { drawn: Some(Arc::new(drawn)), ..OrderSuite::new(order.judge()) };
+        return Ok(Arc::new(suite));
+    }
     let suite = find(options.suite.as_deref().unwrap_or(ORDER), order.judge())?;
     if let Some(source) = &order.pages {
         // Reports need no tools, so pages are opened, and errors reported, only when a run needs them.

@@ -140,6 +140,7 @@ fn of_order(order: &OrderOptions) -> Vec<Act> {
         repeated_fails: _,
         distractor_fails: _,
         at_once_fails: _,
+        levels: _,
         // How many runs are made beside those of the cases.
         dissect: _,
         shrink: _,

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use planproof_plan::{StepFault, read_json, verify};
 use planproof_suite::{CaseError, Data};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use crate::Literal;
 use crate::case::RequestCase;
@@ -78,14 +80,48 @@ fn tasks(data: Data<'_>, prefix: &str) -> Result<Vec<RequestCase>, CaseError> {
 
 fn task(example: &RequestExample, prefix: &str, file: &str) -> Result<RequestCase, CaseError> {
     let RequestExample { id, request, plan, code, alternatives } = example;
-    let alternatives = alternatives.iter().flatten().map(Literal::to_json).collect();
-    RequestCase::new(&format!("{prefix}{id}"), request, plan.to_json(), code, alternatives)
-        .map_err(|CaseError { what }| CaseError::new(format!("{file}: the example {id}: {what}")))
+    let alternatives: Vec<Value> = alternatives.iter().flatten().map(Literal::to_json).collect();
+    let refuse = |what: String| CaseError::new(format!("{file}: the example {id}: {what}"));
+    // Against a plan that nobody can carry out every prediction would be wrong, and it is no fault of theirs.
+    let fits = |which: &str, plan: &Value| -> Result<(), CaseError> {
+        let plan = read_json(&plan.to_string()).map_err(|fault| refuse(format!("{which}: {fault}")))?;
+        let faults = verify(&plan, crate::catalogue());
+        match faults.iter().find(|fault| is_broken(&fault.problem)) {
+            None => Ok(()),
+            Some(issue) => Err(refuse(format!("{which} does not fit the tools: {issue}"))),
+        }
+    };
+    let plan = plan.to_json();
+    let case = RequestCase::new(&format!("{prefix}{id}"), request, plan.clone(), code, alternatives.clone())
+        .map_err(|CaseError { what }| refuse(what))?;
+    fits("the right plan", &plan)?;
+    for (place, plan) in alternatives.iter().enumerate() {
+        fits(&format!("plan {} of `alt_plans_str`", place + 1), plan)?;
+    }
+    Ok(case)
+}
+
+/// Whether nobody can carry out a plan with this fault. Which outputs a tool may take is not held against the data,
+/// whose authors make alternatives by exchanging tools.
+fn is_broken(fault: &StepFault) -> bool {
+    matches!(
+        fault,
+        StepFault::NoStep
+            | StepFault::ToolUnknown { .. }
+            | StepFault::ArgumentUnknown { .. }
+            | StepFault::ArgumentMissing { .. }
+            | StepFault::ArgumentTwice { .. }
+            | StepFault::ArgumentsTooMany { .. }
+            | StepFault::IdTwice { .. }
+            | StepFault::ReferenceMalformed { .. }
+            | StepFault::StepMissing { .. }
+            | StepFault::StepNotEarlier { .. }
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use planproof_plan::{read_json, read_python, to_json, verify};
+    use planproof_plan::{read_python, to_json};
 
     use super::*;
 
@@ -108,6 +144,35 @@ mod tests {
         let published = r#"{"id": 1, "user_request": "x", "plan_str": "[]"}"#;
         assert!(read(Data { text: &format!("{text}{published}"), file: "f" }).is_err());
         assert!(read(Data { text: &format!("{published}\n{text}"), file: "f" }).is_err());
+    }
+
+    #[test]
+    fn a_right_plan_that_does_not_fit_the_tools_is_an_error() {
+        let read = |plan: &str, alternatives: &str| {
+            let [plan, alternatives] = [plan, alternatives].map(Value::from);
+            let line = format!(
+                r#"{{"id": 7, "user_request": "x", "plan_str": {plan}, "alt_plans_str": {alternatives}}}"#
+            );
+            read(Data { text: &line, file: "f" })
+        };
+        let step =
+            |id: &str, name: &str, args: &str| format!("{{'id': {id}, 'name': '{name}', 'args': {args}}}");
+        let right = format!("[{}]", step("0", "image generation", "{'text': 'x'}"));
+        assert!(read(&right, &format!("[{right}]")).is_ok());
+        for (plan, what) in [
+            (format!("[{}]", step("0", "nope", "{}")), "nope"),
+            (format!("[{}]", step("0", "image generation", "{}")), "text"),
+            (format!("[{}]", step("0", "image generation", "{'text': '<node-5>.text'}")), "5"),
+            (format!("[{}]", step("0", "image generation", "{'text': '<node-x>.text'}")), "x"),
+            (format!("[{0}, {0}]", step("0", "image generation", "{'text': 'x'}")), "0"),
+            (format!("[{}]", step("'q'", "image generation", "{'text': 'x'}")), "`id` of step 1"),
+        ] {
+            let error = read(&plan, "[]").unwrap_err().what;
+            assert!(error.starts_with("f: the example 7: the") && error.contains(what), "{error}");
+            let error = read(&right, &format!("[{right}, {plan}]")).unwrap_err().what;
+            assert!(error.starts_with("f: the example 7: plan 2 of `alt_plans_str`"), "{error}");
+            assert!(error.contains(what), "{error}");
+        }
     }
 
     #[test]

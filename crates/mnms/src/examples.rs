@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use planproof_trace::plain_message;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -50,7 +51,7 @@ impl CorpusError {
 
     /// Converts a JSON error. It keeps the column, but takes our line number.
     pub(crate) fn of_json(file: &str, line: usize, error: &serde_json::Error) -> Self {
-        let what = error.to_string();
+        let what = plain_message(&error.to_string());
         // Each line is parsed by itself, so the number in the message is always 1.
         let what = what.split(" at line ").next().unwrap_or_default();
         let advice = if error.is_eof() { ": the JSON breaks off; each line is one whole object" } else { "" };
@@ -227,7 +228,7 @@ mod tests {
     fn what_is_no_example_is_refused_with_its_place() {
         let cases = [
             ("{".to_owned(), "f:2: EOF while parsing"),
-            (line("\"1\"", PLAN, ""), "f:2: invalid type: string \"1\", expected i64"),
+            (line("\"1\"", PLAN, ""), "f:2: invalid type: string \"1\", expected a whole number"),
             ("{\"id\": 1}".to_owned(), "f:2: missing field `user_request`"),
             (line("1", "open('x')", ""), "f:2: `plan_str`: no literal of Python"),
             (line("1", "{}", ""), "f:2: `plan_str`: a dict instead of a list of nodes"),

@@ -36,7 +36,7 @@ pub(crate) fn explain(task: &RequestCase, verdict: &Verdict) -> Explanation {
         facts.push(Fact::text("executed", executed));
     }
     if let Some(found) = found(&detail) {
-        facts.push(Fact::text("found", found));
+        facts.push(Fact::text("faults", found));
     }
     if !detail.judged.is_empty() {
         facts.push(Fact { label: "judged", content: Content::Text(judged(&detail.judged)) });

@@ -22,7 +22,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use planproof_trace::json::unmarked;
-use planproof_trace::{FinishReason, Usage};
+use planproof_trace::{FinishReason, Usage, plain_message};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -451,7 +451,7 @@ impl Endpoint {
         let error = match documents.next() {
             Some(Ok(document)) if ends_stream(&bytes[documents.byte_offset()..]) => return Ok(document),
             Some(Ok(_)) => "more follows the document".to_owned(),
-            Some(Err(error)) => error.to_string(),
+            Some(Err(error)) => plain_message(&error.to_string()),
             None => "EOF".to_owned(),
         };
         // Far more than is shown, so that the key is not cut in two before it is removed.
@@ -469,8 +469,10 @@ impl Endpoint {
         data: &'a str,
         what: &str,
     ) -> Result<T, ModelError> {
-        serde_json::from_str(data)
-            .map_err(|error| self.malformed(&format!("no part of a {what}: {error}: {data}")))
+        serde_json::from_str(data).map_err(|error| {
+            let error = plain_message(&error.to_string());
+            self.malformed(&format!("no part of a {what}: {error}: {data}"))
+        })
     }
 
     /// The text of a call's arguments in a reply.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use planproof_suite::statistics::{CaseRuns, Interval, Rate, success_rate};
-use planproof_suite::{Card, Figure, Judged, Scored, Section};
+use planproof_suite::{Card, Figure, Judged, Scored, Section, grouped};
 use planproof_synth::{Naming, OrderClass};
 use serde::Serialize;
 use serde_json::Value;
@@ -246,7 +246,7 @@ fn figures(found: &InfeasibleReport, feasible: u64) -> Vec<Figure> {
         }
         None => "no run has a score".to_owned(),
     };
-    let of = |runs: u64, all: u64| format!("{} of {}", count(runs), count(all));
+    let of = |runs: u64, all: u64| format!("{} of {}", grouped(runs), grouped(all));
     let mut figures = vec![
         Figure {
             name: "Detected",
@@ -256,16 +256,16 @@ fn figures(found: &InfeasibleReport, feasible: u64) -> Vec<Figure> {
         // Beside it stands what an agent would reach that always reports all sentences.
         Figure {
             name: "Named exactly",
-            value: count(found.exact),
+            value: grouped(found.exact),
             note: format!(
                 "{}; naming all sentences: {}",
                 interval(found.exactness()),
                 or_dash(found.all_exact)
             ),
         },
-        Figure { name: "Named with more", value: count(found.superset), note: of_scored(found.superset) },
-        Figure { name: "Named otherwise", value: count(found.other), note: of_scored(found.other) },
-        Figure { name: "Did tasks", value: count(found.acted), note: of_scored(found.acted) },
+        Figure { name: "Named with more", value: grouped(found.superset), note: of_scored(found.superset) },
+        Figure { name: "Named otherwise", value: grouped(found.other), note: of_scored(found.other) },
+        Figure { name: "Did tasks", value: grouped(found.acted), note: of_scored(found.acted) },
         // Of feasible cases alone: in the others a report is no false alarm.
         Figure {
             name: "False alarms",
@@ -276,8 +276,8 @@ fn figures(found: &InfeasibleReport, feasible: u64) -> Vec<Figure> {
     if found.unscored + found.not_run > 0 {
         figures.push(Figure {
             name: "Without a score",
-            value: count(found.unscored + found.not_run),
-            note: format!("{} unscored, {} not run", count(found.unscored), count(found.not_run)),
+            value: grouped(found.unscored + found.not_run),
+            note: format!("{} unscored, {} not run", grouped(found.unscored), grouped(found.not_run)),
         });
     }
     figures
@@ -364,18 +364,5 @@ fn plain_percent(rate: f64) -> String {
 
 /// A count with its noun: "1 case", "2 cases".
 fn counted(number: u64, one: &str, several: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { several })
-}
-
-/// A count with thousands separators: "1,234".
-fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    format!("{} {}", grouped(number), if number == 1 { one } else { several })
 }

@@ -13,6 +13,7 @@
 //! (`guard.rs`), the right answer (`answer.rs`), and its cells in tables of runs (`cells.rs`). A verdict in words
 //! (`explanation.rs`) consists of phrases (`words.rs`) about constraints (`stated.rs`) and conflicts (`conflict.rs`),
 //! and is drawn in `picture.rs`; remarks on single events are in `notes.rs`.
+//! Cases that a store only names are drawn again in `drawn.rs`.
 //!
 //! Which wordings fail most is counted in `phrasing.rs`. The outcome of a run with the oracle's verdict
 //! (`outcome.rs`) is the input of dissecting and shrinking. Both are campaigns of their own whose cases follow from
@@ -28,6 +29,7 @@ mod case;
 mod cells;
 mod conflict;
 pub mod dissect;
+mod drawn;
 mod explanation;
 mod guard;
 mod identity;
@@ -53,6 +55,7 @@ pub use dissect::{
     DissectionReport, DissectionRun, Enough, EnoughCounts, ReportedTrial, SkippedTrial, TRIALS_MAX,
     TopicErrors, Trial, TrialRecord, TrialStep, errors_by_topic, pick_errors,
 };
+pub use drawn::{DrawnCases, DrawnLevel};
 pub use explanation::violated_places;
 pub use guard::{GuardState, RightCall};
 pub use infeasible::InfeasibleReport;

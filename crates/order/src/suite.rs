@@ -11,6 +11,7 @@ use planproof_synth::{Flag, JudgeOptions, OneLook, OrderClass, PlanningCase};
 use planproof_tools::SchemaCache;
 
 use crate::case::{HAS_FLOWS, OFFERS_REPORT, OrderCase};
+use crate::drawn::DrawnCases;
 use crate::infeasible::InfeasibleReport;
 use crate::{cells, infeasible, phrasing};
 
@@ -21,12 +22,14 @@ pub struct OrderSuite {
     pub options: JudgeOptions,
     /// Compiled schemas of tools, which are costly and shared between all cases.
     pub schemas: Arc<SchemaCache>,
+    /// How cases that are only named are drawn.
+    pub drawn: Option<Arc<DrawnCases>>,
 }
 
 impl OrderSuite {
     /// A suite that judges by these options, with its own store of schemas.
     pub fn new(options: JudgeOptions) -> Self {
-        Self { options, schemas: Arc::default() }
+        Self { options, schemas: Arc::default(), drawn: None }
     }
 
     /// A case as the engine sees it. Its card is computed here, which takes some microseconds.
@@ -91,7 +94,12 @@ impl Suite for OrderSuite {
     }
 
     fn read(&self, line: &str) -> Result<Arc<dyn suite::Case>, CaseError> {
-        Ok(self.wrap(read_case(line).map_err(CaseError::new)?))
+        let case = match (DrawnCases::named(line), &self.drawn) {
+            (Some(id), Some(drawn)) => drawn.draw(&id)?,
+            (Some(id), None) => return Err(CaseError::new(format!("it does not say how {id} was drawn"))),
+            (None, _) => read_case(line).map_err(CaseError::new)?,
+        };
+        Ok(self.wrap(case))
     }
 
     fn classes(&self) -> &'static [ClassInfo] {

@@ -12,6 +12,7 @@ mod figures;
 mod judge;
 mod pages;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use planproof_measure::answers::Normalisation;
@@ -140,12 +141,29 @@ impl Questions {
         self
     }
 
+    /// Whether the official script scores each page of the web half.
+    fn scores_pages(&self) -> bool {
+        self.benchmark == Benchmark::TriviaQa && self.rules.is_original
+    }
+
     fn question(&self, question: QuestionCase) -> Arc<dyn Case> {
         Arc::new(match &self.tools {
             Some(tools) => question.with_tools(Arc::clone(tools)),
             None => question,
         })
     }
+}
+
+/// A case for each page of a question, in the order of the data. A question without pages has none.
+fn of_pages(
+    questions: &[QuestionCase],
+    pages: &HashMap<String, Vec<String>>,
+) -> Result<Vec<QuestionCase>, CaseError> {
+    let named = questions.iter().flat_map(|question| {
+        let pages = pages.get(question.id()).into_iter().flatten();
+        pages.map(move |page| question.with_id(&format!("{}--{page}", question.id())))
+    });
+    named.collect()
 }
 
 impl Suite for Questions {
@@ -177,7 +195,13 @@ impl Suite for Questions {
             Some(Data { text, file }) => read_data(self.benchmark, text, file),
             None => own(self.benchmark),
         };
-        let questions = selection.take(questions.map_err(CaseError::new)?, limit)?;
+        let mut questions = selection.take(questions.map_err(CaseError::new)?, limit)?;
+        if let Some(Data { text, file }) = data.filter(|_| self.scores_pages()) {
+            let pages = data::web_pages(text, file).map_err(CaseError::new)?;
+            if let Some(pages) = pages {
+                questions = of_pages(&questions, &pages)?;
+            }
+        }
         Ok(questions.into_iter().map(|it| self.question(it.scored(self.rules.scoring))).collect())
     }
 
@@ -203,7 +227,7 @@ impl Suite for Questions {
         let ids: Vec<&str> = questions.iter().map(QuestionCase::id).collect();
         let Data { text, file } = predictions;
         let facts = match self.benchmark {
-            Benchmark::HotpotQa => data::official_facts(text),
+            Benchmark::HotpotQa => data::official_facts(text, self.rules.is_original),
             Benchmark::TriviaQa => Ok(None),
         };
         let facts = facts.map_err(|what| CaseError::new(format!("{file}: {what}")))?;
@@ -293,6 +317,70 @@ mod tests {
         assert!(suite.scored_with(&[("compat", "original")]).unwrap().is_some());
         assert!(refused(&[("compat", "paper")]).contains("write original"));
         assert!(refused(&[("level", "3")]).contains("no option `level`"));
+    }
+
+    /// The web half as `triviaqa_evaluation.py` counts it: by question and page, of a verified file the verified ones.
+    #[test]
+    fn the_web_half_is_counted_by_page_as_the_script_does() {
+        let page = |name: &str, verified: bool| {
+            format!(r#"{{"Filename":"{name}","DocPartOfVerifiedEval":{verified}}}"#)
+        };
+        let question = |id: &str, verified: bool, entities: &[String], results: &[String]| {
+            format!(
+                r#"{{"Question":"Q?","QuestionId":"{id}","QuestionPartOfVerifiedEval":{verified},
+                    "Answer":{{"Value":"Sun","NormalizedAliases":["sun"]}},
+                    "EntityPages":[{}],"SearchResults":[{}]}}"#,
+                entities.join(","),
+                results.join(",")
+            )
+        };
+        let data = |domain: &str, verified: bool| {
+            let questions = [
+                question(
+                    "t1",
+                    true,
+                    &[page("A.txt", true), page("B.txt", false)],
+                    &[page("1/A.txt", true), page("A.txt", true)],
+                ),
+                question("t2", false, &[page("C.txt", true)], &[]),
+                question("t3", true, &[], &[page("D.txt", true)]),
+            ];
+            format!(
+                "{{\"Domain\": \"{domain}\", \"VerifiedEval\": {verified}, \"Data\": [{}]}}",
+                questions.join(",")
+            )
+        };
+        let predictions =
+            r#"{"t1--A.txt":"sun","t1--B.txt":"moon","t1--1/A.txt":"sun","t2--C.txt":"sun","t3":"sun"}"#;
+        let ours = Questions::new(Benchmark::TriviaQa);
+        let original = ours.scored_with(&[("compat", "original")]).unwrap().unwrap();
+        // What is right, of how many, of which how many are missing.
+        let scored = |suite: &dyn Suite, data: &str| {
+            let cases =
+                suite.load(Some(Data { text: data, file: "d" }), &CaseSelection::default(), None).unwrap();
+            let found = suite.score(&cases, Data { text: predictions, file: "p" }).unwrap();
+            let right = found.verdicts.iter().filter(|verdict| verdict.passed()).count();
+            (right, found.verdicts.len(), found.missing.len())
+        };
+        for (domain, verified, by_script, by_question) in [
+            // A page that both lists name is one; a prediction for a question is none for its pages.
+            ("Web", false, (3, 5, 1), (3, 3, 0)),
+            ("Web", true, (2, 3, 1), (2, 2, 0)),
+            ("Wikipedia", false, (3, 3, 0), (3, 3, 0)),
+            ("Wikipedia", true, (2, 2, 0), (2, 2, 0)),
+        ] {
+            let data = data(domain, verified);
+            assert_eq!(scored(&*original, &data), by_script, "{domain} {verified}");
+            assert_eq!(scored(&ours, &data), by_question, "{domain} {verified}");
+        }
+        let silent = data("Web", true).replace(",\"DocPartOfVerifiedEval\":true", "");
+        let load = |text: &str| {
+            let data = Some(Data { text, file: "d" });
+            original.load(data, &CaseSelection::default(), None).err().map(|error| error.what)
+        };
+        assert!(load(&silent).unwrap().contains("question t1: `VerifiedEval` is true"));
+        let nameless = data("Web", false).replace("\"Filename\":\"C.txt\",", "");
+        assert!(load(&nameless).unwrap().contains("question t2: a page has no `Filename`"));
     }
 
     #[test]

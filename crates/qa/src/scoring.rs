@@ -53,8 +53,8 @@ impl Scoring {
 pub(crate) struct Rules {
     /// By which rule an answer passes.
     pub(crate) scoring: Scoring,
-    /// Predictions are compared bit for bit as the published scripts do it: the whole text, and with the answers that
-    /// these accept alone.
+    /// Predictions are compared bit for bit as the scripts of the benchmark's authors do it: the whole text, with the
+    /// answers that these accept alone, and by their rule unless another one is named.
     pub(crate) is_original: bool,
 }
 
@@ -65,9 +65,10 @@ impl Rules {
     /// There is no such option, or it has no such value.
     pub(crate) fn chosen(self, options: &[(&str, &str)], suite: &str) -> Result<Self, CaseError> {
         let mut rules = self;
+        let mut named = None;
         for (name, value) in options {
             match (*name, *value) {
-                (Scoring::OPTION, value) => rules.scoring = Scoring::of_name(value)?,
+                (Scoring::OPTION, value) => named = Some(Scoring::of_name(value)?),
                 ("compat", "original") => rules.is_original = true,
                 ("compat", other) => {
                     let what = format!("there is no `{other}` to be compatible with: write original");
@@ -79,6 +80,11 @@ impl Rules {
                 }
             }
         }
+        rules.scoring = match named {
+            Some(scoring) => scoring,
+            None if rules.is_original => Scoring::Official,
+            None => self.scoring,
+        };
         Ok(rules)
     }
 }

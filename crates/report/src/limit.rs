@@ -11,43 +11,107 @@ pub fn deciding_interval(report: &LimitReport, level: &LimitLevel) -> (f64, f64)
     }
 }
 
-/// Up to where the agent reaches the threshold, and what comes behind it: "80 % or more of the cases pass up to 4
-/// actions. At 5, 71 % of 217 cases pass (95 % interval 62 to 79): undecided."
+/// Most undecided numbers of actions that are named.
+const UNDECIDED_MAX: usize = 4;
+
+/// The limit in a few words: "4 actions". It follows from the rates as measured; [`limit_lines`] says what is certain.
 pub fn limit_in_words(report: &LimitReport) -> String {
+    match (report.outcome, report.limit) {
+        (LimitOutcome::Found, Some(limit)) => format!("{limit} actions"),
+        (LimitOutcome::BelowFrom, _) => format!("below {} actions", report.plan.from),
+        (LimitOutcome::AboveTo, _) => format!("{} actions or more", report.plan.to),
+        _ => "not known, because the search did not finish".to_owned(),
+    }
+}
+
+/// Whether the limit is certain: each interval up to it is above the threshold, and the next one below it.
+pub fn limit_is_decided(report: &LimitReport) -> bool {
+    let Some(first) = report.levels.first() else { return false };
+    match report.outcome {
+        LimitOutcome::Found => report.limit_low == report.limit && report.limit_high == report.limit,
+        LimitOutcome::BelowFrom => first.side == Side::Below,
+        LimitOutcome::AboveTo => report.limit_low == Some(report.plan.to),
+        LimitOutcome::NotFinished => false,
+    }
+}
+
+/// What a search came to, a line each with its label: the limit, which side of the threshold is certain for which
+/// numbers of actions, and for which of them it is undecided. Behind the first number that is certainly below, nothing
+/// bears on the limit.
+pub fn limit_lines(report: &LimitReport) -> Vec<(&'static str, String)> {
+    let mut limit = limit_in_words(report);
+    if !limit_is_decided(report) && report.outcome != LimitOutcome::NotFinished {
+        limit += ", by the measured rates alone";
+    }
+    let below = report.levels.iter().position(|level| level.side == Side::Below);
+    let levels = &report.levels[..below.map_or(report.levels.len(), |place| place + 1)];
+    let mut lines = vec![("Limit", limit)];
+    lines.extend(decided(report, levels).map(|text| ("Decided", text)));
+    lines.extend(undecided(report, levels).map(|text| ("Undecided", text)));
+    lines
+}
+
+/// "80 % or more of the cases pass up to 3 actions, fewer at 4 (64 % of 80 cases, 95 % interval 46 to 79)".
+fn decided(report: &LimitReport, levels: &[LimitLevel]) -> Option<String> {
     let threshold = percent(report.plan.threshold);
-    let up_to = match (report.outcome, report.limit) {
-        (LimitOutcome::Found, Some(limit)) => {
-            format!("{threshold} % or more of the cases pass up to {limit} actions.")
-        }
-        (LimitOutcome::BelowFrom, _) => {
-            format!("Fewer than {threshold} % of the cases pass from the fewest actions on.")
-        }
-        (LimitOutcome::AboveTo, _) => {
-            format!("{threshold} % or more of the cases pass with each number up to {}.", report.plan.to)
-        }
-        _ => return "The limit is not known: the search did not finish.".to_owned(),
-    };
-    let behind = match (report.outcome, report.limit) {
-        (LimitOutcome::Found, Some(limit)) => limit + 1,
-        (LimitOutcome::BelowFrom, _) => report.plan.from,
-        _ => return up_to,
-    };
-    let level = report.levels.iter().find(|level| level.actions == behind);
-    let Some((level, rate)) = level.and_then(|level| Some((level, level.rate?))) else { return up_to };
+    let above: Vec<u32> =
+        levels.iter().filter(|level| level.side == Side::Above).map(|level| level.actions).collect();
+    let above = (!above.is_empty()).then(|| {
+        format!("{threshold} % or more of the cases pass {}", spans(&above, report.plan.from).join(" and "))
+    });
+    let last = levels.last().filter(|level| level.side == Side::Below);
+    let below = last.map(|level| format!("at {}", measured(report, level)));
+    match (above, below) {
+        (Some(above), Some(below)) => Some(format!("{above}, fewer {below}")),
+        (None, Some(below)) => Some(format!("fewer than {threshold} % of the cases pass {below}")),
+        (above, None) => above,
+    }
+}
+
+/// "at 3 actions (83 % of 60 cases, 95 % interval 71 to 91) and at 4 actions (...)".
+fn undecided(report: &LimitReport, levels: &[LimitLevel]) -> Option<String> {
+    let undecided: Vec<&LimitLevel> = levels.iter().filter(|level| level.side == Side::Undecided).collect();
+    let named = undecided.iter().take(UNDECIDED_MAX);
+    let mut named: Vec<String> = named.map(|level| format!("at {}", measured(report, level))).collect();
+    if let Some(more @ 1..) = undecided.len().checked_sub(UNDECIDED_MAX) {
+        named.push(format!("at {more} more numbers of actions"));
+    }
+    let last = named.pop()?;
+    Some(match named.is_empty() {
+        true => last,
+        false => format!("{} and {last}", named.join(", ")),
+    })
+}
+
+/// "4 actions (83 % of 60 cases, 95 % interval 71 to 91)".
+fn measured(report: &LimitReport, level: &LimitLevel) -> String {
     let (low, high) = deciding_interval(report, level);
-    let side = match level.side {
-        Side::Below => "plainly below",
-        Side::Above => "plainly above",
-        Side::Undecided => "undecided",
-        Side::NotFinished => "not finished",
+    match level.rate {
+        Some(rate) => format!(
+            "{} actions ({} % of {} cases, 95 % interval {} to {})",
+            level.actions,
+            percent(rate),
+            level.runs,
+            percent(low),
+            percent(high)
+        ),
+        None => format!("{} actions (no run has a score)", level.actions),
+    }
+}
+
+/// Numbers in ascending order, as few words as possible: "up to 3 actions", "at 5", "at 7 to 9".
+fn spans(numbers: &[u32], from: u32) -> Vec<String> {
+    let runs = numbers.chunk_by(|one, next| one + 1 == *next);
+    let span = |(place, run): (usize, &[u32])| {
+        let (first, last) = (run[0], run[run.len() - 1]);
+        let unit = if place == 0 { " actions" } else { "" };
+        match first == last {
+            _ if first == from => format!("up to {last}{unit}"),
+            true => format!("at {first}{unit}"),
+            false => format!("at {first} to {last}{unit}"),
+        }
     };
-    format!(
-        "{up_to} At {behind}, {} % of {} cases pass (95 % interval {} to {}): {side}.",
-        percent(rate),
-        level.runs,
-        percent(low),
-        percent(high)
-    )
+    runs.enumerate().map(span).collect()
 }
 
 /// A rate in per cent, with a decimal only where it says something.

@@ -7,17 +7,20 @@ use std::fmt::Write as _;
 use std::io;
 
 use planproof_bench::{BaselineRates, Finding, Rate, Report, pick_findings};
-use planproof_suite::{Baseline, Figure};
+use planproof_suite::{Baseline, Figure, Table};
 
-use crate::ReportedCampaign;
 use crate::campaign::{capitalised, metric_words, servers, without_temperature};
 use crate::explanation::{ExplanationLine, lines, one_line, short, short_in_the_middle};
+use crate::{DistinctFinding, ReportedCampaign, distinct};
 
 /// Maximum size of a summary in bytes. GitHub rejects one above 1 MiB, and nobody reads one of nearly that size.
 pub const SUMMARY_BYTES_MAX: usize = 128 * 1024;
 
 /// Maximum number of findings shown.
 pub const FINDINGS_MAX: usize = 5;
+
+/// Maximum number of cases named that have the same finding.
+const SAME_MAX: usize = 5;
 
 /// Maximum number of characters of a standalone text, such as the agent's name or a reason.
 const TEXT_CHARACTERS_MAX: usize = 500;
@@ -187,9 +190,9 @@ fn baseline_words(baselines: &[&Baseline]) -> String {
 /// The suite's own sections.
 fn sections(report: &Report) -> String {
     let mut out = String::new();
-    if !report.metrics.0.is_empty() {
+    if report.metrics.0.iter().any(|metric| metric.value.is_some()) {
         out += "### Figures of this kind of case\n\n| | Value | 95 % |\n|---|---:|---:|\n";
-        for metric in &report.metrics.0 {
+        for metric in report.metrics.0.iter().filter(|metric| metric.value.is_some()) {
             let [value, interval] = metric_words(metric);
             let _ = writeln!(out, "| {} | {value} | {interval} |", escaped(metric.title));
         }
@@ -200,12 +203,12 @@ fn sections(report: &Report) -> String {
         if !section.figures.is_empty() {
             // A Markdown table must have a header row; figures need no headings, so it is empty.
             out += "| | | |\n|---|---:|---|\n";
-            for Figure { name, value, note } in &section.figures {
+            for Figure { name, value, note } in section.figures.iter().filter(|it| it.has_value()) {
                 let _ = writeln!(out, "| {} | {} | {} |", escaped(name), escaped(value), escaped(note));
             }
             out.push('\n');
         }
-        for table in &section.tables {
+        for table in section.tables.iter().filter_map(Table::shown) {
             let line = |cells: &[String]| {
                 cells.iter().map(|cell| format!(" {} |", escaped(cell))).collect::<String>()
             };
@@ -249,14 +252,14 @@ fn unscored(campaign: &ReportedCampaign<'_>) -> String {
 
 /// Adds the findings that fit.
 fn add_findings(summary: &mut String, campaign: &ReportedCampaign<'_>, bytes_max: usize) {
-    let findings = pick_findings(campaign.cases, campaign.outcomes, FINDINGS_MAX);
+    let findings = distinct(pick_findings(campaign.cases, campaign.outcomes, usize::MAX));
     if findings.is_empty() {
         return;
     }
     *summary += "### Findings\n\nThe smallest failures; the words that state what was violated are bold.\n\n";
     let mut left_out = 0;
-    for (place, finding) in findings.iter().enumerate() {
-        let text = describe(campaign, place + 1, finding);
+    for finding in findings.iter().take(FINDINGS_MAX) {
+        let text = describe(campaign, finding);
         // A shorter finding may still fit after one that does not.
         if summary.len() + text.len() + NOTE_BYTES_MAX <= bytes_max {
             *summary += &text;
@@ -264,16 +267,23 @@ fn add_findings(summary: &mut String, campaign: &ReportedCampaign<'_>, bytes_max
             left_out += 1;
         }
     }
+    if let Some(more @ 1..) = findings.len().checked_sub(FINDINGS_MAX) {
+        let _ = writeln!(
+            summary,
+            "*Findings 1 to {FINDINGS_MAX} of {}; {more} are not shown.*\n",
+            findings.len()
+        );
+    }
     if left_out > 0 {
         let _ = writeln!(summary, "*Findings that are too long for this page: {left_out}.*\n");
     }
 }
 
-/// Room reserved for the note about omitted findings.
-const NOTE_BYTES_MAX: usize = 100;
+/// Room reserved for the notes about omitted findings.
+const NOTE_BYTES_MAX: usize = 200;
 
-fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_>) -> String {
-    let Finding { case, class, verdict, alike, .. } = finding;
+fn describe(campaign: &ReportedCampaign<'_>, distinct: &DistinctFinding<'_>) -> String {
+    let DistinctFinding { number, finding: Finding { case, class, verdict, alike, .. }, .. } = distinct;
     let mut out = format!(
         "#### {number}. `{}`: case {} with {}\n\n> ",
         class.as_str(),
@@ -292,8 +302,11 @@ fn describe(campaign: &ReportedCampaign<'_>, number: usize, finding: &Finding<'_
     for ExplanationLine { label, text, .. } in lines(&explained) {
         let _ = writeln!(out, "- {label}: {}", escape(&text));
     }
-    if let Some(command) = campaign.command_to_see(*case, finding.repeat) {
+    if let Some(command) = campaign.command_to_see(*case, distinct.finding.repeat) {
         let _ = writeln!(out, "- see it: {}", code(&command));
+    }
+    if let Some(same) = distinct.more_cases(SAME_MAX) {
+        let _ = writeln!(out, "- the same: {}", escape(&short_in_the_middle(&same, TEXT_CHARACTERS_MAX)));
     }
     if *alike > 1 {
         let _ = writeln!(out, "- cases that failed in this class: {alike}");

@@ -171,6 +171,7 @@ pub fn begin<W: World>(
     let row = NewRow {
         agent: &agent,
         cases: &cases.cases,
+        named: cases.named,
         repeats: new.repeats,
         options: &options,
         budgets: &budgets,

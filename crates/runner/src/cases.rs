@@ -23,6 +23,9 @@ pub struct Cases {
     pub drawn: Option<CasesOrigin>,
     /// The cost of synthesising them; `None` if they were not synthesised.
     pub synthesis: Option<SynthesisUse>,
+    /// The line that stands in the store for a case that was not run yet, from its id; `None` if all are stored from
+    /// the beginning. The suite of the campaign reads such a line.
+    pub named: Option<fn(&str) -> String>,
 }
 
 impl fmt::Debug for Cases {
@@ -48,6 +51,6 @@ impl Cases {
     /// Cases that are there already.
     pub fn given(suite: Arc<dyn Suite>, cases: Vec<Arc<dyn Case>>) -> Self {
         let origin = CasesOrigin::Given(cases.len());
-        Self { suite, cases, origin, drawn: None, synthesis: None }
+        Self { suite, cases, origin, drawn: None, synthesis: None, named: None }
     }
 }

@@ -80,6 +80,8 @@ pub struct NewRow<'a> {
     pub agent: &'a AgentUnderTest,
     /// On what.
     pub cases: &'a [Arc<dyn Case>],
+    /// The line that stands for a case until its first run starts; `None` if all are stored at once.
+    pub named: Option<fn(&str) -> String>,
     /// How often each case is run.
     pub repeats: NonZeroU32,
     /// All else that it takes to resume it.
@@ -101,7 +103,7 @@ impl NewRow<'_> {
         let created_ms = milliseconds_now();
         let id = campaign_id(created_ms, world);
         let secrets = world.secrets();
-        let Self { agent, cases, repeats, options, budgets, command_line } = *self;
+        let Self { agent, cases, named, repeats, options, budgets, command_line } = *self;
         let stored = options.to_json(&secrets)?;
         let owned = Owned {
             store: store.path(),
@@ -111,7 +113,7 @@ impl NewRow<'_> {
             repeats: repeats.get(),
         };
         let budgets = owned.proved(budgets.clone(), world.own_key())?;
-        let row = NewRow { agent, cases, repeats, options, budgets: &budgets, command_line };
+        let row = NewRow { agent, cases, named, repeats, options, budgets: &budgets, command_line };
         row.create_as(store, &id, created_ms, &secrets)?;
         Ok((id, budgets))
     }
@@ -127,7 +129,7 @@ impl NewRow<'_> {
         created_ms: u64,
         secrets: &Secrets,
     ) -> Result<(), RunnerError> {
-        let Self { agent, cases, repeats, options, budgets, command_line } = *self;
+        let Self { agent, cases, named, repeats, options, budgets, command_line } = *self;
         let campaign = NewCampaign {
             id,
             created_ms,
@@ -139,8 +141,22 @@ impl NewRow<'_> {
             repeats: repeats.get(),
             budgets: &budgets.to_json(secrets)?,
         };
-        Ok(store.create_campaign(&campaign, cases.iter().map(case_row))?)
+        let row = |case: &Arc<dyn Case>| match named {
+            Some(line) => NewCase { json: line(&case.card().id), ..case_row(case) },
+            None => case_row(case),
+        };
+        Ok(store.create_campaign(&campaign, cases.iter().map(row))?)
     }
+}
+
+/// Has the cases of a campaign stored when their first run starts, if they are only named until then.
+pub(crate) fn store_when_run(
+    store: &Store,
+    id: &str,
+    cases: &Arc<[Arc<dyn Case>]>,
+) -> Result<(), RunnerError> {
+    let cases = Arc::clone(cases);
+    Ok(store.defer_cases(id, Arc::new(move |ordinal| cases.get(ordinal as usize).map(case_row)))?)
 }
 
 /// The row of a case with its card.

@@ -15,6 +15,7 @@ use planproof_trace::{Event, Secrets};
 use tokio::time::Instant;
 
 use crate::budgets::{self, Budgets};
+use crate::create::store_when_run;
 use crate::error::RunnerError;
 use crate::options::StoredOptions;
 use crate::recorded::RecordedCampaign;
@@ -105,6 +106,10 @@ impl Parts {
             served: None,
             memory,
         };
+        // Of a search for a limit most cases are never run.
+        if options.limit.is_some() {
+            store_when_run(&store, &campaign.id, &campaign.cases)?;
+        }
         let cards = campaign.cases.iter().map(|case| case.card().clone()).collect();
         Ok(Prepared {
             store,

@@ -106,6 +106,7 @@ pub fn replay<W: World>(
     let row = NewRow {
         agent: &agent,
         cases: &cases.cases,
+        named: cases.named,
         repeats,
         options: &options,
         budgets: &budgets,

@@ -106,6 +106,9 @@ impl StoredCampaign {
         report.seal = self.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
         report.label.clone_from(&self.row.label);
         report.damaged = self.named_damage();
+        if self.options.limit.is_some() {
+            report.not_run = Summaries::of(self).missing_of_search(&self.row, &self.options);
+        }
         report
     }
 
@@ -196,7 +199,15 @@ impl Summaries {
         report.seal = self.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
         report.label.clone_from(&row.label);
         report.damaged = self.damaged();
+        if options.limit.is_some() {
+            report.not_run = self.missing_of_search(row, options);
+        }
         report
+    }
+
+    /// How many runs a search for a limit still needs: not all that it planned.
+    fn missing_of_search(&self, row: &CampaignRow, options: &StoredOptions) -> u64 {
+        self.limit(row, options).map_or(0, |found| found.campaign.not_run)
     }
 
     /// The runs that are left out, because they differ from what was written.

@@ -66,6 +66,6 @@ pub use read::{
 };
 pub use receipt::Receipt;
 pub use seal::{Fingerprint, SEAL_SEED_BYTES, SealKey};
-pub use store::{NewCampaign, NewCase, Store, StoreLimits};
+pub use store::{CaseSource, NewCampaign, NewCase, Store, StoreLimits};
 pub use verify::{Damage, DamagedRun, Sealed, Seals, Signatures};
 pub use writer::{Finish, RunId, RunSink, RunStart, Writer};

@@ -4,6 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
@@ -89,7 +90,15 @@ pub struct Store {
     pub(crate) held: RefCell<Vec<Held>>,
     /// The case digests of campaigns created by this store, by campaign key, until there is a writer.
     pub(crate) created: RefCell<CaseDigests>,
+    /// Shared with the writer.
+    pub(crate) deferred: Deferred,
 }
+
+/// Makes a case of a campaign from its place; `None` if the campaign has no such case.
+pub type CaseSource = Arc<dyn Fn(u32) -> Option<NewCase> + Send + Sync>;
+
+/// The sources of the cases that are stored when their first run starts, by campaign key.
+pub(crate) type Deferred = Arc<Mutex<HashMap<i64, CaseSource>>>;
 
 /// The digests of the cases of campaigns, by campaign key.
 pub(crate) type CaseDigests = HashMap<i64, Vec<Digest>>;
@@ -122,8 +131,8 @@ impl Store {
     }
 
     fn new(connection: Connection, place: Place, version: i64, is_writable: bool) -> Self {
-        let (writer, held, created) = Default::default();
-        Self { connection, place, version, is_writable, writer, held, created }
+        let (writer, held, created, deferred) = Default::default();
+        Self { connection, place, version, is_writable, writer, held, created, deferred }
     }
 
     /// The path it was opened with.
@@ -157,6 +166,17 @@ impl Store {
             }
             None => Err(StoreError::CampaignExists { id: campaign.id.to_owned() }),
         }
+    }
+
+    /// Has each case of a campaign (its full id) stored as it comes from `source` when its first run starts. Until
+    /// then it is stored as it was created, which may be shorter.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and read errors.
+    pub fn defer_cases(&self, campaign: &str, source: CaseSource) -> Result<(), StoreError> {
+        let key = self.find(campaign)?.0;
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner).insert(key, source);
+        Ok(())
     }
 
     pub(crate) fn must_be_writable(&self) -> Result<(), StoreError> {
@@ -220,7 +240,7 @@ impl Store {
             return Ok(writer.clone());
         }
         // For campaigns created after this, the writer reads the cases back when their first run starts.
-        let writer = Writer::spawn(&self.place, self.created.take())?;
+        let writer = Writer::spawn(&self.place, self.created.take(), Arc::clone(&self.deferred))?;
         Ok(self.writer.get_or_init(|| writer).clone())
     }
 }

@@ -16,7 +16,7 @@ use planproof_trace::{Event, EventSink, Header, Usage, wire};
 
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
-use crate::store::CaseDigests;
+use crate::store::{CaseDigests, Deferred};
 use crate::{
     Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Store, StoreError, StoredSpent, schema,
 };
@@ -80,6 +80,8 @@ struct Shared {
     place: Place,
     /// The key that seals the campaigns whose runs are written.
     seal: OnceLock<SealKey>,
+    /// Where cases come from that are stored when their first run starts.
+    deferred: Deferred,
     queue: Mutex<Queue>,
     /// Wakes the writing thread.
     work: Condvar,
@@ -316,7 +318,7 @@ impl Shared {
 }
 
 impl Writer {
-    pub(crate) fn spawn(place: &Place, created: CaseDigests) -> Result<Self, StoreError> {
+    pub(crate) fn spawn(place: &Place, created: CaseDigests, deferred: Deferred) -> Result<Self, StoreError> {
         // A connection of its own: that of the `Store` stays on the thread that opened it, for reading and creating.
         let place = &Place::new(&place.path, place.limits);
         let connection = schema::open(place)?;
@@ -324,6 +326,7 @@ impl Writer {
         let shared = Arc::new(Shared {
             place: place.clone(),
             seal: OnceLock::new(),
+            deferred,
             queue: Mutex::default(),
             work: Condvar::new(),
             room: Condvar::new(),

@@ -42,7 +42,7 @@ pub use gold::{Gold, GoldCall, GoldSubTask};
 pub use guard::{Decision, Guard};
 pub use prediction::PublishedPrediction;
 pub use registry::{Registry, RegistryError};
-pub use section::{Figure, Metric, Section, Table};
+pub use section::{Figure, Metric, Section, Table, grouped, is_nothing};
 pub use suite::{Baseline, Columns, CombinationFigures, Judged, SizeUnit, Suite, SuiteAgent};
 pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
 pub use verdict::{

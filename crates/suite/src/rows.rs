@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use planproof_trace::plain_message;
 use serde::Deserialize;
 use serde_json::Value;
 use thiserror::Error;
@@ -45,6 +46,7 @@ impl DataError {
     pub fn of_json(file: &str, line: Option<usize>, error: &serde_json::Error) -> Self {
         let (says, has_line) = (error.to_string(), line.is_some());
         let mut what = says.rsplit_once(" at line ").map_or(says.as_str(), |(what, _)| what).to_owned();
+        what = plain_message(&what);
         if error.is_eof() {
             what += ": the JSON breaks off, so that something is missing at its end";
         }

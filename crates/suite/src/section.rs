@@ -65,7 +65,52 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
+/// Whether a cell holds nothing: it is empty, or a dash.
+pub fn is_nothing(cell: &str) -> bool {
+    matches!(cell.trim(), "" | "-" | "–")
+}
+
+/// A count with thousands separators: "1,234".
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        // Groups of three are counted from the last digit.
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+impl Figure {
+    /// Whether there is something to show.
+    pub fn has_value(&self) -> bool {
+        !is_nothing(&self.value)
+    }
+}
+
 impl Table {
+    /// The table without rows and columns that hold nothing; the first column, which names the rows, stays. `None` if
+    /// no row is left.
+    pub fn shown(&self) -> Option<Self> {
+        let rows: Vec<&Vec<String>> =
+            self.rows.iter().filter(|row| row.iter().skip(1).any(|cell| !is_nothing(cell))).collect();
+        let has_value = |place: usize| {
+            place == 0 || rows.iter().any(|row| row.get(place).is_some_and(|cell| !is_nothing(cell)))
+        };
+        let kept = |cells: &[String]| -> Vec<String> {
+            let kept = cells.iter().enumerate().filter(|(place, _)| has_value(*place));
+            kept.map(|(_, cell)| cell.clone()).collect()
+        };
+        (!rows.is_empty()).then(|| Self {
+            caption: self.caption.clone(),
+            columns: kept(&self.columns),
+            rows: rows.iter().map(|row| kept(row)).collect(),
+        })
+    }
+
     /// Whether the column at `place` contains words: it names the rows, or one of its cells begins with a letter.
     /// Words are left-aligned, figures right-aligned.
     pub fn has_words(&self, place: usize) -> bool {
@@ -77,6 +122,27 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_holds_nothing_is_not_shown() {
+        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        let table = |rows| Table { caption: "c".to_owned(), columns: row(["who", "a", "b", "c"]), rows };
+        let shown =
+            table(vec![row(["1", "-", "", "7"]), row(["2", "–", "-", "-"]), row(["", "-", "", "8"])]).shown();
+        let shown = shown.expect("rows are left");
+        assert_eq!(shown.columns, ["who", "c"]);
+        assert_eq!(shown.rows, [["1", "7"], ["", "8"]]);
+        let whole = table(vec![row(["1", "0", "x", "7"])]);
+        assert_eq!(whole.shown().as_ref(), Some(&whole));
+        assert_eq!(table(vec![row(["1", "-", "-", "-"])]).shown(), None);
+        assert_eq!(table(Vec::new()).shown(), None);
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        let numbers = [0, 999, 1000, 12_345, 123_456, 1_234_567].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "12,345", "123,456", "1,234,567"]);
+    }
 
     #[test]
     fn a_column_is_of_words_or_of_figures() {

@@ -29,6 +29,7 @@ mod catalogue;
 mod digits;
 mod draw;
 mod event;
+mod plain;
 mod recorder;
 mod sample;
 mod secrets;
@@ -56,6 +57,7 @@ pub use event::{
     Author, Clock, Continuation, EndReason, Event, EventKind, FinishReason, Header, LimitKind, LogicalClock,
     Tally, Trace, Usage,
 };
+pub use plain::plain_message;
 pub use recorder::{EventSink, Recorder};
 pub use sample::sample_arguments;
 pub use secrets::{REDACTED, SECRET_BYTES_MIN, Secrets};

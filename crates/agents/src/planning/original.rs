@@ -103,14 +103,8 @@ impl Work<'_> {
                     self.note(findings::EXECUTION, findings::FINE, &output.to_string());
                 }
                 Err(what) => {
-                    self.note(findings::EXECUTION, findings::FAULTY, &what);
-                    // The call of a rewritten step needs an id of its own.
-                    self.draft.outputs.begin_again();
-                    return if reply.contains(headings::TERMINATE) {
-                        Next::Stop
-                    } else {
-                        Next::Ask(filled(RETRY, self.options, &what, ""))
-                    };
+                    let ask = filled(RETRY, self.options, &what, "");
+                    return self.step_failed(reply, &what, ask);
                 }
             }
             // Each step is executed as it comes, so nothing is left to execute at the end.
@@ -126,10 +120,7 @@ impl Work<'_> {
         self.draft.plan = executable(&nodes);
         self.draft.nodes = Some(nodes);
         self.note_plan();
-        if reply.contains(headings::TERMINATE) {
-            return Next::Stop;
-        }
-        Next::Ask(super::feedback::next_as_published(taken, &said))
+        Next::unless_done(reply, super::feedback::next_as_published(taken, &said))
     }
 
     /// Executes the plan, or says why it is none that can be executed.
@@ -144,13 +135,11 @@ impl Work<'_> {
     }
 
     fn refused(&self, reply: &str, refusal: &PlanRefusal) -> Next {
-        self.note(findings::PARSING, findings::FAULTY, &refusal.message);
-        if reply.contains(headings::TERMINATE) || !self.options.feedback.tells_parsing() {
-            return Next::Stop;
-        }
-        let template = if refusal.code == RefusalCode::Json { NOT_JSON } else { RETRY };
-        let fault = format!("This cannot be read: {}.", refusal.message);
-        Next::Ask(filled(template, self.options, &fault, ""))
+        self.parsing_failed(reply, &refusal.message, || {
+            let template = if refusal.code == RefusalCode::Json { NOT_JSON } else { RETRY };
+            let fault = format!("This cannot be read: {}.", refusal.message);
+            filled(template, self.options, &fault, "")
+        })
     }
 
     fn not_verified_as_published(&self, verdict: &PublishedVerdict) -> Next {

@@ -91,11 +91,8 @@ pub(super) fn score_calls(
     }
     for (case, predicted) in cases.iter().zip(of_tasks) {
         let is_missing = predicted.is_empty() && compat == ApiCompat::Right;
-        if is_missing {
-            scored.missing.push(case.task().id.clone());
-        }
         let verdict = verdict(case.task(), &predicted, &world);
-        scored.verdicts.push(if is_missing { missing(verdict) } else { verdict });
+        add(&mut scored, case.task(), verdict, is_missing);
     }
     Ok(scored)
 }
@@ -202,12 +199,17 @@ pub(super) fn score_replies(
         // The published script takes the mean over the predictions that there are.
         let counts = found.is_some() || compat == ApiCompat::Right;
         let verdict = finish(&detail, class, counts.then(|| Score::new(ROUGE, rouge)).into_iter().collect());
-        if found.is_none() {
-            scored.missing.push(task.id.clone());
-        }
-        scored.verdicts.push(if found.is_none() { missing(verdict) } else { verdict });
+        add(&mut scored, task, verdict, found.is_none());
     }
     Ok(scored)
+}
+
+/// Adds the verdict on a task, which is another one if the task has no prediction.
+fn add(scored: &mut PredictionVerdicts, task: &UserTask, verdict: Verdict, is_missing: bool) {
+    if is_missing {
+        scored.missing.push(task.id.clone());
+    }
+    scored.verdicts.push(if is_missing { missing(verdict) } else { verdict });
 }
 
 fn empty(task: &UserTask, class: Option<Class>) -> ApiDetail {

@@ -58,6 +58,9 @@ pub(crate) struct LimitArguments {
     pub(crate) shape: ShapeArguments,
     #[command(flatten)]
     pub(crate) campaign: CampaignArguments,
+    /// Maximum number of findings (distinct failures) shown.
+    #[arg(help_heading = "Results", long, default_value_t = 3, value_name = "N", value_parser = whole(0, usize::MAX))]
+    pub(crate) findings: usize,
     /// Write an HTML report with the plots and the failures in full.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use planproof_agents::AgentSpec;
-use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput, pick_findings};
+use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput};
 use planproof_model::prices::Money;
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
@@ -31,7 +31,7 @@ use super::{print_json, runtime};
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global, TestArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::{self, tell};
-use crate::render::{self, Marking, Seen};
+use crate::render::{self, Findings, Seen};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::stream::Stream;
 use crate::{orders, terminal};
@@ -155,7 +155,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         }
         return written.map(|()| ExitCode::Outside);
     }
-    let findings = pick_findings(&run.campaign.cases, &outcomes, request.all.shown.findings);
+    let findings = Findings::of(&run.campaign.cases, &outcomes, request.all.shown.findings);
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let printed = match takes_stdout {
         true => Ok(()),
@@ -288,7 +288,7 @@ fn write_files(
 /// What a report shows of single runs, and how much of the rest.
 pub(crate) struct Found<'a> {
     /// The failures to show, in the order of their numbers.
-    pub(crate) findings: &'a [Finding<'a>],
+    pub(crate) findings: &'a Findings<'a>,
     /// Why a run has no score, if there is such a run.
     pub(crate) unscored: Option<&'a Unscored>,
     /// The campaign's seed.
@@ -319,15 +319,7 @@ pub(crate) fn print_report(
         writeln!(out, "{REPLAY}")?;
     }
     writeln!(out, "{}", render::result(report, Some(found.seed)))?;
-    for (place, finding) in found.findings.iter().enumerate() {
-        let repeat = (report.repeats > 1).then_some(finding.repeat);
-        let again = commands.see(campaign, &finding.case.card().id, repeat);
-        writeln!(
-            out,
-            "{}",
-            render::finding(place + 1, finding, unit, Seen::Command(&again), Marking::for_stdout())
-        )?;
-    }
+    write!(out, "{}", findings(found.findings, unit, report.repeats, campaign, commands))?;
     if !found.findings.is_empty() {
         writeln!(out, "The usual causes of each class, and what to try: docs/classes.md\n")?;
     }
@@ -343,6 +335,22 @@ pub(crate) fn print_report(
         writeln!(out, "seal {seal}")?;
     }
     Ok(())
+}
+
+/// The findings of a campaign in the run store, each with the command that shows all of it.
+pub(super) fn findings(
+    found: &Findings<'_>,
+    unit: SizeUnit,
+    repeats: u32,
+    campaign: &str,
+    commands: &CommandLines,
+) -> String {
+    let see = |finding: &Finding<'_>| {
+        let repeat = (repeats > 1).then_some(finding.repeat);
+        Seen::Command(commands.see(campaign, &finding.case.card().id, repeat))
+    };
+    let more = |all| commands.line(&format!("runs show {} --findings {all}", shell_word(campaign)));
+    found.text(unit, see, more)
 }
 
 /// The cost of the runs, if it is known and not zero.

@@ -72,6 +72,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
                 let row = NewRow {
                     agent: &campaign.agent,
                     cases: &cases,
+                    named: None,
                     repeats: NonZeroU32::MIN,
                     options: &options,
                     budgets: &Budgets::default(),
@@ -257,7 +258,7 @@ fn print(
                 place + 1,
                 finding,
                 OrderSuite::default().unit(),
-                render::Seen::Command(&again),
+                render::Seen::Command(again),
                 Marking::for_stdout()
             )
         )?;

@@ -8,18 +8,18 @@ use planproof_bench::{
 };
 use planproof_order::synth::ACTIONS_MAX;
 use planproof_report::html::{self, HtmlLimits};
-use planproof_report::{ReportedCampaign, deciding_interval, limit_in_words};
+use planproof_report::{ReportedCampaign, deciding_interval, limit_is_decided, limit_lines};
 use tokio_util::sync::CancellationToken;
 
 use super::campaign::{
-    CampaignCommand, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, named_agent, notes, prepare,
-    stop_on_signal,
+    CampaignCommand, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, findings, named_agent, notes,
+    prepare, stop_on_signal,
 };
 use super::{print_json, runtime};
 use crate::arguments::{Global, LimitArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
-use crate::render;
+use crate::render::{self, Findings};
 use crate::report_files::ReportFile;
 use crate::stream::Stream;
 use crate::terminal;
@@ -80,7 +80,10 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         (false, true) => Ok(()),
         (false, false) => {
             let seal = report.campaign.seal.as_ref().map(|seal| format!("seal {seal}\n")).unwrap_or_default();
-            write!(terminal::text(), "{}{seal}", text(&report, &notes)).map_err(Failure::from)
+            let found = Findings::of(&prepared.run.campaign.cases, &outcomes, arguments.findings);
+            let (unit, id) = (prepared.run.suite.unit(), &prepared.run.campaign.id);
+            let found = findings(&found, unit, 1, id, &prepared.commands());
+            write!(terminal::text(), "{}{seal}", text(&report, &found, &notes)).map_err(Failure::from)
         }
     };
     unless_closed(printed)?;
@@ -183,8 +186,8 @@ fn exit_code(report: &LimitReport, at_least: Option<u32>) -> ExitCode {
     }
 }
 
-/// The report for a terminal.
-pub(super) fn text(report: &LimitReport, notes: &[String]) -> String {
+/// The report for a terminal: what the search came to, the findings, then the figures.
+pub(super) fn text(report: &LimitReport, findings: &str, notes: &[String]) -> String {
     let LimitReport { plan, campaign, .. } = report;
     let mut out = if campaign.replay { format!("{REPLAY}\n") } else { String::new() };
     let what = format!("{}, {}", terminal::inline(&campaign.agent), render::counted(campaign.runs, "run"));
@@ -192,7 +195,7 @@ pub(super) fn text(report: &LimitReport, notes: &[String]) -> String {
     if campaign.simulated {
         out += &format!("{}\n", render::simulation());
     }
-    out += &format!("\n{:#}\n", table(report));
+    out += &format!("\n{}\n{findings}{:#}\n", conclusion(report), table(report));
     let threshold = render::percent(plan.threshold);
     let intervals = match plan.early_stop {
         true => format!(
@@ -203,7 +206,7 @@ pub(super) fn text(report: &LimitReport, notes: &[String]) -> String {
     };
     let baselines = "Chance: a random order. In order: the order of mention.";
     out += &format!("{}\n", render::paragraph(&format!("{intervals} {baselines}")));
-    out += &format!("\n{}\n{}\n", plot(report), render::text(&conclusion(report)));
+    out += &format!("\n{}", plot(report));
     for note in cost(campaign).iter().chain(notes) {
         out += &format!("{note}\n");
     }
@@ -250,32 +253,25 @@ fn plot(report: &LimitReport) -> String {
     out + "        ● success and its interval ─   ◇ chance   △ in order   ┊ threshold\n"
 }
 
-/// The limit in words.
+/// The limit in words, and how to learn more.
 fn conclusion(report: &LimitReport) -> String {
-    let further = match report.outcome {
-        LimitOutcome::AboveTo => further(report.plan.to),
-        _ => String::new(),
-    };
-    format!("Limit: {}{further}", limit_in_words(report))
+    let lines = limit_lines(report).into_iter();
+    let mut out: String =
+        lines.map(|(name, text)| render::labelled_line(&format!("{name}:"), &text)).collect();
+    if let Some(next) = next_search(report) {
+        out += &render::labelled_line("Next:", &next);
+    }
+    out
 }
 
-/// How to search beyond a number of actions; nothing where no case has more.
-fn further(to: u32) -> String {
-    match (to as usize) < ACTIONS_MAX {
-        true => format!(" Look further with --from {} --to N.", to + 1),
-        false => String::new(),
+/// Which further search would tell more; `None` if there is none.
+fn next_search(report: &LimitReport) -> Option<String> {
+    let mut next = Vec::new();
+    if report.outcome != LimitOutcome::NotFinished && !limit_is_decided(report) {
+        next.push("more cases decide more: raise --cases-per-pair and --cases-max".to_owned());
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_search_is_advised_that_would_be_refused() {
-        let most = u32::try_from(ACTIONS_MAX).unwrap();
-        assert_eq!(further(12), " Look further with --from 13 --to N.");
-        assert_eq!(further(most - 1), format!(" Look further with --from {most} --to N."));
-        assert_eq!(further(most), "");
+    if report.outcome == LimitOutcome::AboveTo && (report.plan.to as usize) < ACTIONS_MAX {
+        next.push(format!("look further with --from {} --to N", report.plan.to + 1));
     }
+    (!next.is_empty()).then(|| next.join("; "))
 }

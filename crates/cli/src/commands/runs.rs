@@ -11,10 +11,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
-use planproof_bench::{Finding, pick_findings};
+use planproof_bench::Finding;
 use planproof_model::prices::Money;
+use planproof_order::DrawnCases;
 use planproof_order::learning::{self, LeftOut};
-use planproof_report::{CommandLines, html, short_in_the_middle};
+use planproof_report::{CommandLines, distinct, distinct_in_all, failures_needed, html, short_in_the_middle};
 use planproof_store::{CampaignRow, DamagedRun, RunRow, Seals, Signatures, Store, Unit};
 use planproof_suite::Class;
 use planproof_trace::{Event, EventKind, notation, wire};
@@ -26,7 +27,7 @@ use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsComma
 use crate::damage;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
-use crate::render::{self, Marking, Table};
+use crate::render::{self, Findings, Marking, Table};
 use crate::stored::{self, Figures, Stored};
 use crate::terminal;
 use crate::{orders, secrets, select};
@@ -185,13 +186,14 @@ pub(crate) fn show(
     // Figures come from summaries; only the runs that are shown are read in full and judged again.
     let figures = match judges_again {
         true => None,
-        false => Figures::read(store, &campaign, &options, shown.findings)?,
+        false => Figures::read(store, &campaign, &options)?,
     };
     let Some(Figures { report, picks, unscored }) = figures else {
         return show_in_full(store, &campaign, shown, global);
     };
     let mut loaded = Vec::new();
-    for pick in &picks {
+    let read = picks.len().min(failures_needed(shown.findings));
+    for pick in picks.iter().take(read) {
         let unit = Unit { ordinal: pick.ordinal, repeat: pick.repeat };
         if note_damage(store, &campaign, unit)? {
             continue;
@@ -199,8 +201,10 @@ pub(crate) fn show(
         let (case, run) = stored::load_one(store, &campaign, &options, unit)?;
         loaded.extend(run.map(|(outcome, _)| (case, outcome, pick.alike)));
     }
-    let findings: Vec<Finding<'_>> =
-        loaded.iter().filter_map(|(case, outcome, alike)| Finding::new(&**case, outcome, *alike)).collect();
+    let findings = loaded.iter().filter_map(|(case, outcome, alike)| Finding::new(&**case, outcome, *alike));
+    let findings = distinct(findings);
+    let all = distinct_in_all(&findings, read, &picks);
+    let findings = Findings::new(findings, all, shown.findings);
     let unscored = match unscored {
         Some(unit) if note_damage(store, &campaign, unit)? => None,
         Some(unit) => stored::load_one(store, &campaign, &options, unit)?.1,
@@ -281,7 +285,7 @@ fn show_in_full(
     global: &Global,
 ) -> Result<(), Failure> {
     let stored = Stored::load(store, &campaign.id)?;
-    let findings = pick_findings(&stored.campaign.cases, &stored.campaign.outcomes, shown.findings);
+    let findings = Findings::of(&stored.campaign.cases, &stored.campaign.outcomes, shown.findings);
     print_report(
         stored.campaign.suite.unit(),
         &stored.report()?,
@@ -488,6 +492,10 @@ fn export(
             let mut is_found = case.is_none();
             for row in store.cases(&campaign.id)? {
                 let row = row?;
+                // A search for a limit only names the cases that it did not run.
+                if DrawnCases::named(&row.json).is_some() {
+                    continue;
+                }
                 if case.is_none_or(|id| row.id == id) {
                     is_found = true;
                     writeln!(out, "{}", row.json)?;

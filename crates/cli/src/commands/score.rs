@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use planproof_bench::{Outcome, Report, ReportInput, pick_findings};
+use planproof_bench::{Outcome, Report, ReportInput};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_runner::milliseconds_now;
 use planproof_store::Unit;
@@ -21,7 +21,7 @@ use super::print_json;
 use crate::arguments::{Global, ScoreArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
-use crate::render::{self, Marking, Seen};
+use crate::render::{self, Findings, Seen};
 use crate::{select, terminal, travel};
 
 /// Most cases without a prediction that are named.
@@ -204,20 +204,14 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
             print_json(&Document { report: &report, predictions: predictions.collect() })
         }
         (false, false) => {
-            let findings = pick_findings(&cases, &outcomes, shown.findings);
+            let findings = Findings::of(&cases, &outcomes, shown.findings);
             let mut out = terminal::text();
             // The published figures are what the published rules are asked for.
             let details = shown.details || compat.is_some();
             let mut print = || {
                 writeln!(out, "{}", render::result(&report, None))?;
-                for (place, finding) in findings.iter().enumerate() {
-                    let (unit, seen) = (suite.unit(), Seen::File(&file));
-                    writeln!(
-                        out,
-                        "{}",
-                        render::finding(place + 1, finding, unit, seen, Marking::for_stdout())
-                    )?;
-                }
+                let more = |all| format!("the same command with --findings {all}");
+                write!(out, "{}", findings.text(suite.unit(), |_| Seen::File(&file), more))?;
                 // There is no campaign that such a command could be about.
                 let commands = CommandLines::new("score", None, []);
                 out.write_all(render::figures(&report, &commands, details).as_bytes())?;

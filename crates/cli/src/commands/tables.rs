@@ -443,7 +443,7 @@ fn text(
         Laid::Nothing => out += "The run store holds no campaign of it yet.\n",
         Laid::Orders(tables) => out += &pdoctor::text(tables, table.name.parse().ok()),
         Laid::Limits(reports) => {
-            out.extend(reports.iter().map(|report| format!("{}\n", limit::text(report, &[]))));
+            out.extend(reports.iter().map(|report| format!("{}\n", limit::text(report, "", &[]))));
         }
         Laid::Suites(laid) => {
             for suite in laid {

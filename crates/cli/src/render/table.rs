@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle};
+use planproof_suite::is_nothing;
 
 use super::wrap;
 use crate::terminal;
@@ -67,9 +68,25 @@ impl Table {
         }
     }
 
-    /// Row by row, without the blanks that the last column is padded with.
+    /// The places of columns in which no row has a value; never the first, which names the rows.
+    fn empty_columns(&self) -> Vec<usize> {
+        let columns = 1..self.0.header().map_or(0, |head| head.cell_iter().count());
+        let has_value = |place: usize| {
+            let mut cells = self.0.row_iter().filter_map(|row| row.cell_iter().nth(place));
+            cells.any(|cell| !is_nothing(&cell.content()))
+        };
+        columns.filter(|place| self.0.row_count() > 0 && !has_value(*place)).collect()
+    }
+
+    /// Row by row, without the blanks that the last column is padded with, and without empty columns.
     fn whole(&self) -> String {
-        self.0.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+        let mut table = self.0.clone();
+        for place in self.empty_columns() {
+            if let Some(column) = table.column_mut(place) {
+                column.set_constraint(ColumnConstraint::Hidden);
+            }
+        }
+        table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
 
     /// Each row as a record.
@@ -78,11 +95,16 @@ impl Table {
         let head: Vec<String> =
             self.0.header().into_iter().flat_map(|head| head.cell_iter()).map(one_line).collect();
         // The first column is the title of the record and is not aligned with the others.
-        let longest = head.iter().skip(1).map(|name| name.chars().count()).max().unwrap_or_default();
+        let empty = self.empty_columns();
+        let shown = head.iter().enumerate().skip(1).filter(|(place, _)| !empty.contains(place));
+        let longest = shown.map(|(_, name)| name.chars().count()).max().unwrap_or_default();
         let mut records = Vec::new();
         for row in self.0.row_iter() {
             let mut lines = Vec::new();
             for (place, (name, cell)) in head.iter().zip(row.cell_iter()).enumerate() {
+                if empty.contains(&place) {
+                    continue;
+                }
                 let value = one_line(cell);
                 let line = match (place, name.as_str()) {
                     (0, "") => value,
@@ -142,6 +164,20 @@ mod tests {
             assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
             assert!(text.lines().all(|line| line == line.trim_end()), "{text}");
         }
+    }
+
+    #[test]
+    fn columns_without_any_value_are_left_out() {
+        let mut shown = table(&["Agent", "Cost", "Passed", "p"]);
+        shown.add_row(["-", "-", "7", ""]);
+        shown.add_row(["b", "-", "-", "-"]);
+        for columns in [None, Some(8)] {
+            let text = shown.shown(columns);
+            assert!(text.contains("Agent") && text.contains("Passed") && text.contains('7'), "{text}");
+            assert!(!text.contains("Cost") && !text.contains("p:") && !text.contains("  p"), "{text}");
+        }
+        // Without rows nothing is known of the columns.
+        assert!(table(&["Agent", "Cost"]).shown(None).contains("Cost"));
     }
 
     #[test]

@@ -132,7 +132,11 @@ fn a_campaign_is_recorded_replayed_compared_and_reported() {
     assert!(compared["changes"]["fixed"].as_u64() > Some(0), "{compared}");
     place.run(&format!("report {} {} {}", ids.last().unwrap(), ids[0], ids[1])).code(0);
     let shown = place.run("runs show last --case gsm8k-3").code(0).out;
-    assert!(shown.contains("A shelf holds 3 books") && shown.contains("  right:    3\n"), "{shown}");
+    assert!(
+        shown.contains("A shelf holds 3 books")
+            && shown.contains("  read:     the answer read is 3, which is right\n"),
+        "{shown}"
+    );
     let again = place.run("runs show last --judge-again --json").code(0).json();
     assert_eq!(again["by_size"], place.run("runs show last --json").code(0).json()["by_size"]);
     // What is about orders alone says so.

@@ -47,8 +47,11 @@ fn a_limit_is_found_shown_and_stored() {
     );
     let again = search(&place, "--resume last", 0);
     let limit = again["limit"].as_u64().unwrap();
-    let words = format!("Limit: 50 % or more of the cases pass up to {limit} actions. At {}, ", limit + 1);
-    assert!(run.out.contains(&words), "{limit} {run:?}");
+    // What it came to is said first, then what failed, then the figures.
+    let at = |text: &str| run.out.find(text).unwrap_or_else(|| panic!("no {text:?} in {run:?}"));
+    assert!(at(&format!("\nLimit:      {limit} actions")) < at("\nDecided: "), "{run:?}");
+    assert!(at("\nDecided: ") < at("\nFinding 1: ") && at("\nFinding 3: ") < at(" Actions "), "{run:?}");
+    assert!(at("\nFindings 1 to 3 of ") < at("\n  planproof runs show "), "{run:?}");
     place.run("test tools@sim/perfect --cases 2 -q").code(0);
     assert!(place.run("limit --resume last").code(2).err.contains("is no search for a limit"));
 
@@ -69,7 +72,17 @@ fn a_search_whose_budget_ends_it_goes_on() {
     assert_eq!(part["outcome"], "not_finished");
     assert!(part["campaign"]["not_run"].as_u64().unwrap() > 0, "{part}");
     let rest = search(&place, "--resume last --max-tokens 100000000", 0);
+    let runs = whole["campaign"]["runs"].as_u64().unwrap();
     assert_eq!(without_times(rest), without_times(whole));
+    // Of the cases that were planned only those that were run are kept, and the others are not missing.
+    let cases = place.run("runs export last --format cases").code(0).out;
+    assert_eq!(cases.lines().count() as u64, runs);
+    assert!(cases.lines().all(|case| case.contains("\"query\"")), "{cases}");
+    for again in ["", " --judge-again"] {
+        let shown = place.run(&format!("runs show last{again}")).code(0);
+        assert!(shown.out.contains(&format!(" {runs} cases")), "{shown:?}");
+        assert!(!shown.out.contains("Not run:"), "{shown:?}");
+    }
 }
 
 #[test]

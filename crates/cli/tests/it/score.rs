@@ -294,7 +294,7 @@ const EXPORTED: [Exported; 9] = [
         bench: "gsm8k tools@sim/gold/0.4",
         score: "gsm8k",
         names: &["id", "prediction"],
-        also: &["--compat original"],
+        also: &["--compat original", "--compat original --scoring paper"],
     },
     Exported {
         bench: "hotpotqa react@sim/gold/0.4",

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
+use planproof_trace::plain_message;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -106,12 +107,14 @@ impl ApiError {
     /// An invalid request. `param` names the field.
     pub(super) fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
         let param = Some(param.into());
+        // Many of them come from a parser.
+        let message = plain_message(&message.into());
         Self { param, is_foreign_form: true, ..Self::new(StatusCode::BAD_REQUEST, message, None) }
     }
 
     /// A body that is not JSON, or has the wrong shape.
     pub(super) fn not_understood(error: &serde_json::Error) -> Self {
-        let message = format!("the request body is not understood: {error}");
+        let message = format!("the request body is not understood: {}", plain_message(&error.to_string()));
         // Whoever sends no JSON at all speaks no version of any protocol.
         let is_foreign_form = error.is_data();
         Self { is_foreign_form, ..Self::new(StatusCode::BAD_REQUEST, message, None) }

@@ -1,8 +1,12 @@
 //! The kind of case, its cards, tools, guard and right answers.
 
-use planproof_order::{CONFLICT_IS_ALL, OFFERS_REPORT, OrderCase, OrderSuite};
+use std::sync::Arc;
+
+use planproof_order::{CONFLICT_IS_ALL, DrawnCases, DrawnLevel, OFFERS_REPORT, OrderCase, OrderSuite};
 use planproof_suite::{Card, Case as _, Class, Decision, Registry, Suite as _, Unscored};
-use planproof_synth::{Draw, Flag, OneLook};
+use planproof_synth::{
+    Draw, Flag, OneLook, SynthesisCounts, SynthesisOptions, Synthesizer, TopicBank, Wordings,
+};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::json;
 
@@ -225,4 +229,37 @@ fn behind_the_guard_nothing_goes_wrong() {
         }
     }
     assert!(passed > 60, "{passed}");
+}
+
+/// A line that only names a case stands for the same case as its whole line.
+#[test]
+fn a_named_case_is_drawn_again() {
+    let options = |actions| SynthesisOptions {
+        actions_min: actions,
+        actions_max: actions,
+        ..SynthesisOptions::default()
+    };
+    let bank = TopicBank::shipped();
+    let level = |first, actions| DrawnLevel { first, count: 2, options: options(actions) };
+    let drawn = DrawnCases { seed: 7, levels: vec![level(300, 3), level(500, 5)], bank: bank.clone() };
+    let suite = OrderSuite { drawn: Some(Arc::new(drawn)), ..OrderSuite::default() };
+    for (index, actions) in [(300, 3), (301, 3), (500, 5), (501, 5)] {
+        let synthesizer =
+            Synthesizer::new(options(actions), Wordings::shipped(), bank).expect("they are in range");
+        let case = synthesizer.case(7, index, &mut SynthesisCounts::default(), &mut ()).expect("is drawn");
+        let line = DrawnCases::line(&case.id);
+        assert_eq!(DrawnCases::named(&line).as_deref(), Some(&*case.id));
+        let whole = suite.wrap(case).to_line();
+        assert_eq!(DrawnCases::named(&whole), None);
+        assert!(line.len() < 40 && line.len() < whole.len() / 20, "{line}");
+        assert_eq!(suite.read(&line).expect("is drawn again").to_line(), whole);
+        let error = OrderSuite::default().read(&line).expect_err("it is not known how");
+        assert!(error.to_string().contains("does not say how 7-"), "{error}");
+    }
+    // Another seed, an index in no level, numbers that are none, and a line with more in it.
+    for id in ["8-300", "7-299", "7-302", "7-", "7-x", "", "7-18446744073709551616"] {
+        let error = suite.read(&DrawnCases::line(id)).expect_err("there is none");
+        assert!(error.to_string().contains("none of the cases that were drawn"), "{id}: {error}");
+    }
+    assert!(suite.read(r#"{"drawn":"7-300","x":1}"#).is_err());
 }

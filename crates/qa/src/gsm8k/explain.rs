@@ -41,12 +41,10 @@ pub(super) fn explain(problem: &WordProblem, verdict: &Verdict) -> Explanation {
     let mut facts = vec![Fact { label: "called", content: Content::Steps(steps(&detail)) }];
     if let Some(answer) = &detail.answer {
         facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
-        facts.push(Fact::text("found", detail.extracted.as_deref().unwrap_or("no number")));
-    }
-    facts.push(Fact::text("right", &*detail.gold));
-    // Without an answer the strict rule has nothing to look at, and its result would say nothing new.
-    if detail.answer.is_some() {
-        facts.push(Fact::text("strict", strict_in_words(&detail)));
+        facts.push(Fact::text("read", read_in_words(&detail)));
+        facts.push(Fact::text("rules", other_rule_in_words(&detail)));
+    } else {
+        facts.push(Fact::text("right", &*detail.gold));
     }
     if let Some(ended) = &detail.ended {
         facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
@@ -60,11 +58,39 @@ pub(super) fn explain(problem: &WordProblem, verdict: &Verdict) -> Explanation {
     }
 }
 
-fn strict_in_words(detail: &WordProblemDetail) -> String {
-    match (detail.strict, &detail.extracted_strict) {
-        (true, _) => "right by the strict rule too".to_owned(),
-        (false, Some(number)) => format!("wrong by the strict rule, which finds `{number}`"),
-        (false, None) => "wrong by the strict rule, which finds no number behind `####`".to_owned(),
+/// What the rule that decides reads from the answer.
+fn read_in_words(detail: &WordProblemDetail) -> String {
+    let (read, gold) = match detail.scoring {
+        Scoring::Paper => (&detail.extracted, &detail.gold),
+        Scoring::Official => (&detail.extracted_strict, &detail.gold),
+    };
+    match read {
+        Some(number) if detail.passed => format!("the answer read is {number}, which is right"),
+        Some(number) => format!("the answer read is {number}; {gold} is right"),
+        // The paper's rule cannot read each right answer.
+        None if detail.passed => "the answer is right".to_owned(),
+        None => format!("no answer could be read; {gold} is right"),
+    }
+}
+
+/// What the rule says that does not decide.
+fn other_rule_in_words(detail: &WordProblemDetail) -> String {
+    let has_flag = |name: &str| detail.flags.iter().any(|flag| flag == name);
+    let (rule, read, is_right) = match detail.scoring {
+        Scoring::Paper => {
+            ("OpenAI's rule (the number after `####`)", &detail.extracted_strict, detail.strict)
+        }
+        // By both rules, or by this one alone.
+        Scoring::Official => (
+            "the rule of the paper (the last number)",
+            &detail.extracted,
+            detail.strict && !has_flag("strict_only") || has_flag("paper_only"),
+        ),
+    };
+    match (is_right, read) {
+        (true, _) => format!("right by {rule}{}", if detail.passed { ", too" } else { "" }),
+        (false, Some(number)) => format!("wrong by {rule}, which reads {number}"),
+        (false, None) => format!("wrong by {rule}, which reads none"),
     }
 }
 
@@ -158,9 +184,8 @@ mod tests {
         let expected = [
             ("called", "3*: missing, 3*6 = 18"),
             ("answered", "18"),
-            ("found", "18"),
-            ("right", "18"),
-            ("strict", "wrong by the strict rule, which finds no number behind `####`"),
+            ("read", "the answer read is 18, which is right"),
+            ("rules", "wrong by OpenAI's rule (the number after `####`), which reads none"),
         ];
         assert_eq!(facts, expected.map(|(label, text)| (label, text.to_owned())));
         assert_eq!(problem().run_cells(&verdict), ["18", "", "0", "2"]);
@@ -171,6 +196,69 @@ mod tests {
         let metadata = problem().metadata(Some(&verdict));
         assert_eq!(metadata["gold"], "18");
         assert_eq!(metadata["extracted_strict"], Value::Null);
+    }
+
+    #[test]
+    fn both_rules_are_in_plain_words() {
+        let openai = "OpenAI's rule (the number after `####`)";
+        let paper = "the rule of the paper (the last number)";
+        for (scoring, answer, read, rules) in [
+            (
+                Scoring::Paper,
+                "It is 17.",
+                "the answer read is 17; 18 is right",
+                format!("wrong by {openai}, which reads none"),
+            ),
+            (
+                Scoring::Paper,
+                "#### 18",
+                "the answer read is 18, which is right",
+                format!("right by {openai}, too"),
+            ),
+            (
+                Scoring::Paper,
+                "#### 18 of 20",
+                "the answer read is 20; 18 is right",
+                format!("right by {openai}"),
+            ),
+            (
+                Scoring::Paper,
+                "No idea.",
+                "no answer could be read; 18 is right",
+                format!("wrong by {openai}, which reads none"),
+            ),
+            (
+                Scoring::Official,
+                "It is 18.",
+                "no answer could be read; 18 is right",
+                format!("right by {paper}"),
+            ),
+            (
+                Scoring::Official,
+                "#### 18",
+                "the answer read is 18, which is right",
+                format!("right by {paper}, too"),
+            ),
+            (
+                Scoring::Official,
+                "#### 18 of 20",
+                "the answer read is 18, which is right",
+                format!("wrong by {paper}, which reads 20"),
+            ),
+            (
+                Scoring::Official,
+                "#### 17",
+                "the answer read is 17; 18 is right",
+                format!("wrong by {paper}, which reads 17"),
+            ),
+        ] {
+            let problem = problem().scored(scoring);
+            let events = parse(&format!("answer {answer:?}")).unwrap();
+            let explanation = problem.explain(&problem.judge(&events).unwrap());
+            let facts = explanation.facts.iter().filter(|fact| ["read", "rules"].contains(&fact.label));
+            let facts: Vec<_> = facts.map(|fact| fact.content.to_text()).collect();
+            assert_eq!(facts, [read.to_owned(), rules], "{answer}");
+        }
     }
 
     #[test]

@@ -142,6 +142,11 @@ impl QuestionCase {
         Ok(Self { benchmark, line, prompt, card, tools: None, is_original: false })
     }
 
+    /// The same question under another id.
+    pub(super) fn with_id(&self, id: &str) -> Result<Self, CaseError> {
+        Self::of_line(self.benchmark, Line { id: id.to_owned(), ..self.line.clone() })
+    }
+
     /// The same, with tools for every run.
     #[must_use]
     pub fn with_tools(mut self, tools: MakePageTools) -> Self {

@@ -7,7 +7,7 @@ use planproof_measure::answers::Normalisation;
 use planproof_measure::supporting::SupportingFact;
 use planproof_suite::CaseError;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Benchmark;
 use super::case::{Line, QuestionCase};
@@ -48,6 +48,12 @@ enum Facts {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct TriviaFile {
+    /// `Web` or `Wikipedia`.
+    #[serde(default)]
+    domain: String,
+    /// Whether only the verified questions and pages count.
+    #[serde(default)]
+    verified_eval: bool,
     data: Vec<TriviaRow>,
 }
 
@@ -57,6 +63,19 @@ struct TriviaRow {
     question: String,
     question_id: String,
     answer: TriviaAnswer,
+    question_part_of_verified_eval: Option<bool>,
+    #[serde(default)]
+    entity_pages: Vec<TriviaPage>,
+    #[serde(default)]
+    search_results: Vec<TriviaPage>,
+}
+
+/// A page that may hold the answer.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct TriviaPage {
+    filename: Option<String>,
+    doc_part_of_verified_eval: Option<bool>,
 }
 
 /// The right answers, with the names of either copy.
@@ -126,7 +145,12 @@ pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Que
             }
         }
         Benchmark::TriviaQa if is_trivia_file(text) => {
-            for row in serde_json::from_str::<TriviaFile>(text).map_err(whole)?.data {
+            let TriviaFile { verified_eval, data, .. } = serde_json::from_str(text).map_err(whole)?;
+            for row in data {
+                // As in the official script, the others are no part of the evaluation.
+                if verified_eval && !read.is_verified(row.question_part_of_verified_eval, &row.question_id)? {
+                    continue;
+                }
                 read.trivia(row.question, Some(row.question_id), row.answer, None)?;
             }
         }
@@ -145,6 +169,49 @@ pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Que
         }
     }
     Ok(read.questions)
+}
+
+/// The pages of each question in a file of the web half of TriviaQA, by the question's id: the official script scores
+/// each pair of a question and a page, under the id `QUESTION--PAGE`. `None` for other data, whose questions it scores.
+///
+/// # Errors
+/// A page has no file name, or it is not said whether it is verified.
+pub(super) fn web_pages(text: &str, file: &str) -> Result<Option<HashMap<String, Vec<String>>>, DataError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if !is_trivia_file(text) {
+        return Ok(None);
+    }
+    let refuse = |error: serde_json::Error| {
+        DataError::of_json(file, None, &error).expecting(example(Benchmark::TriviaQa))
+    };
+    let TriviaFile { domain, verified_eval, data } = serde_json::from_str(text).map_err(refuse)?;
+    // A file without a domain is none of the published ones.
+    if domain.is_empty() || domain == "Wikipedia" {
+        return Ok(None);
+    }
+    let read = Reading { benchmark: Benchmark::TriviaQa, file, questions: Vec::new(), ids: HashSet::new() };
+    let mut found = HashMap::new();
+    for row in data {
+        let mut pages: Vec<String> = Vec::new();
+        for page in row.entity_pages.into_iter().chain(row.search_results) {
+            let id = &row.question_id;
+            if verified_eval && !read.is_verified(page.doc_part_of_verified_eval, id)? {
+                continue;
+            }
+            let name = page.filename.ok_or_else(|| {
+                read.fault(
+                    None,
+                    format!("question {id}: a page has no `Filename`, by which predictions name it"),
+                )
+            })?;
+            // The script has one answer for each pair.
+            if !pages.contains(&name) {
+                pages.push(name);
+            }
+        }
+        found.insert(row.question_id, pages);
+    }
+    Ok(Some(found))
 }
 
 /// What a question of the published data looks like.
@@ -210,19 +277,70 @@ pub(super) fn official_predictions(text: &str) -> Option<HashMap<String, String>
 }
 
 /// The sentences under `sp` of the same file of HotpotQA, by the ids of the questions; `None` if there are none at
-/// all.
+/// all. As in the official script, an entry that is no sentence is one that is not needed; with `is_original`, so is
+/// what stops that script. Otherwise a question whose value is no list has none.
 ///
 /// # Errors
-/// The value of `sp` has another form; the text says which is required.
-pub(super) fn official_facts(text: &str) -> Result<Option<HashMap<String, Vec<SupportingFact>>>, String> {
-    #[derive(Deserialize)]
-    struct Whole {
-        sp: Option<Value>,
-    }
+/// The value of `sp` has another form, or with `is_original` that of a question has one; the text says which is
+/// required.
+pub(super) fn official_facts(
+    text: &str,
+    is_original: bool,
+) -> Result<Option<HashMap<String, Vec<SupportingFact>>>, String> {
     // Lines of predictions are no single object, and so name no facts.
-    let Ok(Whole { sp: Some(named) }) = serde_json::from_str(text) else { return Ok(None) };
-    serde_json::from_value(named).map(Some).map_err(|error| {
-        format!("the supporting facts are no lists of titles with places ({error}): write {{\"answer\": {{...}}, \"sp\": {{\"ID\": [[\"TITLE\", 0]]}}}}")
+    let Ok(Value::Object(mut whole)) = serde_json::from_str(text) else { return Ok(None) };
+    let Some(named) = whole.remove("sp").filter(|named| !named.is_null()) else { return Ok(None) };
+    let Value::Object(named) = named else {
+        return Err("the supporting facts are no object: write {\"answer\": {...}, \"sp\": {\"ID\": [[\"TITLE\", 0]]}}".to_owned());
+    };
+    let mut found = HashMap::new();
+    for (id, value) in named {
+        let facts = match &value {
+            Value::Array(entries) => entries.iter().map(|entry| fact(entry, is_original)).collect(),
+            _ => None,
+        };
+        match facts {
+            Some(facts) => {
+                found.insert(id, facts);
+            }
+            None if is_original => {
+                return Err(format!(
+                    "the published script stops at the supporting facts of question {id}: write \"{id}\": [[\"TITLE\", 0]]"
+                ));
+            }
+            None => {}
+        }
+    }
+    Ok(Some(found))
+}
+
+/// An entry of the supporting facts of a question; `None` for what stops the official script, if that counts. The
+/// script makes a tuple of each entry, so that one of another form equals no sentence, but counts as named.
+fn fact(entry: &Value, is_original: bool) -> Option<SupportingFact> {
+    // Parts as Python compares them: `true` is 1, and `1.0` is.
+    let part = |value: &Value| match value {
+        Value::Bool(is_true) => json!(i64::from(*is_true)),
+        Value::Number(number) if number.as_f64().is_some_and(|it| it.fract() == 0.0 && it.abs() < 1e15) => {
+            json!(number.as_f64().unwrap_or_default() as i64)
+        }
+        other => other.clone(),
+    };
+    let parts: Vec<Value> = match entry {
+        Value::Array(parts) => parts.iter().map(part).collect(),
+        Value::String(text) => text.chars().map(|c| json!(c.to_string())).collect(),
+        Value::Object(map) => map.keys().map(|key| json!(key)).collect(),
+        _ if is_original => return None,
+        other => vec![other.clone()],
+    };
+    if is_original && parts.iter().any(|part| part.is_array() || part.is_object()) {
+        return None;
+    }
+    Some(match parts.as_slice() {
+        [Value::String(title), Value::Number(place)] if place.is_i64() => {
+            (title.clone(), place.as_i64().unwrap_or_default())
+        }
+        // No title has the character 0, so that this equals no sentence.
+        _ => (format!("\0{}", Value::Array(parts)), 0),
     })
 }
 
@@ -322,6 +440,19 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// Whether a question, or one of its pages, is part of the verified evaluation.
+    fn is_verified(&self, part: Option<bool>, id: &str) -> Result<bool, DataError> {
+        part.ok_or_else(|| {
+            self.fault(
+                None,
+                format!(
+                    "question {id}: `VerifiedEval` is true, so that `QuestionPartOfVerifiedEval` and \
+                     `DocPartOfVerifiedEval` have to say what is part of it"
+                ),
+            )
+        })
+    }
+
     fn fault(&self, line: Option<usize>, what: impl Display) -> DataError {
         DataError::new(self.file, line, what.to_string())
     }
@@ -401,11 +532,52 @@ mod tests {
         assert_eq!(found["t1--Other.txt"], "b");
         let hotpot = r#"{"answer":{"h":"x"},"sp":{"h":[["A",0]]}}"#;
         assert_eq!(official_predictions(hotpot).unwrap()["h"], "x");
-        assert_eq!(official_facts(hotpot).unwrap().unwrap()["h"], [("A".to_owned(), 0)]);
-        assert!(official_facts(r#"{"answer":{}}"#).unwrap().is_none());
-        assert!(official_facts(r#"{"answer":{},"sp":{"h":["A"]}}"#).unwrap_err().contains("write {"));
+        for is_original in [false, true] {
+            let facts = |text: &str| official_facts(text, is_original);
+            assert_eq!(facts(hotpot).unwrap().unwrap()["h"], [("A".to_owned(), 0)]);
+            for none in [r#"{"answer":{}}"#, r#"{"answer":{},"sp":null}"#, "[3]", "{}\n{}", "x"] {
+                assert!(facts(none).unwrap().is_none(), "{none}");
+            }
+            assert!(facts(r#"{"answer":{},"sp":["A"]}"#).unwrap_err().contains("write {"));
+        }
         for other in [r#"{"id":"t1","prediction":"a"}"#, r#"{"prediction":"a"}"#, "{\"a\":1}", "[]", "x"] {
             assert!(official_predictions(other).is_none(), "{other}");
+        }
+    }
+
+    /// An entry of another form equals no sentence and counts as named, as `tuple(entry)` of the official script does.
+    #[test]
+    fn an_odd_supporting_fact_is_judged_alone() {
+        let facts = |entries: &str, is_original| {
+            official_facts(&format!(r#"{{"answer":{{}},"sp":{{"h":{entries},"i":[["B",1]]}}}}"#), is_original)
+        };
+        let needed = [("A".to_owned(), 0), ("A".to_owned(), 1)];
+        for (entries, named, exact) in [
+            (r#"[["A",0],["A",1]]"#, 2, true),
+            // As Python compares numbers.
+            (r#"[["A",0.0],["A",true]]"#, 2, true),
+            (r#"[["A",0],["A",0.0],["A",false],["A",1]]"#, 2, true),
+            (r#"[["A",0],["A",1],["A",0,7]]"#, 3, false),
+            (r#"[["A",0],["A","1"]]"#, 2, false),
+            (r#"[["A",0],"A1",["A","1"]]"#, 2, false),
+            (r#"[["A",0],{"A":1},["A"],[]]"#, 3, false),
+            (r#"[["A",0.5]]"#, 1, false),
+        ] {
+            for is_original in [false, true] {
+                let found = facts(entries, is_original).unwrap().unwrap();
+                let distinct: HashSet<&SupportingFact> = found["h"].iter().collect();
+                let agreed = planproof_measure::supporting::facts(&found["h"], &needed);
+                assert_eq!((distinct.len(), agreed.is_exact), (named, exact), "{entries}");
+                assert_eq!(found["i"], [("B".to_owned(), 1)]);
+            }
+        }
+        // These stop the official script.
+        for entries in ["[7]", "[null]", r#"[["A",[0]]]"#, r#"[[{"A":0}]]"#, "7", "null"] {
+            let error = facts(entries, true).unwrap_err();
+            assert!(error.contains("of question h: write \"h\": [["), "{error}");
+            let found = facts(entries, false).unwrap().unwrap();
+            assert!(found.get("h").is_none_or(|it| it.len() == 1), "{entries}");
+            assert_eq!(found["i"].len(), 1);
         }
     }
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::{Outcome, Unit, pick_findings};
+use planproof_bench::{Finding, Outcome, Unit, pick_findings};
 use planproof_suite::{Case, Class, Verdict};
 
 use super::cases::{Budget, filter, named, write_list};
 use super::text::{Foreign, count, counted};
 use super::{NAME_CHARACTERS_MAX, Page, command, events, foot, run};
-use crate::{ReportedCampaign, shell_word};
+use crate::{DistinctFinding, ReportedCampaign, distinct, shell_word};
 
 /// Maximum number of distinct reasons listed for unscored runs, the most frequent first.
 const REASONS_MAX: usize = 20;
@@ -25,8 +25,12 @@ struct Failure<'a> {
     class: Class,
     /// Number of runs of the case that failed in this class.
     alike: usize,
-    /// Its number among all failures, as on the terminal.
+    /// The number of its finding, as on the terminal.
     number: usize,
+    /// Its place among the failures as they were picked.
+    place: usize,
+    /// Further cases with the same finding, which stand below; `None` if there are none, or it is one of them.
+    same: Option<String>,
     /// Whether it is open when the page is.
     is_shown: bool,
 }
@@ -34,10 +38,21 @@ struct Failure<'a> {
 /// Fewest findings that are shown in full, as on the terminal.
 const SHOWN_MIN: usize = 3;
 
-/// All failing cases, represented for each class by their first run that failed in it, in the order of their numbers.
-/// Also returns how many of them are shown in full: the smallest of each class, and at least so many as the terminal
-/// shows.
-fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
+/// Most cases named that have the same finding.
+const SAME_MAX: usize = 20;
+
+/// The failures of a campaign as a page shows them.
+struct Failures<'a> {
+    /// All failing cases, represented for each class by their first run that failed in it: first those that are shown
+    /// in full, then the others, each in the order of their numbers.
+    list: Vec<Failure<'a>>,
+    /// How many are shown in full: the smallest of each class, and at least so many as the terminal shows.
+    shown: usize,
+    /// How many distinct findings there are.
+    findings: usize,
+}
+
+fn failures<'a>(campaign: &ReportedCampaign<'a>) -> Failures<'a> {
     let cases = campaign.cases;
     let failure = |outcome: &'a Outcome| {
         let case = &**cases.get(outcome.ordinal as usize)?;
@@ -49,6 +64,8 @@ fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
             class: verdict.class()?,
             alike: 1,
             number: 0,
+            place: 0,
+            same: None,
             is_shown: false,
         })
     };
@@ -62,36 +79,54 @@ fn failures<'a>(campaign: &ReportedCampaign<'a>) -> (Vec<Failure<'a>>, usize) {
         first.alike += usize::from(is_same);
         is_same
     });
-    let numbers: HashMap<Unit, usize> = (1..)
-        .zip(pick_findings(cases, campaign.outcomes, usize::MAX))
-        .map(|(number, finding)| (Unit { ordinal: finding.ordinal, repeat: finding.repeat }, number))
-        .collect();
+    let picked = pick_findings(cases, campaign.outcomes, usize::MAX);
+    let unit = |finding: &Finding<'_>| Unit { ordinal: finding.ordinal, repeat: finding.repeat };
+    let places: HashMap<Unit, usize> =
+        picked.iter().enumerate().map(|(place, finding)| (unit(finding), place)).collect();
+    let found = distinct(picked);
     // One finding of each class comes before any second one, so these hold the smallest failure of each class.
-    let shown = classes.len().max(SHOWN_MIN).min(failures.len());
+    let shown = classes.len().max(SHOWN_MIN).min(found.len());
+    let all_of = |finding: &DistinctFinding<'_>| {
+        let first =
+            (unit(&finding.finding), (finding.number, finding.more_cases(SAME_MAX), finding.number <= shown));
+        let same = finding.same.iter().map(|same| (unit(same), (finding.number, None, false)));
+        std::iter::once(first).chain(same).collect::<Vec<_>>()
+    };
+    let mut numbered: HashMap<Unit, _> = found.iter().flat_map(all_of).collect();
     for failure in &mut failures {
-        failure.number = numbers.get(&failure.outcome.unit()).copied().unwrap_or_default();
-        failure.is_shown = failure.number <= shown;
+        let unit = failure.outcome.unit();
+        (failure.number, failure.same, failure.is_shown) = numbered.remove(&unit).unwrap_or_default();
+        failure.place = places.get(&unit).copied().unwrap_or_default();
     }
-    failures.sort_by_key(|failure| failure.number);
-    (failures, shown)
+    failures.sort_by_key(|failure| (!failure.is_shown, failure.number, failure.place));
+    Failures { list: failures, shown, findings: found.len() }
 }
 
 /// The findings that the page shows in full, a line each with a link to it, so that they are seen without scrolling.
 pub(super) fn in_short(campaign: &ReportedCampaign<'_>) -> Markup {
-    let (failures, shown) = failures(campaign);
+    let Failures { list, shown, findings } = failures(campaign);
     html! {
         @if shown > 0 {
             section aria-labelledby="findings" {
                 h2 #findings { "Findings" }
                 ol.findings {
-                    @for Failure { case, outcome, verdict, class, number, .. } in failures.iter().take(shown) {
+                    @for Failure { case, outcome, verdict, class, number, same, .. } in list.iter().take(shown) {
                         li {
                             a href=(format!("#{}", anchor(outcome))) { "Finding " (number) } " "
                             span.class { (class.as_str()) } " "
                             "case " (Foreign::short(&case.card().id, NAME_CHARACTERS_MAX)) ", "
                             (campaign.sized(case.card())) ": "
                             (run::gist(&case.explain(verdict)))
+                            @if let Some(same) = same {
+                                span.quiet { " The same in " (Foreign::short(same, NAME_CHARACTERS_MAX)) "." }
+                            }
                         }
+                    }
+                }
+                @if findings > shown {
+                    p.quiet {
+                        "Findings 1 to " (shown) " of " (count(findings as u64))
+                        "; the others are among the failing cases below."
                     }
                 }
             }
@@ -113,12 +148,11 @@ pub(super) fn write(
     budget: &mut Budget,
     page: &mut Page<'_>,
 ) -> io::Result<()> {
-    let (failures, findings) = failures(campaign);
+    let Failures { list: failures, shown, .. } = failures(campaign);
     if failures.is_empty() {
         return page.write(&nothing_failed(campaign));
     }
-    // The sort in `failures` puts the findings first.
-    let (findings, further) = failures.split_at(findings);
+    let (findings, further) = failures.split_at(shown);
     let kinds = failures.iter().map(|failure| (failure.class.as_str(), failure.case.card().size));
     page.write(&html! {
         (PreEscaped("<section aria-labelledby=\"failures\">"))
@@ -165,7 +199,7 @@ fn nothing_failed(campaign: &ReportedCampaign<'_>) -> Markup {
 
 /// One failing case.
 fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
-    let Failure { case, outcome, verdict, class, alike, number, is_shown } = failure;
+    let Failure { case, outcome, verdict, class, alike, number, same, is_shown, .. } = failure;
     let trace = campaign.traces.trace(outcome.unit());
     let card = case.card();
     let (explained, notes) = events::explain(*case, verdict, &trace);
@@ -188,6 +222,9 @@ fn show(failure: &Failure<'_>, campaign: &ReportedCampaign<'_>) -> Markup {
                 @if campaign.repeats > 1 {
                     span.quiet { (alike) " of " (campaign.repeats) " runs; repeat " (outcome.repeat) " is shown" } " "
                 }
+            }
+            @if let Some(same) = same {
+                p.quiet { "The same in " (Foreign::short(same, REASON_CHARACTERS_MAX)) "." }
             }
             (run::whole(&explained, trace.as_ref()))
             (foot(campaign, *case, outcome))

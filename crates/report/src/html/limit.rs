@@ -7,7 +7,7 @@ use super::chart::{Chart, ONE_LOOK, Point, Series, Style, success};
 use super::summary::{figure, or_dash, tokens};
 use super::text::{Foreign, count, percent_range, seconds};
 use super::{NAME_CHARACTERS_MAX, command};
-use crate::{ReportedCampaign, deciding_interval, limit_in_words};
+use crate::{ReportedCampaign, deciding_interval, limit_in_words, limit_is_decided, limit_lines};
 
 /// The result of the search.
 pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>) -> Markup {
@@ -31,7 +31,13 @@ pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>)
                 div.figure.lead {
                     p.name { "Capability limit" }
                     p.value { (limit(report)) }
-                    p { (limit_in_words(report)) }
+                    @if report.outcome != LimitOutcome::NotFinished && !limit_is_decided(report) {
+                        p { "by the measured rates alone" }
+                    }
+                    // The first line is the limit itself.
+                    @for (label, text) in limit_lines(report).iter().skip(1) {
+                        p { strong { (label) ":" } " " (text) }
+                    }
                 }
                 (figure("Runs", &count(totals.runs), &html! {
                     (count(totals.passed)) " passed, " (count(totals.unscored)) " unscored"
@@ -50,11 +56,9 @@ pub(super) fn key_figures(report: &LimitReport, campaign: &ReportedCampaign<'_>)
 }
 
 fn limit(report: &LimitReport) -> String {
-    match (report.outcome, report.limit) {
-        (_, Some(limit)) => format!("{limit} actions"),
-        (LimitOutcome::BelowFrom, None) => format!("below {}", report.plan.from),
-        (LimitOutcome::AboveTo, None) => format!("{} or more", report.plan.to),
-        (_, None) => "–".to_owned(),
+    match report.outcome {
+        LimitOutcome::NotFinished => "–".to_owned(),
+        _ => limit_in_words(report),
     }
 }
 

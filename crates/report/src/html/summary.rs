@@ -176,10 +176,10 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     (figure("Unscored", &count(report.unscored), &html! { "runs that say nothing about the agent" }))
                     (figure("Not run", &count(report.not_run), &html! { (words.not_run) }))
                 }
-                @for rate in report.baselines().iter() {
+                @for rate in report.baselines().iter().filter(|rate| rate.best().is_some()) {
                     (figure(rate.baseline.title, &or_dash(rate.best()), &html! { (rate.baseline.who) " would pass" }))
                 }
-                @for metric in &report.metrics.0 {
+                @for metric in report.metrics.0.iter().filter(|metric| metric.value.is_some()) {
                     @let [value, interval] = metric_words(metric);
                     (figure(metric.title, &value, &html! { @if metric.interval.is_some() { "95 % interval " (interval) } }))
                 }
@@ -348,12 +348,12 @@ pub(super) fn sections(sections: &Sections) -> Markup {
                 p.intro { (with_code(&Foreign::short(&section.intro, REASON_CHARACTERS_MAX))) }
                 @if !section.figures.is_empty() {
                     div.phrases {
-                        @for Figure { name, value, note } in &section.figures {
+                        @for Figure { name, value, note } in section.figures.iter().filter(|it| it.has_value()) {
                             (figure(name, value, &with_code(&Foreign::short(note, REASON_CHARACTERS_MAX))))
                         }
                     }
                 }
-                @for table in &section.tables { (table_of_section(table)) }
+                @for table in section.tables.iter().filter_map(Table::shown) { (table_of_section(&table)) }
             }
         }
     }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use maud::{Escaper, Render};
+// Under the name by which a page counts.
+pub(super) use planproof_suite::grouped as count;
 
 /// Text from outside (a task, an answer, a name, a command line), as shown on a page. Characters that are
 /// invisible, reorder their neighbours or are not text are replaced by their names (`⟨U+202E⟩`, `␀`), and the text
@@ -102,20 +104,6 @@ fn named(text: &str) -> String {
                 let _ = write!(out, "⟨U+{:04X}⟩", u32::from(c));
             }
         }
-    }
-    out
-}
-
-/// A number with thousands separators.
-pub(super) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        // Groups of three are counted from the last digit.
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
     }
     out
 }

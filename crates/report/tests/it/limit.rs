@@ -1,12 +1,16 @@
 //! Pages of searches for the capability limit, and reports of campaigns with repeats.
 
+use std::time::Duration;
+
 use planproof_bench::{LimitPlan, LimitReport, RunSummary, SummaryInput};
+use planproof_order::OrderSuite;
 use planproof_report::compare::{CaseChange, Comparison};
 use planproof_report::html::{self, HtmlLimits};
-use planproof_report::{csv, junit};
+use planproof_report::{csv, junit, limit_lines};
 use planproof_sim::SimKind;
-use planproof_suite::Card;
+use planproof_suite::{Card, Class, Scored, Suite as _};
 use planproof_synth::{PlanningCase, SynthesisOptions};
+use planproof_trace::Usage;
 
 use crate::campaigns::{TestCampaign, cases};
 use crate::markup::{Element, parse};
@@ -55,20 +59,122 @@ fn the_page_of_a_search_has_both_drawings_and_their_figures() {
     let page = page(|out| html::write_limit(&report, &campaign.reported(), &HtmlLimits::default(), out));
     assert_eq!(page.all("figure", "chart").len(), 2);
     let text = page.only("main", "").lines();
-    assert!(
-        text.contains("Capability limit") && text.contains("75 % or more of the cases pass up to 2 actions."),
-        "{text}"
-    );
-    assert!(
-        text.contains(" of 12 cases pass (95 % interval ") && text.contains("): plainly below."),
-        "{text}"
-    );
+    assert!(text.contains("Capability limit") && text.contains("by the measured rates alone"), "{text}");
+    for (label, words) in limit_lines(&report).iter().skip(1) {
+        assert!(text.contains(&format!("{label}: {words}")), "{words} {text}");
+    }
     assert!(text.contains("Success by difficulty"), "{text}");
     // A row for each number of actions and for each range of bits.
     let rows = page.find(&|element| element.name == "tbody");
     let counts: Vec<usize> = rows.iter().take(2).map(|body| body.all("tr", "").len()).collect();
     assert_eq!(counts, [report.levels.len(), report.by_bits.len()]);
     assert!(page.only("p", "banner").text().contains("SIMULATION"));
+}
+
+/// Searches in which so many of each ten cases of a level pass: what is certain is told apart from what is not.
+#[test]
+fn words_tell_what_is_decided_from_what_is_not() {
+    let whole = LimitPlan { early_stop: false, to: 5, threshold: 0.8, ..LimitPlan::default() };
+    let early = LimitPlan { early_stop: true, ..whole };
+    let all = LimitPlan { past_limit: true, ..whole };
+    let mut told = String::new();
+    for (name, plan, tenths, share) in [
+        ("found", whole, [10, 10, 4, 0], 1),
+        ("found, undecided before and behind", whole, [9, 10, 8, 7], 1),
+        ("found, with one undecided between", all, [10, 8, 10, 2], 1),
+        ("below from the beginning", whole, [0, 0, 0, 0], 1),
+        ("below from the beginning by the rates alone", whole, [7, 5, 5, 5], 1),
+        ("never below", LimitPlan { cases_per_pair: 40, ..whole }, [10, 10, 10, 10], 1),
+        ("never below by the rates alone", whole, [8, 8, 8, 8], 1),
+        ("early stops", early, [10, 10, 7, 0], 1),
+        ("not finished", whole, [10, 10, 10, 10], 2),
+        ("nothing run", whole, [10, 10, 10, 10], u32::MAX),
+    ] {
+        let planned: u32 = plan.levels().map(|(_, count)| count).sum();
+        let mut runs = Vec::new();
+        let mut cards = Vec::new();
+        for ((actions, count), tenths) in plan.levels().zip(tenths) {
+            for place in 0..count {
+                let ordinal = cards.len() as u32;
+                cards.push(Card::new(ordinal.to_string(), actions));
+                // Of a search that is not finished only the first part was run.
+                if ordinal < planned / share {
+                    runs.push(summary(ordinal, place % 10 < tenths));
+                }
+            }
+        }
+        let suite = OrderSuite::default();
+        let report = LimitReport::new(plan, input(&suite, &cards, &runs));
+        told += &format!("{name}\n");
+        for (label, text) in limit_lines(&report) {
+            told += &format!("  {label}: {text}\n");
+        }
+    }
+    insta::assert_snapshot!(told, @r"
+    found
+      Limit: 3 actions
+      Decided: 80 % or more of the cases pass up to 3 actions, fewer at 4 actions (40 % of 120 cases, 95 % interval 31.7 to 48.9)
+    found, undecided before and behind
+      Limit: 4 actions, by the measured rates alone
+      Decided: 80 % or more of the cases pass at 3 actions, fewer at 5 actions (70 % of 200 cases, 95 % interval 63.3 to 75.9)
+      Undecided: at 2 actions (90 % of 20 cases, 95 % interval 69.9 to 97.2) and at 4 actions (80 % of 120 cases, 95 % interval 72 to 86.2)
+    found, with one undecided between
+      Limit: 4 actions, by the measured rates alone
+      Decided: 80 % or more of the cases pass up to 2 actions and at 4, fewer at 5 actions (20 % of 200 cases, 95 % interval 15 to 26.1)
+      Undecided: at 3 actions (80 % of 60 cases, 95 % interval 68.2 to 88.2)
+    below from the beginning
+      Limit: below 2 actions
+      Decided: fewer than 80 % of the cases pass at 2 actions (0 % of 20 cases, 95 % interval 0 to 16.1)
+    below from the beginning by the rates alone
+      Limit: below 2 actions, by the measured rates alone
+      Decided: fewer than 80 % of the cases pass at 3 actions (50 % of 60 cases, 95 % interval 37.7 to 62.3)
+      Undecided: at 2 actions (70 % of 20 cases, 95 % interval 48.1 to 85.5)
+    never below
+      Limit: 5 actions or more
+      Decided: 80 % or more of the cases pass up to 5 actions
+    never below by the rates alone
+      Limit: 5 actions or more, by the measured rates alone
+      Undecided: at 2 actions (80 % of 20 cases, 95 % interval 58.4 to 91.9), at 3 actions (80 % of 60 cases, 95 % interval 68.2 to 88.2), at 4 actions (80 % of 120 cases, 95 % interval 72 to 86.2) and at 5 actions (80 % of 200 cases, 95 % interval 73.9 to 85)
+    early stops
+      Limit: 3 actions, by the measured rates alone
+      Decided: 80 % or more of the cases pass at 3 actions, fewer at 5 actions (0 % of 20 cases, 95 % interval 0 to 26.1)
+      Undecided: at 2 actions (100 % of 20 cases, 95 % interval 73.9 to 100) and at 4 actions (70 % of 120 cases, 95 % interval 55.6 to 82.2)
+    not finished
+      Limit: not known, because the search did not finish
+      Decided: 80 % or more of the cases pass up to 4 actions
+    nothing run
+      Limit: not known, because the search did not finish
+    ");
+}
+
+fn summary(ordinal: u32, passed: bool) -> RunSummary {
+    let order_error = Class::find(OrderSuite::default().classes(), "order_error").expect("there is one");
+    RunSummary {
+        ordinal,
+        repeat: 0,
+        scored: Some(Scored { class: (!passed).then_some(order_error), ..Scored::default() }),
+        wall: Duration::ZERO,
+        usage: Usage::default(),
+        monitor: None,
+        team: None,
+        memory: None,
+        requests: None,
+    }
+}
+
+fn input<'a>(suite: &'a OrderSuite, cards: &'a [Card], runs: &'a [RunSummary]) -> SummaryInput<'a> {
+    SummaryInput {
+        suite,
+        agent: "a",
+        model: None,
+        simulated: true,
+        cards,
+        repeats: 1,
+        runs,
+        synthesis: None,
+        cost: None,
+        ended_by: None,
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod campaigns;
 mod compare;
 mod csv;
 mod drawing;
+mod findings;
 mod html;
 mod infeasible;
 mod inspect;

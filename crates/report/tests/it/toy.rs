@@ -34,7 +34,7 @@ fn pictures_are_drawn_and_foreign_words_stay_words(page: &str) {
 pub(crate) const HOSTILE: &str =
     "</text></svg></style><script>alert('1')</script><img src=x onerror=\"x\"> & \u{202e}x";
 
-struct Sums;
+pub(crate) struct Sums;
 static CLASSES: [ClassInfo; 1] = [ClassInfo { name: "wrong_sum", meaning: "It is another number.", rank: 0 }];
 
 impl Suite for Sums {
@@ -59,10 +59,10 @@ impl Suite for Sums {
 }
 
 #[derive(Debug)]
-struct Sum(u64, Card, String);
+pub(crate) struct Sum(u64, Card, String);
 
 impl Sum {
-    fn of(number: u64) -> Arc<dyn Case> {
+    pub(crate) fn of(number: u64) -> Arc<dyn Case> {
         let (size, baselines) = (number.to_string().len() as u32, Vec::new());
         let (id, label, detail_sizes) = (format!("s{number}"), String::new(), [number as u32, 0]);
         let card = Card { id, label, size, detail_sizes, baselines, apart: None, marks: 0 };

@@ -16,7 +16,7 @@ use crate::receipt::Completion;
 use crate::seal::{Chain, SealKey};
 use crate::store::CaseDigests;
 use crate::verify::{campaign_digest, chain_so_far};
-use crate::{NewLesson, Sealed, StoreError};
+use crate::{NewCase, NewLesson, Sealed, StoreError};
 
 /// How long to collect events that nobody waits for before they are written.
 const GATHER: Duration = Duration::from_millis(2);
@@ -389,6 +389,7 @@ struct Statements<'c> {
     insert_run: Statement<'c>,
     finish_run: Statement<'c>,
     find_case: Statement<'c>,
+    store_case: Statement<'c>,
     insert_link: Statement<'c>,
     insert_lesson: Statement<'c>,
     set_progress: Statement<'c>,
@@ -423,6 +424,10 @@ impl<'c> Statements<'c> {
             )?,
             find_case: connection.prepare(
                 "SELECT case_id, json, summary FROM campaign_case WHERE campaign = ?1 AND ordinal >= ?2 ORDER BY ordinal",
+            )?,
+            store_case: connection.prepare(
+                "UPDATE campaign_case SET case_id = ?3, json = ?4, summary = ?5
+                 WHERE campaign = ?1 AND ordinal = ?2",
             )?,
             insert_link: connection.prepare(
                 "INSERT INTO link (campaign, number, seal, run, ordinal, repeat, digest, signature)
@@ -488,7 +493,15 @@ impl<'c> Statements<'c> {
             _ => {}
         }
         // Before the deletion, which becomes a link: the first call for a campaign sets up its chain.
-        let case = self.case(shared.seal.get(), key, campaign, ordinal)?;
+        let known = self.case(shared.seal.get(), key, campaign, ordinal)?;
+        let source = shared.deferred.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let case = match source.and_then(|source| source(ordinal)) {
+            Some(NewCase { id, json, summary }) => {
+                self.store_case.execute(params![key, ordinal, id, json, summary])?;
+                of_case(id.as_bytes(), json.as_bytes(), summary.as_ref().map(String::as_bytes))
+            }
+            None => known,
+        };
         if let Some((run, _, was_finished)) = former {
             self.delete_run.execute([run.0])?;
             // Only a finished run has a link, so only for such a run does the chain have to say that it was deleted.

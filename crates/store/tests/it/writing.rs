@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-use planproof_store::{Finish, RunStart, RunState, Store, StoreError, StoreLimits, Unit};
+use planproof_store::{Finish, NewCase, RunStart, RunState, Store, StoreError, StoreLimits, Unit};
 use planproof_trace::{Event, EventKind, LogicalClock, Recorder, Secrets};
 
 use crate::support::{
@@ -272,4 +272,36 @@ fn what_could_not_be_scored_is_run_again() {
     assert!(matches!(start(&writer, "a", 0, 0), Err(StoreError::AlreadyFinished { .. })));
     let campaign = store.campaign("a").expect("reads");
     assert_eq!((campaign.passed, campaign.unscored), (1, 0));
+}
+
+#[test]
+fn a_deferred_case_is_stored_when_its_first_run_starts() {
+    let directory = Directory::new();
+    let store = directory.store();
+    create(&store, "a", 3, 1);
+    let whole = |ordinal: u32| NewCase {
+        id: format!("case-{ordinal}"),
+        json: format!("{{\"n\":{ordinal},\"whole\":true}}"),
+        summary: Some("{}".to_owned()),
+    };
+    // Before there is a writer, and after it, as in a process that runs several campaigns.
+    store.defer_cases("a", Arc::new(move |ordinal| Some(whole(ordinal)))).expect("is there");
+    let writer = store.writer().expect("starts");
+    create(&store, "b", 2, 1);
+    store.defer_cases("b", Arc::new(move |ordinal| (ordinal == 1).then(|| whole(1)))).expect("is there");
+    assert!(matches!(store.defer_cases("c", Arc::new(|_| None)), Err(StoreError::UnknownCampaign { .. })));
+    for (campaign, ordinal) in [("a", 0), ("a", 2), ("b", 0), ("b", 1)] {
+        let run = start(&writer, campaign, ordinal, 0).expect("starts");
+        writer.finish_run(run, &PASSED).wait().expect("commits");
+    }
+    let stored = |campaign: &str| -> Vec<bool> {
+        let cases = store.cases(campaign).expect("reads");
+        cases.map(|case| case.expect("reads").json.contains("whole")).collect()
+    };
+    assert_eq!((stored("a"), stored("b")), (vec![true, false, true], vec![false, true]));
+    // The digest of a run covers its case as it is stored.
+    for (campaign, ordinal) in [("a", 0), ("a", 2), ("b", 0), ("b", 1)] {
+        let run = store.run(campaign, Unit { ordinal, repeat: 0 }).expect("reads").expect("is there");
+        assert!(run.row.is_checked && run.row.damage.is_none(), "{campaign} {ordinal}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use planproof_trace::{Tool, WrittenObject};
+use planproof_trace::{Tool, WrittenObject, plain_message};
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, RoleClient};
 use serde::Deserialize;
@@ -83,13 +83,13 @@ impl Listed {
     /// Why the page is no list.
     fn add(&mut self, page: &str, known: &HashSet<&str>) -> Result<Option<String>, String> {
         let page: Page<'_> = serde_json::from_str(page)
-            .map_err(|error| format!("its list of tools is not understood: {error}"))?;
+            .map_err(|error| not_understood("its list of tools is not understood", &error))?;
         let tools = page.tools.map_or("null", RawValue::get);
         let tools: Vec<&RawValue> = match tools.as_bytes() {
             // Some languages write an empty list as null.
             b"null" => Vec::new(),
             [b'[', ..] => {
-                serde_json::from_str(tools).map_err(|error| format!("its list of tools: {error}"))?
+                serde_json::from_str(tools).map_err(|error| not_understood("its list of tools", &error))?
             }
             _ => return Err(format!("its `tools` are {}, not a list", kind(tools))),
         };
@@ -205,6 +205,11 @@ fn usable_schema(json: Option<&RawValue>) -> Result<WrittenObject, String> {
             Err(format!("its input schema is no JSON Schema: at {place}: {error}"))
         }
     }
+}
+
+/// What the parser says of a part of an answer.
+fn not_understood(what: &str, error: &serde_json::Error) -> String {
+    format!("{what}: {}", plain_message(&error.to_string()))
 }
 
 #[cfg(test)]

@@ -41,9 +41,20 @@ fn gist(detail: &TripDetail) -> String {
         _ => {
             let more = failed.len().saturating_sub(FINDINGS_NAMED_MAX);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let named = failed.iter().take(FINDINGS_NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
-            format!("failed: {named}{more}")
+            let named = failed.iter().take(FINDINGS_NAMED_MAX).map(|check| named(detail, check));
+            format!("{}{more}", named.collect::<Vec<_>>().join("; "))
         }
+    }
+}
+
+/// What failed a check: "Taco Inn comes again on day 2 (Diverse Restaurants)"; without a finding, which check failed.
+fn named(detail: &TripDetail, check: &str) -> String {
+    match detail.findings.iter().find(|found| found.check == check) {
+        Some(ListedFinding { day, what, .. }) => {
+            let day = day.map(|day| format!(" on day {day}")).unwrap_or_default();
+            format!("{}{day} ({check})", on_one_line(what))
+        }
+        None => format!("failed: {check}"),
     }
 }
 
@@ -58,7 +69,9 @@ pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
         let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
     };
-    let mut facts = Vec::new();
+    // What is wrong is said before the plan, which is long.
+    let mut facts: Vec<Fact> =
+        detail.findings.iter().map(|found| Fact::text("wrong", in_words(found))).collect();
     if let Some(plan) = &detail.plan {
         match case.task().options.mode {
             QueryMode::Reading => facts.push(Fact::text("read", plan.to_string())),
@@ -67,7 +80,6 @@ pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
             }
         }
     }
-    facts.extend(detail.findings.iter().map(|found| Fact::text("found", in_words(found))));
     facts.extend(detail.fault.iter().map(|fault| Fact::text("fault", fault.clone())));
     if let Some(cost) = detail.cost {
         let budget = case.task().query.budget;

@@ -10,7 +10,7 @@ use planproof_order::synth::TopicBank;
 
 use planproof_runner::{Cases, StoredOptions};
 
-use super::cases;
+use super::cases::{self, Drawn};
 use super::options::command_of;
 use crate::arguments::{LimitArguments, TestArguments};
 use crate::commands::check::judge_options;
@@ -58,6 +58,14 @@ impl CampaignCommand<'_> {
                 cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
             }
             Self::Bench(makes, _) => makes.make(),
+        }
+    }
+
+    /// How the cases of a search for a limit are drawn.
+    pub(super) fn levels(&self, seed: u64) -> Result<Option<Vec<Drawn>>, Failure> {
+        match self {
+            Self::Limit(plan, arguments) => cases::levels(plan, &arguments.shape, seed).map(Some),
+            Self::Test(_) | Self::Bench(..) => Ok(None),
         }
     }
 

@@ -8,7 +8,7 @@ use planproof_order::synth::{
     Day, InfeasibleShare, JudgeOptions, PlanningCase, SynthesisCounts, SynthesisOptions, Synthesizer,
     TimeOptions, TopicBank, Wordings,
 };
-use planproof_order::{OrderSuite, SolverMeter};
+use planproof_order::{DrawnCases, DrawnLevel, OrderSuite, SolverMeter};
 use planproof_runner::{CASES_MAX, Cases, CasesOrigin};
 use planproof_suite::Case;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub(super) enum Making {
 /// Everything that is needed to draw the same cases again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Drawn {
+pub(crate) struct Drawn {
     /// In decimal digits, because many readers lose precision above 2^53.
     seed: String,
     first: u64,
@@ -122,6 +122,12 @@ pub(super) fn of_levels(
     seed: u64,
     (judge, bank): (JudgeOptions, &TopicBank),
 ) -> Result<Cases, Failure> {
+    let levels = levels(plan, shape, seed)?;
+    Ok(of_topics(draw_levels(levels, &OrderSuite::new(judge), bank)?, shape))
+}
+
+/// How these are drawn.
+pub(super) fn levels(plan: &LimitPlan, shape: &ShapeArguments, seed: u64) -> Result<Vec<Drawn>, Failure> {
     let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
     if count > CASES_MAX {
         return Err(Failure::usage(format!(
@@ -135,8 +141,15 @@ pub(super) fn of_levels(
             CaseArguments { actions: (actions, actions), first, infeasible: None, shape: shape.clone() };
         Drawn::of(&draw, seed, count.into())
     };
-    let levels = plan.levels().map(level).collect::<Result<_, _>>()?;
-    Ok(of_topics(draw_levels(levels, &OrderSuite::new(judge), bank)?, shape))
+    plan.levels().map(level).collect()
+}
+
+/// How the cases of levels are drawn again, one by one.
+pub(super) fn drawn_again(levels: &[Drawn], bank: &TopicBank) -> Result<DrawnCases, Failure> {
+    let seed = levels.first().map_or(Ok(0), Drawn::seed)?;
+    let level =
+        |drawn: &Drawn| DrawnLevel { first: drawn.first, count: drawn.count, options: drawn.options() };
+    Ok(DrawnCases { seed, levels: levels.iter().map(level).collect(), bank: bank.clone() })
 }
 
 /// Makes cases again as they were made, with the topics that come with planproof.
@@ -164,7 +177,7 @@ fn draw_levels(levels: Vec<Drawn>, suite: &OrderSuite, bank: &TopicBank) -> Resu
     if all.cases.len() as u64 > CASES_MAX {
         return Err(Failure::usage(format!("a campaign has at most {CASES_MAX} cases")));
     }
-    Ok(Cases { origin: Making::Levels(levels).into(), ..all })
+    Ok(Cases { origin: Making::Levels(levels).into(), named: Some(DrawnCases::line), ..all })
 }
 
 impl Making {
@@ -183,6 +196,10 @@ impl From<Making> for CasesOrigin {
         // All its keys are strings, so it can be written.
         Self::Made(serde_json::to_value(how).unwrap_or_default())
     }
+}
+
+fn invalid() -> Failure {
+    Failure::usage("the seed or the number of the drawn cases is invalid")
 }
 
 impl Drawn {
@@ -223,6 +240,10 @@ impl Drawn {
         })
     }
 
+    fn seed(&self) -> Result<u64, Failure> {
+        self.seed.parse().map_err(|_| invalid())
+    }
+
     fn options(&self) -> SynthesisOptions {
         SynthesisOptions {
             actions_min: self.actions_min,
@@ -243,9 +264,9 @@ impl Drawn {
     /// Draws the cases.
     fn draw_from(self, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
         // A recording may come from anywhere, so its numbers are checked as if they were typed.
-        let wrong = || Failure::usage("the seed or the number of the drawn cases is invalid");
-        let seed: u64 = self.seed.parse().map_err(|_| wrong())?;
-        let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX).ok_or_else(wrong)?;
+        let seed = self.seed()?;
+        let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX);
+        let end = end.ok_or_else(invalid)?;
         let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), bank)
             .map_err(|error| select::no_synthesis(error, bank))?;
         let mut counts = SynthesisCounts::default();

@@ -6,8 +6,8 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use planproof_order::OrderSuite;
 use planproof_order::synth::{PlanningCase, TopicBank, file::read_case};
+use planproof_order::{DrawnCases, OrderSuite};
 use planproof_runner::{Cases, RequestedCampaign};
 use planproof_store::Store;
 
@@ -52,6 +52,10 @@ impl Like {
         let mut cases = Vec::new();
         for case in store.cases(&row.id)? {
             let case = case?;
+            // A search for a limit only names the cases that it did not run.
+            if DrawnCases::named(&case.json).is_some() {
+                continue;
+            }
             let read = read_case(&case.json);
             cases.push(
                 read.map_err(|error| Failure::outside(format!("case {} of {}: {error}", case.id, row.id)))?,

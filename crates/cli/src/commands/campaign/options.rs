@@ -8,14 +8,15 @@ use planproof_agents::{REPLY_TOKENS, RunLimits};
 use planproof_bench::Campaign;
 use planproof_bench::SynthesisUse;
 use planproof_bench::studies::ShrinkOptions;
-use planproof_order::DissectOptions;
 use planproof_order::synth::{JudgeOptions, TopicBank};
+use planproof_order::{DissectOptions, DrawnCases};
 use planproof_report::CommandLines;
 use planproof_runner::{ProgramOptions, StoredOptions};
 use planproof_suite::Suite;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::cases::{self, Drawn};
 use crate::arguments::{STORE_DEFAULT, TIMEOUT_SECONDS};
 use crate::failure::Failure;
 use crate::{secrets, suites};
@@ -23,7 +24,7 @@ use crate::{secrets, suites};
 /// The suite of a campaign that names none.
 pub(crate) const ORDER: &str = "order";
 
-/// Options that only campaigns of one suite have: all of them are for orders, except the last two.
+/// Options that only campaigns of one suite have: all of them are for orders, except those of tools.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OrderOptions {
@@ -45,6 +46,10 @@ pub(crate) struct OrderOptions {
     /// The pages that the tools of questions search; absent for those of planproof, or for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pages: Option<String>,
+    /// How the cases of a search for a limit were drawn, of which the store only names those that were not run; absent
+    /// in other campaigns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) levels: Option<Vec<Drawn>>,
 }
 
 impl Default for OrderOptions {
@@ -66,6 +71,7 @@ impl OrderOptions {
             topics: None,
             media: None,
             pages: None,
+            levels: None,
         }
     }
 
@@ -90,6 +96,14 @@ impl OrderOptions {
     pub(crate) fn judge(&self) -> JudgeOptions {
         let Self { repeated_fails, distractor_fails, at_once_fails, .. } = *self;
         JudgeOptions { repeated_fails, distractor_fails, at_once_fails }
+    }
+
+    /// How its cases are drawn again that the store only names.
+    ///
+    /// # Errors
+    /// The options make no sense.
+    pub(crate) fn drawn(&self) -> Result<Option<DrawnCases>, Failure> {
+        self.levels.as_deref().map(|levels| cases::drawn_again(levels, self.bank())).transpose()
     }
 
     /// The topics that its cases are about.

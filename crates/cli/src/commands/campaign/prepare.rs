@@ -191,6 +191,10 @@ fn begin(
     if let Some(like) = &like {
         like.run(&mut new, global);
     }
+    if let Some(levels) = command.levels(new.seed)? {
+        order.levels = Some(levels);
+        new.of_suite = order.to_map();
+    }
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
     let cases = || match &like {
         Some(like) => Ok(like.cases(&order)),
@@ -335,8 +339,10 @@ fn replay(
         &format!("the recording {shown}"),
         ("replay it with", &format!("--replay {shown}")),
     )?;
-    let cases = recorded.cases(&world)?;
+    let mut cases = recorded.cases(&world)?;
     let order = OrderOptions::of(&note.options)?;
+    // The campaign keeps the options of the recording, and without these its cases could not be drawn again.
+    cases.named = cases.named.filter(|_| order.levels.is_some());
     wanted::replay_must_be_wanted(&recorded, &order, agent.as_ref(), (command.media(), command.pages()))?;
     must_agree((&recorded, &order), &cases.cases, agent.as_ref(), arguments, &command, global)?;
     command.must_be_shrunk(order.shrink.as_ref())?;

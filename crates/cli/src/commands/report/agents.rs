@@ -130,7 +130,7 @@ fn cells(row: &AgentRow, is_monitored: bool) -> Vec<String> {
     if is_monitored {
         cells.extend(match &row.monitor {
             Some(used) => {
-                [used.corrections, used.discarded_tokens, used.repeated_tokens].map(|n| n.to_string())
+                [used.corrections, used.discarded_tokens, used.repeated_tokens].map(planproof_suite::grouped)
             }
             None => [(); 3].map(|()| dash()),
         });

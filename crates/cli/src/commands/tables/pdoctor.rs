@@ -237,7 +237,7 @@ pub(super) fn text(tables: &Tables, wanted: Option<u32>) -> String {
             let title = format!("Failures by root cause{form}, in per cent [95 %] ({counted})");
             out += &format!("{}\n\n{:#}\n", render::text(&title), causes(tables, is_time_form, threshold));
             out += &render::text(&format!(
-                "Failed: cases within the capability limit, where Within says one; else of the whole campaign.\n\
+                "Failed: cases within the capability limit, where a column Within says one; else of the whole campaign.\n\
                  Used: of the dissected ones of these at most {ERRORS_MAX}, drawn. Shares are of the used ones with a \
                  cause;\nno cause: undecided or not finished.\n\n"
             ));
