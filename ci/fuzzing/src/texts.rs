@@ -40,7 +40,7 @@ pub(crate) fn specification(bytes: &[u8]) {
 pub(crate) fn rules(bytes: &[u8]) {
     let source = text(bytes);
     let rules = match RuleSet::read(&source) {
-        Ok(rules) => rules,
+        Ok(rules) => Arc::new(rules),
         Err(faults) => {
             let lines = source.split('\n').count();
             assert!(

@@ -176,7 +176,8 @@ fn rules(criterion: &mut Criterion) {
             format!("- {{id: r{number}, {demand}}}\n")
         };
         let text: String = (0..count).map(rule).collect();
-        let rules = RuleSet::read(&format!("schema: planproof/rules/v1\nrules:\n{text}")).expect("rules");
+        let read = RuleSet::read(&format!("schema: planproof/rules/v1\nrules:\n{text}"));
+        let rules = Arc::new(read.expect("rules"));
         let mut session = Session::new(&rules);
         for number in 0..100 {
             let (tool, arguments) =

@@ -6,15 +6,17 @@
 //! registers beside it, and a rule with `per` has one automaton for each value found there.
 //!
 //! ```
+//! use std::sync::Arc;
+//!
 //! use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent, Verdict};
 //! use serde_json::json;
 //!
-//! let rules = RuleSet::read(
+//! let rules = Arc::new(RuleSet::read(
 //!     "schema: planproof/rules/v1\n\
 //!      rules:\n\
 //!      - {id: look-first, requires: {call: refund, done: get_order}, per: /order_id}\n",
 //! )
-//! .map_err(|faults| faults[0].to_string())?;
+//! .map_err(|faults| faults[0].to_string())?);
 //! let mut session = Session::new(&rules);
 //! let order = json!({"order_id": 17});
 //! session.observe(&SessionEvent::new(Moment::Call, "get_order", &order))?;

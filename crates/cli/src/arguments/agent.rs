@@ -309,6 +309,12 @@ pub(crate) struct RunArguments {
     /// PLANPROOF_TOKEN_NAME to the server. The tools are real, and so are the effects of calls.
     #[arg(long, value_name = "SOURCE")]
     pub(crate) tools: Vec<String>,
+    /// Deny calls that violate these rules (rules v1).
+    ///
+    /// The agent reads which rule denied the call, and why. What the rules still demand when it has answered is
+    /// reported, and the exit status is 1.
+    #[arg(long, value_name = "FILE", requires = "tools")]
+    pub(crate) rules: Option<PathBuf>,
     /// Write the trace (trace v1) to this file while the agent runs.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use planproof_spec::rules::search::{Found, SampleCall};
 use planproof_spec::rules::{Fault, JSON_SCHEMA, Meaning, Review, Rule, RuleSet};
@@ -77,6 +78,16 @@ fn check(
         0 => Ok(ExitCode::Passed),
         _ => Err(Failure::usage(format!("{bad} of {} cannot be used", counted(files.len(), "rules file")))),
     }
+}
+
+/// The rules of a file that is used for something else than being checked.
+pub(super) fn rules_of(path: &Path) -> Result<Arc<RuleSet>, Failure> {
+    RuleSet::read(&select::read_text(path)?).map(Arc::new).map_err(|faults| {
+        for fault in faults.iter().take(SHOWN_MAX) {
+            tell!("{}:{fault}", path.display());
+        }
+        Failure::usage(format!("{} cannot be used: see `planproof rules check`", path.display()))
+    })
 }
 
 fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &Review) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! `planproof run`: an agent on a user's own tools, with its trace shown live.
 
 mod live;
+mod ruled;
 mod system;
 pub(crate) mod transcript;
 
@@ -13,18 +14,22 @@ use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, S
 use planproof_bench::AgentUnderTest;
 use planproof_model::Model;
 use planproof_runner::{KeyNeeded, ProgramOptions};
+use planproof_spec::rules::RuleSet;
 use planproof_tools::{ClientLimits, CombinedTools, Toolbox, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
 use tokio::sync::oneshot;
 
+use super::rules::rules_of;
 use super::tool_sources::Source;
 use super::{runtime, tool_sources};
 use crate::arguments::{Global, ModelArguments, ReviewChoice, RunArguments, Think};
 use crate::failure::{ExitCode, Failure};
+use crate::progress::tell;
 use crate::terminal;
 use crate::values::seconds;
 use crate::{review, secrets, select, signals, wanted};
 use live::{LiveSink, LiveTrace};
+use ruled::RuledTools;
 use system::Instructed;
 
 /// The text in place of the case's id in the header of a trace.
@@ -37,6 +42,8 @@ struct Prepared {
     task: String,
     limits: RunLimits,
     sources: Vec<Source>,
+    /// With the name of their file.
+    rules: Option<(String, Arc<RuleSet>)>,
     tool_limits: ClientLimits,
     trace: Option<fs::File>,
     seed: u64,
@@ -94,6 +101,10 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let call = seconds(arguments.tool_timeout);
     let tool_limits = ClientLimits { call, ..ClientLimits::default() };
     let sources = tool_sources::parse(&arguments.tools)?;
+    let rules = match &arguments.rules {
+        Some(path) => Some((path.display().to_string(), rules_of(path)?)),
+        None => None,
+    };
     let is_from_stdin = arguments.task == "-";
     let task = if is_from_stdin { select::read_text(Path::new("-"))? } else { arguments.task.clone() };
     let task = task.trim().to_owned();
@@ -111,7 +122,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     }
     let reviewing = review::reviewing(arguments.review, &name)?;
     let seed = global.seed;
-    Ok(Prepared { name, agent, task, limits, sources, tool_limits, trace, seed, reviewing, asks })
+    Ok(Prepared { name, agent, task, limits, sources, rules, tool_limits, trace, seed, reviewing, asks })
 }
 
 /// Opens the file for the trace. Its old content stays until the agent begins.
@@ -147,6 +158,18 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
     let tools = CombinedTools::new(sources).map_err(|error| Failure::usage(error.to_string()))?;
     let tools = Arc::new(tools);
     tool_sources::introduce(&tools, global);
+    let ruled = match &prepared.rules {
+        Some((file, rules)) => {
+            let names: Vec<String> = tools.tools().iter().map(|tool| tool.name.clone()).collect();
+            if let Some(fault) = rules.unknown_tools(&names).first() {
+                tools.close().await;
+                return Err(Failure::usage(format!("{file}:{fault}")));
+            }
+            let toolbox = Arc::clone(&tools) as Arc<dyn Toolbox>;
+            Some(Arc::new(RuledTools::new(toolbox, Arc::clone(rules))))
+        }
+        None => None,
+    };
     select::warn_of_tools(&prepared.name, || Ok(tools.tools().to_vec()))?;
     if prepared.asks {
         let agreed = tokio::select! {
@@ -163,10 +186,14 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
     let trace = prepared.trace.take();
     let is_kept = trace.is_some();
     let (live, recorder) = begin(&prepared, trace, &tools, global);
+    let toolbox = match &ruled {
+        Some(ruled) => Arc::clone(ruled) as Arc<dyn Toolbox>,
+        None => Arc::clone(&tools) as Arc<dyn Toolbox>,
+    };
     let finished = tokio::select! {
         biased;
         () = &mut stop => None,
-        result = run_agent(&prepared, &tools, &recorder) => Some(result),
+        result = run_agent(&prepared, &toolbox, &recorder) => Some(result),
     };
     // Before any return, so that the servers of tools end with the run, whatever came of it.
     tools.close().await;
@@ -176,7 +203,12 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
         return Err(Failure::outside(format!("interrupted{kept}")));
     };
     result?;
-    conclude(recorder.take_events().pop().map(|event| event.kind), &live, global)
+    let code = conclude(recorder.take_events().pop().map(|event| event.kind), &live, global)?;
+    let unsatisfied = ruled.map(|ruled| ruled.unsatisfied()).unwrap_or_default();
+    for rule in &unsatisfied {
+        tell!("not satisfied when the run ended: {rule}");
+    }
+    Ok(if code == ExitCode::Passed && !unsatisfied.is_empty() { ExitCode::Failed } else { code })
 }
 
 /// Asks the person at the terminal.
@@ -225,15 +257,14 @@ fn begin(
 
 async fn run_agent(
     prepared: &Prepared,
-    tools: &Arc<CombinedTools>,
+    toolbox: &Arc<dyn Toolbox>,
     recorder: &Recorder,
 ) -> Result<(), Failure> {
-    let toolbox = Arc::clone(tools) as Arc<dyn Toolbox>;
     let surroundings = Surroundings::new(select::random_bytes);
     // No campaign: there is no earlier part of a run to resume from, and `prepare` has refused agents with a memory.
     let run = RunContext {
         query: &prepared.task,
-        toolbox: &toolbox,
+        toolbox,
         limits: &prepared.limits,
         seed: prepared.seed,
         recorder,

@@ -533,3 +533,56 @@ fn sources_of_pages_that_cannot_be_used_are_refused() {
     }
     assert_eq!(server.requests(), 0);
 }
+
+#[test]
+fn calls_that_violate_rules_are_denied() {
+    let place = Place::new();
+    let rules = "schema: planproof/rules/v1\nrules:\n\
+                 - {id: no-division, never: {call: calculator, where: {/expression: {matches: '.*/.*'}}}, why: Divide by hand.}\n\
+                 - {id: twice, at-most: {done: calculator, times: 2}}\n\
+                 - {id: check, followed-by: [{done: calculator}, {call: calculator, where: {/expression: 7 * 6}}]}\n";
+    place.write("rules.yaml", rules);
+    let server = StandIn::start(|number, _| match number {
+        0 => call(1, "calculator", r#"{"expression": "1 / 2"}"#),
+        1 => call(2, "calculator", r#"{"expression": "6 * 7"}"#),
+        2 => call(3, "calculator", r#"{"expression": "6 * 8"}"#),
+        3 => call(4, "calculator", r#"{"expression": "6 * 9"}"#),
+        _ => say("42."),
+    });
+    let arguments = ["Calculate.", "--tools", "calculator", "--rules", "rules.yaml", "--trace", "t.jsonl"];
+    let run = run(&server, &place, &arguments).code(1);
+    // The agent reads why, and the tool never sees the call.
+    let results: Vec<String> = server.bodies()[4]["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|message| message["role"] == "tool")
+        .map(|message| message["content"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        results,
+        [
+            "The call is denied by rule no-division: A call of calculator with /expression that matches `.*/.*` \
+             never comes. Divide by hand.",
+            "42",
+            "48",
+            "The call is denied by rule twice: A result of calculator comes at most 2 times.",
+        ]
+    );
+    assert!(
+        run.err.ends_with(
+            "not satisfied when the run ended: check: After a result of calculator comes a call of calculator with \
+             /expression \"7 * 6\", before the session ends\n"
+        ),
+        "{}",
+        run.err
+    );
+    // In the trace, too, denied calls never happened.
+    let checked = place.run("check --rules rules.yaml t.jsonl").code(1);
+    assert!(checked.out.contains("1 of 3 rules violated\n  check: "), "{}", checked.out);
+    // A rule about a tool that is not there is a slip.
+    place.write("rules.yaml", &rules.replace("call: calculator", "call: calculatr"));
+    let run = crate::run::run(&server, &place, &arguments).code(2);
+    let expected = "rules.yaml:3:3: rule `no-division` can never match: no tool is called `calculatr`";
+    assert!(run.err.contains(expected), "{}", run.err);
+}

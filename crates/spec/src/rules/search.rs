@@ -8,6 +8,7 @@
 //! of them, the search says so.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +34,7 @@ pub struct SampleCall {
 }
 
 impl SampleCall {
-    fn observe(&self, session: &mut Session<'_>) -> bool {
+    fn observe(&self, session: &mut Session) -> bool {
         let event = |moment| SessionEvent::new(moment, &self.tool, &self.arguments);
         let call = session.observe(&event(Moment::Call));
         let outcome = match &self.outcome {
@@ -168,21 +169,21 @@ pub fn connected(rules: &RuleSet, rule: usize) -> Vec<usize> {
     group.into_iter().collect()
 }
 
-fn only(rules: &RuleSet, numbers: &[usize]) -> RuleSet {
-    RuleSet {
+fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
+    Arc::new(RuleSet {
         rules: numbers.iter().map(|number| rules.rules[*number].clone()).collect(),
         compiled: numbers.iter().map(|number| rules.compiled[*number].clone()).collect(),
-    }
+    })
 }
 
 /// Goes through the sessions of these calls, shortest first. `is_goal` and `is_hopeful` (can a longer session still be
 /// one?) are given the session and whether it has a call that `is_marked`.
 fn search(
-    rules: &RuleSet,
+    rules: &Arc<RuleSet>,
     calls: &[SampleCall],
     is_marked: impl Fn(&SampleCall) -> bool,
-    is_goal: impl Fn(&Session<'_>, bool) -> bool,
-    is_hopeful: impl Fn(&Session<'_>) -> bool,
+    is_goal: impl Fn(&Session, bool) -> bool,
+    is_hopeful: impl Fn(&Session) -> bool,
 ) -> Found {
     let mut seen = HashSet::new();
     // The last call of each session that was reached, and the number of the session before it.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -62,8 +63,8 @@ impl std::error::Error for TooManyValues {}
 
 /// A session that is in progress. Cheap to clone as long as it remembers few values.
 #[derive(Debug, Clone)]
-pub struct Session<'r> {
-    rules: &'r RuleSet,
+pub struct Session {
+    rules: Arc<RuleSet>,
     states: Vec<State>,
 }
 
@@ -120,16 +121,16 @@ impl Instance {
     }
 }
 
-impl<'r> Session<'r> {
+impl Session {
     /// A session without an event.
-    pub fn new(rules: &'r RuleSet) -> Self {
+    pub fn new(rules: &Arc<RuleSet>) -> Self {
         let states = rules.rules.iter().zip(&rules.compiled).map(|(rule, compiled)| {
             let common = Instance { position: compiled.start(), values: HashSet::new() };
             // Without a value there is nothing that even an impossible rule could be violated by.
             let is_violated = common.position == DEAD && rule.per.is_none();
             State { common, by_value: HashMap::new(), is_violated }
         });
-        Self { rules, states: states.collect() }
+        Self { rules: Arc::clone(rules), states: states.collect() }
     }
 
     /// Takes the next event. Takes time in the number of rules that it concerns.

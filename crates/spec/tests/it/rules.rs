@@ -1,5 +1,7 @@
 //! Rules of sessions: the automata against the definitions, and what a file may say.
 
+use std::sync::Arc;
+
 use planproof_spec::rules::search::{self, Found};
 use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent, Verdict, textbook};
 use proptest::prelude::*;
@@ -21,9 +23,9 @@ impl Event {
     }
 }
 
-fn rules(text: &str) -> RuleSet {
-    RuleSet::read(&format!("schema: planproof/rules/v1\nrules:\n{text}"))
-        .unwrap_or_else(|faults| panic!("{text}: {}", faults[0]))
+fn rules(text: &str) -> Arc<RuleSet> {
+    let read = RuleSet::read(&format!("schema: planproof/rules/v1\nrules:\n{text}"));
+    Arc::new(read.unwrap_or_else(|faults| panic!("{text}: {}", faults[0])))
 }
 
 /// A few tools, arguments and results, so that rules often meet.
@@ -319,7 +321,7 @@ fn what_is_wrong_is_said_with_its_place() {
 fn names_of_tools_have_servers_and_aliases() {
     let text = "schema: planproof/rules/v1\naliases: {refund: [pay.refund, shop/give_back]}\n\
                 rules:\n- {id: x, never: {call: refund}}\n- {id: y, never: {call: crm/find}}\n";
-    let rules = RuleSet::read(text).unwrap();
+    let rules = Arc::new(RuleSet::read(text).unwrap());
     let verdicts = |server: Option<&str>, tool: &str| {
         let mut session = Session::new(&rules);
         let arguments = json!({});

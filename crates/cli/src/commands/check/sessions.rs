@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use planproof_spec::rules::{Fault, Moment, RuleSet, Session, SessionEvent};
+use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent};
 use planproof_trace::wire::v1::read_traces;
 use planproof_trace::{Arguments, Event, EventKind};
 use serde_json::{Value, json};
 
 use crate::arguments::{CheckArguments, Global};
+use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress::tell;
 use crate::render::{self, counted};
 use crate::select;
 use crate::terminal::{self, inline};
@@ -35,7 +36,7 @@ struct Happened {
 }
 
 pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
-    let set = RuleSet::read(&select::read_text(rules)?).map_err(|faults| faulty(rules, &faults))?;
+    let set = rules_of(rules)?;
     let (mut text, mut sessions, mut violating) = (String::new(), 0, 0);
     let mut by_rule: BTreeMap<usize, usize> = BTreeMap::new();
     for file in &arguments.sessions {
@@ -62,16 +63,9 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
     Ok(if violating == 0 { ExitCode::Passed } else { ExitCode::Failed })
 }
 
-fn faulty(path: &Path, faults: &[Fault]) -> Failure {
-    for fault in faults {
-        tell!("{}:{fault}", path.display());
-    }
-    Failure::usage(format!("{} cannot be used: see `planproof rules check`", path.display()))
-}
-
 /// Holds a session against the rules, and writes what came of it. Gives the numbers of the rules that are violated.
 fn hold(
-    set: &RuleSet,
+    set: &Arc<RuleSet>,
     recorded: &Recorded,
     text: &mut String,
     global: &Global,
