@@ -9,7 +9,7 @@ use planproof_model::recording::Recording;
 use planproof_plan::{
     Plan, PlanProgram, read_json, read_python, read_step_json, step_to_json, to_json_text, to_python,
 };
-use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent};
+use planproof_spec::rules::{Phase, RuleSet, Session, SessionEvent};
 use planproof_spec::{Automaton, Compat, Monitor, MonitorOptions, SHIPPED, load};
 use planproof_synth::TopicBank;
 use planproof_synth::file::{read_case, write_case};
@@ -57,8 +57,8 @@ pub(crate) fn rules(bytes: &[u8]) {
     let draw = |byte: &u8| {
         let byte = usize::from(*byte);
         let tool = tools.get(byte % (tools.len() + 1)).map_or("other", String::as_str);
-        let event = SessionEvent::new(Moment::ALL[byte / 7 % 3], tool, &arguments[byte / 21 % 3]);
-        if event.moment == Moment::Call { event } else { event.with_outcome(&outcome) }
+        let event = SessionEvent::new(Phase::ALL[byte / 7 % 3], tool, &arguments[byte / 21 % 3]);
+        if event.moment == Phase::Call { event } else { event.with_outcome(&outcome) }
     };
     let events: Vec<SessionEvent<'_>> = bytes.iter().rev().take(6).map(draw).collect();
     let mut session = Session::new(&rules);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use planproof_spec::monitor::{Monitor, MonitorOptions, NextStep};
-use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent};
+use planproof_spec::rules::{Phase, RuleSet, Session, SessionEvent};
 use planproof_spec::{Automaton, Compat, PromptPiece, Prompts, SHIPPED, load, shipped};
 use serde_json::json;
 
@@ -182,14 +182,14 @@ fn rules(criterion: &mut Criterion) {
         for number in 0..100 {
             let (tool, arguments) =
                 (format!("tool{}", number % 20), json!({"order_id": number % 10, "amount": 5}));
-            let call = SessionEvent::new(Moment::Call, &tool, &arguments);
+            let call = SessionEvent::new(Phase::Call, &tool, &arguments);
             session.observe(&call).expect("few values");
             session
-                .observe(&SessionEvent { moment: Moment::Done, outcome: Some(&arguments), ..call })
+                .observe(&SessionEvent { moment: Phase::Done, outcome: Some(&arguments), ..call })
                 .expect("few");
         }
         let arguments = json!({"order_id": 3, "amount": 20});
-        let call = SessionEvent::new(Moment::Call, "tool7", &arguments);
+        let call = SessionEvent::new(Phase::Call, "tool7", &arguments);
         group.throughput(Throughput::Elements(count as u64));
         group.bench_function(BenchmarkId::from_parameter(count), |bencher| {
             bencher.iter(|| black_box(&session).would_violate(black_box(&call)));

@@ -8,7 +8,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent, Verdict};
+//! use planproof_spec::rules::{Phase, RuleSet, Session, SessionEvent, RuleVerdict};
 //! use serde_json::json;
 //!
 //! let rules = Arc::new(RuleSet::read(
@@ -19,13 +19,13 @@
 //! .map_err(|faults| faults[0].to_string())?);
 //! let mut session = Session::new(&rules);
 //! let order = json!({"order_id": 17});
-//! session.observe(&SessionEvent::new(Moment::Call, "get_order", &order))?;
-//! session.observe(&SessionEvent::new(Moment::Done, "get_order", &order).with_outcome(&json!({"status": "paid"})))?;
-//! session.observe(&SessionEvent::new(Moment::Call, "refund", &order))?;
-//! assert_eq!(session.verdict(0), Verdict::MayBeViolated);
+//! session.observe(&SessionEvent::new(Phase::Call, "get_order", &order))?;
+//! session.observe(&SessionEvent::new(Phase::Done, "get_order", &order).with_outcome(&json!({"status": "paid"})))?;
+//! session.observe(&SessionEvent::new(Phase::Call, "refund", &order))?;
+//! assert_eq!(session.verdict(0), RuleVerdict::MayBeViolated);
 //! // Another order was never looked at.
-//! session.observe(&SessionEvent::new(Moment::Call, "refund", &json!({"order_id": 18})))?;
-//! assert_eq!(session.verdict(0), Verdict::Violated);
+//! session.observe(&SessionEvent::new(Phase::Call, "refund", &json!({"order_id": 18})))?;
+//! assert_eq!(session.verdict(0), RuleVerdict::Violated);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -47,8 +47,8 @@ use serde_json::Value;
 
 use crate::{Pattern, Requirement};
 
-pub use review::{Meaning, Oddity, Review};
-pub use session::{Session, TooManyValues, Verdict};
+pub use review::{Oddity, RuleMeaning, RulesReview};
+pub use session::{RuleVerdict, Session, TooManyValues};
 
 /// The name of the format, as the files have it.
 pub const SCHEMA: &str = "planproof/rules/v1";
@@ -58,14 +58,14 @@ pub const JSON_SCHEMA: &str = include_str!("../data/rules.schema.json");
 
 /// A place in a file of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct RulesPlace {
     /// Counted from 1.
     pub line: u32,
     /// Counted from 1, in characters.
     pub column: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RulesPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -75,7 +75,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Where.
-    pub place: Place,
+    pub place: RulesPlace,
     /// What is wrong, in a sentence without a full stop.
     pub message: String,
     /// What to do about it.
@@ -83,7 +83,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    fn error(place: Place, message: impl Into<String>, help: impl Into<String>) -> Self {
+    fn error(place: RulesPlace, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { place, message: message.into(), help: help.into() }
     }
 }
@@ -97,7 +97,7 @@ impl fmt::Display for Fault {
 
 /// What an event says of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Moment {
+pub enum Phase {
     /// The agent asked for it.
     Call,
     /// Its result came.
@@ -106,7 +106,7 @@ pub enum Moment {
     Failed,
 }
 
-impl Moment {
+impl Phase {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Call, Self::Done, Self::Failed];
 
@@ -124,7 +124,7 @@ impl Moment {
 #[derive(Debug, Clone, Copy)]
 pub struct SessionEvent<'a> {
     /// What it says of the call.
-    pub moment: Moment,
+    pub moment: Phase,
     /// The server whose tool it is, if the session has several.
     pub server: Option<&'a str>,
     /// The tool's name.
@@ -137,7 +137,7 @@ pub struct SessionEvent<'a> {
 
 impl<'a> SessionEvent<'a> {
     /// An event without an outcome, of a tool that needs no server's name.
-    pub fn new(moment: Moment, tool: &'a str, arguments: &'a Value) -> Self {
+    pub fn new(moment: Phase, tool: &'a str, arguments: &'a Value) -> Self {
         Self { moment, server: None, tool, arguments, outcome: None }
     }
 
@@ -150,7 +150,7 @@ impl<'a> SessionEvent<'a> {
 /// The rules of a file.
 #[derive(Debug, Clone)]
 pub struct RuleSet {
-    rules: Vec<Rule>,
+    rules: Vec<CallRule>,
     compiled: Vec<compile::Compiled>,
 }
 
@@ -177,7 +177,7 @@ impl RuleSet {
     }
 
     /// The rules, in the order of the file.
-    pub fn rules(&self) -> &[Rule] {
+    pub fn rules(&self) -> &[CallRule] {
         &self.rules
     }
 
@@ -213,7 +213,7 @@ impl RuleSet {
 
 /// A rule.
 #[derive(Debug, Clone)]
-pub struct Rule {
+pub struct CallRule {
     /// Its name, of which there is one in a file.
     pub id: String,
     /// The reason for it, for agents and people.
@@ -221,14 +221,14 @@ pub struct Rule {
     /// Where the value stands in the arguments of a call for which the rule holds separately.
     pub per: Option<Pointer>,
     /// What it demands.
-    pub demand: Demand,
+    pub demand: RuleDemand,
     /// Where it stands.
-    pub place: Place,
+    pub place: RulesPlace,
 }
 
 /// What a rule demands.
 #[derive(Debug, Clone)]
-pub enum Demand {
+pub enum RuleDemand {
     /// Before each `trigger` there is a `needed`.
     Requires {
         /// What must not come first.
@@ -282,13 +282,13 @@ pub enum Demand {
 #[derive(Debug, Clone)]
 pub struct EventPattern {
     /// What they say of the call.
-    pub moment: Moment,
+    pub moment: Phase,
     /// The tool; `None` for any.
     pub tools: Option<ToolNames>,
     /// What must hold of the arguments.
-    pub arguments: Vec<Check>,
+    pub arguments: Vec<ValueCheck>,
     /// What must hold of the result or the error.
-    pub outcome: Vec<Check>,
+    pub outcome: Vec<ValueCheck>,
 }
 
 impl EventPattern {
@@ -347,16 +347,16 @@ impl Pointer {
 
 /// A test of a value within arguments, a result or an error.
 #[derive(Debug, Clone)]
-pub struct Check {
+pub struct ValueCheck {
     /// Where the value stands.
     pub pointer: Pointer,
     /// What must hold of it.
-    pub test: ValueTest,
+    pub test: RuleTest,
 }
 
 /// What must hold of a value.
 #[derive(Debug, Clone)]
-pub enum ValueTest {
+pub enum RuleTest {
     /// It is this value. Numbers are equal by value; `17` and `"17"` differ.
     Is(Value),
     /// It is there, with another value.
@@ -377,46 +377,46 @@ pub enum ValueTest {
     Present(bool),
 }
 
-impl Check {
+impl ValueCheck {
     /// Whether it holds. A value that is not there, or of another type, fails every test but that it is absent.
     fn holds(&self, within: Option<&Value>) -> bool {
         use crate::spec::is_same;
         let Some(value) = within.and_then(|value| self.pointer.target(value)) else {
-            return matches!(self.test, ValueTest::Present(false));
+            return matches!(self.test, RuleTest::Present(false));
         };
         let number = |compare: fn(&f64, &f64) -> bool, bound: &f64| {
             value.as_f64().is_some_and(|number| compare(&number, bound))
         };
         match &self.test {
-            ValueTest::Is(other) => is_same(value, other),
-            ValueTest::IsNot(other) => !is_same(value, other),
-            ValueTest::OneOf(others) => others.iter().any(|other| is_same(value, other)),
-            ValueTest::Above(bound) => number(f64::gt, bound),
-            ValueTest::AtLeast(bound) => number(f64::ge, bound),
-            ValueTest::Below(bound) => number(f64::lt, bound),
-            ValueTest::AtMost(bound) => number(f64::le, bound),
-            ValueTest::Matches(pattern) => value.as_str().is_some_and(|text| pattern.matches(text)),
-            ValueTest::Present(present) => *present,
+            RuleTest::Is(other) => is_same(value, other),
+            RuleTest::IsNot(other) => !is_same(value, other),
+            RuleTest::OneOf(others) => others.iter().any(|other| is_same(value, other)),
+            RuleTest::Above(bound) => number(f64::gt, bound),
+            RuleTest::AtLeast(bound) => number(f64::ge, bound),
+            RuleTest::Below(bound) => number(f64::lt, bound),
+            RuleTest::AtMost(bound) => number(f64::le, bound),
+            RuleTest::Matches(pattern) => value.as_str().is_some_and(|text| pattern.matches(text)),
+            RuleTest::Present(present) => *present,
         }
     }
 }
 
-impl Rule {
+impl CallRule {
     /// Whether the rule is about the calls of any tool, also of one that it does not name.
     fn concerns_any_tool(&self) -> bool {
-        matches!(self.demand, Demand::Last(_))
+        matches!(self.demand, RuleDemand::Last(_))
             || self.patterns().iter().any(|pattern| pattern.tools.is_none())
     }
 
     /// All events that the rule speaks of.
     pub fn patterns(&self) -> Vec<&EventPattern> {
         match &self.demand {
-            Demand::Requires { trigger, needed } => vec![trigger, needed],
-            Demand::FollowedBy { trigger, then } => vec![trigger, then],
-            Demand::NeverAfter { event, after } => vec![event, after],
-            Demand::Never(event) | Demand::AtMost(_, event) | Demand::Last(event) => vec![event],
-            Demand::Takes { event, from, .. } => vec![event, from],
-            Demand::Formula { events, .. } => events.iter().collect(),
+            RuleDemand::Requires { trigger, needed } => vec![trigger, needed],
+            RuleDemand::FollowedBy { trigger, then } => vec![trigger, then],
+            RuleDemand::NeverAfter { event, after } => vec![event, after],
+            RuleDemand::Never(event) | RuleDemand::AtMost(_, event) | RuleDemand::Last(event) => vec![event],
+            RuleDemand::Takes { event, from, .. } => vec![event, from],
+            RuleDemand::Formula { events, .. } => events.iter().collect(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_spec::rules::search::{Found, SampleCall};
-use planproof_spec::rules::{Fault, JSON_SCHEMA, Meaning, Review, Rule, RuleSet};
+use planproof_spec::rules::{CallRule, Fault, JSON_SCHEMA, RuleMeaning, RuleSet, RulesReview};
 use serde_json::{Value, json};
 
 use super::spec::known_tools;
@@ -90,7 +90,7 @@ pub(super) fn rules_of(path: &Path) -> Result<Arc<RuleSet>, Failure> {
     })
 }
 
-fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &Review) -> io::Result<()> {
+fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &RulesReview) -> io::Result<()> {
     let warnings = match review.oddities.len() {
         0 => "no warnings".to_owned(),
         count => counted(count, "warning"),
@@ -101,7 +101,7 @@ fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &Review) -> i
         if let Some(why) = &rule.why {
             writeln!(out, "{}", indented(&format!("Why: {why}"), INDENT))?;
         }
-        let Meaning { violation, alone } = meaning;
+        let RuleMeaning { violation, alone } = meaning;
         if alone == violation {
             example(out, "violated on its own by", violation)?;
         } else {
@@ -152,7 +152,7 @@ fn in_words(call: &SampleCall) -> String {
 }
 
 /// One line of `rules check --json`.
-fn document(file: &str, reviewed: &Result<(RuleSet, Review), Vec<Fault>>, is_good: bool) -> Value {
+fn document(file: &str, reviewed: &Result<(RuleSet, RulesReview), Vec<Fault>>, is_good: bool) -> Value {
     let (rules, warnings, faults) = match reviewed {
         Ok((rules, review)) => {
             let rules =
@@ -171,7 +171,7 @@ fn of_fault(fault: &Fault) -> Value {
     json!({ "line": place.line, "column": place.column, "message": message, "help": help })
 }
 
-fn of_rule(rule: &Rule, meaning: &Meaning) -> Value {
+fn of_rule(rule: &CallRule, meaning: &RuleMeaning) -> Value {
     let session = |found: &Found| {
         found.session().map(|calls| {
             let calls = calls.iter().map(|call| {

@@ -3,7 +3,7 @@
 //! A symbol is a set of atoms, as bits: those that hold of the event. Atoms are the events of the rule, and for `takes`
 //! whether the argument is none of the values in the registers.
 
-use super::{Demand, EventPattern, Pointer, Rule};
+use super::{CallRule, EventPattern, Pointer, RuleDemand};
 use crate::automaton::dfa::{DEAD, Dfa, TooLarge, Work};
 use crate::automaton::temporal::{self, Atoms};
 use crate::limits::RULE_EVENTS_MAX;
@@ -48,7 +48,7 @@ pub(super) struct Compiled {
 
 impl Compiled {
     /// Compiles a rule. Takes time in proportion to the size of its automaton, which is limited.
-    pub(super) fn new(rule: &Rule) -> Result<Self, TooLarge> {
+    pub(super) fn new(rule: &CallRule) -> Result<Self, TooLarge> {
         let (formula, atoms, register) = formula_of(&rule.demand);
         if atoms.len() > RULE_EVENTS_MAX {
             return Err(TooLarge { what: "events", limit: RULE_EVENTS_MAX as u64 });
@@ -126,7 +126,7 @@ impl Atoms for Sets {
 
 /// The formula of a demand, its atoms, and its register. The templates are written once, here; the definitions in
 /// [`textbook`](super::textbook) do not use them.
-fn formula_of(demand: &Demand) -> (Requirement, Vec<Atom>, Option<Register>) {
+fn formula_of(demand: &RuleDemand) -> (Requirement, Vec<Atom>, Option<Register>) {
     use RequirementKind::{Always, And, AtMost, Before, Eventually, Implies, Next, Not};
     let formula = |kind| Requirement { kind, span: crate::Span::default() };
     let boxed = |kind| Box::new(formula(kind));
@@ -134,32 +134,32 @@ fn formula_of(demand: &Demand) -> (Requirement, Vec<Atom>, Option<Register>) {
     let event = |pattern: &EventPattern| Atom::Event(pattern.clone());
     let later = |index: usize| Next(boxed(Eventually(boxed(atom(index)))));
     let (kind, atoms, register) = match demand {
-        Demand::Requires { trigger, needed } => {
+        RuleDemand::Requires { trigger, needed } => {
             (Before(boxed(atom(1)), boxed(atom(0))), vec![event(trigger), event(needed)], None)
         }
-        Demand::FollowedBy { trigger, then } => {
+        RuleDemand::FollowedBy { trigger, then } => {
             (Always(boxed(Implies(boxed(atom(0)), boxed(later(1))))), vec![event(trigger), event(then)], None)
         }
-        Demand::NeverAfter { event: late, after } => (
+        RuleDemand::NeverAfter { event: late, after } => (
             Always(boxed(Implies(boxed(atom(1)), boxed(Not(boxed(later(0))))))),
             vec![event(late), event(after)],
             None,
         ),
-        Demand::Never(never) => (Always(boxed(Not(boxed(atom(0))))), vec![event(never)], None),
-        Demand::AtMost(times, counted) => (AtMost(*times, boxed(atom(0))), vec![event(counted)], None),
-        Demand::Last(last) => {
+        RuleDemand::Never(never) => (Always(boxed(Not(boxed(atom(0))))), vec![event(never)], None),
+        RuleDemand::AtMost(times, counted) => (AtMost(*times, boxed(atom(0))), vec![event(counted)], None),
+        RuleDemand::Last(last) => {
             let any =
                 EventPattern { tools: None, arguments: Vec::new(), outcome: Vec::new(), ..last.clone() };
             let other = And(vec![formula(atom(1)), formula(Not(boxed(atom(0))))]);
             let last_later = Eventually(boxed(atom(0)));
             (Always(boxed(Implies(boxed(other), boxed(last_later)))), vec![event(last), event(&any)], None)
         }
-        Demand::Takes { event: call, argument, from, value } => (
+        RuleDemand::Takes { event: call, argument, from, value } => (
             Always(boxed(Not(boxed(atom(0))))),
             vec![Atom::NotTaken(call.clone(), argument.clone())],
             Some(Register { from: from.clone(), value: value.clone() }),
         ),
-        Demand::Formula { requirement, events, .. } => {
+        RuleDemand::Formula { requirement, events, .. } => {
             return (requirement.clone(), events.iter().map(event).collect(), None);
         }
     };

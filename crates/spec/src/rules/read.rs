@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::tree::{self, Kind, Node};
-use super::{Check, Demand, EventPattern, Fault, Moment, Place, Pointer, Rule, SCHEMA, ToolNames, ValueTest};
+use super::{
+    CallRule, EventPattern, Fault, Phase, Pointer, RuleDemand, RuleTest, RulesPlace, SCHEMA, ToolNames,
+    ValueCheck,
+};
 use crate::diagnostic::{nearest, one_of};
 use crate::limits::{COUNT_MAX, PATTERNS_MAX, RULE_EVENTS_MAX, RULES_MAX};
 use crate::read::{Atom, requirement_of};
@@ -36,7 +39,7 @@ const TESTS: [&str; 9] =
 const EVENT_HELP: &str = "write `call: TOOL`, `done: TOOL` or `failed: TOOL`";
 
 /// Reads the rules of a file.
-pub(super) fn read(text: &str) -> Result<Vec<Rule>, Vec<Fault>> {
+pub(super) fn read(text: &str) -> Result<Vec<CallRule>, Vec<Fault>> {
     let root = tree::read(text).map_err(|fault| vec![fault])?;
     let mut reader = Reader { faults: Vec::new(), aliases: HashMap::new(), patterns: 0 };
     let rules = reader.file(&root);
@@ -57,20 +60,20 @@ struct Reader {
 
 /// The entries of a map, taken one by one.
 struct Entries<'n> {
-    left: BTreeMap<&'n str, (Place, &'n Node)>,
+    left: BTreeMap<&'n str, (RulesPlace, &'n Node)>,
     /// In the order of the text.
     order: Vec<&'n str>,
-    place: Place,
+    place: RulesPlace,
 }
 
 impl<'n> Entries<'n> {
-    fn take(&mut self, key: &str) -> Option<(Place, &'n Node)> {
+    fn take(&mut self, key: &str) -> Option<(RulesPlace, &'n Node)> {
         self.left.remove(key)
     }
 }
 
 impl Reader {
-    fn fault(&mut self, place: Place, message: impl Into<String>, help: impl Into<String>) {
+    fn fault(&mut self, place: RulesPlace, message: impl Into<String>, help: impl Into<String>) {
         self.faults.push(Fault::error(place, message, help));
     }
 
@@ -98,7 +101,7 @@ impl Reader {
         }
     }
 
-    fn file(&mut self, root: &Node) -> Vec<Rule> {
+    fn file(&mut self, root: &Node) -> Vec<CallRule> {
         let help = format!("begin with `schema: {SCHEMA}` and `rules:`");
         let Some(mut file) = self.map(root, "the file", &help) else { return Vec::new() };
         match file.take("schema") {
@@ -128,8 +131,8 @@ impl Reader {
             self.fault(extra.place, message, "split the file");
             return Vec::new();
         }
-        let mut rules: Vec<Rule> = Vec::new();
-        let mut ids: HashMap<String, Place> = HashMap::new();
+        let mut rules: Vec<CallRule> = Vec::new();
+        let mut ids: HashMap<String, RulesPlace> = HashMap::new();
         for item in items {
             let Some(rule) = self.rule(item) else { continue };
             if let Some(first) = ids.insert(rule.id.clone(), rule.place) {
@@ -161,7 +164,7 @@ impl Reader {
         }
     }
 
-    fn rule(&mut self, node: &Node) -> Option<Rule> {
+    fn rule(&mut self, node: &Node) -> Option<CallRule> {
         let mut entries =
             self.map(node, "a rule", "write `{id: NAME, requires: {call: TOOL, done: TOOL}}`")?;
         let id = match entries.take("id") {
@@ -218,10 +221,10 @@ impl Reader {
         let known: Vec<&str> = COMMON_KEYS.into_iter().chain([name]).collect();
         self.leave(&entries, "a rule", &known);
         let demand = self.demand(name, value, shape);
-        Some(Rule { id: id?, why, per, demand: demand?, place: node.place })
+        Some(CallRule { id: id?, why, per, demand: demand?, place: node.place })
     }
 
-    fn demand(&mut self, name: &str, node: &Node, shape: &str) -> Option<Demand> {
+    fn demand(&mut self, name: &str, node: &Node, shape: &str) -> Option<RuleDemand> {
         let help = format!("write `{shape}`");
         if name == "formula" {
             return self.formula(node);
@@ -253,8 +256,8 @@ impl Reader {
                 );
                 return Some(pair(name, first, second));
             }
-            "never" => Demand::Never(self.events(&mut entries, 1, name)?.pop()?),
-            "last" => Demand::Last(self.events(&mut entries, 1, name)?.pop()?),
+            "never" => RuleDemand::Never(self.events(&mut entries, 1, name)?.pop()?),
+            "last" => RuleDemand::Last(self.events(&mut entries, 1, name)?.pop()?),
             "at-most" => {
                 let times = match entries.take("times") {
                     Some((_, node)) => match &node.kind {
@@ -276,7 +279,7 @@ impl Reader {
                     }
                 };
                 let event = self.events(&mut entries, 1, name)?.pop()?;
-                Demand::AtMost(times? as u32, event)
+                RuleDemand::AtMost(times? as u32, event)
             }
             _ => self.takes(&mut entries, &help)?,
         };
@@ -286,7 +289,7 @@ impl Reader {
         Some(demand)
     }
 
-    fn takes(&mut self, entries: &mut Entries<'_>, help: &str) -> Option<Demand> {
+    fn takes(&mut self, entries: &mut Entries<'_>, help: &str) -> Option<RuleDemand> {
         let mut pointer = |key: &str| match entries.take(key) {
             Some((_, node)) => self.pointer(node, key),
             None => {
@@ -304,19 +307,19 @@ impl Reader {
         };
         let event = self.events(entries, 1, "takes")?.pop()?;
         let from =
-            EventPattern { moment: Moment::Done, tools: from?, arguments: Vec::new(), outcome: Vec::new() };
-        if event.moment != Moment::Call {
+            EventPattern { moment: Phase::Done, tools: from?, arguments: Vec::new(), outcome: Vec::new() };
+        if event.moment != Phase::Call {
             self.fault(entries.place, "only a `call` takes an argument", help);
             return None;
         }
-        Some(Demand::Takes { event, argument: argument?, from, value: value? })
+        Some(RuleDemand::Takes { event, argument: argument?, from, value: value? })
     }
 
     /// The events among the entries, so many, in the order of the text. `where` belongs to the first of them, `result`
     /// to the one that is `done`, and `error` to the one that has `failed`.
     fn events(&mut self, entries: &mut Entries<'_>, wanted: usize, name: &str) -> Option<Vec<EventPattern>> {
-        let moments = |key: &&str| Moment::ALL.into_iter().find(|moment| moment.key() == *key);
-        let keys: Vec<Moment> = entries.order.iter().filter_map(moments).collect();
+        let moments = |key: &&str| Phase::ALL.into_iter().find(|moment| moment.key() == *key);
+        let keys: Vec<Phase> = entries.order.iter().filter_map(moments).collect();
         if keys.len() != wanted {
             let message = match (keys.len(), wanted) {
                 (0, _) => format!("`{name}` names no event"),
@@ -344,7 +347,7 @@ impl Reader {
         if let Some((_, node)) = entries.take("where") {
             events[0].arguments = self.checks(node, "where")?;
         }
-        for (key, moment) in [("result", Moment::Done), ("error", Moment::Failed)] {
+        for (key, moment) in [("result", Phase::Done), ("error", Phase::Failed)] {
             let Some((place, node)) = entries.take(key) else { continue };
             let checks = self.checks(node, key)?;
             match events.iter_mut().find(|event| event.moment == moment) {
@@ -386,7 +389,7 @@ impl Reader {
         self.pointer_text(text, node.place, key)
     }
 
-    fn pointer_text(&mut self, text: &str, place: Place, key: &str) -> Option<Pointer> {
+    fn pointer_text(&mut self, text: &str, place: RulesPlace, key: &str) -> Option<Pointer> {
         let escapes = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
         // The empty pointer is the whole value, such as a result that is a text.
         if !(text.is_empty() || text.starts_with('/')) || !escapes {
@@ -401,7 +404,7 @@ impl Reader {
     }
 
     /// The tests in a map of pointers. A plain value means that it is this value.
-    fn checks(&mut self, node: &Node, key: &str) -> Option<Vec<Check>> {
+    fn checks(&mut self, node: &Node, key: &str) -> Option<Vec<ValueCheck>> {
         let help = format!("write `{key}: {{/FIELD: VALUE}}` or `{key}: {{/FIELD: {{above: 100}}}}`");
         let Kind::Map(entries) = &node.kind else {
             self.fault(node.place, format!("`{key}` is {}, not a map of pointers", node.describe()), help);
@@ -415,14 +418,14 @@ impl Reader {
                 Kind::Map(tests) if !tests.is_empty() => {
                     tests.iter().filter_map(|(name, place, node)| self.test(name, *place, node)).collect()
                 }
-                _ => vec![ValueTest::Is(node.value())],
+                _ => vec![RuleTest::Is(node.value())],
             };
-            checks.extend(tests.into_iter().map(|test| Check { pointer: pointer.clone(), test }));
+            checks.extend(tests.into_iter().map(|test| ValueCheck { pointer: pointer.clone(), test }));
         }
         (self.faults.len() == before).then_some(checks)
     }
 
-    fn test(&mut self, name: &str, place: Place, node: &Node) -> Option<ValueTest> {
+    fn test(&mut self, name: &str, place: RulesPlace, node: &Node) -> Option<RuleTest> {
         let bound = |reader: &mut Self| match node.value().as_f64() {
             Some(number) => Some(number),
             None => {
@@ -432,20 +435,20 @@ impl Reader {
             }
         };
         Some(match name {
-            "is" => ValueTest::Is(node.value()),
-            "is-not" => ValueTest::IsNot(node.value()),
+            "is" => RuleTest::Is(node.value()),
+            "is-not" => RuleTest::IsNot(node.value()),
             "one-of" => match &node.kind {
-                Kind::List(items) => ValueTest::OneOf(items.iter().map(Node::value).collect()),
+                Kind::List(items) => RuleTest::OneOf(items.iter().map(Node::value).collect()),
                 _ => {
                     let message = format!("`one-of` is {}, not a list", node.describe());
                     self.fault(node.place, message, "write `one-of: [a, b]`");
                     return None;
                 }
             },
-            "above" => ValueTest::Above(bound(self)?),
-            "at-least" => ValueTest::AtLeast(bound(self)?),
-            "below" => ValueTest::Below(bound(self)?),
-            "at-most" => ValueTest::AtMost(bound(self)?),
+            "above" => RuleTest::Above(bound(self)?),
+            "at-least" => RuleTest::AtLeast(bound(self)?),
+            "below" => RuleTest::Below(bound(self)?),
+            "at-most" => RuleTest::AtMost(bound(self)?),
             "matches" => {
                 self.patterns += 1;
                 if self.patterns > PATTERNS_MAX {
@@ -455,7 +458,7 @@ impl Reader {
                 }
                 let pattern = node.text().ok_or_else(|| format!("it is {}", node.describe()));
                 match pattern.and_then(Pattern::new) {
-                    Ok(pattern) => ValueTest::Matches(pattern),
+                    Ok(pattern) => RuleTest::Matches(pattern),
                     Err(what) => {
                         let help = "write a regular expression for the whole text, in single quotes";
                         self.fault(
@@ -468,7 +471,7 @@ impl Reader {
                 }
             }
             "present" => match node.value() {
-                Value::Bool(present) => ValueTest::Present(present),
+                Value::Bool(present) => RuleTest::Present(present),
                 _ => {
                     let message = format!("`present` is {}", node.describe());
                     self.fault(node.place, message, "write true or false");
@@ -488,7 +491,7 @@ impl Reader {
         })
     }
 
-    fn formula(&mut self, node: &Node) -> Option<Demand> {
+    fn formula(&mut self, node: &Node) -> Option<RuleDemand> {
         let Some(text) = node.text() else {
             let help = "write the formula in quotes: formula: \"(always ...)\"";
             self.fault(node.place, format!("`formula` is {}, not a text", node.describe()), help);
@@ -515,9 +518,9 @@ impl Reader {
         let mut events = Vec::new();
         for atom in atoms {
             let (moment, tool, predicates) = match atom {
-                Atom::Call(pattern) => (Moment::Call, pattern.tool, pattern.predicates),
+                Atom::Call(pattern) => (Phase::Call, pattern.tool, pattern.predicates),
                 Atom::Name(name) => {
-                    let known = Moment::ALL.into_iter().find_map(|moment| {
+                    let known = Phase::ALL.into_iter().find_map(|moment| {
                         let tool = name.strip_prefix(moment.key())?.strip_prefix(':')?;
                         (!tool.is_empty())
                             .then(|| (moment, (tool != "*").then(|| tool.to_owned()), Vec::new()))
@@ -534,34 +537,34 @@ impl Reader {
             let arguments = predicates.into_iter().map(check).collect();
             events.push(EventPattern { moment, tools, arguments, outcome: Vec::new() });
         }
-        Some(Demand::Formula { source: text.to_owned(), requirement, events })
+        Some(RuleDemand::Formula { source: text.to_owned(), requirement, events })
     }
 }
 
-fn pair(name: &str, first: EventPattern, second: EventPattern) -> Demand {
+fn pair(name: &str, first: EventPattern, second: EventPattern) -> RuleDemand {
     match name {
-        "requires" => Demand::Requires { trigger: first, needed: second },
-        "followed-by" => Demand::FollowedBy { trigger: first, then: second },
-        _ => Demand::NeverAfter { event: first, after: second },
+        "requires" => RuleDemand::Requires { trigger: first, needed: second },
+        "followed-by" => RuleDemand::FollowedBy { trigger: first, then: second },
+        _ => RuleDemand::NeverAfter { event: first, after: second },
     }
 }
 
 /// A test as specifications have it. Their arguments may be names.
-fn check(predicate: Predicate) -> Check {
+fn check(predicate: Predicate) -> ValueCheck {
     let Predicate { argument, test } = predicate;
     let pointer = match argument.starts_with('/') {
         true => argument,
         false => format!("/{}", argument.replace('~', "~0").replace('/', "~1")),
     };
     let test = match test {
-        Test::Has => ValueTest::Present(true),
-        Test::Equal(value) => ValueTest::Is(value),
-        Test::NotEqual(value) => ValueTest::IsNot(value),
-        Test::Below(bound) => ValueTest::Below(bound),
-        Test::AtMost(bound) => ValueTest::AtMost(bound),
-        Test::Above(bound) => ValueTest::Above(bound),
-        Test::AtLeast(bound) => ValueTest::AtLeast(bound),
-        Test::Matches(pattern) => ValueTest::Matches(pattern),
+        Test::Has => RuleTest::Present(true),
+        Test::Equal(value) => RuleTest::Is(value),
+        Test::NotEqual(value) => RuleTest::IsNot(value),
+        Test::Below(bound) => RuleTest::Below(bound),
+        Test::AtMost(bound) => RuleTest::AtMost(bound),
+        Test::Above(bound) => RuleTest::Above(bound),
+        Test::AtLeast(bound) => RuleTest::AtLeast(bound),
+        Test::Matches(pattern) => RuleTest::Matches(pattern),
     };
-    Check { pointer: Pointer(pointer), test }
+    ValueCheck { pointer: Pointer(pointer), test }
 }

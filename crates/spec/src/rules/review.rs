@@ -3,13 +3,13 @@
 use std::fmt;
 
 use super::search::{self, Found};
-use super::{Demand, Moment, RuleSet};
+use super::{Phase, RuleDemand, RuleSet};
 use crate::diagnostic::all_of;
 use crate::limits::RULES_REVIEWED_MAX;
 
 /// What a rule means, by examples.
 #[derive(Debug, Clone)]
-pub struct Meaning {
+pub struct RuleMeaning {
     /// The shortest session that the rule rejects.
     pub violation: Found,
     /// The shortest session that it rejects and all others accept.
@@ -64,9 +64,9 @@ impl fmt::Display for Oddity {
 
 /// What a file of rules means.
 #[derive(Debug, Clone)]
-pub struct Review {
+pub struct RulesReview {
     /// For each rule.
-    pub meanings: Vec<Meaning>,
+    pub meanings: Vec<RuleMeaning>,
     /// What is odd, in the order of the rules, then of the tools.
     pub oddities: Vec<Oddity>,
 }
@@ -74,7 +74,7 @@ pub struct Review {
 impl RuleSet {
     /// Finds out what these rules mean. Takes a search, bounded by [`RULE_SEARCH_MAX`](crate::limits::RULE_SEARCH_MAX)
     /// sessions, for each rule and each tool.
-    pub fn review(&self) -> Review {
+    pub fn review(&self) -> RulesReview {
         let ids = |numbers: &[usize]| -> Vec<String> {
             numbers.iter().map(|number| self.rules[*number].id.clone()).collect()
         };
@@ -103,7 +103,7 @@ impl RuleSet {
                 }
                 _ => {}
             }
-            meanings.push(Meaning { violation, alone });
+            meanings.push(RuleMeaning { violation, alone });
         }
         if !is_small {
             let what = format!(
@@ -111,13 +111,13 @@ impl RuleSet {
                 self.rules.len()
             );
             oddities.push(Oddity::NotDecided(what));
-            return Review { meanings, oddities };
+            return RulesReview { meanings, oddities };
         }
         for tool in search::tools(self) {
             // A rule that forbids a tool outright means it.
             let is_forbidden = self.rules.iter().any(|rule| match &rule.demand {
-                Demand::Never(event) | Demand::AtMost(0, event) => {
-                    event.moment == Moment::Call
+                RuleDemand::Never(event) | RuleDemand::AtMost(0, event) => {
+                    event.moment == Phase::Call
                         && event.arguments.is_empty()
                         && event.tools.as_ref().is_none_or(|tools| tools.written() == tool)
                 }
@@ -143,7 +143,7 @@ impl RuleSet {
             }
             _ => true,
         });
-        Review { meanings, oddities }
+        RulesReview { meanings, oddities }
     }
 }
 

@@ -3,9 +3,9 @@
 //!
 //! Sample events are drawn from the tests of the rules: for each value that a rule looks at, values on both sides of
 //! each test. They are put together to sessions, breadth first, and each session is held against the rules by the same
-//! automata as any other, so a session that is found is right by construction. Where none is found among the sample
-//! values, and all of their sessions were looked at, there is none for all practical purposes; where there were too many
-//! of them, the search says so.
+//! automata as any other, so a session that is found is right by construction. Where none is found, although all
+//! sessions of these values were looked at, there is none for all practical purposes; where there were too many of them,
+//! the search says so.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Check, Demand, EventPattern, Moment, Pointer, Rule, RuleSet, Session, SessionEvent, ToolNames, ValueTest,
+    CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest, Session, SessionEvent, ToolNames,
+    ValueCheck,
 };
 use crate::limits::RULE_SEARCH_MAX;
 
@@ -36,11 +37,11 @@ pub struct SampleCall {
 impl SampleCall {
     fn observe(&self, session: &mut Session) -> bool {
         let event = |moment| SessionEvent::new(moment, &self.tool, &self.arguments);
-        let call = session.observe(&event(Moment::Call));
+        let call = session.observe(&event(Phase::Call));
         let outcome = match &self.outcome {
             None => Ok(()),
-            Some(Ok(result)) => session.observe(&event(Moment::Done).with_outcome(result)),
-            Some(Err(error)) => session.observe(&event(Moment::Failed).with_outcome(error)),
+            Some(Ok(result)) => session.observe(&event(Phase::Done).with_outcome(result)),
+            Some(Err(error)) => session.observe(&event(Phase::Failed).with_outcome(error)),
         };
         call.is_ok() && outcome.is_ok()
     }
@@ -116,7 +117,8 @@ fn violation_within(rules: &RuleSet, rule: usize, group: &[usize]) -> Found {
         },
         |session| {
             // Another rule that is violated for good stays so.
-            (0..group.len()).all(|other| other == place || session.verdict(other) != super::Verdict::Violated)
+            (0..group.len())
+                .all(|other| other == place || session.verdict(other) != super::RuleVerdict::Violated)
         },
     )
 }
@@ -131,7 +133,7 @@ pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
         &samples.calls,
         |call| call.tool == tool,
         |session, is_used| is_used && session.verdicts().iter().all(|verdict| verdict.is_held_at_end()),
-        |session| session.verdicts().iter().all(|verdict| *verdict != super::Verdict::Violated),
+        |session| session.verdicts().iter().all(|verdict| *verdict != super::RuleVerdict::Violated),
     )
 }
 
@@ -236,7 +238,7 @@ impl Samples {
         let mut names: Vec<String> = tools(rules);
         names.extend(tool.filter(|tool| !names.iter().any(|name| name == tool)).map(str::to_owned));
         // A tool that no rule names; the rules that hold for any tool concern it.
-        if rules.rules.iter().any(Rule::concerns_any_tool) {
+        if rules.rules.iter().any(CallRule::concerns_any_tool) {
             let mut other = "other".to_owned();
             while names.contains(&other) {
                 other.push('_');
@@ -257,7 +259,7 @@ impl Samples {
                 for pattern in &concerned {
                     add(&mut arguments, &pattern.arguments);
                     add(
-                        if pattern.moment == Moment::Failed { &mut errors } else { &mut results },
+                        if pattern.moment == Phase::Failed { &mut errors } else { &mut results },
                         &pattern.outcome,
                     );
                 }
@@ -268,7 +270,7 @@ impl Samples {
                 if let Some(per) = &rule.per {
                     arguments.entry(per.as_str().to_owned()).or_default().extend([json!(1), json!(2)]);
                 }
-                if let Demand::Takes { event, argument, from, value } = &rule.demand {
+                if let RuleDemand::Takes { event, argument, from, value } = &rule.demand {
                     if concerns(event) {
                         arguments
                             .entry(argument.as_str().to_owned())
@@ -283,7 +285,7 @@ impl Samples {
             let failures_matter = rules
                 .rules
                 .iter()
-                .any(|rule| rule.patterns().iter().any(|pattern| pattern.moment == Moment::Failed));
+                .any(|rule| rule.patterns().iter().any(|pattern| pattern.moment == Phase::Failed));
             let results = combinations(&results);
             let errors = if failures_matter { combinations(&errors) } else { Vec::new() };
             for arguments in combinations(&arguments) {
@@ -298,19 +300,19 @@ impl Samples {
 }
 
 /// Adds values on both sides of each test.
-fn add(places: &mut Places, checks: &[Check]) {
+fn add(places: &mut Places, checks: &[ValueCheck]) {
     for check in checks {
         let values = places.entry(check.pointer.as_str().to_owned()).or_default();
         let mut more: Vec<Value> = match &check.test {
-            ValueTest::Is(value) | ValueTest::IsNot(value) => vec![value.clone(), other_than(value)],
-            ValueTest::OneOf(all) => all.iter().take(2).cloned().chain([json!("something else")]).collect(),
-            ValueTest::Above(bound) | ValueTest::AtMost(bound) => vec![number(*bound), number(bound + 1.0)],
-            ValueTest::AtLeast(bound) | ValueTest::Below(bound) => vec![number(*bound), number(bound - 1.0)],
-            ValueTest::Matches(pattern) => {
+            RuleTest::Is(value) | RuleTest::IsNot(value) => vec![value.clone(), other_than(value)],
+            RuleTest::OneOf(all) => all.iter().take(2).cloned().chain([json!("something else")]).collect(),
+            RuleTest::Above(bound) | RuleTest::AtMost(bound) => vec![number(*bound), number(bound + 1.0)],
+            RuleTest::AtLeast(bound) | RuleTest::Below(bound) => vec![number(*bound), number(bound - 1.0)],
+            RuleTest::Matches(pattern) => {
                 let sample = pattern.sample();
                 sample.into_iter().map(Value::from).chain([json!("something else")]).collect()
             }
-            ValueTest::Present(_) => vec![json!("something"), Value::Null],
+            RuleTest::Present(_) => vec![json!("something"), Value::Null],
         };
         values.append(&mut more);
     }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::compile::{Atom, Compiled};
-use super::{EventPattern, Pointer, Rule, RuleSet, SessionEvent, canonical};
+use super::{CallRule, EventPattern, Pointer, RuleSet, SessionEvent, canonical};
 use crate::automaton::dfa::DEAD;
 use crate::limits::{RULE_INSTANCES_MAX, RULE_VALUES_MAX};
 
 /// What is known of a rule after the events so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
+pub enum RuleVerdict {
     /// It is held, whatever comes.
     Held,
     /// It is held if the session ends here; what comes may violate it.
@@ -24,7 +24,7 @@ pub enum Verdict {
     Violated,
 }
 
-impl Verdict {
+impl RuleVerdict {
     /// Whether the rule is held if the session ends here.
     pub fn is_held_at_end(self) -> bool {
         self <= Self::MayBeViolated
@@ -171,28 +171,28 @@ impl Session {
     ///
     /// # Panics
     /// There is no such rule.
-    pub fn verdict(&self, rule: usize) -> Verdict {
+    pub fn verdict(&self, rule: usize) -> RuleVerdict {
         let (compiled, state) = (&self.rules.compiled[rule], &self.states[rule]);
         if state.is_violated {
-            return Verdict::Violated;
+            return RuleVerdict::Violated;
         }
         let of = |instance: &Instance| match compiled.outlook(instance.position) {
-            None => Verdict::Violated,
-            Some(outlook) if !outlook.accepts => Verdict::MayBeHeld,
-            Some(outlook) if outlook.may_be_violated => Verdict::MayBeViolated,
-            Some(_) => Verdict::Held,
+            None => RuleVerdict::Violated,
+            Some(outlook) if !outlook.accepts => RuleVerdict::MayBeHeld,
+            Some(outlook) if outlook.may_be_violated => RuleVerdict::MayBeViolated,
+            Some(_) => RuleVerdict::Held,
         };
         // With `per`, some value has always not been seen yet, so the common position counts, too; but nothing is due
         // for a value that never comes, however the automaton starts.
         let common = match (&self.rules.rules[rule].per, of(&state.common)) {
-            (Some(_), Verdict::MayBeHeld | Verdict::Violated) => Verdict::MayBeViolated,
+            (Some(_), RuleVerdict::MayBeHeld | RuleVerdict::Violated) => RuleVerdict::MayBeViolated,
             (_, verdict) => verdict,
         };
-        state.by_value.values().map(of).max().unwrap_or(Verdict::Held).max(common)
+        state.by_value.values().map(of).max().unwrap_or(RuleVerdict::Held).max(common)
     }
 
     /// The verdicts on all rules, in the order of the file.
-    pub fn verdicts(&self) -> Vec<Verdict> {
+    pub fn verdicts(&self) -> Vec<RuleVerdict> {
         (0..self.states.len()).map(|rule| self.verdict(rule)).collect()
     }
 
@@ -247,7 +247,7 @@ fn key(per: &Pointer, event: &SessionEvent<'_>) -> String {
 }
 
 /// Whether an event changes nothing for a rule.
-fn is_indifferent(rule: &Rule, compiled: &Compiled, state: &State, event: &SessionEvent<'_>) -> bool {
+fn is_indifferent(rule: &CallRule, compiled: &Compiled, state: &State, event: &SessionEvent<'_>) -> bool {
     // Something may be due for each value, whatever event brings it.
     let counts_values =
         rule.per.is_some() && compiled.outlook(state.common.position).is_none_or(|outlook| !outlook.accepts);

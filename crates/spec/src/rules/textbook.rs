@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::session::targets;
-use super::{Demand, EventPattern, Rule, SessionEvent, canonical};
+use super::{CallRule, EventPattern, RuleDemand, SessionEvent, canonical};
 use crate::{Requirement, RequirementKind};
 
 /// Whether a rule is held by a session that has ended. Takes time in the cube of the number of events.
-pub fn is_held(rule: &Rule, session: &[SessionEvent<'_>]) -> bool {
+pub fn is_held(rule: &CallRule, session: &[SessionEvent<'_>]) -> bool {
     let Some(per) = &rule.per else { return is_held_by(&rule.demand, session) };
     let mut by_value: BTreeMap<Option<String>, Vec<SessionEvent<'_>>> = BTreeMap::new();
     for event in session {
@@ -22,30 +22,30 @@ pub fn is_held(rule: &Rule, session: &[SessionEvent<'_>]) -> bool {
     by_value.values().all(|session| is_held_by(&rule.demand, session))
 }
 
-fn is_held_by(demand: &Demand, session: &[SessionEvent<'_>]) -> bool {
+fn is_held_by(demand: &RuleDemand, session: &[SessionEvent<'_>]) -> bool {
     let places = |pattern: &EventPattern| -> Vec<usize> {
         (0..session.len()).filter(|place| pattern.matches(&session[*place])).collect()
     };
     match demand {
-        Demand::Requires { trigger, needed } => {
+        RuleDemand::Requires { trigger, needed } => {
             let needed = places(needed);
             places(trigger).iter().all(|place| needed.iter().any(|before| before < place))
         }
-        Demand::FollowedBy { trigger, then } => {
+        RuleDemand::FollowedBy { trigger, then } => {
             let then = places(then);
             places(trigger).iter().all(|place| then.iter().any(|after| after > place))
         }
-        Demand::NeverAfter { event, after } => {
+        RuleDemand::NeverAfter { event, after } => {
             let after = places(after);
             places(event).iter().all(|place| after.iter().all(|before| before >= place))
         }
-        Demand::Never(event) => places(event).is_empty(),
-        Demand::AtMost(times, event) => places(event).len() <= *times as usize,
-        Demand::Last(event) => {
+        RuleDemand::Never(event) => places(event).is_empty(),
+        RuleDemand::AtMost(times, event) => places(event).len() <= *times as usize,
+        RuleDemand::Last(event) => {
             let of_moment = (0..session.len()).rev().find(|place| session[*place].moment == event.moment);
             of_moment.is_none_or(|place| event.matches(&session[place]))
         }
-        Demand::Takes { event, argument, from, value } => places(event).into_iter().all(|place| {
+        RuleDemand::Takes { event, argument, from, value } => places(event).into_iter().all(|place| {
             let earlier = session[..place].iter().filter(|earlier| from.matches(earlier));
             let offered: Vec<&Value> = earlier
                 .filter_map(|earlier| earlier.outcome)
@@ -54,7 +54,7 @@ fn is_held_by(demand: &Demand, session: &[SessionEvent<'_>]) -> bool {
             let taken = session[place].arguments.pointer(argument.as_str());
             taken.is_some_and(|taken| offered.iter().any(|value| canonical(value) == canonical(taken)))
         }),
-        Demand::Formula { requirement, events, .. } => {
+        RuleDemand::Formula { requirement, events, .. } => {
             Places { events, session, known: HashMap::new() }.holds(requirement, 0)
         }
     }

@@ -6,14 +6,14 @@
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use serde_json::Value;
 
-use super::{Fault, Place};
+use super::{Fault, RulesPlace};
 use crate::limits::{NESTING_MAX, RULES_BYTES_MAX};
 
 /// A value and its place.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    pub(super) place: Place,
+    pub(super) place: RulesPlace,
 }
 
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Scalar(Value),
     List(Vec<Node>),
     /// Keys with their places, in the order of the text.
-    Map(Vec<(String, Place, Node)>),
+    Map(Vec<(String, RulesPlace, Node)>),
 }
 
 impl Node {
@@ -60,7 +60,7 @@ impl Node {
 
 /// Reads one document.
 pub(super) fn read(text: &str) -> Result<Node, Fault> {
-    let start = Place { line: 1, column: 1 };
+    let start = RulesPlace { line: 1, column: 1 };
     if text.len() > RULES_BYTES_MAX {
         let message = format!("the file has {} bytes, and at most {RULES_BYTES_MAX} are read", text.len());
         return Err(Fault::error(start, message, "split it into several files"));
@@ -73,7 +73,7 @@ pub(super) fn read(text: &str) -> Result<Node, Fault> {
 struct Reader<'t> {
     parser: Parser<'t, saphyr_parser::StrInput<'t>>,
     /// The place of the last event.
-    place: Place,
+    place: RulesPlace,
 }
 
 impl<'t> Reader<'t> {
@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
     }
 
     fn map(&mut self, depth: usize) -> Result<Kind, Fault> {
-        let mut entries: Vec<(String, Place, Node)> = Vec::new();
+        let mut entries: Vec<(String, RulesPlace, Node)> = Vec::new();
         let mut seen = std::collections::HashMap::new();
         loop {
             let (key, place) = match self.next()? {
@@ -181,9 +181,9 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn place(marker: &Marker) -> Place {
+fn place(marker: &Marker) -> RulesPlace {
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Place { line: number(marker.line().max(1)), column: number(marker.col() + 1) }
+    RulesPlace { line: number(marker.line().max(1)), column: number(marker.col() + 1) }
 }
 
 /// The value of a scalar without quotes, by the core schema of YAML 1.2: `yes` and `no` are texts.

@@ -2,26 +2,26 @@
 
 use std::fmt;
 
-use super::{Check, Demand, EventPattern, Moment, Rule, ValueTest};
+use super::{CallRule, EventPattern, Phase, RuleDemand, RuleTest, ValueCheck};
 use crate::diagnostic::all_of;
 
-impl fmt::Display for Check {
+impl fmt::Display for ValueCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pointer = self.pointer.as_str();
         match &self.test {
-            ValueTest::Is(value) => write!(f, "{pointer} {value}"),
-            ValueTest::IsNot(value) => write!(f, "{pointer} other than {value}"),
-            ValueTest::OneOf(values) => {
+            RuleTest::Is(value) => write!(f, "{pointer} {value}"),
+            RuleTest::IsNot(value) => write!(f, "{pointer} other than {value}"),
+            RuleTest::OneOf(values) => {
                 let values: Vec<String> = values.iter().map(ToString::to_string).collect();
                 write!(f, "{pointer} {}", crate::diagnostic::one_of(values.iter().map(String::as_str)))
             }
-            ValueTest::Above(bound) => write!(f, "{pointer} above {bound}"),
-            ValueTest::AtLeast(bound) => write!(f, "{pointer} of at least {bound}"),
-            ValueTest::Below(bound) => write!(f, "{pointer} below {bound}"),
-            ValueTest::AtMost(bound) => write!(f, "{pointer} of at most {bound}"),
-            ValueTest::Matches(pattern) => write!(f, "{pointer} that matches `{}`", pattern.as_str()),
-            ValueTest::Present(true) => write!(f, "some {pointer}"),
-            ValueTest::Present(false) => write!(f, "no {pointer}"),
+            RuleTest::Above(bound) => write!(f, "{pointer} above {bound}"),
+            RuleTest::AtLeast(bound) => write!(f, "{pointer} of at least {bound}"),
+            RuleTest::Below(bound) => write!(f, "{pointer} below {bound}"),
+            RuleTest::AtMost(bound) => write!(f, "{pointer} of at most {bound}"),
+            RuleTest::Matches(pattern) => write!(f, "{pointer} that matches `{}`", pattern.as_str()),
+            RuleTest::Present(true) => write!(f, "some {pointer}"),
+            RuleTest::Present(false) => write!(f, "no {pointer}"),
         }
     }
 }
@@ -31,16 +31,16 @@ impl fmt::Display for EventPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tool = self.tools.as_ref().map_or("any tool", |tools| tools.written());
         f.write_str(match self.moment {
-            Moment::Call => "a call of ",
-            Moment::Done => "a result of ",
-            Moment::Failed => "an error of ",
+            Phase::Call => "a call of ",
+            Phase::Done => "a result of ",
+            Phase::Failed => "an error of ",
         })?;
         f.write_str(tool)?;
-        let joined = |checks: &[Check]| {
+        let joined = |checks: &[ValueCheck]| {
             let checks: Vec<String> = checks.iter().map(ToString::to_string).collect();
             all_of(checks.iter().map(String::as_str))
         };
-        let called = if self.moment == Moment::Call { "with" } else { "called with" };
+        let called = if self.moment == Phase::Call { "with" } else { "called with" };
         if !self.arguments.is_empty() {
             write!(f, " {called} {}", joined(&self.arguments))?;
         }
@@ -52,28 +52,28 @@ impl fmt::Display for EventPattern {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for CallRule {
     /// The rule as a sentence without a full stop.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sentence = match &self.demand {
-            Demand::Requires { trigger, needed } => format!("{trigger} needs {needed} before it"),
-            Demand::FollowedBy { trigger, then } => {
+            RuleDemand::Requires { trigger, needed } => format!("{trigger} needs {needed} before it"),
+            RuleDemand::FollowedBy { trigger, then } => {
                 format!("after {trigger} comes {then}, before the session ends")
             }
-            Demand::NeverAfter { event, after } => format!("{event} never comes after {after}"),
-            Demand::Never(event) => format!("{event} never comes"),
-            Demand::AtMost(0, event) => format!("{event} never comes"),
-            Demand::AtMost(1, event) => format!("{event} comes at most once"),
-            Demand::AtMost(times, event) => format!("{event} comes at most {times} times"),
-            Demand::Last(event) => {
+            RuleDemand::NeverAfter { event, after } => format!("{event} never comes after {after}"),
+            RuleDemand::Never(event) => format!("{event} never comes"),
+            RuleDemand::AtMost(0, event) => format!("{event} never comes"),
+            RuleDemand::AtMost(1, event) => format!("{event} comes at most once"),
+            RuleDemand::AtMost(times, event) => format!("{event} comes at most {times} times"),
+            RuleDemand::Last(event) => {
                 let kind = match event.moment {
-                    Moment::Call => "call",
-                    Moment::Done => "result",
-                    Moment::Failed => "error",
+                    Phase::Call => "call",
+                    Phase::Done => "result",
+                    Phase::Failed => "error",
                 };
                 format!("the last {kind} of a session is {event}")
             }
-            Demand::Takes { event, argument, from, value } => {
+            RuleDemand::Takes { event, argument, from, value } => {
                 format!(
                     "{event} takes its {} from {} in an earlier result of {}",
                     argument.as_str(),
@@ -81,7 +81,7 @@ impl fmt::Display for Rule {
                     { from.tools.as_ref().map_or("any tool", |tools| tools.written()) }
                 )
             }
-            Demand::Formula { source, .. } => format!("the formula {source} holds"),
+            RuleDemand::Formula { source, .. } => format!("the formula {source} holds"),
         };
         let mut chars = sentence.chars();
         if let Some(first) = chars.next() {

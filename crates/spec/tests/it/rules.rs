@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use planproof_spec::rules::search::{self, Found};
-use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent, Verdict, textbook};
+use planproof_spec::rules::{Phase, RuleSet, RuleVerdict, Session, SessionEvent, textbook};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// An event that owns its values.
 #[derive(Debug, Clone)]
 struct Event {
-    moment: Moment,
+    moment: Phase,
     tool: &'static str,
     arguments: Value,
     outcome: Option<Value>,
@@ -30,7 +30,7 @@ fn rules(text: &str) -> Arc<RuleSet> {
 
 /// A few tools, arguments and results, so that rules often meet.
 fn event() -> impl Strategy<Value = Event> {
-    let moment = prop_oneof![4 => Just(Moment::Call), 4 => Just(Moment::Done), 1 => Just(Moment::Failed)];
+    let moment = prop_oneof![4 => Just(Phase::Call), 4 => Just(Phase::Done), 1 => Just(Phase::Failed)];
     let tool = prop_oneof![Just("a"), Just("b"), Just("c")];
     let arguments = prop_oneof![
         Just(json!({})),
@@ -45,7 +45,7 @@ fn event() -> impl Strategy<Value = Event> {
         Just(json!("a text")),
     ];
     (moment, tool, arguments, outcome).prop_map(|(moment, tool, arguments, outcome)| {
-        let outcome = (moment != Moment::Call).then_some(outcome);
+        let outcome = (moment != Phase::Call).then_some(outcome);
         Event { moment, tool, arguments, outcome }
     })
 }
@@ -125,9 +125,9 @@ fn continuations() -> Vec<Event> {
     for tool in ["a", "b", "c"] {
         for arguments in [json!({"k": 1, "n": 100, "v": "x"}), json!({})] {
             let event = |moment, outcome| Event { moment, tool, arguments: arguments.clone(), outcome };
-            all.push(event(Moment::Call, None));
-            all.push(event(Moment::Done, Some(json!({"ok": true, "v": "x"}))));
-            all.push(event(Moment::Failed, Some(json!({"ok": false}))));
+            all.push(event(Phase::Call, None));
+            all.push(event(Phase::Done, Some(json!({"ok": true, "v": "x"}))));
+            all.push(event(Phase::Failed, Some(json!({"ok": false}))));
         }
     }
     all
@@ -147,7 +147,7 @@ proptest! {
                 let foreseen = running.would_violate(&seen[length - 1]);
                 running.observe(&seen[length - 1]).unwrap();
                 let is_new = |rule: &usize| {
-                    before[*rule] != Verdict::Violated && running.verdict(*rule) == Verdict::Violated
+                    before[*rule] != RuleVerdict::Violated && running.verdict(*rule) == RuleVerdict::Violated
                 };
                 let came: Vec<usize> = (0..before.len()).filter(is_new).collect();
                 prop_assert_eq!(foreseen, came, "{}", text);
@@ -157,7 +157,7 @@ proptest! {
                 let verdict = running.verdict(number);
                 prop_assert_eq!(verdict.is_held_at_end(), expected, "{} after {} events: {}", text, length, rule);
                 // What is final is final, by the definitions.
-                if matches!(verdict, Verdict::Held | Verdict::Violated) {
+                if matches!(verdict, RuleVerdict::Held | RuleVerdict::Violated) {
                     for next in continuations() {
                         for after in continuations().iter().step_by(5) {
                             let mut longer = seen[..length].to_vec();
@@ -201,10 +201,10 @@ fn events_of(calls: &[search::SampleCall]) -> Vec<Event> {
         let mut add = |moment, outcome: Option<&Value>| {
             events.push(Event { moment, tool, arguments: call.arguments.clone(), outcome: outcome.cloned() });
         };
-        add(Moment::Call, None);
+        add(Phase::Call, None);
         match &call.outcome {
-            Some(Ok(result)) => add(Moment::Done, Some(result)),
-            Some(Err(error)) => add(Moment::Failed, Some(error)),
+            Some(Ok(result)) => add(Phase::Done, Some(result)),
+            Some(Err(error)) => add(Phase::Failed, Some(error)),
             None => {}
         }
     }
@@ -326,9 +326,9 @@ fn names_of_tools_have_servers_and_aliases() {
         let mut session = Session::new(&rules);
         let arguments = json!({});
         session
-            .observe(&SessionEvent { server, ..SessionEvent::new(Moment::Call, tool, &arguments) })
+            .observe(&SessionEvent { server, ..SessionEvent::new(Phase::Call, tool, &arguments) })
             .unwrap();
-        (session.verdict(0) == Verdict::Violated, session.verdict(1) == Verdict::Violated)
+        (session.verdict(0) == RuleVerdict::Violated, session.verdict(1) == RuleVerdict::Violated)
     };
     assert_eq!(verdicts(None, "refund"), (true, false));
     assert_eq!(verdicts(Some("any"), "refund"), (true, false));
@@ -352,7 +352,7 @@ fn what_is_remembered_is_bounded() {
     let mut session = Session::new(&rules);
     let too_many = (0..200_000).find_map(|number| {
         let arguments = json!({"k": number});
-        session.observe(&SessionEvent::new(Moment::Call, "a", &arguments)).err()
+        session.observe(&SessionEvent::new(Phase::Call, "a", &arguments)).err()
     });
     let text = too_many.expect("a limit").to_string();
     assert_eq!(text, "rule `x` has to remember more than 100000 values of per");

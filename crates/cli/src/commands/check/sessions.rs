@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent};
+use planproof_spec::rules::{Phase, RuleSet, Session, SessionEvent};
 use planproof_trace::wire::v1::read_traces;
 use planproof_trace::{Arguments, Event, EventKind};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ struct Recorded {
 
 /// An event of a recorded session.
 struct Happened {
-    moment: Moment,
+    moment: Phase,
     tool: String,
     arguments: Value,
     outcome: Option<Value>,
@@ -77,14 +77,14 @@ fn hold(
     let mut calls: Vec<&Happened> = Vec::new();
     for happened in &recorded.happened {
         let Happened { moment, tool, arguments, outcome } = happened;
-        if *moment == Moment::Call {
+        if *moment == Phase::Call {
             call += 1;
             calls.push(happened);
         }
         let event = SessionEvent { outcome: outcome.as_ref(), ..SessionEvent::new(*moment, tool, arguments) };
         session.observe(&event).map_err(|error| Failure::usage(format!("{}: {error}", recorded.name)))?;
         for (rule, verdict) in session.verdicts().into_iter().enumerate() {
-            if verdict == planproof_spec::rules::Verdict::Violated {
+            if verdict == planproof_spec::rules::RuleVerdict::Violated {
                 violated_at.entry(rule).or_insert(call);
             }
         }
@@ -137,7 +137,7 @@ fn hold(
 }
 
 /// The sessions of a file, recognised by its content.
-fn read(path: &PathBuf) -> Result<Vec<Recorded>, Failure> {
+fn read(path: &Path) -> Result<Vec<Recorded>, Failure> {
     let text = select::read_json(path)?;
     let name = path.display().to_string();
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -234,18 +234,13 @@ struct Calls {
 impl Calls {
     fn call(&mut self, id: &str, tool: &str, arguments: Value) {
         self.open.insert(id.to_owned(), (tool.to_owned(), arguments.clone()));
-        self.happened.push(Happened {
-            moment: Moment::Call,
-            tool: tool.to_owned(),
-            arguments,
-            outcome: None,
-        });
+        self.happened.push(Happened { moment: Phase::Call, tool: tool.to_owned(), arguments, outcome: None });
     }
 
     /// A result for a call that was never made is no event of the session.
     fn outcome(&mut self, id: &str, is_error: bool, outcome: Value) {
         if let Some((tool, arguments)) = self.open.remove(id) {
-            let moment = if is_error { Moment::Failed } else { Moment::Done };
+            let moment = if is_error { Phase::Failed } else { Phase::Done };
             self.happened.push(Happened { moment, tool, arguments, outcome: Some(outcome) });
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planproof_spec::rules::{Moment, RuleSet, Session, SessionEvent, TooManyValues};
+use planproof_spec::rules::{Phase, RuleSet, Session, SessionEvent, TooManyValues};
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
 use planproof_trace::{Arguments, Catalogue, Tool, ToolCall, ToolResult};
 use serde_json::Value;
@@ -33,13 +33,13 @@ impl RuledTools {
     /// Whether the call may be made, which then counts as made; otherwise what the agent reads instead of a result.
     fn decide(&self, call: &ToolCall, arguments: &Value) -> Result<(), String> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        let event = SessionEvent::new(Moment::Call, &call.name, arguments);
+        let event = SessionEvent::new(Phase::Call, &call.name, arguments);
         let too_many = |error: TooManyValues| format!("The call is denied: {error}.");
         // A call whose result would violate a rule, whatever the result says, cannot be taken back either.
         let mut after = session.clone();
         after.observe(&event).map_err(too_many)?;
         let mut violated = session.would_violate(&event);
-        violated.extend(after.would_violate(&SessionEvent { moment: Moment::Done, ..event }));
+        violated.extend(after.would_violate(&SessionEvent { moment: Phase::Done, ..event }));
         if violated.is_empty() {
             *session = after;
             return Ok(());
@@ -65,7 +65,7 @@ impl RuledTools {
         let result = self.tools.execute(call).await;
         let outcome =
             serde_json::from_str(&result.text).unwrap_or_else(|_| Value::from(result.text.as_str()));
-        let moment = if result.is_error { Moment::Failed } else { Moment::Done };
+        let moment = if result.is_error { Phase::Failed } else { Phase::Done };
         let event = SessionEvent::new(moment, &call.name, &arguments).with_outcome(&outcome);
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         // What cannot be remembered is reported at the next call, which is denied.
