@@ -4,8 +4,8 @@
 //! Sample events are drawn from the tests of the rules: for each value that a rule looks at, values on both sides of
 //! each test. They are put together to sessions, breadth first, and each session is held against the rules by the same
 //! automata as any other, so a session that is found is right by construction. Where none is found, although all
-//! sessions of these values were looked at, there is none for all practical purposes; where there were too many of them,
-//! the search says so.
+//! sessions of these values were looked at, there is none for all practical purposes; where there were too many of
+//! them, the search says so.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
