@@ -154,6 +154,8 @@ def is_held(rule: dict[str, Any], session: list[Event], forget: str) -> bool:
         return not places(rule["never"])
     if "at-most" in rule:
         return len(places(rule["at-most"])) <= rule["at-most"]["times"]
+    if "at-least" in rule:
+        return len(places(rule["at-least"])) >= rule["at-least"]["times"]
     if "last" in rule:
         moment = next(key for key in ("call", "done", "failed") if key in rule["last"])
         of_moment = [event for event in session if event.moment == moment]
@@ -201,12 +203,12 @@ def random_rule(draw: random.Random, number: int) -> dict[str, Any]:
     rule: dict[str, Any] = {"id": f"r{number}"}
     if draw.random() < 0.4:
         rule["per"] = draw.choice(["/k", "/v"])
-    kind = draw.choice(["requires", "followed-by", "never-after", "never", "at-most", "last", "takes", "formula"])
+    kind = draw.choice(["requires", "followed-by", "never-after", "never", "at-most", "at-least", "last", "takes", "formula"])
     if kind in ("requires", "followed-by", "never-after"):
         rule[kind] = [random_event(draw), random_event(draw)]
     elif kind in ("never", "last"):
         rule[kind] = random_event(draw)
-    elif kind == "at-most":
+    elif kind in ("at-most", "at-least"):
         rule[kind] = {**random_event(draw), "times": draw.randrange(3)}
     elif kind == "takes":
         value = draw.choice(["/v", "/v/*", "/v/0"])

@@ -11,13 +11,14 @@ use planproof_order::synth::JudgeOptions;
 use planproof_qa::gsm8k::Gsm8k;
 use planproof_qa::questions::{Benchmark, Questions};
 use planproof_runner::StoredOptions;
+use planproof_scenario::Scenarios;
 use planproof_suite::{CaseError, Registry, Suite};
 use planproof_tptu::Tptu;
 use planproof_travel::suite::TravelPlanner;
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
-use crate::{media, pages, programs, tptu, travel};
+use crate::{media, pages, programs, select, tptu, travel};
 
 /// The additional suites of this program. They are set once, before anything else happens.
 static OWN: OnceLock<Vec<Arc<dyn Suite>>> = OnceLock::new();
@@ -53,6 +54,10 @@ fn ours(judge: JudgeOptions) -> Vec<Arc<dyn Suite>> {
         Arc::new(Mnms::default().with_programs(programs::runner())),
         Arc::new(ApiBank::default()),
         Arc::new(Tptu::new().with_tools(tptu::tools())),
+        Arc::new(
+            Scenarios::default()
+                .with_files(|path| select::read_text(Path::new(path)).map_err(|failure| failure.describe())),
+        ),
         Arc::new(TravelPlanner::default().with_tables(travel::open())),
     ]
 }

@@ -34,11 +34,12 @@
 
 mod compile;
 mod read;
+mod recorded;
 mod review;
 pub mod search;
 mod session;
 pub mod textbook;
-mod tree;
+pub mod tree;
 mod words;
 
 use std::fmt;
@@ -47,8 +48,10 @@ use serde_json::Value;
 
 use crate::{Pattern, Requirement};
 
+pub use read::read_tests;
+pub use recorded::{RecordedEvent, RuleEnd, arguments_of, outcome_of, session_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
-pub use session::{RuleVerdict, Session, TooManyValues};
+pub use session::{RuleVerdict, Session, TooManyValues, targets};
 
 /// The name of the format, as the files have it.
 pub const SCHEMA: &str = "planproof/rules/v1";
@@ -181,6 +184,18 @@ impl RuleSet {
         &self.rules
     }
 
+    /// For each rule by which calls take a value from results: the calls' tool, the argument, the results' tool, and
+    /// where the value stands in them. Rules for any tool are left out.
+    pub fn flows(&self) -> impl Iterator<Item = (&str, &Pointer, &str, &Pointer)> {
+        self.rules.iter().filter_map(|rule| match &rule.demand {
+            RuleDemand::Takes { event, argument, from, value } => {
+                let (to, from) = (event.tools.as_ref()?.written(), from.tools.as_ref()?.written());
+                Some((to, argument, from, value))
+            }
+            _ => None,
+        })
+    }
+
     /// The names of tools in these rules that are not among `known`, with the nearest known name. An entry of `known`
     /// is `TOOL` or `SERVER/TOOL`.
     pub fn unknown_tools(&self, known: &[String]) -> Vec<Fault> {
@@ -254,6 +269,8 @@ pub enum RuleDemand {
     Never(EventPattern),
     /// There are at most so many of these events.
     AtMost(u32, EventPattern),
+    /// There are at least so many of these events before the session ends.
+    AtLeast(u32, EventPattern),
     /// The last event of its moment is one of these, if there is any event of this moment.
     Last(EventPattern),
     /// Every such call has, as this argument, a value that an earlier result has.
@@ -379,7 +396,7 @@ pub enum RuleTest {
 
 impl ValueCheck {
     /// Whether it holds. A value that is not there, or of another type, fails every test but that it is absent.
-    fn holds(&self, within: Option<&Value>) -> bool {
+    pub fn holds(&self, within: Option<&Value>) -> bool {
         use crate::spec::is_same;
         let Some(value) = within.and_then(|value| self.pointer.target(value)) else {
             return matches!(self.test, RuleTest::Present(false));
@@ -414,7 +431,10 @@ impl CallRule {
             RuleDemand::Requires { trigger, needed } => vec![trigger, needed],
             RuleDemand::FollowedBy { trigger, then } => vec![trigger, then],
             RuleDemand::NeverAfter { event, after } => vec![event, after],
-            RuleDemand::Never(event) | RuleDemand::AtMost(_, event) | RuleDemand::Last(event) => vec![event],
+            RuleDemand::Never(event)
+            | RuleDemand::AtMost(_, event)
+            | RuleDemand::AtLeast(_, event)
+            | RuleDemand::Last(event) => vec![event],
             RuleDemand::Takes { event, from, .. } => vec![event, from],
             RuleDemand::Formula { events, .. } => events.iter().collect(),
         }

@@ -235,7 +235,7 @@ pub(crate) struct CheckArguments {
     ///
     /// Traces (trace v1), and transcripts of OpenAI (chat completions, responses) and Anthropic (messages): a list of
     /// messages, {"messages": [...]}, or one such object a line.
-    #[arg(value_name = "TRACE", requires = "rules")]
+    #[arg(value_name = "TRACE")]
     pub(crate) sessions: Vec<PathBuf>,
     /// Rules to hold the sessions against (rules v1), instead of a case.
     #[arg(long, value_name = "FILE", requires = "sessions", conflicts_with_all = [
@@ -243,7 +243,7 @@ pub(crate) struct CheckArguments {
     ])]
     pub(crate) rules: Option<PathBuf>,
     /// File of cases (case v1 lines); `-` for stdin.
-    #[arg(long, value_name = "FILE", required_unless_present = "rules")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["rules", "sessions"])]
     pub(crate) case: Option<PathBuf>,
     /// Id of the case, if the file holds several and no trace names one.
     #[arg(long, value_name = "ID")]
@@ -256,7 +256,7 @@ pub(crate) struct CheckArguments {
         long,
         value_name = "ID,ID,...",
         value_delimiter = ',',
-        required_unless_present_any = ["trace", "rules"],
+        required_unless_present_any = ["trace", "rules", "sessions"],
         conflicts_with = "trace"
     )]
     pub(crate) calls: Vec<String>,

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use planproof_order::synth::{JudgeOptions, PlanningCase, SENTENCES_ARGUMENT};
 use planproof_order::{OrderSuite, case_arguments, mock_tools};
+use planproof_report::shell_word;
 use planproof_suite::{Case as _, Class};
 use planproof_tools::SchemaCache;
 use planproof_trace::wire::v1::read_traces;
@@ -30,7 +31,14 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
     if let Some(rules) = &arguments.rules {
         return sessions::run(arguments, rules, global);
     }
-    // The parser demands one of the two.
+    if let Some(file) = arguments.sessions.first() {
+        let file = shell_word(&file.display().to_string());
+        return Err(Failure::usage(format!(
+            "the file of cases needs its option: write --case {file}; to hold recorded sessions against rules, write \
+             --rules RULES {file}"
+        )));
+    }
+    // The parser demands it beside no rules.
     let path = arguments.case.as_deref().unwrap_or(Path::new("-"));
     let cases = select::read_cases(path)?;
     let plans = match &arguments.trace {

@@ -155,7 +155,6 @@ impl Line<'_> {
             "runs show" => {
                 Some(format!("one campaign is expected: to see one of its cases, write --case {word_shown}"))
             }
-            "check" => Some(format!("the file of cases needs its option: write --case {word_shown}")),
             "synth" if word.parse::<u64>().is_ok() => {
                 Some(format!("the number of cases needs its option: write --count {word}"))
             }

@@ -228,7 +228,11 @@ fn arguments_that_there_are_not() {
         ),
         ("test tools@sim/careless 20", "the number of cases needs its option: write --cases 20"),
         ("runs show last 999", "one campaign is expected: to see one of its cases, write --case 999"),
-        ("check nosuch.jsonl", "the file of cases needs its option: write --case nosuch.jsonl"),
+        (
+            "check nosuch.jsonl",
+            "the file of cases needs its option: write --case nosuch.jsonl; to hold recorded sessions against rules, \
+             write --rules RULES nosuch.jsonl",
+        ),
         ("run list", "`planproof run` runs an agent: did you mean `planproof runs list`?"),
         (
             "test",

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::support::{Place, json_lines};
+use crate::stand_in::{StandIn, call, say};
+use crate::support::{Place, Run, json_lines};
 
 const SHOP: &str = r#"schema: planproof/rules/v1
 rules:
@@ -119,4 +120,28 @@ fn traces_are_held_against_rules() {
     assert!(run.out.ends_with("3 sessions, none violates a rule\n"), "{}", run.out);
     let run = place.run("check --rules strict.yaml traces.jsonl").code(1);
     assert_eq!(run.out.matches("violated at call 4").count(), 3, "{}", run.out);
+}
+
+#[test]
+fn findings_on_a_case_of_ones_own_quote_its_words() {
+    let place = Place::new();
+    // It refunds before it looks, and forgets the email.
+    let server = StandIn::start(|number, _| match number {
+        0 => call(1, "refund", r#"{"order_id": 17}"#),
+        1 => call(2, "get_order", r#"{"order_id": 17}"#),
+        _ => say("Bob has his money."),
+    });
+    let line =
+        ["bench", "scenario", "tools@openai/m", "--limit", "1", "--store", "r.db", "--seed", "7", "--json"];
+    let run = Run::of(server.command(&place, &line), "").code(1);
+    assert_eq!(run.json()["classes"]["order_error"], 1, "{}", run.out);
+    let shown = place.run("runs show last --store r.db").code(0).out;
+    let finding = &shown[shown.find("Finding").unwrap()..];
+    let lines = finding.split("\n\n").next().unwrap().lines();
+    // The last line has the id of the campaign.
+    let lines: Vec<&str> = lines.filter(|line| !line.trim_start().starts_with("see it:")).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+    // And the right session, which planproof found, passes.
+    let run = place.run("bench scenario tools@sim/gold --store r.db --json").code(0);
+    assert_eq!(run.json()["passed"], 2);
 }

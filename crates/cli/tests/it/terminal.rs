@@ -240,6 +240,29 @@ fn drafts(tried: &mut Tried, place: &Place) {
 
 /// Cases, specifications, topics and configurations that mean harm.
 fn files(tried: &mut Tried, place: &Place) {
+    // Rules, scenarios and sessions that mean harm.
+    let text = serde_json::to_string(HOSTILE).unwrap();
+    let rule = format!("{{id: {text}, why: {text}, never: {{call: {text}, where: {{/k: {text}}}}}}}");
+    place.write("rules.yaml", &format!("schema: planproof/rules/v1\nrules: [{rule}]\n"));
+    place.write(
+        "bad.yaml",
+        &format!("schema: planproof/rules/v1\n{text}: 1\nrules: [{{id: x, {text}: 1}}]\n"),
+    );
+    let call = json!({"type": "tool_use", "id": "1", "name": HOSTILE, "input": {"k": HOSTILE}});
+    let session = json!({"messages": [{"role": "assistant", "content": [call]}]});
+    place.write("session.jsonl", &format!("{session}\n"));
+    tried.run(place, &["rules", "check", "rules.yaml", "bad.yaml"]).code(2);
+    tried.run(place, &["check", "--rules", "rules.yaml", "session.jsonl"]).code(1);
+    let case = format!(
+        "{{id: {text}, query: {text}, expect: [{{do: [a], words: {text}}}, {{id: {text}, at-least: {{call: a, times: 1}}}}]}}"
+    );
+    place.write(
+        "cases.yaml",
+        &format!(
+            "schema: planproof/scenario/v1\ntools: [{{name: a, description: {text}}}]\ncases: [{case}]\n"
+        ),
+    );
+    tried.run(place, &["bench", "scenario", "command:echo nothing", "--data", "cases.yaml"]);
     for (name, options) in [("case.jsonl", ""), ("time.jsonl", "--time"), ("both.jsonl", "--infeasible 1")] {
         place.write(name, &hostile_case(place, options));
         tried.run(place, &["check", "--case", name, "--calls", "a2,a1"]);

@@ -147,6 +147,11 @@ fn formula_of(demand: &RuleDemand) -> (Requirement, Vec<Atom>, Option<Register>)
         ),
         RuleDemand::Never(never) => (Always(boxed(Not(boxed(atom(0))))), vec![event(never)], None),
         RuleDemand::AtMost(times, counted) => (AtMost(*times, boxed(atom(0))), vec![event(counted)], None),
+        // No more than one fewer is what must not be.
+        RuleDemand::AtLeast(0, counted) => (RequirementKind::True, vec![event(counted)], None),
+        RuleDemand::AtLeast(times, counted) => {
+            (Not(boxed(AtMost(times - 1, boxed(atom(0))))), vec![event(counted)], None)
+        }
         RuleDemand::Last(last) => {
             let any =
                 EventPattern { tools: None, arguments: Vec::new(), outcome: Vec::new(), ..last.clone() };

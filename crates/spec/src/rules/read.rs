@@ -21,12 +21,13 @@ const FILE_KEYS: [&str; 3] = ["schema", "aliases", "rules"];
 const COMMON_KEYS: [&str; 3] = ["id", "why", "per"];
 
 /// The demands, each with the shape of its value.
-const DEMANDS: [(&str, &str); 8] = [
+const DEMANDS: [(&str, &str); 9] = [
     ("requires", "requires: {call: TOOL, done: TOOL}"),
     ("followed-by", "followed-by: {done: TOOL, call: TOOL}"),
     ("never-after", "never-after: {call: TOOL, done: TOOL}"),
     ("never", "never: {call: TOOL, where: {/ARGUMENT: VALUE}}"),
     ("at-most", "at-most: {call: TOOL, times: 1}"),
+    ("at-least", "at-least: {call: TOOL, times: 1}"),
     ("last", "last: {call: TOOL}"),
     ("takes", "takes: {call: TOOL, argument: /ARGUMENT, from: TOOL, value: /FIELD}"),
     ("formula", "formula: \"(always (implies call:a (eventually done:b)))\""),
@@ -48,6 +49,20 @@ pub(super) fn read(text: &str) -> Result<Vec<CallRule>, Vec<Fault>> {
     } else {
         reader.faults.sort_by_key(|fault| fault.place);
         Err(reader.faults)
+    }
+}
+
+/// Reads the tests of values in a map, as `where` has them.
+///
+/// # Errors
+/// The first fault, whose place is in the map's text on one line.
+pub fn read_tests(tests: &Value) -> Result<Vec<ValueCheck>, Fault> {
+    let node = tree::read(&tests.to_string())?;
+    let mut reader = Reader { faults: Vec::new(), aliases: HashMap::new(), patterns: 0 };
+    let checks = reader.checks(&node, "where");
+    match (reader.faults.into_iter().next(), checks) {
+        (Some(fault), _) => Err(fault),
+        (None, checks) => Ok(checks.unwrap_or_default()),
     }
 }
 
@@ -258,7 +273,7 @@ impl Reader {
             }
             "never" => RuleDemand::Never(self.events(&mut entries, 1, name)?.pop()?),
             "last" => RuleDemand::Last(self.events(&mut entries, 1, name)?.pop()?),
-            "at-most" => {
+            "at-most" | "at-least" => {
                 let times = match entries.take("times") {
                     Some((_, node)) => match &node.kind {
                         Kind::Scalar(value) => value.as_u64().filter(|times| *times <= u64::from(COUNT_MAX)),
@@ -274,12 +289,17 @@ impl Reader {
                         None
                     }),
                     None => {
-                        self.fault(node.place, "`at-most` does not say how often", help.as_str());
+                        self.fault(node.place, format!("`{name}` does not say how often"), help.as_str());
                         None
                     }
                 };
                 let event = self.events(&mut entries, 1, name)?.pop()?;
-                RuleDemand::AtMost(times? as u32, event)
+                let times = times? as u32;
+                if name == "at-most" {
+                    RuleDemand::AtMost(times, event)
+                } else {
+                    RuleDemand::AtLeast(times, event)
+                }
             }
             _ => self.takes(&mut entries, &help)?,
         };

@@ -137,6 +137,43 @@ pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
     )
 }
 
+/// The shortest session of some calls, in which each has the outcome that `outcome` gives it, that satisfies all rules.
+/// The calls are those of the tools of `tools`, with arguments that the rules look at and those of `more`; `complete`
+/// adds what a tool needs besides.
+pub fn satisfying(
+    rules: &Arc<RuleSet>,
+    tools: &[String],
+    more: &[(String, Value)],
+    complete: impl Fn(&str, Value) -> Value,
+    outcome: impl Fn(&str, &Value) -> Result<Value, Value>,
+) -> Found {
+    let mut calls: Vec<SampleCall> = Vec::new();
+    for tool in tools {
+        let sampled = Samples::with(rules, Some(tool)).calls.into_iter().filter(|call| call.tool == *tool);
+        let given = more.iter().filter(|(other, _)| other == tool).map(|(_, arguments)| arguments.clone());
+        // What the author wrote comes first: of sessions of one length, the first that is found is shown.
+        for arguments in given.chain(sampled.map(|call| call.arguments)) {
+            let arguments = complete(tool, arguments);
+            let outcome = Some(outcome(tool, &arguments));
+            let call = SampleCall { tool: tool.clone(), arguments, outcome };
+            if !calls.contains(&call) {
+                calls.push(call);
+            }
+        }
+    }
+    let is_satisfied = |session: &Session| session.verdicts().iter().all(|verdict| verdict.is_held_at_end());
+    if is_satisfied(&Session::new(rules)) {
+        return Found::Session(Vec::new());
+    }
+    search(
+        rules,
+        &calls,
+        |_| false,
+        |session, _| is_satisfied(session),
+        |session| session.verdicts().iter().all(|verdict| *verdict != super::RuleVerdict::Violated),
+    )
+}
+
 /// The tools that rules name, in the order of the alphabet.
 pub fn tools(rules: &RuleSet) -> Vec<String> {
     let patterns = rules.rules.iter().flat_map(|rule| rule.patterns());
@@ -362,7 +399,7 @@ fn combinations(places: &Places) -> Vec<Value> {
 }
 
 /// Puts a value where a pointer leads, making the objects on the way. `*` makes a list with one element.
-fn put(within: &mut Value, pointer: &Pointer, value: Value) {
+pub fn put(within: &mut Value, pointer: &Pointer, value: Value) {
     let mut at = within;
     for part in pointer.parts() {
         if part == "*" {

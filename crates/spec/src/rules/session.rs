@@ -267,7 +267,7 @@ fn concerns(compiled: &Compiled, event: &SessionEvent<'_>) -> bool {
 }
 
 /// The values at a pointer, in which `*` stands for every element of a list.
-pub(super) fn targets<'v>(value: &'v Value, pointer: &Pointer) -> Vec<&'v Value> {
+pub fn targets<'v>(value: &'v Value, pointer: &Pointer) -> Vec<&'v Value> {
     let mut found = vec![value];
     for part in pointer.parts() {
         let below = found.into_iter().flat_map(|value| match value {

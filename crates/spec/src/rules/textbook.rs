@@ -41,6 +41,7 @@ fn is_held_by(demand: &RuleDemand, session: &[SessionEvent<'_>]) -> bool {
         }
         RuleDemand::Never(event) => places(event).is_empty(),
         RuleDemand::AtMost(times, event) => places(event).len() <= *times as usize,
+        RuleDemand::AtLeast(times, event) => places(event).len() >= *times as usize,
         RuleDemand::Last(event) => {
             let of_moment = (0..session.len()).rev().find(|place| session[*place].moment == event.moment);
             of_moment.is_none_or(|place| event.matches(&session[place]))

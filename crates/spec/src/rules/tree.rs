@@ -11,15 +11,19 @@ use crate::limits::{NESTING_MAX, RULES_BYTES_MAX};
 
 /// A value and its place.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) kind: Kind,
-    pub(super) place: RulesPlace,
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands.
+    pub place: RulesPlace,
 }
 
+/// What a value is.
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Text, a number, `true`, `false` or `null`.
     Scalar(Value),
+    /// A list.
     List(Vec<Node>),
     /// Keys with their places, in the order of the text.
     Map(Vec<(String, RulesPlace, Node)>),
@@ -27,7 +31,7 @@ pub(super) enum Kind {
 
 impl Node {
     /// The text that the node is.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Scalar(Value::String(text)) => Some(text),
             _ => None,
@@ -35,7 +39,7 @@ impl Node {
     }
 
     /// The value as JSON.
-    pub(super) fn value(&self) -> Value {
+    pub fn value(&self) -> Value {
         match &self.kind {
             Kind::Scalar(value) => value.clone(),
             Kind::List(items) => items.iter().map(Self::value).collect(),
@@ -44,7 +48,7 @@ impl Node {
     }
 
     /// What it is, for messages.
-    pub(super) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.kind {
             Kind::Scalar(Value::String(text)) => {
                 let shown: String = text.chars().take(40).collect();
@@ -59,7 +63,10 @@ impl Node {
 }
 
 /// Reads one document.
-pub(super) fn read(text: &str) -> Result<Node, Fault> {
+///
+/// # Errors
+/// It is not YAML, or has something of YAML that is refused.
+pub fn read(text: &str) -> Result<Node, Fault> {
     let start = RulesPlace { line: 1, column: 1 };
     if text.len() > RULES_BYTES_MAX {
         let message = format!("the file has {} bytes, and at most {RULES_BYTES_MAX} are read", text.len());

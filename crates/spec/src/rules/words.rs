@@ -65,6 +65,10 @@ impl fmt::Display for CallRule {
             RuleDemand::AtMost(0, event) => format!("{event} never comes"),
             RuleDemand::AtMost(1, event) => format!("{event} comes at most once"),
             RuleDemand::AtMost(times, event) => format!("{event} comes at most {times} times"),
+            RuleDemand::AtLeast(0 | 1, event) => format!("{event} comes before the session ends"),
+            RuleDemand::AtLeast(times, event) => {
+                format!("{event} comes at least {times} times before the session ends")
+            }
             RuleDemand::Last(event) => {
                 let kind = match event.moment {
                     Phase::Call => "call",

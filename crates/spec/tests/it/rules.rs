@@ -104,6 +104,7 @@ fn rule() -> impl Strategy<Value = String> {
         3 => (pair, event_text(), event_text()).prop_map(|(name, f, g)| format!("{name}: [{f}, {g}]")),
         1 => event_text().prop_map(|f| format!("never: {f}")),
         1 => (0..3_u32, event_text()).prop_map(|(n, f)| format!("at-most: {}, times: {n}}}", f.trim_end_matches('}').to_owned() + &"}".repeat(f.len() - f.trim_end_matches('}').len() - 1))),
+        1 => (0..3_u32, event_text()).prop_map(|(n, f)| format!("at-least: {}, times: {n}}}", f.trim_end_matches('}').to_owned() + &"}".repeat(f.len() - f.trim_end_matches('}').len() - 1))),
         1 => event_text().prop_map(|f| format!("last: {f}")),
         1 => (tool(), tool(), prop_oneof![Just("/v"), Just("/v/*"), Just("/v/0")])
             .prop_map(|(f, g, value)| format!("takes: {{call: {f}, argument: /v, from: {g}, value: {value}}}")),
@@ -435,6 +436,7 @@ fn the_schema_for_editors_accepts_what_is_read() {
             true,
         ),
         (json!({"id": "x", "at-most": {"done": "a", "times": 2}}), true),
+        (json!({"id": "x", "at-least": {"call": "a", "where": {"/k": 1}, "times": 1}}), true),
         (json!({"id": "x", "last": {"call": "a"}}), true),
         (
             json!({"id": "x", "takes": {"call": "a", "argument": "/k", "from": "b", "value": "/items/*/k"}}),

@@ -6,9 +6,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use planproof_spec::rules::{Phase, RuleSet, Session, SessionEvent};
+use planproof_spec::rules::{Phase, RecordedEvent, RuleEnd, RuleSet, outcome_of, session_of};
 use planproof_trace::wire::v1::read_traces;
-use planproof_trace::{Arguments, Event, EventKind};
 use serde_json::{Value, json};
 
 use crate::arguments::{CheckArguments, Global};
@@ -24,15 +23,7 @@ const SHOWN_MAX: usize = 200;
 /// A session as it was recorded.
 struct Recorded {
     name: String,
-    happened: Vec<Happened>,
-}
-
-/// An event of a recorded session.
-struct Happened {
-    moment: Phase,
-    tool: String,
-    arguments: Value,
-    outcome: Option<Value>,
+    happened: Vec<RecordedEvent>,
 }
 
 pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
@@ -70,52 +61,39 @@ fn hold(
     text: &mut String,
     global: &Global,
 ) -> Result<Vec<usize>, Failure> {
-    let mut session = Session::new(set);
-    // The number of the call whose event violated each rule for good.
-    let mut violated_at: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut call = 0;
-    let mut calls: Vec<&Happened> = Vec::new();
-    for happened in &recorded.happened {
-        let Happened { moment, tool, arguments, outcome } = happened;
-        if *moment == Phase::Call {
-            call += 1;
-            calls.push(happened);
-        }
-        let event = SessionEvent { outcome: outcome.as_ref(), ..SessionEvent::new(*moment, tool, arguments) };
-        session.observe(&event).map_err(|error| Failure::usage(format!("{}: {error}", recorded.name)))?;
-        for (rule, verdict) in session.verdicts().into_iter().enumerate() {
-            if verdict == planproof_spec::rules::RuleVerdict::Violated {
-                violated_at.entry(rule).or_insert(call);
-            }
-        }
-    }
-    let verdicts = session.verdicts();
-    let violated: Vec<usize> = (0..verdicts.len()).filter(|rule| !verdicts[*rule].is_held_at_end()).collect();
+    let outcomes = set
+        .hold(&recorded.happened)
+        .map_err(|error| Failure::usage(format!("{}: {error}", recorded.name)))?;
+    let calls: Vec<&RecordedEvent> =
+        recorded.happened.iter().filter(|event| event.phase == Phase::Call).collect();
+    let is_held = |rule: usize| outcomes[rule].verdict.is_held_at_end();
+    let violated: Vec<usize> = (0..outcomes.len()).filter(|rule| !is_held(*rule)).collect();
     if global.json {
         let rules = set.rules().iter().enumerate().map(|(number, rule)| {
-            let is_held = verdicts[number].is_held_at_end();
-            json!({ "id": rule.id, "held": is_held, "verdict": verdicts[number].words(), "call": violated_at.get(&number) })
+            let RuleEnd { verdict, call } = outcomes[number];
+            json!({ "id": rule.id, "held": is_held(number), "verdict": verdict.words(), "call": call })
         });
         let rules: Vec<Value> = rules.collect();
-        let _ = writeln!(text, "{}", json!({ "session": recorded.name, "calls": call, "rules": rules }));
+        let _ =
+            writeln!(text, "{}", json!({ "session": recorded.name, "calls": calls.len(), "rules": rules }));
         return Ok(violated);
     }
     let name = inline(&recorded.name);
     if violated.is_empty() {
-        let _ = writeln!(text, "{name}: {}, all rules held", counted(call, "call"));
+        let _ = writeln!(text, "{name}: {}, all rules held", counted(calls.len(), "call"));
         return Ok(violated);
     }
     let _ = writeln!(
         text,
         "{name}: {}, {} of {} violated",
-        counted(call, "call"),
+        counted(calls.len(), "call"),
         violated.len(),
         counted(set.rules().len(), "rule")
     );
     for number in &violated {
         let rule = &set.rules()[*number];
         let _ = writeln!(text, "{}", render::folded("  ", &inline(&format!("{}: {rule}", rule.id)), 4));
-        match violated_at.get(number).and_then(|at| Some((at, calls.get(at.checked_sub(1)?)?))) {
+        match outcomes[*number].call.and_then(|at| Some((at, calls.get(at.checked_sub(1)?)?))) {
             Some((at, call)) => {
                 let arguments: String = call.arguments.to_string().chars().take(SHOWN_MAX).collect();
                 let _ = writeln!(
@@ -148,7 +126,7 @@ fn read(path: &Path) -> Result<Vec<Recorded>, Failure> {
         let traces = read_traces(&text).map(|trace| {
             let trace = trace.map_err(|error| Failure::usage(format!("{name} cannot be read: {error}")))?;
             let id = format!("{} #{}", trace.header.case, trace.header.repeat);
-            Ok(Recorded { name: id, happened: of_trace(&trace.events) })
+            Ok(Recorded { name: id, happened: session_of(&trace.events) })
         });
         return traces.collect();
     }
@@ -193,62 +171,36 @@ fn messages(value: &Value) -> Option<&[Value]> {
     list.map(Vec::as_slice)
 }
 
-/// The events of a trace. A call that a guard denied never happened.
-fn of_trace(events: &[Event]) -> Vec<Happened> {
-    let is_denied = |id| {
-        events.iter().any(|event| {
-            matches!(&event.kind, EventKind::Result(result) if &result.id == id && result.is_held_back)
-        })
-    };
-    let mut seen = Calls::default();
-    for event in events {
-        match &event.kind {
-            EventKind::Call(call) if !is_denied(&call.id) => {
-                let arguments = match &call.arguments {
-                    Arguments::Object(object) => Value::Object(object.clone()),
-                    Arguments::Malformed(text) => Value::from(text.as_str()),
-                };
-                seen.call(call.id.as_str(), &call.name, arguments);
-            }
-            EventKind::Result(result) if !result.is_held_back => {
-                seen.outcome(result.id.as_str(), result.is_error, outcome_of(&result.text));
-            }
-            _ => {}
-        }
-    }
-    seen.happened
-}
-
-/// JSON where a tool returned JSON, otherwise its text.
-fn outcome_of(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
-}
-
 /// Calls by id, so that an outcome finds its call.
 #[derive(Default)]
 struct Calls {
-    happened: Vec<Happened>,
+    happened: Vec<RecordedEvent>,
     open: BTreeMap<String, (String, Value)>,
 }
 
 impl Calls {
     fn call(&mut self, id: &str, tool: &str, arguments: Value) {
         self.open.insert(id.to_owned(), (tool.to_owned(), arguments.clone()));
-        self.happened.push(Happened { moment: Phase::Call, tool: tool.to_owned(), arguments, outcome: None });
+        self.happened.push(RecordedEvent {
+            phase: Phase::Call,
+            tool: tool.to_owned(),
+            arguments,
+            outcome: None,
+        });
     }
 
     /// A result for a call that was never made is no event of the session.
     fn outcome(&mut self, id: &str, is_error: bool, outcome: Value) {
         if let Some((tool, arguments)) = self.open.remove(id) {
-            let moment = if is_error { Phase::Failed } else { Phase::Done };
-            self.happened.push(Happened { moment, tool, arguments, outcome: Some(outcome) });
+            let phase = if is_error { Phase::Failed } else { Phase::Done };
+            self.happened.push(RecordedEvent { phase, tool, arguments, outcome: Some(outcome) });
         }
     }
 }
 
 /// The events of a conversation: chat completions and responses of OpenAI, messages of Anthropic. `None` if these are
 /// no messages.
-fn of_messages(messages: &[Value]) -> Option<Vec<Happened>> {
+fn of_messages(messages: &[Value]) -> Option<Vec<RecordedEvent>> {
     let mut seen = Calls::default();
     let mut is_conversation = messages.is_empty();
     let text =

@@ -1,0 +1,416 @@
+//! A file of scenarios: YAML, with every fault at its place.
+
+use std::collections::BTreeSet;
+
+use planproof_spec::rules::search::Found;
+use planproof_spec::rules::tree::{self, Kind, Node};
+use planproof_spec::rules::{RuleSet, RulesPlace};
+use planproof_suite::{CaseError, Data};
+use serde_json::{Map, Value, json};
+
+use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
+use crate::limits::{CASES_MAX, TOOLS_MAX};
+use crate::suite::ReadFile;
+use crate::world::{Answer, WorldTool};
+
+/// The name of the format, as the files have it.
+pub const SCHEMA: &str = "planproof/scenario/v1";
+
+/// The keys of an expectation that are those of rules.
+const DEMANDS: [&str; 9] =
+    ["requires", "followed-by", "never-after", "never", "at-most", "at-least", "last", "takes", "formula"];
+
+/// Reads the cases of a file.
+pub(crate) fn read(data: Data<'_>, read_file: Option<&ReadFile>) -> Result<Vec<Scenario>, CaseError> {
+    let reader = Reader { file: data.file, read_file };
+    reader.file(data.text)
+}
+
+struct Reader<'a> {
+    file: &'a str,
+    read_file: Option<&'a ReadFile>,
+}
+
+/// What all cases of a file have in common.
+struct Common {
+    tools: Vec<WorldTool>,
+    rules: Vec<Value>,
+    aliases: Map<String, Value>,
+    shown: bool,
+}
+
+type Entries<'n> = &'n [(String, RulesPlace, Node)];
+
+impl Reader<'_> {
+    fn fault(&self, place: RulesPlace, what: impl AsRef<str>) -> CaseError {
+        CaseError::new(format!("{}:{place}: {}", self.file, what.as_ref()))
+    }
+
+    fn map<'n>(&self, node: &'n Node, what: &str, keys: &[&str]) -> Result<Entries<'n>, CaseError> {
+        let Kind::Map(entries) = &node.kind else {
+            let text = format!("{what} is {}, not a map; write {}", node.describe(), keys.join(", "));
+            return Err(self.fault(node.place, text));
+        };
+        match entries.iter().find(|(key, ..)| !keys.contains(&key.as_str())) {
+            None => Ok(entries),
+            Some((key, place, _)) => {
+                Err(self.fault(*place, format!("{what} has no key `{key}`; it may have {}", keys.join(", "))))
+            }
+        }
+    }
+
+    fn text<'n>(&self, node: &'n Node, what: &str) -> Result<&'n str, CaseError> {
+        let text = node.text().filter(|text| !text.trim().is_empty());
+        text.ok_or_else(|| self.fault(node.place, format!("{what} is {}, not a text", node.describe())))
+    }
+
+    fn list<'n>(&self, node: &'n Node, what: &str) -> Result<&'n [Node], CaseError> {
+        match &node.kind {
+            Kind::List(items) => Ok(items),
+            _ => Err(self.fault(node.place, format!("{what} is {}, not a list", node.describe()))),
+        }
+    }
+
+    fn flag(&self, node: &Node, what: &str) -> Result<bool, CaseError> {
+        let flag = node.value().as_bool();
+        flag.ok_or_else(|| {
+            self.fault(node.place, format!("{what} is {}, not true or false", node.describe()))
+        })
+    }
+
+    fn file(&self, text: &str) -> Result<Vec<Scenario>, CaseError> {
+        let root = tree::read(text).map_err(|fault| CaseError::new(format!("{}:{fault}", self.file)))?;
+        let entries = self.map(&root, "the file", &["schema", "tools", "rules", "shown", "cases"])?;
+        match get(entries, "schema") {
+            Some(node) if node.text() == Some(SCHEMA) => {}
+            Some(node) => {
+                let what = format!("the schema is {}; write `schema: {SCHEMA}`", node.describe());
+                return Err(self.fault(node.place, what));
+            }
+            None => {
+                return Err(
+                    self.fault(root.place, format!("the file names no schema; write `schema: {SCHEMA}`"))
+                );
+            }
+        }
+        let tools = get(entries, "tools");
+        let tools = tools
+            .ok_or_else(|| self.fault(root.place, "the file has no `tools`; list them, or name a file"))?;
+        let tools = self.tools(tools)?;
+        let (rules, aliases) = match get(entries, "rules") {
+            Some(node) => self.rules(node)?,
+            None => (Vec::new(), Map::new()),
+        };
+        let shown = get(entries, "shown").map_or(Ok(true), |node| self.flag(node, "`shown`"))?;
+        let common = Common { tools, rules, aliases, shown };
+        let cases = get(entries, "cases");
+        let cases = cases.ok_or_else(|| self.fault(root.place, "the file has no `cases`; list them"))?;
+        let items = self.list(cases, "`cases`")?;
+        if items.is_empty() || items.len() > CASES_MAX {
+            let what = format!("the file has {} cases; it may have 1 to {CASES_MAX}", items.len());
+            return Err(self.fault(cases.place, what));
+        }
+        let mut ids = BTreeSet::new();
+        items.iter().map(|item| self.case(item, &common, &mut ids)).collect()
+    }
+
+    /// The content of a file that this one names, which lies in its folder or below it.
+    fn named_file(&self, node: &Node, what: &str) -> Result<String, CaseError> {
+        let name = self.text(node, what)?;
+        let is_below = !name.starts_with(['/', '\\'])
+            && !name.contains(':')
+            && !name.split(['/', '\\']).any(|part| part == "..");
+        if !is_below {
+            let text = format!("{what} names `{name}`; name a file in this folder or below it");
+            return Err(self.fault(node.place, text));
+        }
+        let Some(read) = self.read_file else {
+            return Err(self
+                .fault(node.place, format!("{what} names a file, which cannot be read here; write it out")));
+        };
+        let path = match self.file.rsplit_once('/') {
+            Some((folder, _)) => format!("{folder}/{name}"),
+            None => name.to_owned(),
+        };
+        read(&path).map_err(|text| self.fault(node.place, format!("{what} cannot be read: {text}")))
+    }
+
+    /// The rules of the file, or of one that it names, with their aliases.
+    fn rules(&self, node: &Node) -> Result<(Vec<Value>, Map<String, Value>), CaseError> {
+        if let Kind::List(items) = &node.kind {
+            for item in items {
+                self.rule(item, &item.value())?;
+            }
+            return Ok((items.iter().map(Node::value).collect(), Map::new()));
+        }
+        let text = self.named_file(node, "`rules`")?;
+        RuleSet::read(&text)
+            .map_err(|faults| self.fault(node.place, format!("the rules cannot be used: {}", faults[0])))?;
+        let value = tree::read(&text).map(|root| root.value()).unwrap_or_default();
+        let rules = value.get("rules").and_then(Value::as_array).cloned().unwrap_or_default();
+        let aliases = value.get("aliases").and_then(Value::as_object).cloned().unwrap_or_default();
+        Ok((rules, aliases))
+    }
+
+    /// Checks one rule, whose faults are reported where it stands.
+    fn rule(&self, node: &Node, rule: &Value) -> Result<(), CaseError> {
+        let text = json!({"schema": planproof_spec::rules::SCHEMA, "rules": [rule]}).to_string();
+        let fault = |faults: Vec<planproof_spec::rules::Fault>| {
+            self.fault(node.place, format!("{}; {}", faults[0].message, faults[0].help))
+        };
+        RuleSet::read(&text).map(drop).map_err(fault)
+    }
+
+    fn tools(&self, node: &Node) -> Result<Vec<WorldTool>, CaseError> {
+        let (place, tools) = match &node.kind {
+            Kind::List(items) => {
+                let tools: Result<Vec<WorldTool>, CaseError> =
+                    items.iter().map(|item| self.tool(item)).collect();
+                (node.place, tools?)
+            }
+            _ => {
+                let text = self.named_file(node, "`tools`")?;
+                let tools =
+                    listed_tools(&text).map_err(|what| self.fault(node.place, format!("`tools`: {what}")))?;
+                (node.place, tools)
+            }
+        };
+        let mut names = BTreeSet::new();
+        if let Some(twice) = tools.iter().find(|tool| !names.insert(tool.name.as_str())) {
+            return Err(self.fault(place, format!("two tools are called `{}`", twice.name)));
+        }
+        if tools.is_empty() || tools.len() > TOOLS_MAX {
+            return Err(
+                self.fault(place, format!("there are {} tools; there may be 1 to {TOOLS_MAX}", tools.len()))
+            );
+        }
+        Ok(tools)
+    }
+
+    fn tool(&self, node: &Node) -> Result<WorldTool, CaseError> {
+        let entries = self.map(node, "a tool", &["name", "description", "arguments", "input_schema"])?;
+        let name = get(entries, "name").ok_or_else(|| self.fault(node.place, "the tool has no name"))?;
+        let name = self.text(name, "the name of the tool")?.to_owned();
+        let description = match get(entries, "description") {
+            Some(node) => self.text(node, "the description")?.to_owned(),
+            None => String::new(),
+        };
+        let input_schema = match (get(entries, "input_schema"), get(entries, "arguments")) {
+            (Some(_), Some(node)) => {
+                return Err(
+                    self.fault(node.place, "the tool has both `arguments` and `input_schema`; keep one")
+                );
+            }
+            (Some(node), None) => match node.value() {
+                Value::Object(schema) => schema,
+                _ => return Err(self.fault(node.place, "`input_schema` is not a JSON Schema")),
+            },
+            (None, Some(node)) => self.arguments(node)?,
+            (None, None) => object_schema(Map::new(), Vec::new()),
+        };
+        Ok(WorldTool { name, description, input_schema, answers: Vec::new() })
+    }
+
+    /// `{order_id: integer, note?: string}` as a JSON Schema.
+    fn arguments(&self, node: &Node) -> Result<Map<String, Value>, CaseError> {
+        const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
+        let Kind::Map(entries) = &node.kind else {
+            return Err(
+                self.fault(node.place, "`arguments` is not a map; write {order_id: integer, note?: string}")
+            );
+        };
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        for (name, place, node) in entries {
+            let kind = node.text().filter(|kind| TYPES.contains(kind));
+            let kind = kind.ok_or_else(|| {
+                let what = format!(
+                    "the argument `{name}` is of type {}; write {}",
+                    node.describe(),
+                    TYPES.join(", ")
+                );
+                self.fault(*place, what)
+            })?;
+            let name = match name.strip_suffix('?') {
+                Some(name) => name,
+                None => {
+                    required.push(Value::from(name.as_str()));
+                    name
+                }
+            };
+            properties.insert(name.to_owned(), json!({"type": kind}));
+        }
+        Ok(object_schema(properties, required))
+    }
+
+    fn case(&self, node: &Node, common: &Common, ids: &mut BTreeSet<String>) -> Result<Scenario, CaseError> {
+        let entries = self.map(node, "a case", &["id", "query", "world", "expect"])?;
+        let needed = |key: &str| {
+            get(entries, key).ok_or_else(|| self.fault(node.place, format!("the case has no `{key}`")))
+        };
+        let id = self.text(needed("id")?, "the id of the case")?.to_owned();
+        if !ids.insert(id.clone()) {
+            return Err(self.fault(node.place, format!("two cases have the id `{id}`")));
+        }
+        let query = self.text(needed("query")?, "the query")?.to_owned();
+        let mut tools = common.tools.clone();
+        if let Some(world) = get(entries, "world") {
+            self.world(world, &mut tools)?;
+        }
+        let (mut expect, mut only) = (Vec::new(), None);
+        for (number, item) in self.list(needed("expect")?, "`expect`")?.iter().enumerate() {
+            self.expectation(item, number + 1, &query, &tools, &mut expect, &mut only)?;
+        }
+        if expect.is_empty() && common.rules.is_empty() {
+            return Err(self.fault(node.place, format!("nothing is expected in case `{id}`")));
+        }
+        let Common { rules, aliases, shown, .. } = common;
+        let line = CaseLine {
+            schema: CASE_SCHEMA.to_owned(),
+            id,
+            query,
+            tools,
+            rules: rules.clone(),
+            shown: *shown,
+            aliases: aliases.clone(),
+            calls: None,
+            expect,
+            only,
+        };
+        let case = Scenario::new(line).map_err(|error| self.fault(node.place, error.to_string()))?;
+        match case.right() {
+            // A case that is too large to search is run all the same; its right session is not known.
+            Found::Session(_) | Found::TooMany => Ok(case.measured()),
+            Found::None => {
+                let what = format!(
+                    "case `{}` cannot be satisfied: no session of these tools in this world holds all that is expected; \
+                     look for two expectations that contradict, or a result that the world does not have",
+                    case.line.id
+                );
+                Err(self.fault(node.place, what))
+            }
+        }
+    }
+
+    /// `{get_order: [{where: {...}, returns: ...}, {fails: "..."}]}`
+    fn world(&self, node: &Node, tools: &mut [WorldTool]) -> Result<(), CaseError> {
+        let Kind::Map(entries) = &node.kind else {
+            return Err(self.fault(node.place, format!("`world` is {}, not a map of tools", node.describe())));
+        };
+        for (name, place, lines) in entries {
+            let Some(tool) = tools.iter_mut().find(|tool| tool.name == *name) else {
+                return Err(self.fault(*place, format!("the world has `{name}`, and no tool is called so")));
+            };
+            for line in self.list(lines, &format!("the world of `{name}`"))? {
+                let entries = self.map(line, "a line of the world", &["where", "returns", "fails"])?;
+                let arguments = match get(entries, "where") {
+                    Some(node) => match node.value() {
+                        Value::Object(tests) => tests,
+                        _ => return Err(self.fault(node.place, "`where` is not a map of pointers")),
+                    },
+                    None => Map::new(),
+                };
+                crate::case::tests_of(&arguments).map_err(|what| self.fault(line.place, what))?;
+                let returns = get(entries, "returns").map(Node::value);
+                let fails = get(entries, "fails").map(|node| self.text(node, "`fails`")).transpose()?;
+                if returns.is_some() == fails.is_some() {
+                    return Err(
+                        self.fault(line.place, "write `returns`, or `fails` with the text of the error")
+                    );
+                }
+                tool.answers.push(Answer { arguments, returns, fails: fails.map(str::to_owned) });
+            }
+        }
+        Ok(())
+    }
+
+    fn expectation(
+        &self,
+        node: &Node,
+        number: usize,
+        query: &str,
+        tools: &[WorldTool],
+        expect: &mut Vec<Expectation>,
+        only: &mut Option<Vec<String>>,
+    ) -> Result<(), CaseError> {
+        let known: Vec<&str> =
+            ["do", "only", "with", "words", "id", "why", "per"].into_iter().chain(DEMANDS).collect();
+        let entries = self.map(node, "an expectation", &known)?;
+        let words = get(entries, "words").map(|node| self.text(node, "`words`")).transpose()?;
+        if let Some(words) = words.filter(|words| !query.contains(words)) {
+            let what = format!("the query does not say `{words}`: copy its words as they are");
+            return Err(self.fault(node.place, what));
+        }
+        let words = words.map(str::to_owned);
+        let id = match get(entries, "id") {
+            Some(node) => self.text(node, "the id")?.to_owned(),
+            None => format!("e{number}"),
+        };
+        let mut add = |rule: Value| -> Result<(), CaseError> {
+            self.rule(node, &rule)?;
+            expect.push(Expectation { rule, words: words.clone() });
+            Ok(())
+        };
+        if let Some(listed) = get(entries, "do") {
+            let mut names = Vec::new();
+            for item in self.list(listed, "`do`")? {
+                let name = self.text(item, "a tool of `do`")?;
+                if !tools.iter().any(|tool| tool.name == name) {
+                    return Err(self.fault(item.place, format!("no tool is called `{name}`")));
+                }
+                names.push(name.to_owned());
+            }
+            for name in &names {
+                add(json!({"id": format!("{id}: {name}"), "at-least": {"done": name, "times": 1}}))?;
+            }
+            if get(entries, "only").map_or(Ok(false), |node| self.flag(node, "`only`"))? {
+                *only = Some(names);
+            }
+            return Ok(());
+        }
+        if let Some(with) = get(entries, "with") {
+            let mut event = with.value();
+            event["times"] = json!(1);
+            return add(json!({"id": id, "at-least": event}));
+        }
+        let mut rule = Map::from_iter([("id".to_owned(), Value::from(id))]);
+        for (key, _, node) in entries.iter().filter(|(key, ..)| key != "id" && key != "words") {
+            rule.insert(key.clone(), node.value());
+        }
+        add(Value::Object(rule))
+    }
+}
+
+fn get<'n>(entries: Entries<'n>, key: &str) -> Option<&'n Node> {
+    entries.iter().find(|(other, ..)| other == key).map(|(.., node)| node)
+}
+
+fn object_schema(properties: Map<String, Value>, required: Vec<Value>) -> Map<String, Value> {
+    Map::from_iter([
+        ("type".to_owned(), "object".into()),
+        ("properties".to_owned(), Value::Object(properties)),
+        ("required".to_owned(), required.into()),
+        ("additionalProperties".to_owned(), false.into()),
+    ])
+}
+
+/// The tools of a JSON file: a list, or the answer of an MCP server to `tools/list`.
+fn listed_tools(text: &str) -> Result<Vec<WorldTool>, String> {
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| format!("the file is not JSON: {error}"))?;
+    let list = value.as_array().or_else(|| value.get("tools")?.as_array());
+    let list = list.ok_or("the file has no list of tools: [{\"name\": ..., \"input_schema\": {...}}]")?;
+    let tool = |(number, tool): (usize, &Value)| {
+        let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let name = name.ok_or_else(|| format!("tool {} has no name", number + 1))?;
+        let schema = ["input_schema", "inputSchema"].iter().find_map(|key| tool.get(key)?.as_object());
+        let schema = schema.ok_or_else(|| format!("tool {name} has no `input_schema`"))?;
+        let description = tool.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(WorldTool {
+            name: name.to_owned(),
+            description,
+            input_schema: schema.clone(),
+            answers: Vec::new(),
+        })
+    };
+    list.iter().enumerate().map(tool).collect()
+}

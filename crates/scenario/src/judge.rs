@@ -1,0 +1,309 @@
+//! From the events of a run to a verdict, and the verdict in words.
+
+use planproof_spec::rules::{CallRule, Phase, RuleDemand, RuleEnd, session_of};
+use planproof_suite::runs::{Ended, call_notes, on_one_line, shortened};
+use planproof_suite::{
+    Check, CheckState, Class, ClassInfo, Content, EventNote, Explanation, Fact, FlagInfo, Mark, Scored,
+    SequenceStep, Unscored, Verdict,
+};
+use planproof_trace::{Event, paired_calls};
+use serde::{Deserialize, Serialize};
+
+use crate::case::Scenario;
+use crate::limits::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX};
+use crate::world::NO_LINE;
+
+/// The schema of a verdict's document.
+pub const VERDICT_SCHEMA: &str = "planproof/scenario-verdict/v1";
+
+/// The classes of failures, by precedence.
+pub(crate) static CLASSES: [ClassInfo; 9] = [
+    ClassInfo {
+        name: "timeout",
+        meaning: "A limit of the run was reached before the agent had answered.",
+        rank: 0,
+    },
+    ClassInfo::reply_limit(1),
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
+    ClassInfo::unparsed_call(3),
+    ClassInfo {
+        name: "forbidden_call",
+        meaning: "A call was made that must not be made, or once too often.",
+        rank: 4,
+    },
+    ClassInfo {
+        name: "order_error",
+        meaning: "A call came before what it needs, or after what it must not follow.",
+        rank: 5,
+    },
+    ClassInfo {
+        name: "wrong_value",
+        meaning: "An argument does not come from the result that it has to come from.",
+        rank: 6,
+    },
+    ClassInfo {
+        name: "missing_call",
+        meaning: "A call that was due had not been made, or had no result, when the run ended.",
+        rank: 7,
+    },
+    ClassInfo { name: "rule_violated", meaning: "A formula does not hold.", rank: 8 },
+];
+
+/// The flags, in the order in which they are shown.
+pub(crate) static FLAGS: [FlagInfo; 1] = [FlagInfo {
+    name: "no_answer_in_world",
+    meaning: "A call was made for which the world of the case has no line; it got an error.",
+}];
+
+/// The judge's whole result for a run: the document of a verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScenarioDetail {
+    /// [`VERDICT_SCHEMA`].
+    pub schema: String,
+    /// Id of the case.
+    pub case: String,
+    /// Whether the run passed.
+    pub passed: bool,
+    /// The class of the failure; `None` when passed.
+    pub class: Option<String>,
+    /// All flags that apply.
+    pub flags: Vec<String>,
+    /// What became of each rule and expectation, in their order.
+    pub rules: Vec<RuleOutcome>,
+    /// The calls, the first [`CALLS_KEPT_MAX`] of them.
+    pub calls: Vec<MadeCall>,
+    /// How many calls there were.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
+    pub calls_total: u64,
+    /// The call, from 1, that is the first to violate something.
+    pub first_wrong_call: Option<usize>,
+    /// The agent's answer, of a long text both ends; `None` if it did not answer.
+    pub answer: Option<String>,
+    /// Why the run ended, unless the agent ended it by an answer.
+    pub ended: Option<String>,
+}
+
+/// What became of a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleOutcome {
+    /// Its id.
+    pub id: String,
+    /// Whether it was held when the run ended.
+    pub held: bool,
+    /// The call, from 1, that violated it for good.
+    pub call: Option<usize>,
+}
+
+/// A call of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, shortened.
+    pub arguments: String,
+    /// Its result; `None` if there is none.
+    pub result: Option<String>,
+    /// It was refused, or answered with an error.
+    pub is_error: bool,
+}
+
+/// The class of a run that violates a rule.
+fn class_of(rule: &CallRule) -> &'static str {
+    match rule.demand {
+        RuleDemand::Never(_) | RuleDemand::AtMost(..) => "forbidden_call",
+        RuleDemand::Requires { .. } | RuleDemand::NeverAfter { .. } | RuleDemand::Last(_) => "order_error",
+        RuleDemand::Takes { .. } => "wrong_value",
+        RuleDemand::AtLeast(..) | RuleDemand::FollowedBy { .. } => "missing_call",
+        RuleDemand::Formula { .. } => "rule_violated",
+    }
+}
+
+/// The id of what `only` demands.
+const ONLY: &str = "only";
+
+/// Judges a run of a case.
+pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscored> {
+    let ended = Ended::of(case, events)?;
+    let session = session_of(events);
+    let outcomes =
+        case.rules.hold(&session).map_err(|error| Unscored::Outside { reason: error.to_string() })?;
+    let rules = case.rules.rules().iter().zip(&outcomes);
+    let mut rules: Vec<(&'static str, RuleOutcome)> = rules
+        .map(|(rule, RuleEnd { verdict, call })| {
+            (class_of(rule), RuleOutcome { id: rule.id.clone(), held: verdict.is_held_at_end(), call: *call })
+        })
+        .collect();
+    if let Some(only) = &case.line.only {
+        let calls = session.iter().filter(|event| event.phase == Phase::Call);
+        let other =
+            calls.enumerate().find(|(_, call)| !only.contains(&call.tool)).map(|(number, _)| number + 1);
+        rules.push((
+            "forbidden_call",
+            RuleOutcome { id: ONLY.to_owned(), held: other.is_none(), call: other },
+        ));
+    }
+    let broken = rules.iter().filter(|(_, rule)| !rule.held);
+    let first_wrong_call = broken.clone().filter_map(|(_, rule)| rule.call).min();
+    let violated = broken.filter_map(|(class, _)| Class::find(&CLASSES, class)).min();
+    let class = match ended.class() {
+        Some(name) => Class::find(&CLASSES, name),
+        None => violated,
+    };
+    let calls = paired_calls(events);
+    let no_line = calls.iter().any(|call| {
+        call.result.is_some_and(|(_, result)| result.is_error && result.text.starts_with(NO_LINE))
+    });
+    let made = calls.iter().take(CALLS_KEPT_MAX).map(|paired| MadeCall {
+        tool: paired.call.name.clone(),
+        arguments: shortened(&paired.call.arguments.to_text(), CALL_CHARACTERS_MAX),
+        result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
+        is_error: paired.result.is_some_and(|(_, result)| result.is_error),
+    });
+    let flags: Vec<&'static str> = no_line.then_some(FLAGS[0].name).into_iter().collect();
+    let detail = ScenarioDetail {
+        schema: VERDICT_SCHEMA.to_owned(),
+        case: case.line.id.clone(),
+        passed: class.is_none(),
+        class: class.map(|class| class.as_str().to_owned()),
+        flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+        rules: rules.into_iter().map(|(_, rule)| rule).collect(),
+        calls: made.collect(),
+        calls_total: calls.len() as u64,
+        first_wrong_call,
+        answer: ended.answer().map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
+        ended: ended.why(ANSWER_CHARACTERS_MAX),
+    };
+    let scored = Scored { class, flags, ..Scored::default() };
+    Ok(Verdict { scored, detail: serde_json::to_string(&detail).unwrap_or_default() })
+}
+
+fn detail_of(verdict: &Verdict) -> Option<ScenarioDetail> {
+    serde_json::from_str(&verdict.detail)
+        .ok()
+        .filter(|detail: &ScenarioDetail| detail.schema == VERDICT_SCHEMA)
+}
+
+/// The verdict in words: what was violated with the words of the query that say it, and a right order.
+pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
+    let text = case.line.query.clone();
+    let Some(detail) = detail_of(verdict) else {
+        let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
+        return Explanation { text, gist, ..Explanation::default() };
+    };
+    let mut checks = Vec::new();
+    let mut marks: Vec<Mark> = Vec::new();
+    for outcome in &detail.rules {
+        let rule = case.rules.rules().iter().find(|rule| rule.id == outcome.id);
+        let demand = match rule {
+            Some(rule) => rule.to_string(),
+            None => format!(
+                "No tool is called but {}",
+                case.line.only.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
+            ),
+        };
+        let expected = case.line.expect.iter().find(|expectation| expectation.rule["id"] == outcome.id);
+        let words = expected.and_then(|expectation| expectation.words.clone());
+        let state = if outcome.held { CheckState::Held } else { CheckState::Violated };
+        if let Some((start, end)) =
+            words.as_deref().filter(|_| !outcome.held).and_then(|words| case.place_of(words))
+        {
+            marks.push(Mark { start, end, checks: vec![outcome.id.clone()], title: demand.clone() });
+        }
+        let sources = words.into_iter().collect();
+        checks.push(Check { id: outcome.id.clone(), subject: String::new(), demand, sources, state });
+    }
+    let marks = without_overlaps(marks);
+    checks.sort_by_key(|check| check.state != CheckState::Violated);
+    let steps = detail.calls.iter().enumerate().map(|(number, call)| {
+        let error = if call.is_error { " (error)" } else { "" };
+        let is_wrong = detail.first_wrong_call == Some(number + 1);
+        SequenceStep { text: format!("{} {}{error}", call.tool, call.arguments), when: None, is_wrong }
+    });
+    let mut facts = vec![Fact { label: "called", content: Content::Steps(steps.collect()) }];
+    if let Some(right) = case.right().session().filter(|_| !detail.passed) {
+        let steps = right.iter().map(|call| SequenceStep {
+            text: format!("{} {}", call.tool, call.arguments),
+            when: None,
+            is_wrong: false,
+        });
+        facts.push(Fact { label: "right", content: Content::Steps(steps.collect()) });
+    }
+    if let Some(answer) = &detail.answer {
+        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
+    }
+    if let Some(ended) = &detail.ended {
+        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
+    }
+    let gist = gist(case, &detail);
+    Explanation {
+        text,
+        marks,
+        gist,
+        answer: detail.answer.unwrap_or_default(),
+        facts,
+        checks,
+        ..Explanation::default()
+    }
+}
+
+/// The marks in the order of the text, with those that overlap as one.
+fn without_overlaps(mut marks: Vec<Mark>) -> Vec<Mark> {
+    marks.sort_by_key(|mark| mark.start);
+    let mut apart: Vec<Mark> = Vec::new();
+    for mark in marks {
+        match apart.last_mut().filter(|last| mark.start < last.end) {
+            Some(last) => {
+                last.end = last.end.max(mark.end);
+                last.checks.extend(mark.checks);
+            }
+            None => apart.push(mark),
+        }
+    }
+    apart
+}
+
+/// What went wrong, in one line.
+fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
+    let Some(class) = &detail.class else { return "passed".to_owned() };
+    if let Some(ended) = &detail.ended {
+        return on_one_line(ended);
+    }
+    // The rule that gave the class; of several one that the query says in words, then the one that was violated first.
+    let of_class = detail.rules.iter().filter(|outcome| !outcome.held).filter_map(|outcome| {
+        let rule = case.rules.rules().iter().find(|rule| rule.id == outcome.id);
+        let given = rule.map_or("forbidden_call", class_of);
+        (given == class).then_some((outcome, rule))
+    });
+    let is_said = |id: &str| {
+        let said = case.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);
+        said.is_some_and(|expectation| expectation.words.is_some())
+    };
+    match of_class.min_by_key(|(outcome, _)| (!is_said(&outcome.id), outcome.call.unwrap_or(usize::MAX))) {
+        Some((_, Some(rule))) => rule.to_string(),
+        Some((outcome, None)) => {
+            let call = outcome.call.and_then(|call| detail.calls.get(call - 1));
+            call.map_or_else(
+                || "another tool was called".to_owned(),
+                |call| format!("{} is not to be called", call.tool),
+            )
+        }
+        None => Class::find(&CLASSES, class).map_or("failed", Class::meaning).to_owned(),
+    }
+}
+
+/// Remarks on the events of a run.
+pub(crate) fn notes(verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
+    let Some(detail) = detail_of(verdict) else { return Some(Vec::new()) };
+    let mut notes = call_notes(detail.calls_total, events);
+    if let Some(note) = detail.first_wrong_call.and_then(|call| notes.get_mut(call.checked_sub(1)?)) {
+        note.wrong = Some(String::new());
+    }
+    Some(notes)
+}
+
+/// The part of a verdict that a replay has to reproduce.
+pub(crate) fn essence(verdict: &Verdict) -> String {
+    let Some(detail) = detail_of(verdict) else { return String::new() };
+    let broken = detail.rules.iter().filter(|rule| !rule.held).map(|rule| rule.id.as_str());
+    broken.collect::<Vec<_>>().join(", ")
+}

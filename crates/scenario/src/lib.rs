@@ -1,0 +1,63 @@
+//! Cases of one's own: what a user asks, a world of tools with the results that their calls have, and what is expected
+//! of the calls.
+//!
+//! ```
+//! use planproof_scenario::Scenarios;
+//! use planproof_suite::{CaseSelection, Data, Suite as _};
+//!
+//! let text = "
+//! schema: planproof/scenario/v1
+//! tools:
+//!   - {name: get_order, description: Looks an order up., arguments: {order_id: integer}}
+//!   - {name: refund, description: Refunds an order., arguments: {order_id: integer}}
+//! cases:
+//!   - id: refund-17
+//!     query: Refund order 17. Check the order before you refund it.
+//!     expect:
+//!       - {do: [get_order, refund]}
+//!       - {requires: {call: refund, done: get_order}, words: Check the order before you refund it}
+//! ";
+//! let cases = Scenarios::default().load(Some(Data { text, file: "cases.yaml" }), &CaseSelection::First, None)?;
+//! assert_eq!(cases[0].card().id, "refund-17");
+//! // The calls of a right agent, found by planproof.
+//! let right = cases[0].gold().expect("a right session");
+//! let calls: Vec<String> = right.calls.into_iter().map(|call| call.tool).collect();
+//! assert_eq!(calls, ["get_order", "refund"]);
+//! # Ok::<(), planproof_suite::CaseError>(())
+//! ```
+//!
+//! Expectations are rules on the calls of the run ([`planproof_spec::rules`]): the automata that judge here are those
+//! that decide elsewhere. Before anything is run, a session that satisfies all of them is looked for; a case without
+//! one is refused. The file format is documented in `docs/scenarios.md`.
+//!
+//! # Files
+//!
+//! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`). Its tools answer as
+//! the world says (`world.rs`), a run is judged (`judge.rs`), and the suite registers it all (`suite.rs`).
+
+mod case;
+mod file;
+mod judge;
+mod suite;
+mod world;
+
+/// The limits of this crate.
+pub mod limits {
+    /// Bytes of a case as a line.
+    pub const CASE_BYTES_MAX: usize = 4 << 20;
+    /// Cases of a file.
+    pub const CASES_MAX: usize = 10_000;
+    /// Tools of a case.
+    pub const TOOLS_MAX: usize = 256;
+    /// Calls that a verdict keeps. All are counted.
+    pub const CALLS_KEPT_MAX: usize = 100;
+    /// Characters of a call's arguments, and of its result, in a verdict.
+    pub const CALL_CHARACTERS_MAX: usize = 300;
+    /// Characters of an answer in a verdict.
+    pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
+}
+
+pub use case::{CASE_SCHEMA, Scenario};
+pub use file::SCHEMA;
+pub use judge::{ScenarioDetail, VERDICT_SCHEMA};
+pub use suite::{NAME, Scenarios};

@@ -1,0 +1,75 @@
+//! The suite.
+
+use std::fmt;
+use std::sync::Arc;
+
+use planproof_suite::{Case, CaseError, CaseSelection, ClassInfo, Data, FlagInfo, SizeUnit, Suite};
+
+use crate::case::Scenario;
+use crate::{file, judge};
+
+/// The suite's name.
+pub const NAME: &str = "scenario";
+
+/// Reads a text file that a file of scenarios names. It gets the path as it is to be opened.
+pub(crate) type ReadFile = Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
+
+/// The suite of cases of one's own.
+#[derive(Clone, Default)]
+pub struct Scenarios {
+    read_file: Option<ReadFile>,
+}
+
+impl fmt::Debug for Scenarios {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scenarios").finish_non_exhaustive()
+    }
+}
+
+impl Scenarios {
+    /// The suite, in which files of scenarios may name files of tools and of rules. This reads them; without it, such
+    /// a name is an error. The names have been checked: they lead nowhere but below the folder of the file.
+    #[must_use]
+    pub fn with_files(self, read: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static) -> Self {
+        Self { read_file: Some(Arc::new(read)) }
+    }
+}
+
+impl Suite for Scenarios {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn about(&self) -> &'static str {
+        "cases of your own: a query, a world of tools, and what you expect of the calls"
+    }
+
+    fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
+        Ok(Arc::new(Scenario::read(line)?))
+    }
+
+    fn load(
+        &self,
+        data: Option<Data<'_>>,
+        selection: &CaseSelection,
+        limit: Option<usize>,
+    ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
+        let data =
+            data.unwrap_or(Data { text: include_str!("../data/shop.yaml"), file: "the shop of planproof" });
+        let cases = file::read(data, self.read_file.as_ref())?;
+        let cases = selection.take(cases, limit)?;
+        Ok(cases.into_iter().map(|case| -> Arc<dyn Case> { Arc::new(case) }).collect())
+    }
+
+    fn classes(&self) -> &'static [ClassInfo] {
+        &judge::CLASSES
+    }
+
+    fn flags(&self) -> &'static [FlagInfo] {
+        &judge::FLAGS
+    }
+
+    fn unit(&self) -> SizeUnit {
+        SizeUnit { one: "call", many: "calls" }
+    }
+}

@@ -1,0 +1,115 @@
+//! The events of a session that rules see of a recorded trace.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use planproof_trace::{Arguments, Event, EventKind};
+use serde_json::Value;
+
+use super::{Phase, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues};
+
+/// An event of a session that owns its values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedEvent {
+    /// What it says of the call.
+    pub phase: Phase,
+    /// The tool.
+    pub tool: String,
+    /// The arguments of the call; a text if they are no JSON object.
+    pub arguments: Value,
+    /// The result or the error: JSON where the tool returned JSON, otherwise its text.
+    pub outcome: Option<Value>,
+}
+
+impl RecordedEvent {
+    /// The event as rules see it.
+    pub fn as_seen(&self) -> SessionEvent<'_> {
+        SessionEvent {
+            outcome: self.outcome.as_ref(),
+            ..SessionEvent::new(self.phase, &self.tool, &self.arguments)
+        }
+    }
+}
+
+/// JSON where a tool returned JSON, otherwise its text.
+pub fn outcome_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+/// The arguments of a call as one value.
+pub fn arguments_of(arguments: &Arguments) -> Value {
+    match arguments {
+        Arguments::Object(object) => Value::Object(object.clone()),
+        Arguments::Malformed(text) => Value::from(text.as_str()),
+    }
+}
+
+/// The session of a trace. A call that a guard denied never happened.
+pub fn session_of(events: &[Event]) -> Vec<RecordedEvent> {
+    let denied: BTreeSet<&str> = events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::Result(result) if result.is_held_back => Some(result.id.as_str()),
+            _ => None,
+        })
+        .collect();
+    let mut open: BTreeMap<&str, (&str, Value)> = BTreeMap::new();
+    let mut session = Vec::new();
+    for event in events {
+        match &event.kind {
+            EventKind::Call(call) if !denied.contains(call.id.as_str()) => {
+                let arguments = arguments_of(&call.arguments);
+                open.insert(call.id.as_str(), (&call.name, arguments.clone()));
+                session.push(RecordedEvent {
+                    phase: Phase::Call,
+                    tool: call.name.clone(),
+                    arguments,
+                    outcome: None,
+                });
+            }
+            EventKind::Result(result) => {
+                let Some((tool, arguments)) = open.remove(result.id.as_str()) else { continue };
+                let phase = if result.is_error { Phase::Failed } else { Phase::Done };
+                let outcome = Some(outcome_of(&result.text));
+                session.push(RecordedEvent { phase, tool: tool.to_owned(), arguments, outcome });
+            }
+            _ => {}
+        }
+    }
+    session
+}
+
+/// What became of a rule in a session that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuleEnd {
+    /// The verdict after the last event.
+    pub verdict: RuleVerdict,
+    /// The number of the call, from 1, at which the rule was violated for good; `None` if it was not, or not before the
+    /// end.
+    pub call: Option<usize>,
+}
+
+impl RuleSet {
+    /// Holds a whole session against the rules; gives what became of each, in the order of the file.
+    ///
+    /// # Errors
+    /// A rule would have to remember too much.
+    pub fn hold(self: &Arc<Self>, events: &[RecordedEvent]) -> Result<Vec<RuleEnd>, TooManyValues> {
+        let mut session = Session::new(self);
+        let mut violated_at: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut call = 0;
+        for event in events {
+            call += usize::from(event.phase == Phase::Call);
+            session.observe(&event.as_seen())?;
+            for (rule, verdict) in session.verdicts().into_iter().enumerate() {
+                if verdict == RuleVerdict::Violated {
+                    violated_at.entry(rule).or_insert(call);
+                }
+            }
+        }
+        let verdicts = session.verdicts().into_iter().enumerate();
+        Ok(verdicts
+            .map(|(rule, verdict)| RuleEnd { verdict, call: violated_at.get(&rule).copied() })
+            .collect())
+    }
+}
