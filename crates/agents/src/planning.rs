@@ -346,7 +346,7 @@ impl Work<'_> {
     }
 
     /// Notes that a reply could not be read, and what follows: what `ask` returns, unless the model has said that it is
-    /// done, or is not told.
+    /// done, or gets no feedback of this kind.
     fn parsing_failed(&self, reply: &str, fault: &str, ask: impl FnOnce() -> String) -> Next {
         self.note(findings::PARSING, findings::FAULTY, fault);
         match self.options.feedback.tells_parsing() {

@@ -71,13 +71,13 @@ fn the_page_of_a_search_has_both_drawings_and_their_figures() {
     assert!(page.only("p", "banner").text().contains("SIMULATION"));
 }
 
-/// Searches in which so many of each ten cases of a level pass: what is certain is told apart from what is not.
+/// Searches in which so many of each ten cases of a level pass: what is certain, and what is not, in words.
 #[test]
 fn words_tell_what_is_decided_from_what_is_not() {
     let whole = LimitPlan { early_stop: false, to: 5, threshold: 0.8, ..LimitPlan::default() };
     let early = LimitPlan { early_stop: true, ..whole };
     let all = LimitPlan { past_limit: true, ..whole };
-    let mut told = String::new();
+    let mut shown = String::new();
     for (name, plan, tenths, share) in [
         ("found", whole, [10, 10, 4, 0], 1),
         ("found, undecided before and behind", whole, [9, 10, 8, 7], 1),
@@ -105,12 +105,12 @@ fn words_tell_what_is_decided_from_what_is_not() {
         }
         let suite = OrderSuite::default();
         let report = LimitReport::new(plan, input(&suite, &cards, &runs));
-        told += &format!("{name}\n");
+        shown += &format!("{name}\n");
         for (label, text) in limit_lines(&report) {
-            told += &format!("  {label}: {text}\n");
+            shown += &format!("  {label}: {text}\n");
         }
     }
-    insta::assert_snapshot!(told, @r"
+    insta::assert_snapshot!(shown, @r"
     found
       Limit: 3 actions
       Decided: 80 % or more of the cases pass up to 3 actions, fewer at 4 actions (40 % of 120 cases, 95 % interval 31.7 to 48.9)
