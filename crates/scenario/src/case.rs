@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use planproof_spec::rules::search::{self, Found};
-use planproof_spec::rules::{RuleSet, RuleTest, read_tests};
+use planproof_spec::rules::{RuleSet, read_tests};
 use planproof_suite::runs::refuse_schema;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
@@ -153,15 +153,10 @@ impl Scenario {
         let mut given = Vec::new();
         for tool in &*self.tools {
             for tests in tool.tests() {
-                let mut arguments = json!({});
-                for check in tests {
-                    if let RuleTest::Is(value) = &check.test {
-                        search::put(&mut arguments, &check.pointer, value.clone());
-                    }
-                }
-                given.push((tool.tool.name.clone(), arguments));
+                given.push((tool.tool.name.clone(), search::arguments_for(tests)));
             }
         }
+        let lines = given.clone();
         let results = |name: &str| {
             let tool = self.tools.iter().find(|tool| tool.tool.name == name);
             tool.into_iter().flat_map(|tool| &tool.tool.answers).filter_map(|answer| answer.returns.clone())
@@ -171,6 +166,10 @@ impl Scenario {
                 for taken in planproof_spec::rules::targets(&result, value) {
                     let mut arguments = json!({});
                     search::put(&mut arguments, argument, taken.clone());
+                    // A line of the world may ask for more of the same call.
+                    let of_call = lines.iter().filter(|(name, _)| name == call);
+                    given
+                        .extend(of_call.map(|(name, line)| (name.clone(), search::joined(line, &arguments))));
                     given.push((call.to_owned(), arguments));
                 }
             }

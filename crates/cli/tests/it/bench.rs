@@ -34,7 +34,7 @@ fn the_suites_are_listed() {
     let run = place.run("bench none tools@sim/gold").code(2);
     assert_eq!(
         run.err,
-        "error: there is no suite `none`; there are order, gsm8k, hotpotqa, triviaqa, mnms, apibank, tptu, travelplanner\n"
+        "error: there is no suite `none`; there are order, gsm8k, hotpotqa, triviaqa, mnms, apibank, tptu, scenario, travelplanner\n"
     );
     let run = place.run("bench gsm8k").code(2);
     assert!(run.err.starts_with("error: name the agent, as in `planproof bench gsm8k "), "{run:?}");

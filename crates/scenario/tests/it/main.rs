@@ -147,6 +147,20 @@ fn a_case_that_nobody_can_satisfy_is_refused() {
             assert!(error.starts_with("cases.yaml:6:5: case `x` cannot be satisfied"), "{error}");
         }
     }
+    // Whatever a line of the world, an expectation and a flow of values ask of one call at once.
+    let asked = "schema: planproof/scenario/v1\ntools:\n\
+                 \x20 - {name: find, arguments: {name: string}}\n\
+                 \x20 - {name: open, arguments: {id: string, priority: string, size: number}}\ncases:\n\
+                 \x20 - id: x\n    query: Open it.\n    world:\n\
+                 \x20     find: [{where: {/name: {matches: '[A-Z]{3}[0-9]+'}}, returns: {id: c-81}}]\n\
+                 \x20     open: [{where: {/size: {above: 10, below: 12}}, returns: opened}]\n    expect:\n\
+                 \x20     - {do: [find, open]}\n\
+                 \x20     - {takes: {call: open, argument: /id, from: find, value: /id}}\n\
+                 \x20     - {with: {call: open, where: {/priority: high}}}\n";
+    let cases = load(asked).expect("a case that can be satisfied");
+    let calls: Vec<String> =
+        gold(&*cases[0]).iter().map(|(tool, arguments)| format!("{tool} {arguments}")).collect();
+    assert_eq!(calls, [r#"find {"name":"AAA0"}"#, r#"open {"id":"c-81","priority":"high","size":11}"#]);
     // What fails for good cannot be done.
     let world = format!(
         "{HEAD}cases:\n  - {{id: x, query: Do a., world: {{a: [{{fails: no}}]}}, expect: [{{do: [a]}}]}}\n"

@@ -151,8 +151,12 @@ pub fn satisfying(
     for tool in tools {
         let sampled = Samples::with(rules, Some(tool)).calls.into_iter().filter(|call| call.tool == *tool);
         let given = more.iter().filter(|(other, _)| other == tool).map(|(_, arguments)| arguments.clone());
-        // What the author wrote comes first: of sessions of one length, the first that is found is shown.
-        for arguments in given.chain(sampled.map(|call| call.arguments)) {
+        // What the author wrote comes first: of sessions of one length, the first that is found is shown. What the
+        // rules look at may have to be there as well.
+        let sampled: Vec<Value> = sampled.map(|call| call.arguments).collect();
+        let given: Vec<Value> = given.collect();
+        let both = given.iter().flat_map(|given| sampled.iter().map(move |sampled| joined(sampled, given)));
+        for arguments in given.iter().cloned().chain(both).chain(sampled.iter().cloned()) {
             let arguments = complete(tool, arguments);
             let outcome = Some(outcome(tool, &arguments));
             let call = SampleCall { tool: tool.clone(), arguments, outcome };
@@ -172,6 +176,21 @@ pub fn satisfying(
         |session, _| is_satisfied(session),
         |session| session.verdicts().iter().all(|verdict| *verdict != super::RuleVerdict::Violated),
     )
+}
+
+/// An object with the entries of both; where both have one, the second's.
+pub fn joined(first: &Value, second: &Value) -> Value {
+    match (first, second) {
+        (Value::Object(first), Value::Object(second)) => {
+            let mut all = first.clone();
+            for (key, value) in second {
+                let value = first.get(key).map_or_else(|| value.clone(), |before| joined(before, value));
+                all.insert(key.clone(), value);
+            }
+            Value::Object(all)
+        }
+        _ => second.clone(),
+    }
 }
 
 /// The tools that rules name, in the order of the alphabet.
@@ -340,19 +359,46 @@ impl Samples {
 fn add(places: &mut Places, checks: &[ValueCheck]) {
     for check in checks {
         let values = places.entry(check.pointer.as_str().to_owned()).or_default();
-        let mut more: Vec<Value> = match &check.test {
-            RuleTest::Is(value) | RuleTest::IsNot(value) => vec![value.clone(), other_than(value)],
-            RuleTest::OneOf(all) => all.iter().take(2).cloned().chain([json!("something else")]).collect(),
-            RuleTest::Above(bound) | RuleTest::AtMost(bound) => vec![number(*bound), number(bound + 1.0)],
-            RuleTest::AtLeast(bound) | RuleTest::Below(bound) => vec![number(*bound), number(bound - 1.0)],
-            RuleTest::Matches(pattern) => {
-                let sample = pattern.sample();
-                sample.into_iter().map(Value::from).chain([json!("something else")]).collect()
-            }
-            RuleTest::Present(_) => vec![json!("something"), Value::Null],
-        };
-        values.append(&mut more);
+        values.append(&mut samples(&check.test));
     }
+}
+
+/// Values for a test: the first passes it, if we know one that does, and the last does not.
+fn samples(test: &RuleTest) -> Vec<Value> {
+    match test {
+        RuleTest::Is(value) => vec![value.clone(), other_than(value)],
+        RuleTest::IsNot(value) => vec![other_than(value), value.clone()],
+        RuleTest::OneOf(all) => all.iter().take(2).cloned().chain([json!("something else")]).collect(),
+        RuleTest::Above(bound) => vec![number(bound + 1.0), number(*bound)],
+        RuleTest::AtMost(bound) => vec![number(*bound), number(bound + 1.0)],
+        RuleTest::AtLeast(bound) => vec![number(*bound), number(bound - 1.0)],
+        RuleTest::Below(bound) => vec![number(bound - 1.0), number(*bound)],
+        RuleTest::Matches(pattern) => {
+            pattern.sample().into_iter().map(Value::from).chain([json!("something else")]).collect()
+        }
+        RuleTest::Present(true) => vec![json!("something"), Value::Null],
+        RuleTest::Present(false) => Vec::new(),
+    }
+}
+
+/// Arguments that pass some tests, as far as values for one test after the other do.
+pub fn arguments_for(checks: &[ValueCheck]) -> Value {
+    let mut arguments = json!({});
+    for check in checks {
+        // Where there are several tests of one place, a value for one of them may pass all.
+        let of_place = |other: &&ValueCheck| other.pointer == check.pointer;
+        let passes_all = |value: &Value| {
+            let mut with = json!({});
+            put(&mut with, &check.pointer, value.clone());
+            checks.iter().filter(of_place).all(|other| other.holds(Some(&with)))
+        };
+        let candidates: Vec<Value> =
+            checks.iter().filter(of_place).flat_map(|other| samples(&other.test)).collect();
+        if let Some(value) = candidates.into_iter().find(passes_all) {
+            put(&mut arguments, &check.pointer, value);
+        }
+    }
+    arguments
 }
 
 fn other_than(value: &Value) -> Value {
