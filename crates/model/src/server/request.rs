@@ -317,7 +317,7 @@ mod tests {
     fn unusable_tools_are_named() {
         let seen = SeenTools::read_by(read_tools);
         for (json, words) in [
-            (r#"{}"#, "sequence"),
+            (r#"{}"#, "expected a list"),
             (r#"[{"type":"function"}]"#, "tools[0]: a function needs a name"),
             (r#"[{"type":"function","name":"a","parameters":[]}]"#, "line 1 column"),
         ] {
