@@ -101,8 +101,12 @@ impl InProcess {
             // A judge's answers cost money, and nobody would read those about such a run.
             let is_of_use =
                 !ran.was_stopped && !ran.was_refused && !matches!(ran.end, EndReason::Unscored { .. });
-            // Asked before the run ends, so that the answers are in the trace, and judging again calls no model.
-            let Some(judge) = agent.agent.judge().filter(|_| is_of_use) else { return Ok(ran) };
+            if !is_of_use {
+                return Ok(ran);
+            }
+            // Done and asked before the run ends, so that all of it is in the trace, and judging again does none of it.
+            run_time::uncharged(Box::pin(judging::refer(&**case, recorder))).await;
+            let Some(judge) = agent.agent.judge() else { return Ok(ran) };
             // The wait for the judge is not part of the agent's time.
             let asked = Box::pin(judging::ask(judge, &**case, recorder, *seed, ran.end));
             Ok::<_, RunError>(Ran { end: run_time::uncharged(asked).await, ..ran })

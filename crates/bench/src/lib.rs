@@ -6,7 +6,7 @@
 //! # Module layout
 //!
 //! Campaigns, with their budget, deadline and keys (`campaign.rs`), the stream of their events (`happening.rs`), the
-//! interface to the executor of runs (`job.rs`), questions to a judge model (`judging.rs`), the outcome of a run
+//! interface to the executor of runs (`job.rs`), what a verdict needs besides (`judging.rs`), the outcome of a run
 //! (`outcome.rs`), the check whether their set-up works (`setup.rs`), the adapter of a guard between agent and tools
 //! (`guard.rs`), agents that come with a suite (`acting.rs`), the replies of a served model (`served.rs`), campaigns
 //! whose cases follow from earlier outcomes (`rounds.rs`), figures of repeats (`repeats.rs`), intervals for repeated

@@ -1,15 +1,18 @@
 //! The servers and folders of the tools of m&m's and of the everyday tools, from a file of their own or a section of
 //! the configuration file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use planproof_everyday::Player;
 use planproof_media::{Endpoints, Media, MediaFolders, MediaTools, Operation};
-use planproof_mnms::MakeCaseTools;
-use planproof_suite::{Case, CaseError, Toolbox};
+use planproof_mnms::{CarriedOut, CaseTools};
+use planproof_plan::{Plan, Reference, VerificationFault, substitute};
+use planproof_suite::{BoxFuture, Case, CaseError, Toolbox};
+use planproof_trace::{Arguments, Attachment, CallId, Tool, ToolCall, ToolResult};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::config::MEDIA;
 use crate::failure::Failure;
@@ -18,6 +21,9 @@ use crate::{secrets, select};
 
 /// The default folder for files that tools make.
 pub(crate) const OUTPUT: &str = "planproof-media";
+
+/// Most steps of a right plan that is carried out so that its results can be compared.
+const RIGHT_STEPS_MAX: usize = 100;
 
 /// The file.
 #[derive(Deserialize)]
@@ -28,32 +34,130 @@ struct File {
     output: Option<PathBuf>,
     /// The program that plays films, for the tools of everyday work.
     player: Option<String>,
+    /// Whether the right plan is carried out as well, once a run is over, and its results are compared.
+    #[serde(default, rename = "compare-results")]
+    compare_results: bool,
     /// The settings of each server.
     #[serde(flatten)]
     services: BTreeMap<String, BTreeMap<String, toml::Value>>,
 }
 
-/// The tools with the resources in a file.
-///
-/// # Errors
-/// The file cannot be read, or its resources are unusable.
-pub(crate) fn tools(path: &Path) -> Result<MakeCaseTools, Failure> {
-    let Read { media, folders, player, is_shared } = read(path)?;
+/// The tools with the resources in a file, which are opened when a run first needs them: reports need none.
+pub(crate) struct MediaOfFile {
+    file: PathBuf,
+    opened: OnceLock<Result<Opened, String>>,
+}
+
+struct Opened {
+    media: Arc<Media>,
+    folders: MediaFolders,
+    compare_results: bool,
+}
+
+impl MediaOfFile {
+    /// The tools with the resources in this file.
+    pub(crate) fn later(file: PathBuf) -> Self {
+        Self { file, opened: OnceLock::new() }
+    }
+
+    /// The same, opened now.
+    ///
+    /// # Errors
+    /// The file cannot be read, or its resources are unusable.
+    pub(crate) fn now(file: &Path) -> Result<Self, Failure> {
+        let opened = open(file)?;
+        let now = Self::later(file.to_owned());
+        // Nobody else has it yet.
+        now.opened.get_or_init(|| Ok(opened));
+        Ok(now)
+    }
+
+    fn opened(&self) -> Result<&Opened, CaseError> {
+        let opened = self.opened.get_or_init(|| open(&self.file).map_err(|error| error.describe()));
+        opened.as_ref().map_err(CaseError::new)
+    }
+}
+
+impl CaseTools for MediaOfFile {
+    fn for_run(&self, case: &str, tools: Arc<[Tool]>) -> Result<Arc<dyn Toolbox>, CaseError> {
+        let Opened { media, folders, .. } = self.opened()?;
+        Ok(Arc::new(MediaTools::new(tools, Arc::clone(media), folders.for_run(case))))
+    }
+
+    fn carry_out<'a>(
+        &'a self,
+        case: &'a str,
+        tools: Arc<[Tool]>,
+        plan: Plan,
+    ) -> BoxFuture<'a, Option<CarriedOut>> {
+        Box::pin(async move {
+            // The run itself has opened the file, and has said what is wrong with it.
+            let Opened { media, folders, compare_results } = self.opened().ok()?;
+            if !compare_results || plan.steps.len() > RIGHT_STEPS_MAX {
+                return None;
+            }
+            let tools = MediaTools::new(tools, Arc::clone(media), folders.for_run(&format!("{case}-right")));
+            Some(carry_out(&tools, &plan).await)
+        })
+    }
+
+    fn similarity(&self, one: &Attachment, other: &Attachment) -> Option<f64> {
+        planproof_media::similarity(one, other)
+    }
+}
+
+/// Makes the calls of a right plan, up to the first that fails.
+async fn carry_out(tools: &dyn Toolbox, plan: &Plan) -> CarriedOut {
+    let mut made = CarriedOut::new();
+    let mut outputs: HashMap<u64, Map<String, Value>> = HashMap::new();
+    for step in &plan.steps {
+        let given = |reference: &Reference| outputs.get(&reference.step)?.get(&reference.key);
+        let values =
+            step.arguments.iter().map(|(name, value)| Ok((name.clone(), substitute(value, &given)?)));
+        let values: Result<Map<String, Value>, VerificationFault> = values.collect();
+        let id = CallId::new(step.id.to_string());
+        let named =
+            |values| ToolCall { id: id.clone(), name: step.tool.replace(' ', "_"), arguments: values };
+        let (call, result) = match values {
+            Ok(values) => {
+                let call = named(Arguments::Object(values));
+                let result = tools.execute(&call).await;
+                (call, result)
+            }
+            Err(fault) => {
+                let call = named(Arguments::Object(Map::new()));
+                let result = ToolResult::error(call.id.clone(), fault.to_string());
+                (call, result)
+            }
+        };
+        let has_failed = result.is_error;
+        if let Ok(Value::Object(output)) = serde_json::from_str(&result.text) {
+            outputs.insert(step.id, output);
+        }
+        made.push((call, result));
+        if has_failed {
+            break;
+        }
+    }
+    made
+}
+
+/// Opens the resources in a file.
+fn open(path: &Path) -> Result<Opened, Failure> {
+    let Read { media, folders, player, is_shared, compare_results } = read(path)?;
     // The configuration file serves the everyday tools as well, so its player is no mistake here.
     if player.is_some() && !is_shared {
         let what =
             "`player` is for the tools of everyday work (`--tools everyday:FILE`), not for those of m&m's";
         return Err(Failure::usage(format!("{}: {what}", path.display())));
     }
-    Ok(Arc::new(move |case, tools| -> Result<Arc<dyn Toolbox>, CaseError> {
-        Ok(Arc::new(MediaTools::new(tools, Arc::clone(&media), folders.for_run(case))))
-    }))
+    Ok(Opened { media, folders, compare_results })
 }
 
 /// Makes sure that a file names the servers of all tools in right plans, before a model is asked for any.
 ///
 /// # Errors
-/// It does not, or those of [`tools`].
+/// It does not, or those of [`MediaOfFile::now`].
 pub(crate) fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
     let Read { media, .. } = read(path)?;
     let mut missing: BTreeMap<String, &str> = BTreeMap::new();
@@ -104,6 +208,7 @@ struct Read {
     player: Option<String>,
     /// It is the configuration file, which is for the tools of m&m's and those of everyday work alike.
     is_shared: bool,
+    compare_results: bool,
 }
 
 fn read(path: &Path) -> Result<Read, Failure> {
@@ -135,5 +240,5 @@ fn read(path: &Path) -> Result<Read, Failure> {
     // Before any server is asked: its answers may repeat the key that it was sent.
     secrets::hold(endpoints.keys().map(str::to_owned));
     let media = Media::new(endpoints).map_err(|error| fail(&error))?;
-    Ok(Read { media, folders, player: file.player, is_shared })
+    Ok(Read { media, folders, player: file.player, is_shared, compare_results: file.compare_results })
 }

@@ -18,7 +18,8 @@ use planproof_travel::suite::TravelPlanner;
 
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
-use crate::{media, pages, programs, select, tptu, travel};
+use crate::media::MediaOfFile;
+use crate::{pages, programs, select, tptu, travel};
 
 /// The additional suites of this program. They are set once, before anything else happens.
 static OWN: OnceLock<Vec<Arc<dyn Suite>>> = OnceLock::new();
@@ -84,7 +85,7 @@ pub(crate) fn with_media(suite: Arc<dyn Suite>, file: Option<&Path>) -> Result<A
             suite.name()
         )));
     }
-    Ok(Arc::new(Mnms::with_tools(media::tools(file)?)))
+    Ok(Arc::new(Mnms::with_tools(Arc::new(MediaOfFile::now(file)?))))
 }
 
 /// The same suite, with tools that search these pages.
@@ -125,12 +126,7 @@ pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Resu
         None => Ok(suite),
         // The same holds for the file of servers, which is read only then.
         Some(file) if suite.name() == planproof_mnms::NAME => {
-            let (file, opened) = (file.clone(), OnceLock::new());
-            let later = move |case: &str, tools| {
-                let opened = opened.get_or_init(|| media::tools(&file).map_err(|error| error.describe()));
-                opened.as_ref().map_err(CaseError::new).and_then(|make| make(case, tools))
-            };
-            Ok(Arc::new(Mnms::with_tools(Arc::new(later))))
+            Ok(Arc::new(Mnms::with_tools(Arc::new(MediaOfFile::later(file.clone())))))
         }
         Some(file) => with_media(suite, Some(file)),
     }

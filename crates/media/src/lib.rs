@@ -18,7 +18,8 @@
 //! # Module layout
 //!
 //! The names (`operation.rs`), the tools of a run (`toolbox.rs`), their implementations (`work.rs`, `arguments.rs`,
-//! `objects.rs`), files (`folder.rs`) and pictures (`picture.rs`, shapes in them: `shapes.rs`) with their limits, the
+//! `objects.rs`), files (`folder.rs`) and pictures (`picture.rs`, shapes in them: `shapes.rs`, how
+//! similar they are: `similarity.rs`) with their limits, the
 //! local tools (`pictures/`), settings (`settings.rs`), requests (`client.rs`, `multipart.rs`), a module for each kind
 //! of server (`services/`), the responsibility for failures (`failure.rs`), and the simulation (`stand_in.rs`).
 
@@ -34,6 +35,7 @@ mod pictures;
 mod services;
 mod settings;
 mod shapes;
+mod similarity;
 mod toolbox;
 mod work;
 
@@ -54,4 +56,5 @@ pub use services::{
     LONG_PROMPT_CHARACTERS, PAGE_CHARACTERS_MAX, QUERY_CHARACTERS_MAX,
 };
 pub use settings::{Endpoint, Endpoints, KeyPlace, Patience, Service, SettingError};
+pub use similarity::similarity;
 pub use toolbox::{Media, MediaTools, PICTURES_AT_ONCE_MAX};

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use planproof_plan::{Plan, read_json, to_json, to_json_text, to_python};
 use planproof_suite::questions::Question;
+use planproof_suite::reference::ReferenceNote;
 use planproof_suite::{
-    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, PublishedPrediction, Toolbox, Unscored,
-    Verdict,
+    BoxFuture, Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, PublishedPrediction, Toolbox,
+    Unscored, Verdict,
 };
-use planproof_trace::{EndReason, Event, EventKind, Tool};
+use planproof_trace::{EndReason, Event, EventKind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -17,6 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::literal::Literal;
 use crate::prediction::{PredictedPlan, predicted};
 use crate::pretend::{Catalogued, PretendTools};
+use crate::results::{self, CaseTools};
 use crate::{data, explain, judge, pretend};
 
 /// What a case names as its schema.
@@ -31,9 +33,6 @@ pub const CASE_BYTES_MAX: usize = 1024 * 1024;
 /// Longest id of a case, in bytes.
 pub const ID_BYTES_MAX: usize = 200;
 
-/// Creates the tools for a run of the case with this id, given the tools' names and parameters.
-pub type MakeCaseTools = Arc<dyn Fn(&str, Arc<[Tool]>) -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
-
 /// A request with its right plan and equally good alternatives.
 #[derive(Clone)]
 pub struct RequestCase {
@@ -45,7 +44,7 @@ pub struct RequestCase {
     alternatives: Box<[Box<RawValue>]>,
     /// Contains the id.
     card: Card,
-    tools: Option<MakeCaseTools>,
+    tools: Option<Arc<dyn CaseTools>>,
 }
 
 /// A task as parsed from a JSON line.
@@ -181,7 +180,7 @@ impl RequestCase {
 
     /// The same task with tools other than the simulated ones.
     #[must_use]
-    pub fn with_tools(self, tools: Option<MakeCaseTools>) -> Self {
+    pub fn with_tools(self, tools: Option<Arc<dyn CaseTools>>) -> Self {
         Self { tools, ..self }
     }
 
@@ -219,7 +218,16 @@ impl RequestCase {
 
     /// The right plan, with each step's arguments in the order its tool takes them, which JSON does not preserve.
     pub(crate) fn right_plan(&self) -> Option<Plan> {
-        let mut plan = read_json(self.plan.get()).ok()?;
+        self.right_plan_at(0)
+    }
+
+    /// The same for the plan at this place: 0 is the right plan, then its alternatives.
+    pub(crate) fn right_plan_at(&self, place: usize) -> Option<Plan> {
+        let text = match place.checked_sub(1) {
+            None => &self.plan,
+            Some(place) => self.alternatives.get(place)?,
+        };
+        let mut plan = read_json(text.get()).ok()?;
         for step in &mut plan.steps {
             let arguments =
                 crate::catalogue().find(&step.tool).map(|tool| &tool.arguments[..]).unwrap_or_default();
@@ -304,7 +312,9 @@ impl Case for RequestCase {
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         match &self.tools {
             None => Ok(Arc::new(PretendTools)),
-            Some(make) => Ok(Arc::new(Catalogued(make(&self.card.id, Arc::clone(pretend::tools()))?))),
+            Some(tools) => {
+                Ok(Arc::new(Catalogued(tools.for_run(&self.card.id, Arc::clone(pretend::tools()))?)))
+            }
         }
     }
 
@@ -330,6 +340,14 @@ impl Case for RequestCase {
             None => json!([]),
         };
         Some(PublishedPrediction::Line(json!({ "id": id, "prediction": prediction })))
+    }
+
+    /// The right plan nearest to that of the run is carried out, if the tools are real and its results are wanted.
+    fn reference_work(&self, events: &[Event]) -> Option<BoxFuture<'_, Vec<ReferenceNote>>> {
+        let tools = self.tools.as_deref()?;
+        let (plan, run) = (judge::nearest_plan(self, events)?, results::results_of(events));
+        let of_case = (self.id(), Arc::clone(pretend::tools()), plan);
+        Some(Box::pin(results::refer(tools, of_case, run)))
     }
 
     fn questions(&self, events: &[Event], end: &EndReason) -> Vec<Question> {

@@ -35,6 +35,9 @@ pub(crate) fn explain(task: &RequestCase, verdict: &Verdict) -> Explanation {
     if let Some(executed) = executed(&detail) {
         facts.push(Fact::text("executed", executed));
     }
+    if let Some(results) = &detail.results {
+        facts.push(Fact::text("results", format!("beside the right plan's: {}", results.in_words())));
+    }
     if let Some(found) = found(&detail) {
         facts.push(Fact::text("faults", found));
     }

@@ -10,6 +10,7 @@ use crate::compared::counts;
 use crate::evaluation::{Corpus, CorpusMetrics, LabelCounts, LabelTally, ScoringRules, Shares};
 use crate::judge::{CODE_NAMES, ENTAILED_NAMES, GAIN_NAMES, PREDICTION_NAMES, WAY_NAMES};
 use crate::paper_tables;
+use crate::results::{KIND_TITLES, RESULT_NAMES};
 
 /// Sums over runs.
 #[derive(Default)]
@@ -261,6 +262,54 @@ pub(crate) fn ways(runs: &[Judged<'_>]) -> Option<Section> {
         }],
         lines: Vec::new(),
         json: json!({"listed": listed, "carried_out": carried_out, "read": read}),
+    })
+}
+
+/// How well the results of runs agree with those of the right plans; `None` if no right plan was carried out.
+pub(crate) fn results(runs: &[Judged<'_>]) -> Option<Section> {
+    let scored = || runs.iter().filter_map(|run| run.scored);
+    let means = RESULT_NAMES.map(|name| {
+        let values: Vec<f64> = scored().filter_map(|scored| scored.score(name)).collect();
+        (values.len(), (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64))
+    });
+    let [(compared, _), ..] = means;
+    if compared == 0 {
+        return None;
+    }
+    let titles = [&["all results"], &KIND_TITLES[..]].concat();
+    let row = |(title, (count, mean)): (&&str, &(usize, Option<f64>))| {
+        mean.map(|mean| vec![(*title).to_owned(), count.to_string(), format!("{mean:.3}")])
+    };
+    let json: Map<String, Value> = RESULT_NAMES
+        .into_iter()
+        .zip(means)
+        .map(|(name, (count, mean))| (name.to_owned(), json!({"runs": count, "mean": mean})))
+        .collect();
+    let all = scored().count();
+    let left = match compared {
+        _ if compared == all => String::new(),
+        1 => format!(
+            "1 run of {all} has been compared: the right plans of the others could not be carried out. "
+        ),
+        _ => format!(
+            "{compared} runs of {all} have been compared: the right plans of the others could not be carried out. "
+        ),
+    };
+    Some(Section {
+        key: "results",
+        title: "Results beside those of the right plans",
+        intro: format!(
+            "From 0 to 1; a result that is missing counts 0. {left}Models behind tools may answer the same call in other \
+             words, so a right plan need not reach 1."
+        ),
+        figures: Vec::new(),
+        tables: vec![Table {
+            caption: String::new(),
+            columns: ["", "runs", "mean"].map(str::to_owned).into(),
+            rows: titles.iter().zip(&means).filter_map(row).collect(),
+        }],
+        lines: Vec::new(),
+        json: Value::Object(json),
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use planproof_plan::{Plan, findings, read_json, read_python, to_line};
 pub(crate) use planproof_suite::MISSING;
 use planproof_suite::questions::{self, Question};
+use planproof_suite::reference::is_of_reference;
 use planproof_suite::runs::{call_as_text, shortened};
 use planproof_suite::{
     Class, ClassInfo, FlagInfo, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict,
@@ -19,6 +20,7 @@ use crate::evaluation::original::PredictionFormat;
 use crate::evaluation::ours::steps_of;
 use crate::evaluation::{CodeCorpus, LabelTally, same_tree};
 use crate::prediction::{ExecutionStatus, PredictedPlan, ProgramWay, executed, faults, predicted};
+use crate::results::{self, RESULT_NAMES, ResultScores};
 
 /// The schema of verdicts.
 pub const VERDICT_SCHEMA: &str = "planproof/mnms-verdict/v1";
@@ -126,6 +128,9 @@ pub struct PlanDetail {
     /// in verdicts of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub way: Option<String>,
+    /// How well the results of the run agree with those of the right plan, if that was carried out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<ResultScores>,
 }
 
 /// Judges a run of a task.
@@ -145,9 +150,11 @@ pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Uns
         // A trace without an end says nothing about the agent.
         _ => return Err(Unscored::CutOff),
     };
-    // Questions to a judge model are not the agent's work.
-    let own: Vec<Event> = events.iter().filter(|event| !questions::is_of_judge(event)).cloned().collect();
+    // Questions to a judge model and the execution of the right plan are not the agent's work.
+    let is_own = |event: &&Event| !questions::is_of_judge(event) && !is_of_reference(event);
+    let own: Vec<Event> = events.iter().filter(is_own).cloned().collect();
     let answers = questions::answers(events);
+    let results = results::recorded(events);
     let events = &own[..];
     let found = predicted(events, answer.unwrap_or_default());
     let run = Run {
@@ -159,6 +166,7 @@ pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Uns
             .map(|state| faults(events, state)),
         turns: events.iter().filter(|event| matches!(event.kind, EventKind::Turn { .. })).count() as u64,
         usage: usage(events),
+        results,
     };
     let found = found.as_ref().filter(|found| !found.is_empty());
     let compared = compared::compare(task, found, true).compared;
@@ -167,6 +175,14 @@ pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Uns
         .filter(|_| !answers.is_empty())
         .map(|found| entailed(task, found, compared.alternative, (&answers, "")));
     Ok(verdict(task, found, &compared.with(entailed), &run))
+}
+
+/// The right plan that the plan of a run with these events has most in common with; `None` if the run has no plan.
+pub(crate) fn nearest_plan(task: &RequestCase, events: &[Event]) -> Option<Plan> {
+    let found = predicted(events, "").filter(|found| !found.is_empty());
+    task.right_plan_at(
+        found.map_or(0, |found| compared::compare(task, Some(&found), true).compared.alternative),
+    )
 }
 
 /// The questions for a judge model about a run with these events and this end.
@@ -200,6 +216,8 @@ pub(crate) struct Run<'a> {
     pub(crate) faults: [u32; 3],
     pub(crate) turns: u64,
     pub(crate) usage: Usage,
+    /// How well its results agree with those of the right plan, if that was carried out.
+    pub(crate) results: Option<ResultScores>,
 }
 
 /// The verdict on a predicted plan with this comparison.
@@ -274,6 +292,7 @@ pub(crate) fn verdict(
         faults: run.faults,
         judged: compared.entailed.as_ref().map(|it| it.judged.clone()).unwrap_or_default(),
         way: found.and_then(PredictedPlan::way).map(|way| way.name().to_owned()),
+        results: run.results,
     };
     Verdict {
         scored: Scored {
@@ -285,6 +304,7 @@ pub(crate) fn verdict(
                 .chain(gains(compared))
                 .chain(entailed_scores(compared))
                 .chain(found.and_then(PredictedPlan::way).map(|way| Score::new(way_score(way), 1.0)))
+                .chain(run.results.iter().flat_map(ResultScores::named))
                 .collect(),
         },
         // Serializing texts and numbers into memory cannot fail.
@@ -308,6 +328,7 @@ pub(crate) static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         &ENTAILED_NAMES,
         &PREDICTION_NAMES,
         &WAY_NAMES,
+        &RESULT_NAMES,
     ]
     .concat()
 });

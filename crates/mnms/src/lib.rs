@@ -5,8 +5,8 @@
 //! The suite (`suite.rs`), a request with its right plan as a case (`case.rs`) and where cases come from (`data.rs`),
 //! the plan that a run produced (`prediction.rs`), if need be from its calls (`recorded.rs`), its comparison with the
 //! right one (`compared.rs`), the verdict (`judge.rs`), the part of it that a judge model decides (`entailment.rs`),
-//! its explanation (`explain.rs`), and figures over many runs (`figures.rs`). The tools and their graph (`tools.rs`),
-//! and simulated ones (`pretend.rs`). The values in plans (`literal.rs`), Python's treatment of them (`python/`), and
+//! results beside those of the right plan (`results.rs`), its explanation (`explain.rs`), and figures over many runs
+//! (`figures.rs`). The tools and their graph (`tools.rs`), and simulated ones (`pretend.rs`). The values in plans (`literal.rs`), Python's treatment of them (`python/`), and
 //! the metrics (`evaluation/`). The published lines (`examples.rs`), finished predictions and execution logs
 //! (`predictions.rs`), and their scores (`scoring.rs`). Generation of new data of this kind (`generate.rs`). The
 //! paper's own figures (`published.rs`), and tables in the same form (`paper_tables.rs`).
@@ -26,6 +26,7 @@ mod predictions;
 mod pretend;
 mod python;
 mod recorded;
+mod results;
 mod scoring;
 mod suite;
 mod tools;
@@ -34,7 +35,7 @@ pub mod evaluation;
 pub mod generate;
 pub mod published;
 
-pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, MakeCaseTools, RequestCase};
+pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, RequestCase};
 pub use data::{ID_PREFIX, OWN_ID_PREFIX};
 pub use entailment::JudgedValue;
 pub use examples::{CorpusError, LINE_BYTES_MAX, LINES_MAX, RequestExample, read_examples};
@@ -47,5 +48,6 @@ pub use predictions::{
 };
 pub use pretend::PretendTools;
 pub use recorded::{RecordedCall, RecordedPlan};
+pub use results::{CarriedOut, CaseTools, ResultScores};
 pub use suite::{Mnms, NAME, RunProgram};
 pub use tools::catalogue;

@@ -360,6 +360,7 @@ fn run(prediction: Option<&PlanPrediction>) -> Run<'static> {
         faults: [0; 3],
         turns: prediction.and_then(|prediction| prediction.turns).unwrap_or_default(),
         usage: Usage::new(tokens.input, tokens.output),
+        results: None,
     }
 }
 

@@ -8,9 +8,10 @@ use planproof_suite::{
 };
 use planproof_trace::Event;
 
-use crate::case::{MakeCaseTools, RequestCase};
+use crate::case::RequestCase;
 use crate::evaluation::ScoringRules;
 use crate::judge::{CLASSES, FLAGS, MISSING, SCORE_NAMES};
+use crate::results::CaseTools;
 use crate::scoring::{self, Scoring};
 use crate::{data, figures, paper_tables};
 
@@ -28,13 +29,13 @@ pub type RunProgram =
 /// The suite of m&m's.
 #[derive(Clone, Default)]
 pub struct Mnms {
-    tools: Option<MakeCaseTools>,
+    tools: Option<Arc<dyn CaseTools>>,
     programs: Option<RunProgram>,
 }
 
 impl Mnms {
     /// The suite with tools other than the simulated ones.
-    pub fn with_tools(tools: MakeCaseTools) -> Self {
+    pub fn with_tools(tools: Arc<dyn CaseTools>) -> Self {
         Self { tools: Some(tools), programs: None }
     }
 
@@ -132,7 +133,9 @@ impl Suite for Mnms {
     }
 
     fn sections(&self, runs: &[Judged<'_>], _planned: &[Card], _repeats: u32) -> Vec<Section> {
-        figures::ways(runs).into_iter().chain(figures::sections(runs, ScoringRules::Ours)).collect()
+        let of_results = figures::results(runs);
+        let sections = figures::ways(runs).into_iter().chain(of_results);
+        sections.chain(figures::sections(runs, ScoringRules::Ours)).collect()
     }
 
     fn matrix_sections(&self, combinations: &[CombinationFigures<'_>], _repeats: u32) -> Vec<Section> {

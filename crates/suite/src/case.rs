@@ -9,9 +9,13 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::questions::Question;
-use crate::{Class, EventNote, Explanation, Gold, Guard, PublishedPrediction, Toolbox, Unscored, Verdict};
+use crate::reference::ReferenceNote;
+use crate::{
+    BoxFuture, Class, EventNote, Explanation, Gold, Guard, PublishedPrediction, Toolbox, Unscored, Verdict,
+};
 
-/// One case of a suite. All of its methods are pure: they read nothing but the case and their arguments.
+/// One case of a suite. All of its methods are pure: they read nothing but the case and their arguments. What
+/// [`toolbox`](Case::toolbox) and [`reference_work`](Case::reference_work) return may act outside.
 pub trait Case: fmt::Debug + Send + Sync {
     /// The data of the case for statistics and lists. The same value at every call.
     fn card(&self) -> &Card;
@@ -65,6 +69,14 @@ pub trait Case: fmt::Debug + Send + Sync {
     fn questions(&self, events: &[Event], end: &EndReason) -> Vec<Question> {
         let _ = (events, end);
         Vec::new()
+    }
+
+    /// Work outside that the verdict on a run with these events needs and that is not the agent's, such as carrying
+    /// out the right plan. It is done once the agent has finished, and its [notes](ReferenceNote) follow the events
+    /// when the run is judged. A failure of it costs the agent nothing. `None` if there is none.
+    fn reference_work(&self, events: &[Event]) -> Option<BoxFuture<'_, Vec<ReferenceNote>>> {
+        let _ = events;
+        None
     }
 
     /// A verdict of this case in words; by default just the meaning of its class.

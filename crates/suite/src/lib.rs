@@ -12,9 +12,10 @@
 //! (`case.rs`), the data that cases are made from (`data.rs`), the verdict on a run (`verdict.rs`), a verdict in
 //! words (`explanation.rs`), maps and timelines as data (`drawing.rs`), a suite's own tables and figures
 //! (`section.rs`), the guard between an agent and its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer
-//! for a simulated model that is given it (`gold.rs`), runs as published predictions (`prediction.rs`), rates with
-//! their intervals (`statistics.rs`), and code that several suites share: files with a line for each row (`rows.rs`),
-//! and the reading of a run that ends with an answer (`runs.rs`).
+//! for a simulated model that is given it (`gold.rs`), runs as published predictions (`prediction.rs`), what a
+//! judge model is asked (`questions.rs`) and what is done for a verdict after the agent's work (`reference.rs`), rates
+//! with their intervals (`statistics.rs`), and code that several suites share: files with a line for each row
+//! (`rows.rs`), and the reading of a run that ends with an answer (`runs.rs`).
 
 mod case;
 mod data;
@@ -24,6 +25,7 @@ mod gold;
 mod guard;
 mod prediction;
 pub mod questions;
+pub mod reference;
 mod registry;
 mod section;
 mod suite;

@@ -112,8 +112,8 @@ impl Attachment {
     }
 }
 
-/// Pictures beside the text of a result. They are in the trace, in its files and in reports; no model gets them and
-/// no judge reads them. Without pictures, this takes just two words of memory.
+/// Pictures beside the text of a result. They are in the trace, in its files and in reports; no model gets them, and
+/// no verdict depends on them. Without pictures, this takes just two words of memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attachments(Option<Arc<[Attachment]>>);
 

@@ -258,6 +258,11 @@ impl Section {
                 key("input", Kind::Path, "Folder with the input files that queries refer to."),
                 key("output", Kind::Path, "Folder for files that tools write; by default planproof-media."),
                 key("player", Kind::Text, "Program that plays films, for the tools of everyday work."),
+                key(
+                    "compare-results",
+                    Kind::Switch,
+                    "Carry out the right plan as well, and compare the results of `bench mnms` with its own.",
+                ),
             ],
             sections: Service::ALL.into_iter().map(of_service).collect(),
         }

@@ -160,6 +160,46 @@ fn a_plan_runs_on_a_real_picture_which_the_report_shows() {
     assert_eq!((&report["unscored"], &report["failed"]), (&json!(1), &json!(0)), "{report}");
 }
 
+#[test]
+fn results_stand_beside_those_of_the_right_plans() {
+    let place = Place::new();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let stand_in = runtime.block_on(StandIn::bind(0)).expect("a free port");
+    fs::create_dir(place.path("pictures")).expect("a folder");
+    two_boxes().save(place.path("pictures/photo.png")).expect("the picture is written");
+    let settings = format!(
+        "input = \"pictures\"\noutput = \"made\"\ncompare-results = true\n\n\
+         [chat]\nurl = \"http://{}/v1\"\nmodel = \"{MODEL}\"\n",
+        stand_in.address()
+    );
+    fs::write(place.path("media.toml"), settings).expect("the file is written");
+    let left = "[{'id': 0, 'name': 'image crop left', 'args': {'image': 'photo.png'}}, \
+                 {'id': 1, 'name': 'image captioning', 'args': {'image': '<node-0>.image'}}]";
+    let line = json!({"id": 1, "user_request": "Crop 'photo.png' and say what is left.", "plan_str": left});
+    fs::write(place.path("left.jsonl"), format!("{line}\n")).expect("the file is written");
+    let bench = "bench mnms plan@sim/gold --data left.jsonl --media media.toml --html left.html --json -q";
+    let report = place.run(bench).code(0).json();
+    let results = &report["results"];
+    assert_eq!(results["results"], json!({"runs": 1, "mean": 1.0}), "{results}");
+    assert_eq!(results["results_picture"]["mean"], json!(1.0), "{results}");
+    assert_eq!(results["results_text"]["mean"], json!(1.0), "{results}");
+    let page = fs::read_to_string(place.path("left.html")).expect("the page");
+    assert!(page.contains("beside the right plan's: texts (BLEU) 1.00, pictures (our similarity) 1.00"));
+
+    // A simulated planner that crops another half gets another picture, and another caption.
+    let wrong = bench.replace("sim/gold", "sim/gold/1").replace("left.html", "wrong.html");
+    let report = place.run(&wrong).code(1).json();
+    let mean = |name: &str| report["results"][name]["mean"].as_f64().expect("a mean");
+    let [all, picture, text] = ["results", "results_picture", "results_text"].map(mean);
+    assert!(picture < 0.9 && text < 0.9 && all > 0.0, "{}", report["results"]);
+    assert!((all - f64::midpoint(picture, text)).abs() < 1e-9, "{}", report["results"]);
+    // Judged again from the store, without any server, the figures are the same.
+    drop(stand_in);
+    drop(runtime);
+    let again = place.run("report last --json -q").json();
+    assert_eq!(again["results"], report["results"]);
+}
+
 /// Starts the simulation of servers with these options, and gives it with the settings that it prints.
 fn serve_media(place: &Place, options: &[&str]) -> (Child, String) {
     let out = fs::File::create(place.path("served.toml")).expect("a file");
