@@ -43,7 +43,7 @@ mod write_json;
 
 pub use fault::{ParseFault, ParseProblem, TextPosition};
 pub use plan::{ArgumentValue, Plan, Reference, Step, TextPiece};
-pub use python::{PlanProgram, read_python, to_line, to_python};
+pub use python::{PlanProgram, entry_to_call, read_python, to_line, to_python};
 pub use read_json::{read_json, read_step_json};
 pub use substitute::substitute;
 pub use verify::{

@@ -275,7 +275,10 @@ impl fmt::Display for OutputFault {
             // With this mark, a fact is one that must not be named.
             Self::WrongSubtask { place, fact } => match fact.strip_prefix('!') {
                 Some(fact) => write!(f, "step {place}: the sub-task says `{fact}`, which is something else"),
-                None => write!(f, "step {place}: the sub-task does not name `{fact}`"),
+                // A fact lists the words of which any will do.
+                None => {
+                    write!(f, "step {place}: the sub-task does not name `{}`", fact.replace('|', "` or `"))
+                }
             },
             Self::OtherMeaning { place, what } => {
                 write!(f, "step {place}: the sub-task is another one: {what}")

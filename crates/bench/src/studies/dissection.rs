@@ -172,9 +172,9 @@ impl Cause {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Probability => "it sometimes passes the same query",
-            Self::Terminal => "with other wordings and tasks it passes",
-            Self::Topic => "about another job it passes",
-            Self::Structure => "with another paragraph of the same meaning it passes",
+            Self::Terminal => "it passes with other wordings and tasks",
+            Self::Topic => "it passes on another topic",
+            Self::Structure => "it passes with another paragraph of the same meaning",
             Self::Constraint => "it fails however the constraints are put",
         }
     }
