@@ -295,8 +295,7 @@ fn came_to(report: &Report) -> String {
     let unscored = report.all_unscored();
     if unscored > 0 {
         let runs = if unscored == 1 { "run says" } else { "runs say" };
-        let why = "nothing about the agent, because something else failed";
-        line("Unscored:", &format!("{unscored} {runs} {why}"));
+        line("Unscored:", &format!("{unscored} {runs} nothing about the agent"));
     }
     if report.all_not_run() > 0 {
         line("Not run:", &report.all_not_run().to_string());

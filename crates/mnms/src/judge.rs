@@ -185,7 +185,15 @@ pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Uns
     let entailed = found
         .filter(|_| !answers.is_empty())
         .map(|found| entailed(task, found, compared.alternative, (&answers, "")));
-    Ok(verdict(task, found, &compared.with(entailed), &run))
+    let verdict = verdict(task, found, &compared.with(entailed), &run);
+    // Reading a program is a guess. One that reads right is right; of another nobody knows what it would have done.
+    let is_guess =
+        run.executed == ExecutionStatus::Unsupported && matches!(found, Some(PredictedPlan::Program(_)));
+    if is_guess && !verdict.passed() && run.ended.is_none() {
+        let reason = "the sandbox lacks what the program uses, so what it does is not known".to_owned();
+        return Err(Unscored::Outside { reason });
+    }
+    Ok(verdict)
 }
 
 /// The right plan that the plan of a run with these events has most in common with; `None` if the run has no plan.

@@ -365,7 +365,8 @@ pub(super) fn cost(report: &Report) -> Option<String> {
 pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str) -> Vec<String> {
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: {resumed}");
-        let again = if report.replay || is_from_recording(&report.agent) { "" } else { &again };
+        let is_final = matches!(why, Unscored::NoKey { .. });
+        let again = if is_final || report.replay || is_from_recording(&report.agent) { "" } else { &again };
         let count = report.all_unscored();
         let runs = if count == 1 { "1 run is" } else { &format!("{count} runs are") };
         let why = terminal::inline(&why.to_string());

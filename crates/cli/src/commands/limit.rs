@@ -214,7 +214,7 @@ pub(super) fn text(report: &LimitReport, findings: &str, notes: &[String]) -> St
 }
 
 fn table(report: &LimitReport) -> render::Table {
-    let against = format!("{} %", render::percent(report.plan.threshold));
+    let against = format!("vs {} %", render::percent(report.plan.threshold));
     let mut table = render::table(&["Actions", "Passed", "% [95 %]", &against, "Chance", "In order"]);
     let dash = || "-".to_owned();
     for level in &report.levels {

@@ -68,7 +68,8 @@ fn leg(number: usize, day: &Day<'_>, travel: &Travel<'_>, findings: &mut Finding
         (Place::Leg(from, to), Some(leg)) if leg != (from, to) => {
             // The published check wants both names somewhere in the entry, in any order.
             let slips = travel.text.contains(from) && travel.text.contains(to);
-            let what = format!("the day leads from {from} to {to}, and the journey is another: {}", travel.text);
+            let what =
+                format!("the day leads from {from} to {to}, and the journey is another: {}", travel.text);
             findings.on(check, (number, TRANSPORTATION), slips.then_some(Loophole::CityInText), what);
         }
         // An entry without ends has those of its day. A day without a place fails Reasonable City Route instead.

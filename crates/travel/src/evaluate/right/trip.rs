@@ -210,7 +210,8 @@ fn complete(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     }
     cities.remove(query.org.as_str());
     if cities.len() != query.visiting_city_number {
-        let what = format!("the trip visits {} cities instead of {}", cities.len(), query.visiting_city_number);
+        let what =
+            format!("the trip visits {} cities instead of {}", cities.len(), query.visiting_city_number);
         findings.add(check, None, what);
     }
     for (number, day) in days.iter().enumerate() {
