@@ -19,18 +19,17 @@ const ATTEMPT: u32 = 1;
 pub(crate) fn runner() -> RunProgram {
     let started: OnceLock<Started> = OnceLock::new();
     Arc::new(move |program, toolbox| {
-        let refuse = |failure: Failure| CaseError::new(failure.describe());
         let Started { sandbox, runtime } = match started.get() {
             Some(started) => started,
             None => {
-                let new = Started::new().map_err(refuse)?;
+                let new = Started::new().map_err(Failure::into_case_error)?;
                 started.get_or_init(|| new)
             }
         };
         // Nothing secret is at hand: neither the program nor the simulated tools can access the environment.
         let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::default());
         let run = carry_out_program(sandbox, program, &*toolbox, &recorder, ATTEMPT);
-        let (note, how) = runtime.block_on(run).map_err(|error| CaseError::new(error.to_string()))?;
+        let (note, how) = runtime.block_on(run).map_err(CaseError::unavailable)?;
         Ok(ProgramRun { note, how, events: recorder.take_events() })
     })
 }

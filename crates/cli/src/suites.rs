@@ -114,8 +114,8 @@ pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Resu
         // Reports need no tools, so pages are opened, and errors reported, only when a run needs them.
         let (source, opened) = (source.clone(), OnceLock::new());
         let later = move || {
-            let opened = opened.get_or_init(|| pages::tools(&source).map_err(|error| error.describe()));
-            opened.as_ref().map_err(CaseError::new).and_then(|tools| tools())
+            let opened = opened.get_or_init(|| pages::tools(&source).map_err(Failure::into_case_error));
+            opened.as_ref().map_err(CaseError::clone).and_then(|tools| tools())
         };
         return Ok(match questions(&*suite) {
             Some(questions) => Arc::new(questions.with_tools(Arc::new(later))),

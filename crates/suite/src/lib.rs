@@ -36,7 +36,7 @@ pub mod rows;
 pub mod runs;
 pub mod statistics;
 
-pub use case::{Card, Case, CaseError};
+pub use case::{Card, Case, CaseError, CaseErrorKind};
 pub use data::{CaseSelection, Data, PredictionExtras, PredictionVerdicts};
 pub use drawing::{Bar, Bars, Graph, GraphEdge, GraphNode, Map, MapPlace, MapWay, Period, PeriodEntry};
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, SequenceStep};

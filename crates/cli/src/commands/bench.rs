@@ -14,7 +14,7 @@ use planproof_agents::AgentSpec;
 use planproof_order::synth::JudgeOptions;
 use planproof_runner::{CASES_MAX, Cases, StoreOptions};
 use planproof_store::{Matrix, Store};
-use planproof_suite::{Case, CaseError, CaseSelection, Data, Suite};
+use planproof_suite::{Case, CaseSelection, Data, Suite};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use models::paid_for;
@@ -89,9 +89,8 @@ fn asked_for<'a>(
 ) -> Result<(BenchCases<'a>, Option<Vec<AgentSpec>>), Failure> {
     let suite = suites::with_media(find(name)?, arguments.media.as_deref())?;
     let mut suite = suites::with_pages(suite, arguments.pages.as_deref())?;
-    let usage = |CaseError { what }: CaseError| Failure::usage(what);
     if let Some(scoring) = &arguments.scoring {
-        suite = suite.scored_with(&[("scoring", scoring)]).map_err(usage)?.unwrap_or(suite);
+        suite = suite.scored_with(&[("scoring", scoring)]).map_err(Failure::from)?.unwrap_or(suite);
     }
     let days = arguments.choice.days.map(|days| days.to_string());
     let options = travel::options([
@@ -105,7 +104,7 @@ fn asked_for<'a>(
     travel::must_have(&*suite, &options, global)?;
     // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
     if !options.is_empty() {
-        suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
+        suite = suite.scored_with(&options).map_err(Failure::from)?.unwrap_or(suite);
     }
     // The parser accepts them, because they are among the options of all campaigns.
     if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
@@ -245,11 +244,10 @@ pub(super) fn load(
     choice: &ChoiceArguments,
     global: &Global,
 ) -> Result<Vec<Arc<dyn Case>>, Failure> {
-    let usage = |CaseError { what }: CaseError| Failure::usage(what);
     let selection = match (&choice.places, choice.shuffle) {
         (Some(path), _) => {
             let (text, file) = (select::read_text(path)?, path.display().to_string());
-            CaseSelection::Places(suite.places(Data { text: &text, file: &file }).map_err(usage)?)
+            CaseSelection::Places(suite.places(Data { text: &text, file: &file }).map_err(Failure::from)?)
         }
         (None, Some(seed)) => CaseSelection::Shuffled(seed),
         (None, None) => CaseSelection::First,
@@ -273,7 +271,7 @@ pub(super) fn load(
         }
         None => suite.load(None, &selection, choice.limit),
     };
-    fit(cases.map_err(usage)?, choice.data.as_deref())
+    fit(cases.map_err(Failure::from)?, choice.data.as_deref())
 }
 
 /// The requested file of data: the named one, or the only `.jsonl` file of a named folder.

@@ -12,7 +12,7 @@ use planproof_bench::{Outcome, Report, ReportInput};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_runner::milliseconds_now;
 use planproof_store::Unit;
-use planproof_suite::{Case, CaseError, Class, Data, PredictionExtras, PredictionVerdicts, Verdict};
+use planproof_suite::{Case, Class, Data, PredictionExtras, PredictionVerdicts, Verdict};
 use planproof_trace::{Trace, Usage};
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
@@ -130,9 +130,8 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     travel::must_have(&*suite, &chosen, global)?;
     let of_all = options.clone();
     options.extend(chosen);
-    let usage = |CaseError { what }: CaseError| Failure::usage(what);
     let unchosen = Arc::clone(&suite);
-    suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
+    suite = suite.scored_with(&options).map_err(Failure::from)?.unwrap_or(suite);
     // Only after the options are applied, because some, such as `days`, select cases.
     let cases = load(&*suite, choice, global)?;
     let (text, file) = (select::read_json(predictions)?, predictions.display().to_string());
@@ -148,22 +147,22 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     let mut judged_by = None;
     if let Some(name) = judge {
         let helper = HelperModel::find(name, asking)?;
-        let questions = suite.questions(&cases, data).map_err(usage)?;
+        let questions = suite.questions(&cases, data).map_err(Failure::from)?;
         evidence.answers = Some(judging::answers(&helper, &questions, global)?);
         judged_by = Some((name, helper.model.is_simulated()));
     }
     let scored = match suite.score_with(&cases, data, &evidence) {
         // The predictions may be those for all cases, of which only some were chosen.
         Err(error) if is_choosing(choice) => {
-            let suite = unchosen.scored_with(&of_all).map_err(usage)?.unwrap_or(unchosen);
+            let suite = unchosen.scored_with(&of_all).map_err(Failure::from)?.unwrap_or(unchosen);
             let all = load(&*suite, &ChoiceArguments::all_of(choice), global)?;
-            match suite.score_with(&all, data, &evidence) {
-                Ok(scored) => of_chosen(scored, &all, &cases),
-                // The error about the cases that were meant is the one to mend.
-                Err(_) => return Err(usage(error)),
+            match suite.score_with(&all, data, &evidence).map(|scored| of_chosen(scored, &all, &cases)) {
+                Ok(scored) if scored.missing.len() < cases.len() => scored,
+                // None is for a case that was chosen, or the file is not for this data: the error says so.
+                Ok(_) | Err(_) => return Err(error.into()),
             }
         }
-        scored => scored.map_err(usage)?,
+        scored => scored.map_err(Failure::from)?,
     };
     // Predictions took no time and no tokens here; as outcomes, they are summed up like runs.
     let outcome = |(ordinal, verdict)| Outcome {

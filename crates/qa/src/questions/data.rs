@@ -241,8 +241,9 @@ pub fn own(benchmark: Benchmark) -> Result<Vec<QuestionCase>, DataError> {
             ..Line::default()
         };
         let question = QuestionCase::of_line(benchmark, line);
-        questions
-            .push(question.map_err(|CaseError { what }| DataError::new("own.jsonl", Some(number), what))?);
+        questions.push(
+            question.map_err(|CaseError { what, .. }| DataError::new("own.jsonl", Some(number), what))?,
+        );
     }
     Ok(questions)
 }
@@ -425,7 +426,7 @@ impl Reading<'_> {
         let place = format!("question {}: ", self.questions.len() + 1);
         let place = if line.is_some() { String::new() } else { place };
         let question = QuestionCase::of_line(self.benchmark, whole)
-            .map_err(|CaseError { what }| self.fault(line, format!("{place}{what}")))?;
+            .map_err(|CaseError { what, .. }| self.fault(line, format!("{place}{what}")))?;
         if !self.ids.insert(id.clone()) {
             return Err(self.fault(line, format!("{place}two questions have the id `{id}`")));
         }
