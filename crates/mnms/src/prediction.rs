@@ -70,7 +70,6 @@ impl ProgramWay {
 pub enum ExecutionStatus {
     /// The whole plan was executed.
     Fine,
-    /// The execution failed.
     Faulty,
     /// The sandbox lacks something that the program uses, so nothing is known about the plan.
     Unsupported,

@@ -19,6 +19,9 @@
 //! - Marks of the prompts for data of m&m's ([`data_prompts`]).
 //! - The results of the published code for the same ([`original`]).
 
+// What others build on is described to the last field.
+#![warn(missing_docs)]
+
 pub mod data_prompts;
 pub mod entailing;
 mod fault;

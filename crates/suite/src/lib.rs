@@ -17,6 +17,9 @@
 //! with their intervals (`statistics.rs`), and code that several suites share: files with a line for each row
 //! (`rows.rs`), and the reading of a run that ends with an answer (`runs.rs`).
 
+// What others build on is described to the last field.
+#![warn(missing_docs)]
+
 mod case;
 mod data;
 mod drawing;

@@ -33,7 +33,6 @@ const COLUMNS_MAX: usize = 8;
 pub struct ReturnedCall {
     /// The statement or the code.
     pub argument: String,
-    /// Its result.
     pub result: String,
 }
 

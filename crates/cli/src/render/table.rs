@@ -77,7 +77,8 @@ impl Table {
     /// The table with titles of rows that are wrapped at words, so that it has `excess` columns less; `None` if that
     /// leaves too little room for them.
     fn narrowed(&self, excess: usize) -> Option<String> {
-        let titles = || self.0.row_iter().filter_map(|row| row.cell_iter().next()).map(|cell| cell.content());
+        let titles =
+            || self.0.row_iter().filter_map(|row| row.cell_iter().next()).map(comfy_table::Cell::content);
         let longest = titles().map(|title| title.chars().count()).max()?;
         let room = longest.checked_sub(excess).filter(|room| *room >= TITLE_COLUMNS_MIN)?;
         if titles().any(|title| title.split(' ').any(|word| word.chars().count() > room)) {
