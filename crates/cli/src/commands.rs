@@ -18,6 +18,7 @@ pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod scenario;
 pub(crate) mod score;
 pub(crate) mod serve_media;
 pub(crate) mod serve_model;

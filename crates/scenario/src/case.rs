@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use planproof_spec::rules::search::{self, Found};
+use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
 use planproof_spec::rules::{RuleSet, read_tests};
 use planproof_suite::runs::refuse_schema;
 use planproof_suite::{
@@ -127,24 +127,51 @@ impl Scenario {
     /// A shortest session of a right agent.
     pub(crate) fn right(&self) -> &Found {
         self.right.get_or_init(|| {
-            let names: Vec<String> = match &self.line.only {
-                Some(only) => only.clone(),
-                None => self.tools.iter().map(|tool| tool.tool.name.clone()).collect(),
-            };
-            let find = |name: &str| self.tools.iter().find(|tool| tool.tool.name == name);
-            let complete = |name: &str, arguments: Value| {
-                let mut whole =
-                    find(name).map(|tool| sample_arguments(&tool.tool.input_schema)).unwrap_or_default();
-                if let Value::Object(given) = arguments {
-                    whole.extend(given);
-                }
-                Value::Object(whole)
-            };
-            let outcome = |name: &str, arguments: &Value| {
-                find(name).map_or_else(|| Err(Value::Null), |tool| tool.answer(arguments))
-            };
-            search::satisfying(&self.rules, &names, &self.given_arguments(), complete, outcome)
+            let all: Vec<usize> = (0..self.rules.rules().len()).collect();
+            let calls = self.possible_calls(self.line.only.as_deref());
+            let wanted = WantedSession { holds: &all, ..WantedSession::default() };
+            search::session_of_calls(&self.rules, &calls, wanted)
         })
+    }
+
+    /// Calls to look for sessions among, of these tools, or else of all.
+    pub(crate) fn possible_calls(&self, only: Option<&[String]>) -> Vec<SampleCall> {
+        let names: Vec<String> = match only {
+            Some(only) => only.to_vec(),
+            None => self.tools.iter().map(|tool| tool.tool.name.clone()).collect(),
+        };
+        let find = |name: &str| self.tools.iter().find(|tool| tool.tool.name == name);
+        let complete = |name: &str, arguments: Value| {
+            let mut whole =
+                find(name).map(|tool| sample_arguments(&tool.tool.input_schema)).unwrap_or_default();
+            if let Value::Object(given) = arguments {
+                whole.extend(given);
+            }
+            Value::Object(whole)
+        };
+        let outcome = |name: &str, arguments: &Value| {
+            find(name).map_or_else(|| Err(Value::Null), |tool| tool.answer(arguments))
+        };
+        search::calls_of(&self.rules, &names, &self.given_arguments(), complete, outcome)
+    }
+
+    /// The same calls with every outcome that the rules tell apart, as if the world had all of them. A call that its
+    /// tool does not take fails all the same.
+    pub(crate) fn in_any_world(&self, calls: &[SampleCall]) -> Vec<SampleCall> {
+        let mut free = Vec::new();
+        for call in calls {
+            let tool = self.tools.iter().find(|tool| tool.tool.name == call.tool);
+            let is_taken = tool.is_some_and(|tool| tool.takes(&call.arguments).is_ok());
+            free.push(call.clone());
+            let outcomes = search::outcomes_of(&self.rules, &call.tool);
+            free.extend(
+                outcomes
+                    .into_iter()
+                    .filter(|_| is_taken)
+                    .map(|outcome| SampleCall { outcome: Some(outcome), ..call.clone() }),
+            );
+        }
+        free
     }
 
     /// Arguments that the author of the case had in mind: those that lines of the world ask for, and values in its

@@ -48,7 +48,7 @@ use serde_json::Value;
 
 use crate::{Pattern, Requirement};
 
-pub use read::read_tests;
+pub use read::{read_tests, rule_value};
 pub use recorded::{RecordedEvent, RuleEnd, arguments_of, outcome_of, session_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
 pub use session::{RuleVerdict, Session, TooManyValues, targets};

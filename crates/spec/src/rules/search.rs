@@ -137,16 +137,15 @@ pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
     )
 }
 
-/// The shortest session of some calls, in which each has the outcome that `outcome` gives it, that satisfies all rules.
-/// The calls are those of the tools of `tools`, with arguments that the rules look at and those of `more`; `complete`
-/// adds what a tool needs besides.
-pub fn satisfying(
-    rules: &Arc<RuleSet>,
+/// Calls to put sessions together of, each with the outcome that `outcome` gives it. They are those of the tools of
+/// `tools`, with arguments that the rules look at and those of `more`; `complete` adds what a tool needs besides.
+pub fn calls_of(
+    rules: &RuleSet,
     tools: &[String],
     more: &[(String, Value)],
     complete: impl Fn(&str, Value) -> Value,
     outcome: impl Fn(&str, &Value) -> Result<Value, Value>,
-) -> Found {
+) -> Vec<SampleCall> {
     let mut calls: Vec<SampleCall> = Vec::new();
     for tool in tools {
         let sampled = Samples::with(rules, Some(tool)).calls.into_iter().filter(|call| call.tool == *tool);
@@ -165,16 +164,60 @@ pub fn satisfying(
             }
         }
     }
-    let is_satisfied = |session: &Session| session.verdicts().iter().all(|verdict| verdict.is_held_at_end());
-    if is_satisfied(&Session::new(rules)) {
+    calls
+}
+
+/// Results and errors of a tool that rules tell apart.
+pub fn outcomes_of(rules: &RuleSet, tool: &str) -> Vec<Result<Value, Value>> {
+    let calls = Samples::with(rules, Some(tool)).calls.into_iter().filter(|call| call.tool == tool);
+    let mut outcomes = Vec::new();
+    for outcome in calls.filter_map(|call| call.outcome) {
+        if !outcomes.contains(&outcome) {
+            outcomes.push(outcome);
+        }
+    }
+    outcomes
+}
+
+/// What a session has to be like.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WantedSession<'a> {
+    /// The numbers of rules that it holds.
+    pub holds: &'a [usize],
+    /// The numbers of rules of which it violates at least one, unless there are none.
+    pub violates: &'a [usize],
+    /// A tool that it calls.
+    pub calls: Option<&'a str>,
+}
+
+/// The shortest session of these calls that is as wanted.
+pub fn session_of_calls(rules: &RuleSet, calls: &[SampleCall], wanted: WantedSession<'_>) -> Found {
+    let WantedSession { holds, violates, calls: used } = wanted;
+    let group: Vec<usize> = holds.iter().chain(violates).copied().collect();
+    let some = only(rules, &group);
+    let held = |session: &Session, range: std::ops::Range<usize>| {
+        range.into_iter().all(|rule| session.verdict(rule).is_held_at_end())
+    };
+    let is_goal = |session: &Session, is_used: bool| {
+        (is_used || used.is_none())
+            && held(session, 0..holds.len())
+            && (violates.is_empty() || !held(session, holds.len()..group.len()))
+    };
+    let start = Session::new(&some);
+    if is_goal(&start, false) {
         return Found::Session(Vec::new());
     }
     search(
-        rules,
-        &calls,
-        |_| false,
-        |session, _| is_satisfied(session),
-        |session| session.verdicts().iter().all(|verdict| *verdict != super::RuleVerdict::Violated),
+        &some,
+        calls,
+        |call| used.is_some_and(|tool| call.tool == tool),
+        is_goal,
+        |session| {
+            (0..holds.len()).all(|rule| session.verdict(rule) != super::RuleVerdict::Violated)
+                && (violates.is_empty()
+                    || (holds.len()..group.len())
+                        .any(|rule| session.verdict(rule) != super::RuleVerdict::Held))
+        },
     )
 }
 

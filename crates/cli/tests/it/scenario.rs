@@ -1,0 +1,91 @@
+//! `planproof scenario`: the whole screen, what is to blame, the document of `--json`, and first files.
+
+use serde_json::json;
+
+use crate::support::Place;
+
+const SHOP: &str = r#"schema: planproof/scenario/v1
+tools:
+  - {name: get_order, arguments: {order_id: integer}}
+  - {name: refund, arguments: {order_id: integer}}
+  - {name: send_email}
+cases:
+  - id: refund-17
+    query: "Refund order 17. Check the order before you refund it. Tell the customer by email."
+    world:
+      get_order: [{where: {/order_id: 17}, returns: {refundable: true}}, {fails: "no such order"}]
+    expect:
+      - {do: [get_order, refund, send_email]}
+      - {requires: {call: refund, done: get_order}, words: "Check the order before you refund it"}
+      - {followed-by: {done: refund, call: send_email}, words: "Tell the customer by email"}
+  - id: not-refunded
+    query: "Refund order 18, but do not refund it before the customer was told."
+    expect:
+      - {do: [refund]}
+      - {never: {call: refund}, words: "do not refund it"}
+  - id: lost
+    query: "Refund order 19 if it can be refunded."
+    world:
+      get_order: [{fails: "no such order"}]
+    expect:
+      - {do: [refund]}
+      - {requires: {call: refund, done: get_order}, words: "if it can be refunded"}
+  - id: nothing
+    query: "Refund nothing twice."
+    expect:
+      - {at-most: {call: refund, times: 1}, words: twice}
+      - {at-most: {call: refund, times: 2}}
+"#;
+
+#[test]
+fn cases_are_checked_before_anything_runs() {
+    let place = Place::new();
+    place.write("shop.yaml", SHOP);
+    let run = place.run("scenario check shop.yaml").code(1);
+    insta::assert_snapshot!(run.out);
+    assert_eq!(run.err, "");
+    let document = place.run("scenario check shop.yaml --json").code(1).json();
+    let cases = document["cases"].as_array().unwrap();
+    assert_eq!(document["usable"], false);
+    let satisfiable: Vec<_> = cases.iter().map(|case| &case["satisfiable"]).collect();
+    assert_eq!(satisfiable, [true, false, false, true]);
+    assert_eq!(cases[0]["session"][0]["result"], json!({"refundable": true}));
+    assert_eq!(cases[1]["to_blame"][1]["words"], "do not refund it");
+    assert_eq!((&cases[1]["world_lacks"], &cases[2]["world_lacks"]), (&json!(false), &json!(true)));
+    // The same place is named where the file is used.
+    let run = place.run("bench scenario tools@sim/gold --data shop.yaml").code(2);
+    assert!(run.err.contains("shop.yaml:15:5: case `not-refunded` cannot be satisfied"), "{}", run.err);
+}
+
+#[test]
+fn warnings_and_bad_files_have_exit_statuses_of_their_own() {
+    let place = Place::new();
+    let good: String = SHOP.lines().take(14).map(|line| format!("{line}\n")).collect();
+    place.write("good.yaml", &good);
+    place.write("odd.yaml", &format!("{good}      - {{with: {{call: refund}}}}\n"));
+    place.write("bad.yaml", &good.replace("query", "qery"));
+    place.run("scenario check good.yaml --deny-warnings").code(0);
+    let run = place.run("scenario check odd.yaml").code(0);
+    assert!(
+        run.out.contains("warning: `e4` in line 15 never matters: it follows from `e1` in line 12"),
+        "{}",
+        run.out
+    );
+    place.run("scenario check odd.yaml --deny-warnings").code(1);
+    // One bad file hides no other.
+    let run = place.run("scenario check bad.yaml good.yaml").code(2);
+    assert!(run.out.starts_with("bad.yaml: 1 fault\ngood.yaml: 1 case, no warnings\n"), "{}", run.out);
+    assert!(run.err.contains("bad.yaml:8:5: a case has no key `qery`"), "{}", run.err);
+    let document = place.run("scenario check bad.yaml --json").code(2).json();
+    assert_eq!(
+        document["faults"][0],
+        "bad.yaml:8:5: a case has no key `qery`; it may have id, query, world, expect"
+    );
+    place.run("scenario check nothing.yaml").code(2);
+}
+
+#[test]
+fn the_schema_of_scenarios_is_printed_as_it_is() {
+    let place = Place::new();
+    assert_eq!(place.run("scenario schema").code(0).out, planproof_scenario::JSON_SCHEMA);
+}
