@@ -33,8 +33,8 @@
 //! # Files
 //!
 //! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`) and can be looked at
-//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`), a run is judged (`judge.rs`), and
-//! the suite registers it all (`suite.rs`).
+//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`), a run is judged (`judge.rs`),
+//! and the suite registers it all (`suite.rs`).
 
 mod case;
 mod file;

@@ -89,3 +89,45 @@ fn the_schema_of_scenarios_is_printed_as_it_is() {
     let place = Place::new();
     assert_eq!(place.run("scenario schema").code(0).out, planproof_scenario::JSON_SCHEMA);
 }
+
+#[test]
+fn a_test_runs_scenarios_as_the_benchmark_does() {
+    let place = Place::new();
+    let good: String = SHOP.lines().take(14).map(|line| format!("{line}\n")).collect();
+    place.write("good.yaml", &good);
+    let of_test = place.run("test tools@sim/gold --scenarios good.yaml --json -q").code(0).json();
+    let of_bench = place.run("bench scenario tools@sim/gold --data good.yaml --json -q").code(0).json();
+    for key in ["suite", "cases", "passed", "agent", "unit"] {
+        assert_eq!(of_test[key], of_bench[key], "{key}");
+    }
+    assert_eq!(of_test["passed"], 1);
+    // An agent that fails is shown the words that it did not follow, and the campaign can be shown and resumed.
+    let run = place.run("test tools@sim/perfect --scenarios good.yaml").code(1);
+    assert!(run.out.contains("missing_call"), "{}", run.out);
+    place.run("runs show last").code(0);
+    place.run("bench scenario --resume last").code(1);
+    let run = place.run("test --resume last").code(2);
+    assert!(run.err.contains("planproof bench scenario --resume last"), "{}", run.err);
+    // What is about synthesised cases does not go with it.
+    for option in [
+        "--cases 3",
+        "--actions 3",
+        "--hard",
+        "--topic x",
+        "--from f",
+        "--shrink",
+        "--dissect",
+        "--allow-repeats",
+    ] {
+        let run = place.run(&format!("test tools@sim/gold --scenarios good.yaml {option}")).code(2);
+        let (name, _) = option.split_once(' ').unwrap_or((option, ""));
+        assert!(run.err.contains("--scenarios <FILE>") && run.err.contains(name), "{option}: {}", run.err);
+        assert_eq!(run.err.matches("error").count(), 1, "{}", run.err);
+    }
+    // The file of the configuration is used, and what the command line says of synthesised cases rules it out.
+    place.write("planproof.toml", "[test]\nscenarios = \"good.yaml\"\n");
+    assert_eq!(place.run("test tools@sim/gold --json -q").code(0).json()["suite"], of_bench["suite"]);
+    let run = place.run("test tools@sim/perfect --cases 2 --json -q").code(0);
+    assert_eq!(run.json()["cases"], 2);
+    place.run("test tools@sim/gold --scenarios nothing.yaml").code(2);
+}
