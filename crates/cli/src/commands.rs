@@ -14,6 +14,7 @@ pub(crate) mod mnms;
 pub(crate) mod models;
 pub(crate) mod prompts;
 pub(crate) mod read;
+mod recorded;
 pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod run;

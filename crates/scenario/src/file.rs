@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
 use crate::limits::{CASES_MAX, TOOLS_MAX};
+use crate::listed::listed_tools;
 use crate::suite::ReadFile;
 use crate::world::{Answer, WorldTool};
 
@@ -221,9 +222,11 @@ impl Reader<'_> {
             }
             _ => {
                 let text = self.named_file(node, "`tools`")?;
-                let tools =
-                    listed_tools(&text).map_err(|what| self.fault(node.place, format!("`tools`: {what}")))?;
-                (node.place, tools)
+                let fail = |what: String| self.fault(node.place, format!("`tools`: {what}"));
+                let value: Value = serde_json::from_str(&text)
+                    .map_err(|error| fail(format!("the file is not JSON: {error}")))?;
+                let tools = listed_tools(&value).map_err(fail)?;
+                (node.place, tools.into_iter().map(WorldTool::from).collect())
             }
         };
         let mut names = BTreeSet::new();
@@ -308,12 +311,21 @@ impl Reader<'_> {
             self.world(world, &mut tools)?;
         }
         let mut expected = Expected::default();
-        for (number, item) in self.list(needed("expect")?, "`expect`")?.iter().enumerate() {
+        let expect = needed("expect")?;
+        // Where all expectations stand in comments, nothing is left but the key.
+        let items = match expect.kind {
+            Kind::Scalar(Value::Null) => &[],
+            _ => self.list(expect, "`expect`")?,
+        };
+        for (number, item) in items.iter().enumerate() {
             self.expectation(item, number + 1, &query, &tools, &mut expected)?;
         }
         let Expected { rules: expect, places, only } = expected;
         if expect.is_empty() && common.rules.is_empty() {
-            return Err(self.fault(node.place, format!("nothing is expected in case `{id}`")));
+            let what = format!(
+                "nothing is expected in case `{id}`: write what is, or take proposals out of the comments"
+            );
+            return Err(self.fault(node.place, what));
         }
         let Common { rules, aliases, shown, .. } = common;
         let places = common.places.iter().copied().chain(places).collect();
@@ -460,26 +472,4 @@ fn object_schema(properties: Map<String, Value>, required: Vec<Value>) -> Map<St
         ("required".to_owned(), required.into()),
         ("additionalProperties".to_owned(), false.into()),
     ])
-}
-
-/// The tools of a JSON file: a list, or the answer of an MCP server to `tools/list`.
-fn listed_tools(text: &str) -> Result<Vec<WorldTool>, String> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| format!("the file is not JSON: {error}"))?;
-    let list = value.as_array().or_else(|| value.get("tools")?.as_array());
-    let list = list.ok_or("the file has no list of tools: [{\"name\": ..., \"input_schema\": {...}}]")?;
-    let tool = |(number, tool): (usize, &Value)| {
-        let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| format!("tool {} has no name", number + 1))?;
-        let schema = ["input_schema", "inputSchema"].iter().find_map(|key| tool.get(key)?.as_object());
-        let schema = schema.ok_or_else(|| format!("tool {name} has no `input_schema`"))?;
-        let description = tool.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(WorldTool {
-            name: name.to_owned(),
-            description,
-            input_schema: schema.clone(),
-            answers: Vec::new(),
-        })
-    };
-    list.iter().enumerate().map(tool).collect()
 }

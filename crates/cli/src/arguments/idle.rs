@@ -44,6 +44,8 @@ const SHARED: [(&str, Users); 5] = [
             "spec compile",
             "rules schema",
             "scenario schema",
+            "scenario init",
+            "scenario from-trace",
         ]),
     ),
     (

@@ -1,11 +1,15 @@
 //! The arguments of `planproof scenario`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
+
+use crate::values::file;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-              planproof scenario check refunds.yaml\n  \
-              planproof scenario schema > scenario.schema.json")]
+              planproof scenario init --tools 'mcp:python server.py' --out cases.yaml\n  \
+              planproof scenario check refunds.yaml")]
 pub(crate) struct ScenarioArguments {
     #[command(subcommand)]
     pub(crate) command: ScenarioCommand,
@@ -28,8 +32,50 @@ pub(crate) enum ScenarioCommand {
         #[arg(long)]
         deny_warnings: bool,
     },
+    /// Write a first file of scenarios for your tools, with one case to edit.
+    #[command(after_help = "Examples:\n  \
+                  planproof scenario init --tools 'mcp:python server.py' --out cases.yaml\n  \
+                  planproof scenario init --tools tools.json")]
+    Init {
+        /// Tools of the file: sources as with `planproof run --tools`, or a JSON file with a list of tools. Repeatable.
+        ///
+        /// `mcp:COMMAND` starts an MCP server. The tools are listed, and never called. A JSON file has the list in the
+        /// form of MCP, OpenAI or Anthropic.
+        #[arg(long, required = true, value_name = "SOURCE")]
+        tools: Vec<String>,
+        #[command(flatten)]
+        out: DraftArguments,
+    },
+    /// Make cases of recorded sessions that went well.
+    ///
+    /// Each has the query of the session, its tools, and a world that gives its results. What the session did is
+    /// proposed in comments: take out of them what every right agent must do.
+    #[command(after_help = "Examples:\n  \
+                  planproof scenario from-trace conversations.jsonl --out cases.yaml\n  \
+                  planproof scenario from-trace conversations.jsonl --accept")]
+    FromTrace {
+        /// File of sessions: traces (trace v1), or transcripts of OpenAI or Anthropic; `-` for stdin.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Expect what is proposed, instead of writing it in comments.
+        #[arg(long)]
+        accept: bool,
+        #[command(flatten)]
+        out: DraftArguments,
+    },
     /// Print the JSON Schema of files of scenarios, for editors.
     #[command(after_help = "Examples:\n  \
                   planproof scenario schema > scenario.schema.json")]
     Schema,
+}
+
+/// Where a first file goes.
+#[derive(Debug, Args)]
+pub(crate) struct DraftArguments {
+    /// Write the scenarios to this file; by default to stdout.
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub(crate) out: Option<PathBuf>,
+    /// Overwrite the file of `--out`.
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
 }

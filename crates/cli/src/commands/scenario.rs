@@ -1,5 +1,7 @@
 //! `planproof scenario`: cases of one's own, looked at before anything runs, and first files of them.
 
+mod draft;
+
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -18,6 +20,8 @@ use crate::{select, suites};
 pub(crate) fn run(arguments: &ScenarioArguments, global: &Global) -> Result<ExitCode, Failure> {
     match &arguments.command {
         ScenarioCommand::Check { files, deny_warnings } => check(files, *deny_warnings, global),
+        ScenarioCommand::Init { tools, out } => draft::of_tools(tools, out, global),
+        ScenarioCommand::FromTrace { file, accept, out } => draft::of_sessions(file, *accept, out, global),
         ScenarioCommand::Schema => {
             write!(terminal::document(), "{JSON_SCHEMA}")?;
             Ok(ExitCode::Passed)

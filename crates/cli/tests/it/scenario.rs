@@ -1,5 +1,7 @@
 //! `planproof scenario`: the whole screen, what is to blame, the document of `--json`, and first files.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::support::Place;
@@ -36,6 +38,10 @@ cases:
       - {at-most: {call: refund, times: 1}, words: twice}
       - {at-most: {call: refund, times: 2}}
 "#;
+
+fn read(place: &Place, file: &str) -> String {
+    fs::read_to_string(place.path(file)).unwrap()
+}
 
 #[test]
 fn cases_are_checked_before_anything_runs() {
@@ -102,7 +108,7 @@ fn a_test_runs_scenarios_as_the_benchmark_does() {
     }
     assert_eq!(of_test["passed"], 1);
     // An agent that fails is shown the words that it did not follow, and the campaign can be shown and resumed.
-    let run = place.run("test tools@sim/perfect --scenarios good.yaml").code(1);
+    let run = place.run("test command:true --scenarios good.yaml").code(1);
     assert!(run.out.contains("missing_call"), "{}", run.out);
     place.run("runs show last").code(0);
     place.run("bench scenario --resume last").code(1);
@@ -130,4 +136,79 @@ fn a_test_runs_scenarios_as_the_benchmark_does() {
     let run = place.run("test tools@sim/perfect --cases 2 --json -q").code(0);
     assert_eq!(run.json()["cases"], 2);
     place.run("test tools@sim/gold --scenarios nothing.yaml").code(2);
+}
+
+#[test]
+fn first_files_are_written_and_never_lost() {
+    let place = Place::new();
+    place.write(
+        "tools.json",
+        &json!({"tools": [{"name": "get_order", "inputSchema": {"type": "object"}}]}).to_string(),
+    );
+    // Twice the same, to stdout and to a file; what is written is accepted as it is.
+    let shown = place.run("scenario init --tools tools.json").code(0).out;
+    let run = place.run("scenario init --tools tools.json --out first.yaml").code(0);
+    assert_eq!((read(&place, "first.yaml"), run.out.as_str()), (shown, ""));
+    assert!(
+        run.err.contains("wrote first.yaml. Edit the case, then: planproof scenario check first.yaml"),
+        "{}",
+        run.err
+    );
+    let run = place.run("scenario check first.yaml").code(0);
+    assert!(run.out.starts_with("first.yaml: 1 case, no warnings\n"), "{}", run.out);
+    place.run("test tools@sim/gold --scenarios first.yaml -q").code(0);
+    place.run("scenario init --tools calculator --out both.yaml").code(0);
+    place.run("scenario check both.yaml").code(0);
+    place.write("first.yaml", "mine\n");
+    let run = place.run("scenario init --tools tools.json --out first.yaml").code(2);
+    assert!(run.err.contains("there is a first.yaml already; --force overwrites it"), "{}", run.err);
+    assert_eq!(read(&place, "first.yaml"), "mine\n");
+    place.run("scenario init --tools tools.json --out tools.json --force").code(2);
+    place.run("scenario init --tools tools.json --out first.yaml --force").code(0);
+    place.run("scenario init --tools nothing.json").code(2);
+    place.write("text.json", "[1]");
+    assert!(place.run("scenario init --tools text.json").code(2).err.contains("tool 1 has no name"));
+}
+
+#[test]
+fn a_recorded_session_becomes_a_case() {
+    let place = Place::new();
+    let call = |id: &str, name: &str, input: serde_json::Value| json!({"type": "tool_use", "id": id, "name": name, "input": input});
+    let result = |id: &str, text: &str| json!({"type": "tool_result", "tool_use_id": id, "content": text});
+    let session = json!({
+        "tools": [{"name": "get_order", "description": "Looks an order up.", "input_schema": {"type": "object"}}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Refund order 17."}]},
+            {"role": "assistant", "content": [call("1", "get_order", json!({"order_id": 17}))]},
+            {"role": "user", "content": [result("1", "{\"ticket\": \"t-9\"}")]},
+            {"role": "assistant", "content": [call("2", "refund", json!({"ticket": "t-9"}))]},
+            {"role": "user", "content": [result("2", "done")]},
+        ]
+    });
+    place.write("good.jsonl", &format!("{session}\n"));
+    // Nothing is expected unasked.
+    place.run("scenario from-trace good.jsonl --out cases.yaml").code(0);
+    let run = place.run("scenario check cases.yaml").code(2);
+    assert!(run.err.contains("nothing is expected in case `session-1`"), "{}", run.err);
+    place.run("scenario from-trace good.jsonl --accept --out cases.yaml").code(2);
+    place.run("scenario from-trace good.jsonl --accept --out cases.yaml --force").code(0);
+    let text = read(&place, "cases.yaml");
+    for line in [
+        "query: \"Refund order 17.\"",
+        "description: \"Looks an order up.\"",
+        "- {where: {/order_id: 17}, returns: {ticket: t-9}}",
+        "- {takes: {argument: \"/ticket\", call: refund, from: get_order, value: \"/ticket\"}}",
+    ] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+    place.run("scenario check cases.yaml --deny-warnings").code(0);
+    place.run("test tools@sim/gold --scenarios cases.yaml -q").code(0);
+    // A trace of our own.
+    place.run("test tools@sim/perfect --cases 1 -q --store r.db").code(0);
+    place.write("trace.jsonl", &place.run("runs export last --store r.db").code(0).out);
+    let text = place.run("scenario from-trace trace.jsonl --accept").code(0).out;
+    place.write("own.yaml", &text);
+    place.run("test tools@sim/gold --scenarios own.yaml -q").code(0);
+    place.write("diary.txt", "Dear diary\n");
+    assert!(place.run("scenario from-trace diary.txt").code(2).err.contains("no session is found here"));
 }

@@ -272,6 +272,10 @@ fn files(tried: &mut Tried, place: &Place) {
     place.write("worse.yaml", &format!("{head}\n{text}: 1\ncases: [{case}]\n"));
     tried.run(place, &["scenario", "check", "never.yaml"]).code(1);
     tried.run(place, &["scenario", "check", "worse.yaml"]).code(2);
+    tried.run(place, &["scenario", "from-trace", "session.jsonl", "--accept"]).code(0);
+    let tools = json!([{"name": HOSTILE, "description": HOSTILE, "input_schema": {"type": "object", HOSTILE: HOSTILE}}]);
+    place.write("tools.json", &tools.to_string());
+    tried.run(place, &["scenario", "init", "--tools", "tools.json"]).code(0);
     for (name, options) in [("case.jsonl", ""), ("time.jsonl", "--time"), ("both.jsonl", "--infeasible 1")] {
         place.write(name, &hostile_case(place, options));
         tried.run(place, &["check", "--case", name, "--calls", "a2,a1"]);

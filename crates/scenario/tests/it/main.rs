@@ -1,5 +1,7 @@
 //! Files of scenarios, the worlds of their tools, and verdicts on runs.
 
+mod draft;
+
 use std::sync::Arc;
 
 use planproof_scenario::Scenarios;
