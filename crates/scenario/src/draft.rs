@@ -26,6 +26,17 @@ pub struct GoodSession {
     pub happened: Vec<RecordedEvent>,
 }
 
+/// A case whose expectations are known.
+#[derive(Debug, Clone)]
+pub struct KnownCase {
+    /// Its id.
+    pub id: String,
+    /// What the agent is asked.
+    pub query: String,
+    /// What is expected, as a file of scenarios has it.
+    pub expect: Vec<Value>,
+}
+
 /// What stands where nobody recorded what the user asked.
 const NO_QUERY: &str = "Write here what the user asks.";
 
@@ -75,7 +86,7 @@ pub fn draft_of_tools(tools: &[Tool]) -> Result<String, CaseError> {
         }
     }
     let Some(tool) = tools.first() else { return Err(CaseError::new("there is no tool")) };
-    let text = example(&format!("{{with: {{call: {}}}}}", flow(&Value::from(tool.name.as_str()))), tool);
+    let text = example(&format!("{{do: [{}]}}", flow(&Value::from(tool.name.as_str()))), tool);
     is_good(&text).map(|_| text)
 }
 
@@ -102,6 +113,24 @@ pub fn draft_of_sessions(sessions: &[GoodSession], is_expected: bool) -> Result<
     // Whatever the sessions hold, what is written can be read again.
     Scenarios::default().review(Data { text: &expecting, file: "the draft" })?;
     Ok(if is_expected { expecting } else { text(false) })
+}
+
+/// A file with these tools and cases.
+///
+/// # Errors
+/// They cannot be written as a file of scenarios.
+pub fn draft_of_cases(tools: &[Tool], cases: &[KnownCase]) -> Result<String, CaseError> {
+    let mut text = format!("{}cases:\n", head_of(tools));
+    for case in cases {
+        let _ = writeln!(text, "  - id: {}", flow(&Value::from(case.id.as_str())));
+        let _ = writeln!(text, "    query: {}", flow(&Value::from(case.query.as_str())));
+        let _ = writeln!(text, "    expect:");
+        for expectation in &case.expect {
+            let _ = writeln!(text, "      - {}", flow(expectation));
+        }
+    }
+    Scenarios::default().review(Data { text: &text, file: "the draft" })?;
+    Ok(text)
 }
 
 /// The beginning of a file, with its tools.
@@ -234,7 +263,8 @@ fn kind_of(value: &Value) -> &'static str {
 
 fn push_case(text: &mut String, number: usize, session: &GoodSession, is_expected: bool) {
     let query = session.query.as_deref().filter(|query| !query.trim().is_empty()).unwrap_or(NO_QUERY);
-    let _ = writeln!(text, "  # From {}.", on_one_line(&session.name));
+    let name: String = on_one_line(&session.name).chars().filter(|c| !is_hidden(*c)).collect();
+    let _ = writeln!(text, "  # From {name}.");
     let _ = writeln!(text, "  - id: session-{number}");
     let _ = writeln!(text, "    query: {}", flow(&Value::from(query)));
     push_world(text, session);
@@ -251,10 +281,13 @@ fn push_case(text: &mut String, number: usize, session: &GoodSession, is_expecte
     }
 }
 
+/// A line of a world: what it asks for, and its answer as text.
+type WrittenLine = (Map<String, Value>, String);
+
 /// The results of a session as lines of a world. Where a tool gave several results for the same arguments, the first
 /// stays, because a world does not change.
 fn push_world(text: &mut String, session: &GoodSession) {
-    let mut lines: Vec<(&str, Vec<(Map<String, Value>, String)>)> = Vec::new();
+    let mut lines: Vec<(&str, Vec<WrittenLine>)> = Vec::new();
     let mut left_out = 0;
     for event in &session.happened {
         let answer = match (event.phase, &event.outcome) {
@@ -508,16 +541,26 @@ fn is_plain(text: &str) -> bool {
         && !OTHER.contains(&text.to_ascii_lowercase().as_str())
 }
 
-/// A text in double quotes. JSON's escapes are YAML's; what YAML does not allow as it is becomes one.
+/// A text in double quotes. JSON's escapes are YAML's; what YAML does not allow as it is, and what nobody sees, becomes
+/// one.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for c in Value::from(text).to_string().chars() {
-        match c {
-            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
+        match u32::from(c) {
+            code @ ..=0xffff if is_hidden(c) => write!(out, "\\u{code:04x}").unwrap_or_default(),
+            code if is_hidden(c) => write!(out, "\\U{code:08x}").unwrap_or_default(),
+            _ => out.push(c),
         }
     }
     out
+}
+
+/// Characters that are not seen, or that change how others are: controls, marks of direction, what joins or breaks
+/// lines, private use, and tags.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{10ffff}')
 }

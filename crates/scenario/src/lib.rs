@@ -69,7 +69,7 @@ pub mod limits {
 }
 
 pub use case::{CASE_SCHEMA, Scenario};
-pub use draft::{GoodSession, draft_of_sessions, draft_of_tools};
+pub use draft::{GoodSession, KnownCase, draft_of_cases, draft_of_sessions, draft_of_tools};
 pub use file::{JSON_SCHEMA, SCHEMA};
 pub use judge::{ScenarioDetail, VERDICT_SCHEMA};
 pub use listed::listed_tools;

@@ -132,9 +132,13 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
             demands.len()
         ))),
         Found::None => blame = Some(looked.blame()),
-        Found::TooMany => oddities.push(CaseOddity::NotDecided(
-            "whether it can be satisfied is not known: there are too many sessions".to_owned(),
-        )),
+        Found::TooMany => oddities.push(CaseOddity::NotDecided(match looked.uncalled().as_slice() {
+            [] => "whether it can be satisfied is not known: there are too many sessions".to_owned(),
+            [tool, ..] => format!(
+                "whether it can be satisfied is not known: no arguments are known that {tool} takes; name some in the \
+                 `where` of a line of its world"
+            ),
+        })),
         Found::Session(calls) => {
             if calls.is_empty() {
                 oddities.push(CaseOddity::NothingToDo);
@@ -200,6 +204,11 @@ struct Looked<'a> {
 impl<'a> Looked<'a> {
     fn new(case: &'a Scenario, demands: &'a [CaseDemand]) -> Self {
         Self { case, demands, calls: case.possible_calls(None) }
+    }
+
+    /// The tools of which no call is known.
+    fn uncalled(&self) -> Vec<&str> {
+        self.case.uncalled(&self.calls)
     }
 
     /// The number of what `only` demands.

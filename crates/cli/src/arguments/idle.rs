@@ -46,6 +46,7 @@ const SHARED: [(&str, Users); 5] = [
             "scenario schema",
             "scenario init",
             "scenario from-trace",
+            "scenario from-cases",
         ]),
     ),
     (

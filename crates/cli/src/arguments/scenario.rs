@@ -63,6 +63,22 @@ pub(crate) enum ScenarioCommand {
         #[command(flatten)]
         out: DraftArguments,
     },
+    /// Turn synthesised cases into scenarios that you can edit.
+    ///
+    /// All cases of a file share their tools. Cases of the time form, those that contradict themselves and those in
+    /// which a tool takes what another returned cannot be written as scenarios.
+    #[command(after_help = "Examples:\n  \
+                  planproof synth --count 3 --actions 4 | planproof scenario from-cases - --out cases.yaml")]
+    FromCases {
+        /// File of cases (case v1 lines); `-` for stdin.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Id of the case to turn into a scenario; by default all.
+        #[arg(long, value_name = "ID")]
+        id: Option<String>,
+        #[command(flatten)]
+        out: DraftArguments,
+    },
     /// Print the JSON Schema of files of scenarios, for editors.
     #[command(after_help = "Examples:\n  \
                   planproof scenario schema > scenario.schema.json")]

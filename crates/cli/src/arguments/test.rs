@@ -52,8 +52,8 @@ pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &[
                   planproof test tools@sim/careless --cases 200\n  \
                   planproof test react@openai/gpt-5-mini --actions 3..8 --max-cost 1 --record run.jsonl\n  \
                   planproof test 'command:python agent.py' --serve-model openai/gpt-5-mini\n  \
-                  planproof test tools@sim/gold --scenarios refunds.yaml\n  \
-                  planproof test --resume last")]
+                  planproof test --resume last\n  \
+                  planproof test tools@sim/gold --scenarios refunds.yaml")]
 #[command(mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)))]
 #[command(mut_arg("resume", |arg| {
     arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat"])
@@ -75,8 +75,8 @@ pub(crate) struct TestArguments {
     pub(crate) like: Option<String>,
     /// Run your own cases from this file (scenario v1) instead of synthesised ones.
     ///
-    /// As `planproof bench scenario AGENT --data FILE` does. `planproof scenario check FILE` says first whether each case
-    /// can be satisfied. Options about synthesised cases do not go with it.
+    /// As `planproof bench scenario AGENT --data FILE` does. `planproof scenario check FILE` says first whether each
+    /// case can be satisfied. Options about synthesised cases do not go with it.
     #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with_all = OF_ORDERS, conflicts_with_all = SHAPE)]
     #[arg(conflicts_with = "shrink_to")]
     pub(crate) scenarios: Option<PathBuf>,

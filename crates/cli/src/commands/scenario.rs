@@ -22,6 +22,7 @@ pub(crate) fn run(arguments: &ScenarioArguments, global: &Global) -> Result<Exit
         ScenarioCommand::Check { files, deny_warnings } => check(files, *deny_warnings, global),
         ScenarioCommand::Init { tools, out } => draft::of_tools(tools, out, global),
         ScenarioCommand::FromTrace { file, accept, out } => draft::of_sessions(file, *accept, out, global),
+        ScenarioCommand::FromCases { file, id, out } => draft::of_cases(file, id.as_deref(), out, global),
         ScenarioCommand::Schema => {
             write!(terminal::document(), "{JSON_SCHEMA}")?;
             Ok(ExitCode::Passed)

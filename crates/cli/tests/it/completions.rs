@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 62] = [
+const PAGES: [&str; 63] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -49,6 +49,7 @@ const PAGES: [&str; 62] = [
     "planproof-runs-verify",
     "planproof-scenario",
     "planproof-scenario-check",
+    "planproof-scenario-from-cases",
     "planproof-scenario-from-trace",
     "planproof-scenario-init",
     "planproof-scenario-schema",

@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::Place;
+use crate::stand_in::{StandIn, call, say};
+use crate::support::{Place, Run};
 
 const SHOP: &str = r#"schema: planproof/scenario/v1
 tools:
@@ -108,10 +109,15 @@ fn a_test_runs_scenarios_as_the_benchmark_does() {
     }
     assert_eq!(of_test["passed"], 1);
     // An agent that fails is shown the words that it did not follow, and the campaign can be shown and resumed.
-    let run = place.run("test command:true --scenarios good.yaml").code(1);
-    assert!(run.out.contains("missing_call"), "{}", run.out);
-    place.run("runs show last").code(0);
-    place.run("bench scenario --resume last").code(1);
+    let server = StandIn::start(|number, _| match number {
+        0 => call(1, "refund", r#"{"order_id": 17}"#),
+        _ => say("Done."),
+    });
+    let line = ["test", "tools@openai/m", "--scenarios", "good.yaml"];
+    let run = Run::of(server.command(&place, &line), "").code(1);
+    assert!(run.out.contains("order_error"), "{}", run.out);
+    assert!(place.run("runs show last").code(0).out.contains("Check the order before you refund it"));
+    assert!(run.out.contains("planproof runs show"), "{}", run.out);
     let run = place.run("test --resume last").code(2);
     assert!(run.err.contains("planproof bench scenario --resume last"), "{}", run.err);
     // What is about synthesised cases does not go with it.
@@ -211,4 +217,28 @@ fn a_recorded_session_becomes_a_case() {
     place.run("test tools@sim/gold --scenarios own.yaml -q").code(0);
     place.write("diary.txt", "Dear diary\n");
     assert!(place.run("scenario from-trace diary.txt").code(2).err.contains("no session is found here"));
+}
+
+#[test]
+fn synthesised_cases_become_scenarios() {
+    let place = Place::new();
+    place.write("cases.jsonl", &place.run("synth --count 4 --actions 3..6 --distractors 1").code(0).out);
+    place.run("scenario from-cases cases.jsonl --out own.yaml").code(0);
+    let run = place.run("scenario check own.yaml").code(0);
+    assert!(run.out.starts_with("own.yaml: 4 cases, "), "{}", run.out);
+    place.run("test tools@sim/gold --scenarios own.yaml -q").code(0);
+    // The shortest right session does each task once.
+    let document = place.run("scenario check own.yaml --json").code(0).json();
+    for (case, line) in document["cases"].as_array().unwrap().iter().zip(read(&place, "cases.jsonl").lines())
+    {
+        let synthesised: serde_json::Value = serde_json::from_str(line).unwrap();
+        let actions = synthesised["actions"].as_array().unwrap().len();
+        assert_eq!(case["session"].as_array().unwrap().len(), actions, "{case}");
+    }
+    let ids = place.run("scenario from-cases cases.jsonl --id 7-1").code(0).out;
+    assert!(ids.contains("id: \"7-1\"") && !ids.contains("id: \"7-2\""), "{ids}");
+    let timed = place.run("synth --count 1 --time").code(0).out;
+    place.write("timed.jsonl", &timed);
+    let run = place.run("scenario from-cases timed.jsonl").code(2);
+    assert!(run.err.contains("case 7-0 cannot be a scenario: it is of the time form"), "{}", run.err);
 }

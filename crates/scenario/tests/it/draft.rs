@@ -153,8 +153,14 @@ fn what_cannot_be_drafted_is_refused() {
     let tool = json!([{"name": "a", "input_schema": {"type": "object", "properties": {"k": {"type": "string", "pattern": "^x+$"}},
         "required": ["k"]}}]);
     let text = draft_of_tools(&listed_tools(&tool).expect("tools")).expect("a draft");
-    assert!(text.contains("{with: {call: a}}"), "{text}");
-    assert!(load(&text).is_ok());
+    assert!(text.contains("- {do: [a]}"), "{text}");
+    assert!(load(&text).is_ok_and(|cases| cases[0].gold().is_none()));
+    let reviews = Scenarios::default().review(Data { text: &text, file: "cases.yaml" }).expect("a file");
+    let shown = reviews[0].in_words(&reviews[0].oddities[0], |demand| demand.id.clone());
+    assert!(shown.contains("no arguments are known that a takes"), "{shown}");
+    // A line of the world that names some is enough.
+    let text = text.replace("    expect:", "    world: {a: [{where: {/k: xxx}, returns: 1}]}\n    expect:");
+    assert!(load(&text).is_ok_and(|cases| cases[0].gold().is_some()), "{text}");
 }
 
 #[test]

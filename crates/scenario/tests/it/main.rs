@@ -275,6 +275,37 @@ fn a_blame_has_nothing_that_can_be_left_out() {
 }
 
 #[test]
+fn right_sessions_have_values_of_every_kind() {
+    // A rule for each value of one tool's argument needs the value that the world asks of another tool.
+    let of_both = "schema: planproof/scenario/v1\ntools:\n\
+                   \x20 - {name: open, arguments: {v: string}}\n  - {name: close, arguments: {v: string, n: integer}}\n\
+                   cases:\n  - id: x\n    query: Do it.\n\
+                   \x20   world: {close: [{where: {/v: deep, /n: {one-of: [2, 7]}}, returns: 1}]}\n    expect:\n\
+                   \x20     - {do: [close]}\n      - {requires: {call: close, done: open}, per: /v}\n\
+                   \x20     - {never: {call: close, where: {/n: {below: 5}}}}\n";
+    let calls = |text: &str| -> Vec<String> {
+        let cases = load(text).unwrap_or_else(|error| panic!("{error}"));
+        gold(&*cases[0]).iter().map(|(tool, arguments)| format!("{tool} {arguments}")).collect()
+    };
+    assert_eq!(calls(of_both), [r#"open {"v":"deep"}"#, r#"close {"n":7,"v":"deep"}"#]);
+    // Several tests of one number, and more values than there are tests.
+    let narrow = |test: &str| {
+        format!(
+            "schema: planproof/scenario/v1\ntools: [{{name: a, arguments: {{k: number, v: string}}}}]\ncases:\n\
+             \x20 - {{id: x, query: Do it., expect: [{{do: [a]}}, {test}]}}\n"
+        )
+    };
+    let tests = "{with: {done: a, where: {/k: {above: 0, below: 1}}}}";
+    assert_eq!(calls(&narrow(tests)), [r#"a {"k":0.5,"v":"example"}"#]);
+    let tests: String =
+        (0..9).map(|n| format!("{{never: {{call: a, where: {{/k: {n}, /v: v{n}}}}}}}, ")).collect();
+    let tests = format!("{tests}{{with: {{done: a, where: {{/k: 8, /v: {{one-of: [v8, v7]}}}}}}}}");
+    assert_eq!(calls(&narrow(&tests)), [r#"a {"k":8,"v":"v7"}"#]);
+    // No right agent makes a call that its tool refuses.
+    assert_eq!(reviewed("", "expect: [{with: {call: a, where: {/k: seven}}}]"), "contradicting: e1");
+}
+
+#[test]
 fn two_events_keep_the_order_of_the_file() {
     // Keys of JSON objects are sorted, so `call` would come before `done`.
     let rule = "{id: r, followed-by: {done: a, call: b, result: {\"\": done}}}";

@@ -137,36 +137,6 @@ pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
     )
 }
 
-/// Calls to put sessions together of, each with the outcome that `outcome` gives it. They are those of the tools of
-/// `tools`, with arguments that the rules look at and those of `more`; `complete` adds what a tool needs besides.
-pub fn calls_of(
-    rules: &RuleSet,
-    tools: &[String],
-    more: &[(String, Value)],
-    complete: impl Fn(&str, Value) -> Value,
-    outcome: impl Fn(&str, &Value) -> Result<Value, Value>,
-) -> Vec<SampleCall> {
-    let mut calls: Vec<SampleCall> = Vec::new();
-    for tool in tools {
-        let sampled = Samples::with(rules, Some(tool)).calls.into_iter().filter(|call| call.tool == *tool);
-        let given = more.iter().filter(|(other, _)| other == tool).map(|(_, arguments)| arguments.clone());
-        // What the author wrote comes first: of sessions of one length, the first that is found is shown. What the
-        // rules look at may have to be there as well.
-        let sampled: Vec<Value> = sampled.map(|call| call.arguments).collect();
-        let given: Vec<Value> = given.collect();
-        let both = given.iter().flat_map(|given| sampled.iter().map(move |sampled| joined(sampled, given)));
-        for arguments in given.iter().cloned().chain(both).chain(sampled.iter().cloned()) {
-            let arguments = complete(tool, arguments);
-            let outcome = Some(outcome(tool, &arguments));
-            let call = SampleCall { tool: tool.clone(), arguments, outcome };
-            if !calls.contains(&call) {
-                calls.push(call);
-            }
-        }
-    }
-    calls
-}
-
 /// Results and errors of a tool that rules tell apart.
 pub fn outcomes_of(rules: &RuleSet, tool: &str) -> Vec<Result<Value, Value>> {
     let calls = Samples::with(rules, Some(tool)).calls.into_iter().filter(|call| call.tool == tool);
@@ -454,7 +424,7 @@ fn other_than(value: &Value) -> Value {
 }
 
 /// A number as people write it: without a fraction where there is none.
-fn number(value: f64) -> Value {
+pub(super) fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 
