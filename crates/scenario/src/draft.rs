@@ -541,13 +541,16 @@ fn is_plain(text: &str) -> bool {
         && !OTHER.contains(&text.to_ascii_lowercase().as_str())
 }
 
-/// A text in double quotes. JSON's escapes are YAML's; what YAML does not allow as it is, and what nobody sees, becomes
-/// one.
+/// A text in double quotes. JSON's escapes are YAML's; what YAML does not allow as it is, what nobody sees, and what
+/// begins a command of a build log becomes one.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for c in Value::from(text).to_string().chars() {
+        let is_command = c == '[' && out.ends_with("##");
         match u32::from(c) {
-            code @ ..=0xffff if is_hidden(c) => write!(out, "\\u{code:04x}").unwrap_or_default(),
+            code @ ..=0xffff if is_hidden(c) || is_command => {
+                write!(out, "\\u{code:04x}").unwrap_or_default()
+            }
             code if is_hidden(c) => write!(out, "\\U{code:08x}").unwrap_or_default(),
             _ => out.push(c),
         }
@@ -555,12 +558,13 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Characters that are not seen, or that change how others are: controls, marks of direction, what joins or breaks
-/// lines, private use, and tags.
+/// Characters that are not seen, or that change how others are: controls, marks of direction, what breaks lines,
+/// private use, and tags.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{e000}'..='\u{f8ff}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{10ffff}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{e000}'..='\u{f8ff}'
+            | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
+            | '\u{e0000}'..='\u{10ffff}')
 }

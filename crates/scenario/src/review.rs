@@ -91,10 +91,10 @@ impl CaseReview {
                 "an agent that calls nothing passes: expect a call with `do` or `with`".to_owned()
             }
             CaseOddity::Implied { demands, by } if by.is_empty() => {
-                format!("{} never matters: no session of these tools violates it", named(demands))
+                format!("{} never decides a verdict: no session of these tools violates it", named(demands))
             }
             CaseOddity::Implied { demands, by } => {
-                format!("{} never matters: it follows from {}", named(demands), named(by))
+                format!("{} never decides a verdict: it follows from {}", named(demands), named(by))
             }
             CaseOddity::Contradicting { tool, demands } => {
                 format!("{} contradict one another as soon as {tool} is called", named(demands))

@@ -74,7 +74,7 @@ fn warnings_and_bad_files_have_exit_statuses_of_their_own() {
     place.run("scenario check good.yaml --deny-warnings").code(0);
     let run = place.run("scenario check odd.yaml").code(0);
     assert!(
-        run.out.contains("warning: `e4` in line 15 never matters: it follows from `e1` in line 12"),
+        run.out.contains("warning: `e4` in line 15 never decides a verdict: it follows from `e1` in line 12"),
         "{}",
         run.out
     );
@@ -119,7 +119,7 @@ fn a_test_runs_scenarios_as_the_benchmark_does() {
     assert!(place.run("runs show last").code(0).out.contains("Check the order before you refund it"));
     assert!(run.out.contains("planproof runs show"), "{}", run.out);
     let run = place.run("test --resume last").code(2);
-    assert!(run.err.contains("planproof bench scenario --resume last"), "{}", run.err);
+    assert!(run.err.contains("resume it with `planproof bench scenario --resume "), "{}", run.err);
     // What is about synthesised cases does not go with it.
     for option in [
         "--cases 3",
@@ -241,4 +241,23 @@ fn synthesised_cases_become_scenarios() {
     place.write("timed.jsonl", &timed);
     let run = place.run("scenario from-cases timed.jsonl").code(2);
     assert!(run.err.contains("case 7-0 cannot be a scenario: it is of the time form"), "{}", run.err);
+}
+
+#[test]
+fn the_examples_can_be_satisfied_and_forbid_something() {
+    let place = Place::new();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/own-cases");
+    for desk in ["crm", "release", "travel"] {
+        let file = format!("{examples}/{desk}/cases.yaml");
+        let document = place.run(&format!("scenario check {file} --deny-warnings --json")).code(0).json();
+        assert_eq!(document["cases"].as_array().unwrap().len(), 10, "{desk}");
+        let run =
+            place.run(&format!("test tools@sim/gold --scenarios {file} --json -q --store r.db")).code(0);
+        assert_eq!(run.json()["passed"], 10, "{desk}");
+        // A canary: nobody passes by doing nothing.
+        let server = StandIn::start(|_, _| say("Done."));
+        let line = ["test", "tools@openai/m", "--scenarios", &file, "--json", "-q", "--store", "r.db"];
+        let run = Run::of(server.command(&place, &line), "").code(1);
+        assert_eq!(run.json()["failed"], 10, "{desk}");
+    }
 }

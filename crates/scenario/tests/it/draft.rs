@@ -80,7 +80,7 @@ fn a_session_passes_the_case_that_is_made_of_it() {
         ],
     );
     let odd = session(
-        "yes \"quoted\" \u{2028} # no: comment",
+        "yes \"quoted\" \u{2028}\u{e0041} ##[x] # no: comment",
         &[
             (
                 "true",

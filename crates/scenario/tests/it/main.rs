@@ -225,21 +225,21 @@ fn a_review_names_what_is_to_blame_and_what_never_matters() {
             "lacking: r, e1: a",
         ),
         // An expectation that never matters, and the others that it follows from. All that are named can go.
-        ("", "expect: [{do: [a]}, {with: {call: a}}]", "a; e2 never matters: it follows from e1"),
+        ("", "expect: [{do: [a]}, {with: {call: a}}]", "a; e2 never decides a verdict: it follows from e1"),
         (
             "",
             "expect: [{do: [a]}, {at-most: {call: b, times: 1}}, {at-most: {call: b, times: 2}}]",
-            "a; e3 never matters: it follows from e2",
+            "a; e3 never decides a verdict: it follows from e2",
         ),
         (
             "",
             "expect: [{do: [a, b]}, {with: {call: a, where: {/k: 7}}}, {requires: {call: a, done: b}}]",
-            "b a; e1 never matters: it follows from e2 and e3",
+            "b a; e1 never decides a verdict: it follows from e2 and e3",
         ),
         (
             "",
             "expect: [{do: [a]}, {at-least: {call: c, times: 0}}]",
-            "a; e2 never matters: no session of these tools violates it",
+            "a; e2 never decides a verdict: no session of these tools violates it",
         ),
         // Findings quote the words of an expectation, so a rule of the file makes none superfluous.
         ("{id: r, at-most: {call: b, times: 1}}", "expect: [{do: [a]}, {at-most: {call: b, times: 1}}]", "a"),
