@@ -11,6 +11,7 @@ mod mnms;
 mod models;
 mod prompts;
 mod rules;
+mod scenario;
 mod serve;
 mod setup;
 mod short;
@@ -38,6 +39,7 @@ pub(crate) use mnms::*;
 pub(crate) use models::*;
 pub(crate) use prompts::PromptsArguments;
 pub(crate) use rules::{RulesArguments, RulesCommand};
+pub(crate) use scenario::*;
 pub(crate) use serve::*;
 pub(crate) use setup::*;
 pub(crate) use short::with_short_helps;
@@ -203,6 +205,8 @@ pub(crate) enum Command {
     Spec(Signed<SpecArguments>),
     /// Check rules on the calls of a session, and show what they mean.
     Rules(Signed<RulesArguments>),
+    /// Check cases of your own, and write a first file of them.
+    Scenario(Signed<ScenarioArguments>),
     /// Write a starter configuration file.
     Init(Signed<InitArguments>),
     /// Print shell completions.

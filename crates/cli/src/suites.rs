@@ -55,12 +55,15 @@ fn ours(judge: JudgeOptions) -> Vec<Arc<dyn Suite>> {
         Arc::new(Mnms::default().with_programs(programs::runner())),
         Arc::new(ApiBank::default()),
         Arc::new(Tptu::new().with_tools(tptu::tools())),
-        Arc::new(
-            Scenarios::default()
-                .with_files(|path| select::read_text(Path::new(path)).map_err(|failure| failure.describe())),
-        ),
+        Arc::new(scenarios()),
         Arc::new(TravelPlanner::default().with_tables(travel::open())),
     ]
+}
+
+/// Cases of one's own. Their files may name other files.
+pub(crate) fn scenarios() -> Scenarios {
+    Scenarios::default()
+        .with_files(|path| select::read_text(Path::new(path)).map_err(|failure| failure.describe()))
 }
 
 /// The suite of that name.

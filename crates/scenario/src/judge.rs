@@ -116,7 +116,7 @@ fn class_of(rule: &CallRule) -> &'static str {
 }
 
 /// The id of what `only` demands.
-const ONLY: &str = "only";
+pub(crate) const ONLY: &str = "only";
 
 /// Judges a run of a case.
 pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscored> {

@@ -35,7 +35,19 @@ const SHARED: [(&str, Users); 5] = [
     ("quiet", AllBut(&["init", "completions", "man", "prompts"])),
     (
         "json",
-        AllBut(&["init", "completions", "man", "spec print", "spec graph", "spec compile", "rules schema"]),
+        AllBut(&[
+            "init",
+            "completions",
+            "man",
+            "spec print",
+            "spec graph",
+            "spec compile",
+            "rules schema",
+            "scenario schema",
+            "scenario init",
+            "scenario from-trace",
+            "scenario from-cases",
+        ]),
     ),
     (
         "seed",

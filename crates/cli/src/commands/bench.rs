@@ -13,6 +13,7 @@ use std::sync::Arc;
 use planproof_agents::AgentSpec;
 use planproof_order::synth::JudgeOptions;
 use planproof_runner::{CASES_MAX, Cases, StoreOptions};
+use planproof_scenario::Scenarios;
 use planproof_store::{Matrix, Store};
 use planproof_suite::{Case, CaseSelection, Data, Suite};
 use tokio_util::sync::CancellationToken;
@@ -22,7 +23,9 @@ pub(super) use models::paid_for;
 use super::campaign::{CampaignCommand, CampaignRequest, MakesCases, carry_out, prepare};
 use super::print_json;
 use super::runs::must_exist;
-use crate::arguments::{BenchArguments, BenchCommand, ChoiceArguments, Global, ReviewChoice};
+use crate::arguments::{
+    AllCasesArguments, BenchArguments, BenchCommand, ChoiceArguments, Global, ReviewChoice,
+};
 use crate::config::data_set;
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
@@ -235,6 +238,47 @@ impl MakesCases for BenchCases<'_> {
             media::must_have(file, &cases)?;
         }
         Ok(Cases::given(Arc::clone(&self.suite), cases))
+    }
+}
+
+/// What makes the cases of a file of scenarios for `planproof test`.
+#[derive(Debug)]
+pub(super) struct ScenarioCases<'a> {
+    suite: Arc<Scenarios>,
+    file: &'a Path,
+    all: &'a AllCasesArguments,
+}
+
+impl<'a> ScenarioCases<'a> {
+    pub(super) fn new(file: &'a Path, all: &'a AllCasesArguments) -> Self {
+        Self { suite: Arc::new(suites::scenarios()), file, all }
+    }
+}
+
+impl MakesCases for ScenarioCases<'_> {
+    fn suite(&self) -> &str {
+        self.suite.name()
+    }
+
+    fn media(&self) -> Option<&Path> {
+        None
+    }
+
+    fn pages(&self) -> Option<&str> {
+        None
+    }
+
+    fn files(&self) -> Vec<&Path> {
+        std::iter::once(self.file).chain(self.all.files.paths()).collect()
+    }
+
+    fn make(&self) -> Result<Cases, Failure> {
+        let text = select::read_json(self.file)?;
+        let data = Data { text: &text, file: &self.file.display().to_string() };
+        let cases = self.suite.load(Some(data), &CaseSelection::First, None);
+        let cases = cases.map_err(|CaseError { what }| Failure::usage(what))?;
+        let suite: Arc<dyn Suite> = Arc::clone(&self.suite) as _;
+        Ok(Cases::given(suite, fit(cases, Some(self.file))?))
     }
 }
 

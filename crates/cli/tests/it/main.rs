@@ -50,6 +50,7 @@ mod run;
 mod running;
 mod runs;
 mod sandbox;
+mod scenario;
 mod score;
 mod servers;
 mod service;
