@@ -547,13 +547,12 @@ fn quoted(text: &str) -> String {
     let mut out = String::new();
     for c in Value::from(text).to_string().chars() {
         let is_command = c == '[' && out.ends_with("##");
-        match u32::from(c) {
-            code @ ..=0xffff if is_hidden(c) || is_command => {
-                write!(out, "\\u{code:04x}").unwrap_or_default()
-            }
-            code if is_hidden(c) => write!(out, "\\U{code:08x}").unwrap_or_default(),
-            _ => out.push(c),
+        if !(is_hidden(c) || is_command) {
+            out.push(c);
+            continue;
         }
+        let code = u32::from(c);
+        out.push_str(&if code <= 0xffff { format!("\\u{code:04x}") } else { format!("\\U{code:08x}") });
     }
     out
 }
