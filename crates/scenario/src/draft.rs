@@ -161,7 +161,7 @@ fn head_of(tools: &[Tool]) -> String {
     text
 }
 
-/// A schema in the short form, if that says the same.
+/// A schema in the short form, if that leaves nothing out.
 fn simple_arguments(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
     let empty = Map::new();
     let known = ["type", "properties", "required", "additionalProperties"];
