@@ -6,7 +6,7 @@ Draws cases with worlds, rules and expectations. Z3 decides whether a session of
 of them, with any whole number and any text as an argument, where planproof tries values. Sessions are those of one call
 after the other, each with arguments that the tool's schema allows and with the outcome that the world gives it. A case
 that planproof calls unsatisfiable must have no such session; a session that it shows must be right by the evaluator of
-`judge_rules.py`, and Z3 must find no shorter one. Cases whose shortest session is longer than `--length` calls are
+`judge_rules.py`, and Z3 must find no shorter one if it is said to be a shortest one. Cases whose shortest session is longer than `--length` calls are
 judged by their session alone.
 
 `--forget expectation` leaves out an expectation on purpose, so that it can be seen that a wrong verdict is caught.
@@ -373,7 +373,7 @@ def faults_of(case: dict[str, Any], verdict: dict[str, Any], options: argparse.N
     judge = Judge(case["world"], only, options.length)
     judge.solver.add([judge.held(rule) for rule in rules])
     answer = str(judge.solver.check())
-    if answer == "sat" and session is not None:
+    if answer == "sat" and session is not None and verdict["is_shortest"]:
         judge.solver.add(judge.length < len(session))
         if judge.solver.check() == z3.sat:
             faults.append(f"Z3 has a session of {judge.solver.model()[judge.length]} calls, shorter than {len(session)}")

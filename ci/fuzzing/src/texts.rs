@@ -46,7 +46,8 @@ pub(crate) fn rules(bytes: &[u8]) {
     let rules = match RuleSet::read(&source) {
         Ok(rules) => Arc::new(rules),
         Err(faults) => {
-            let lines = source.split('\n').count();
+            // A carriage return alone breaks a line of YAML.
+            let lines = source.split(['\n', '\r']).count();
             assert!(
                 faults.iter().all(|fault| (1..=lines + 1).contains(&(fault.place.line as usize))),
                 "{faults:?}"
@@ -88,7 +89,8 @@ pub(crate) fn scenario(bytes: &[u8]) {
         Ok(cases) => cases,
         Err(error) => {
             let line = error.what.strip_prefix("f:").and_then(|rest| rest.split(':').next()?.parse().ok());
-            let lines = source.split('\n').count();
+            // A carriage return alone breaks a line of YAML.
+            let lines = source.split(['\n', '\r']).count();
             assert!(line.is_some_and(|line| (1..=lines + 1).contains(&line)), "{error}");
             // Whatever is wrong with one of its cases, a file that can be read can be looked at.
             if error.what.contains("cannot be satisfied") && source.len() < 600 {

@@ -65,7 +65,19 @@ pub struct Scenario {
     prompt: String,
     pub(crate) rules: Arc<RuleSet>,
     tools: Arc<[AnsweringTool]>,
-    right: OnceLock<Found>,
+    right: OnceLock<Right>,
+}
+
+/// What a search for a right session came to.
+struct Right {
+    found: Found,
+    is_shortest: bool,
+}
+
+impl Right {
+    fn shortest(found: Found) -> Self {
+        Self { found, is_shortest: true }
+    }
 }
 
 impl fmt::Debug for Scenario {
@@ -124,16 +136,29 @@ impl Scenario {
         self
     }
 
-    /// A shortest session of a right agent.
+    /// A session of a right agent, and a shortest one unless there are too many.
     pub(crate) fn right(&self) -> &Found {
+        &self.searched().found
+    }
+
+    /// Whether no right session is shorter.
+    pub(crate) fn is_shortest(&self) -> bool {
+        self.searched().is_shortest
+    }
+
+    fn searched(&self) -> &Right {
         self.right.get_or_init(|| {
             let all: Vec<usize> = (0..self.rules.rules().len()).collect();
             let calls = self.possible_calls(self.line.only.as_deref());
             let wanted = WantedSession { holds: &all, ..WantedSession::default() };
             match search::session_of_calls(&self.rules, &calls, wanted) {
                 // A tool that nobody here knows how to call may be what a right session needs.
-                Found::None if !self.uncalled(&calls).is_empty() => Found::TooMany,
-                found => found,
+                Found::None if !self.uncalled(&calls).is_empty() => Right::shortest(Found::TooMany),
+                Found::TooMany => match search::any_session_of_calls(&self.rules, &calls) {
+                    Some(calls) => Right { found: Found::Session(calls), is_shortest: false },
+                    None => Right::shortest(Found::TooMany),
+                },
+                found => Right::shortest(found),
             }
         })
     }

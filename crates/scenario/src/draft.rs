@@ -161,7 +161,7 @@ fn head_of(tools: &[Tool]) -> String {
     text
 }
 
-/// A schema in the short form, if that says the same.
+/// A schema in the short form, if that leaves nothing out.
 fn simple_arguments(schema: &Map<String, Value>) -> Option<Map<String, Value>> {
     let empty = Map::new();
     let known = ["type", "properties", "required", "additionalProperties"];
@@ -547,13 +547,12 @@ fn quoted(text: &str) -> String {
     let mut out = String::new();
     for c in Value::from(text).to_string().chars() {
         let is_command = c == '[' && out.ends_with("##");
-        match u32::from(c) {
-            code @ ..=0xffff if is_hidden(c) || is_command => {
-                write!(out, "\\u{code:04x}").unwrap_or_default()
-            }
-            code if is_hidden(c) => write!(out, "\\U{code:08x}").unwrap_or_default(),
-            _ => out.push(c),
+        if !(is_hidden(c) || is_command) {
+            out.push(c);
+            continue;
         }
+        let code = u32::from(c);
+        out.push_str(&if code <= 0xffff { format!("\\u{code:04x}") } else { format!("\\U{code:08x}") });
     }
     out
 }

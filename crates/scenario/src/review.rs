@@ -18,8 +18,10 @@ pub struct CaseReview {
     pub id: String,
     /// Where it stands.
     pub place: RulesPlace,
-    /// A shortest session that satisfies it, of calls that its tools take, with the results that its world has.
+    /// A session that satisfies it, of calls that its tools take, with the results that its world has.
     pub right: Found,
+    /// Whether no such session is shorter.
+    pub is_shortest: bool,
     /// What it demands: the rules of the file, then what is expected of this case.
     pub demands: Vec<CaseDemand>,
     /// If it cannot be satisfied: why.
@@ -143,11 +145,15 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
             if calls.is_empty() {
                 oddities.push(CaseOddity::NothingToDo);
             }
-            oddities.extend(looked.implied());
-            oddities.extend(looked.contradicting());
+            // Where a shortest session is out of reach, so is every session that violates one expectation alone.
+            if case.is_shortest() {
+                oddities.extend(looked.implied());
+                oddities.extend(looked.contradicting());
+            }
         }
     }
-    CaseReview { id: case.line.id.clone(), place, right, demands, blame, oddities }
+    let (id, is_shortest) = (case.line.id.clone(), case.is_shortest());
+    CaseReview { id, place, right, is_shortest, demands, blame, oddities }
 }
 
 /// The demands of a case: its rules in their order, then that no other tool is called.

@@ -47,7 +47,7 @@ pub const RULE_VALUES_MAX: usize = 100_000;
 /// Sessions looked at in a search for one that violates a rule.
 pub const RULE_SEARCH_MAX: usize = 5_000;
 /// Calls of one tool of which right sessions are put together.
-pub const RULE_CALLS_MAX: usize = 200;
+pub const RULE_CALLS_MAX: usize = 100;
 /// Arguments of one tool that are tried to find them.
 pub const RULE_CALLS_TRIED_MAX: usize = 20_000;
 /// Values that are tried at one place of the arguments.

@@ -68,7 +68,7 @@ pub(crate) enum ScenarioCommand {
     /// All cases of a file share their tools. Cases of the time form, those that contradict themselves and those in
     /// which a tool takes what another returned cannot be written as scenarios.
     #[command(after_help = "Examples:\n  \
-                  planproof synth --count 3 --actions 4 | planproof scenario from-cases - --out cases.yaml")]
+                  planproof synth --count 3 --actions 4 | planproof scenario from-cases - --out synthesised.yaml")]
     FromCases {
         /// File of cases (case v1 lines); `-` for stdin.
         #[arg(value_name = "FILE")]

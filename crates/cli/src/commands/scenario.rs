@@ -117,7 +117,8 @@ fn show_case(out: &mut impl Write, file: &str, case: &CaseReview) -> io::Result<
     match case.right.session() {
         Some([]) => writeln!(out, "{id}: can be satisfied, without a call")?,
         Some(calls) => {
-            writeln!(out, "{id}: can be satisfied, with {}", counted(calls.len(), "call"))?;
+            let fewer = if case.is_shortest { "" } else { ", perhaps with fewer" };
+            writeln!(out, "{id}: can be satisfied, with {}{fewer}", counted(calls.len(), "call"))?;
             calls.iter().try_for_each(|call| writeln!(out, "  {}", call_in_words(call)))?;
         }
         None => writeln!(out, "{id}: not decided")?,
@@ -168,6 +169,7 @@ fn of_case(case: &CaseReview) -> Value {
             (None, None) => None,
         },
         "session": case.right.session().map(calls_as_json),
+        "is_shortest": case.right.session().map(|_| case.is_shortest),
         "to_blame": case.blame.as_ref().map(|blame| blamed(&blame.demands)),
         "world_lacks": case.blame.as_ref().map(|blame| blame.is_the_world),
         "warnings": warnings,

@@ -22,7 +22,7 @@ cases:
       - {requires: {call: refund, done: get_order}, words: "Check the order before you refund it"}
       - {followed-by: {done: refund, call: send_email}, words: "Tell the customer by email"}
   - id: not-refunded
-    query: "Refund order 18, but do not refund it before the customer was told."
+    query: "Refund order 18, but do not refund it before the customer agrees."
     expect:
       - {do: [refund]}
       - {never: {call: refund}, words: "do not refund it"}

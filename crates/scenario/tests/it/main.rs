@@ -306,6 +306,27 @@ fn right_sessions_have_values_of_every_kind() {
 }
 
 #[test]
+fn a_long_case_has_a_right_session_too() {
+    // Far too many sessions to go through: each of these calls may come at many places.
+    let tools: String = (0..16).map(|n| format!("{{name: t{n}, arguments: {{k: integer}}}}, ")).collect();
+    let done: Vec<String> = (0..16).map(|n| format!("t{n}")).collect();
+    let orders: String =
+        (3..16).map(|n| format!(", {{requires: {{call: t{n}, done: t{}}}, per: /k}}", n - 3)).collect();
+    let text = format!(
+        "schema: planproof/scenario/v1\ntools: [{tools}]\ncases:\n  - {{id: x, query: Do., expect: [{{do: [{}]}}{orders}]}}\n",
+        done.join(", ")
+    );
+    let cases = load(&text).expect("a case");
+    let calls = gold(&*cases[0]);
+    let named: Vec<(&str, Value)> =
+        calls.iter().map(|(tool, arguments)| (tool.as_str(), arguments.clone())).collect();
+    assert!(judged(&*cases[0], &named).passed());
+    assert_eq!(calls.len(), 16);
+    let reviews = Scenarios::default().review(Data { text: &text, file: "cases.yaml" }).expect("a file");
+    assert!(!reviews[0].is_shortest);
+}
+
+#[test]
 fn two_events_keep_the_order_of_the_file() {
     // Keys of JSON objects are sorted, so `call` would come before `done`.
     let rule = "{id: r, followed-by: {done: a, call: b, result: {\"\": done}}}";
@@ -402,6 +423,10 @@ fn the_schema_for_editors_accepts_what_is_read() {
         let read = load(&text.to_string());
         assert_eq!(read.is_ok(), expected, "{text}: {read:?}");
     }
+    // Where rules hold in every case, a case needs no expectation.
+    let mut ruled = file(tools(), json!({"id": "x", "query": "Do.", "expect": null}));
+    ruled["rules"] = json!([{"id": "r", "at-least": {"call": "a", "times": 1}}]);
+    assert!(validator.is_valid(&ruled) && load(&ruled.to_string()).is_ok());
     // What comes with planproof is valid, too.
     let shop = planproof_spec::rules::tree::read(include_str!("../../data/shop.yaml")).expect("YAML").value();
     assert!(validator.is_valid(&shop));

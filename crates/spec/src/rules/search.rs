@@ -7,7 +7,8 @@
 //! sessions of these values were looked at, there is none for all practical purposes; where there were too many of
 //! them, the search says so.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -189,6 +190,45 @@ pub fn session_of_calls(rules: &RuleSet, calls: &[SampleCall], wanted: WantedSes
                         .any(|rule| session.verdict(rule) != super::RuleVerdict::Held))
         },
     )
+}
+
+/// A session of these calls that holds all rules, not always a shortest one: where there are too many sessions to go
+/// through, those that hold most rules are continued first. `None`: none was found among
+/// [`RULE_SEARCH_MAX`](crate::limits::RULE_SEARCH_MAX) sessions.
+pub fn any_session_of_calls(rules: &Arc<RuleSet>, calls: &[SampleCall]) -> Option<Vec<SampleCall>> {
+    let open_rules =
+        |session: &Session| session.verdicts().iter().filter(|verdict| !verdict.is_held_at_end()).count();
+    let mut seen = HashSet::new();
+    // Each session that was reached, its last call, and the number of the session before it.
+    let mut reached: Vec<(Session, Option<(usize, usize)>)> = vec![(Session::new(rules), None)];
+    let mut open = BinaryHeap::from([(Reverse((0, 0, 0)), 0)]);
+    while let Some((Reverse((_, length, _)), place)) = open.pop() {
+        for (number, call) in calls.iter().enumerate() {
+            let mut next = reached[place].0.clone();
+            if !call.observe(&mut next) || next.verdicts().contains(&super::RuleVerdict::Violated) {
+                continue;
+            }
+            let left = open_rules(&next);
+            if left == 0 {
+                let mut way = vec![call.clone()];
+                let mut at = &reached[place].1;
+                while let Some((number, before)) = at {
+                    way.push(calls[*number].clone());
+                    at = &reached[*before].1;
+                }
+                way.reverse();
+                return Some(way);
+            }
+            if seen.insert(next.memory()) {
+                if seen.len() >= RULE_SEARCH_MAX {
+                    return None;
+                }
+                reached.push((next, Some((number, place))));
+                open.push((Reverse((left, length + 1, reached.len())), reached.len() - 1));
+            }
+        }
+    }
+    None
 }
 
 /// An object with the entries of both; where both have one, the second's.
