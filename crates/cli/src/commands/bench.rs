@@ -276,7 +276,7 @@ impl MakesCases for ScenarioCases<'_> {
         let text = select::read_json(self.file)?;
         let data = Data { text: &text, file: &self.file.display().to_string() };
         let cases = self.suite.load(Some(data), &CaseSelection::First, None);
-        let cases = cases.map_err(|CaseError { what }| Failure::usage(what))?;
+        let cases = cases.map_err(Failure::from)?;
         let suite: Arc<dyn Suite> = Arc::clone(&self.suite) as _;
         Ok(Cases::given(suite, fit(cases, Some(self.file))?))
     }
