@@ -33,6 +33,7 @@
 //! the automata; [`search`] finds sessions that violate rules.
 
 mod compile;
+mod foresight;
 mod read;
 mod recorded;
 mod review;

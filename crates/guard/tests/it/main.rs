@@ -1,0 +1,9 @@
+//! Tests of decisions, logs and messages.
+
+#![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
+
+mod agreement;
+mod decisions;
+mod logs;
+mod messages;
+mod support;
