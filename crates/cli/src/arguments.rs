@@ -5,6 +5,7 @@ mod bench;
 mod campaign;
 mod cases;
 mod groups;
+mod guard;
 mod idle;
 mod limit;
 mod mnms;
@@ -32,6 +33,7 @@ pub(crate) use bench::{
 pub(crate) use campaign::*;
 pub(crate) use cases::*;
 pub(crate) use groups::in_groups;
+pub(crate) use guard::{GuardArguments, GuardCommand};
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use limit::LimitArguments;
 pub(crate) use mnms::*;
@@ -203,6 +205,8 @@ pub(crate) enum Command {
     Spec(Signed<SpecArguments>),
     /// Check rules on the calls of a session, and show what they mean.
     Rules(Signed<RulesArguments>),
+    /// Hold an agent to rules while it works: stands before an MCP server, and rejects calls.
+    Guard(Signed<GuardArguments>),
     /// Write a starter configuration file.
     Init(Signed<InitArguments>),
     /// Print shell completions.

@@ -162,6 +162,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Report(options) => commands::report::run(options, global),
         Command::Spec(options) => commands::spec::run(options, global),
         Command::Rules(options) => commands::rules::run(options, global),
+        Command::Guard(options) => commands::guard::run(options, global),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),
         Command::Man(options) => commands::man::run(options),

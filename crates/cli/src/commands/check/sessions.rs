@@ -6,11 +6,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_guard::LoggedLine;
 use planproof_spec::rules::{Phase, RecordedEvent, RuleEnd, RuleSet, outcome_of, session_of};
 use planproof_trace::wire::v1::read_traces;
 use serde_json::{Value, json};
 
 use crate::arguments::{CheckArguments, Global};
+use crate::commands::guard;
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render::{self, counted};
@@ -130,9 +132,13 @@ fn read(path: &Path) -> Result<Vec<Recorded>, Failure> {
         });
         return traces.collect();
     }
+    let is_log = first.as_ref().and_then(|line| line.get("schema")).is_some_and(|it| it == planproof_guard::SCHEMA);
+    if is_log {
+        return Ok(of_guards(&guard::read_log(&text, &name)?, &name));
+    }
     let unknown = |place: &str| {
         Failure::usage(format!(
-            "{name}{place}: no session is found here; a file holds traces (trace v1), or transcripts of OpenAI or \
+            "{name}{place}: no session is found here; a file holds traces (trace v1), the log of a guard (decision v1), or transcripts of OpenAI or \
              Anthropic: {{\"messages\": [...]}}, one a line, or a list of messages"
         ))
     };
@@ -163,6 +169,24 @@ fn read(path: &Path) -> Result<Vec<Recorded>, Failure> {
     });
     let sessions: Vec<Recorded> = sessions.collect::<Result<_, Failure>>()?;
     if sessions.is_empty() { Err(unknown("")) } else { Ok(sessions) }
+}
+
+/// The sessions in the log of a guard, in the order in which they began.
+fn of_guards(lines: &[LoggedLine], file: &str) -> Vec<Recorded> {
+    let mut sessions: Vec<(&str, Vec<&LoggedLine>)> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in lines {
+        let place = *places.entry(line.session()).or_insert(sessions.len());
+        if place == sessions.len() {
+            sessions.push((line.session(), Vec::new()));
+        }
+        sessions[place].1.push(line);
+    }
+    let recorded = sessions.into_iter().map(|(session, lines)| Recorded {
+        name: format!("{file} session {session}"),
+        happened: planproof_guard::happened(lines.into_iter()),
+    });
+    recorded.collect()
 }
 
 /// The messages of a conversation, under the name that requests and logs have for them.
