@@ -5,13 +5,15 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 57] = [
+const PAGES: [&str; 59] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
     "planproof-check",
     "planproof-completions",
     "planproof-demo",
+    "planproof-guard",
+    "planproof-guard-replay",
     "planproof-init",
     "planproof-limit",
     "planproof-man",

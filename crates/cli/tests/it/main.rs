@@ -21,6 +21,7 @@ mod documents;
 mod echo;
 mod external;
 mod guard;
+mod guarded;
 mod infeasible;
 mod init;
 mod input;

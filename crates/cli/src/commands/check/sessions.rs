@@ -132,7 +132,8 @@ fn read(path: &Path) -> Result<Vec<Recorded>, Failure> {
         });
         return traces.collect();
     }
-    let is_log = first.as_ref().and_then(|line| line.get("schema")).is_some_and(|it| it == planproof_guard::SCHEMA);
+    let is_log =
+        first.as_ref().and_then(|line| line.get("schema")).is_some_and(|it| it == planproof_guard::SCHEMA);
     if is_log {
         return Ok(of_guards(&guard::read_log(&text, &name)?, &name));
     }

@@ -54,7 +54,9 @@ impl LogFile {
         let begin = if self.is_torn { "\n" } else { "" };
         let written = self.file.write_all(format!("{begin}{line}\n").as_bytes());
         self.is_torn = written.is_err();
-        written.map_err(|error| format!("the log {} of the guard cannot be written: {error}", self.path.display()))
+        written.map_err(|error| {
+            format!("the log {} of the guard cannot be written: {error}", self.path.display())
+        })
     }
 }
 
@@ -133,7 +135,10 @@ impl<'a> Relay<'a> {
         group.terminate().await;
         let guard = self.guard.into_inner();
         for rule in guard.unsatisfied() {
-            progress::say(self.global, &format!("guard: not satisfied when the session ended: {}", inline(&rule)));
+            progress::say(
+                self.global,
+                &format!("guard: not satisfied when the session ended: {}", inline(&rule)),
+            );
         }
         if let Some(log) = &mut self.log.into_inner()
             && let Err(why) = log.append(&guard.end_line())
@@ -221,7 +226,8 @@ impl<'a> Relay<'a> {
                 Line::Piece(piece) => (piece.to_vec(), false),
                 Line::Whole(line) => {
                     // Before the client can build on them.
-                    let results = if out.is_none() { self.guard.borrow_mut().from_server(&line) } else { Vec::new() };
+                    let results =
+                        if out.is_none() { self.guard.borrow_mut().from_server(&line) } else { Vec::new() };
                     self.log_results(&results);
                     (with_end(&line), true)
                 }

@@ -12,8 +12,8 @@ use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render::{self, counted};
-use crate::terminal::{self, inline};
 use crate::select;
+use crate::terminal::{self, inline};
 
 /// Characters of arguments that are shown.
 const SHOWN_MAX: usize = 200;
