@@ -52,7 +52,7 @@ enum Awaited {
 }
 
 /// A call as it was asked for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Asked {
     tool: String,
     arguments: Value,
@@ -102,9 +102,17 @@ pub struct FromClient {
     /// Why it is, or in shadow mode would be, refused.
     pub reason: Option<String>,
     /// What the log has to say before anything else happens.
-    decision: Option<(Option<(Ruling, String, Value)>, GuardAction)>,
+    decision: Option<Decided>,
     /// The id to answer to.
     id: Value,
+}
+
+/// A decision, as the log has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Decided {
+    /// The call, if the message can be read as one.
+    call: Option<(Ruling, Asked)>,
+    action: GuardAction,
 }
 
 /// Why a message is refused before any rule is asked.
@@ -121,7 +129,7 @@ impl McpGuard {
     /// A session by these rules, or with none that can be read: then every call is rejected, for the reason given.
     pub fn new(rules: Result<&Arc<RuleSet>, String>, mode: GuardMode, log: DecisionLog) -> Self {
         let mut guard = Self {
-            session: rules.clone().map(GuardedSession::new),
+            session: rules.map(GuardedSession::new),
             mode,
             log,
             tools: HashMap::new(),
@@ -133,12 +141,12 @@ impl McpGuard {
             is_older: false,
             calls: 0,
         };
-        if let Ok(rules) = rules {
-            for name in rules.tool_names() {
+        if let Ok(session) = &guard.session {
+            for name in session.rules().tool_names() {
                 let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
                 guard.tools.entry(plain(name)).or_default().insert(name.to_owned());
             }
-            for name in rules.argument_names() {
+            for name in session.rules().argument_names() {
                 guard.arguments.entry(strict::folded(&name)).or_default().insert(name);
             }
         }
@@ -181,7 +189,7 @@ impl McpGuard {
             GuardMode::Enforce if is_answerable => (Then::Answer(answer()), GuardAction::Blocked),
             GuardMode::Enforce => (Then::Drop, GuardAction::Blocked),
         };
-        FromClient { then, reason: Some(reason), decision: Some((None, action)), id }
+        FromClient { then, reason: Some(reason), decision: Some(Decided { call: None, action }), id }
     }
 
     /// The id and the parameters of a call; `None` for any other message, which is noted if it is a request.
@@ -322,7 +330,7 @@ impl McpGuard {
             answers::structured(&reason, &asked.tool, numbers.iter().filter_map(|number| rules.get(*number)))
         });
         let answer = answers::rejected(&id, &reason, structured, !self.is_older);
-        let decision = Some((Some((ruling, asked.tool, asked.arguments)), GuardAction::Blocked));
+        let decision = Some(Decided { call: Some((ruling, asked)), action: GuardAction::Blocked });
         FromClient { then: Then::Answer(answer), reason: Some(reason), decision, id }
     }
 
@@ -335,12 +343,11 @@ impl McpGuard {
         reason: Option<String>,
     ) -> FromClient {
         self.outstanding.insert(text_of(&id), Awaited::Call(ruling.number, asked.clone()));
-        let decision = Some((Some((ruling, asked.tool, asked.arguments)), action));
+        let decision = Some(Decided { call: Some((ruling, asked)), action });
         FromClient { then: Then::Pass, reason, decision, id }
     }
 
     /// The tool and the arguments of a call, and the state that it repeats, if it continues another.
-    #[expect(clippy::type_complexity, reason = "named by the lines that take it apart")]
     fn parts_of(&self, params: Value) -> Result<(String, Value, Option<Option<String>>), String> {
         let Value::Object(mut params) = params else { return Err("`params` is not an object".to_owned()) };
         for key in params.keys() {
@@ -398,8 +405,8 @@ impl McpGuard {
     /// The line of the log on what was heard; `None` if there was nothing to decide. The microseconds are those that
     /// the decision took.
     pub fn decision_line(&self, heard: &FromClient, microseconds: u64) -> Option<String> {
-        let (call, action) = heard.decision.as_ref()?;
-        let call = call.as_ref().map(|(ruling, tool, arguments)| (ruling, tool.as_str(), arguments));
+        let Decided { call, action } = heard.decision.as_ref()?;
+        let call = call.as_ref().map(|(ruling, asked)| (ruling, asked.tool.as_str(), &asked.arguments));
         let rules = self.session.as_ref().ok().map(|session| &**session.rules());
         Some(self.log.decision(call, rules, *action, heard.reason.as_deref(), microseconds))
     }
@@ -411,8 +418,8 @@ impl McpGuard {
             return heard;
         }
         self.outstanding.remove(&text_of(&heard.id));
-        if let (Ok(session), Some((Some((ruling, ..)), GuardAction::Passed))) =
-            (&mut self.session, &heard.decision)
+        let decided = heard.decision.as_ref().filter(|decided| decided.action == GuardAction::Passed);
+        if let (Ok(session), Some((ruling, _))) = (&mut self.session, decided.and_then(|it| it.call.as_ref()))
         {
             session.abandoned(ruling.number);
         }
