@@ -6,6 +6,7 @@ mod campaign;
 mod cases;
 mod groups;
 mod guard;
+mod hook;
 mod idle;
 mod limit;
 mod mnms;
@@ -34,6 +35,7 @@ pub(crate) use campaign::*;
 pub(crate) use cases::*;
 pub(crate) use groups::in_groups;
 pub(crate) use guard::{GuardArguments, GuardCommand};
+pub(crate) use hook::HookArguments;
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use limit::LimitArguments;
 pub(crate) use mnms::*;
@@ -207,6 +209,8 @@ pub(crate) enum Command {
     Rules(Signed<RulesArguments>),
     /// Hold an agent to rules while it works: stands before an MCP server, and rejects calls.
     Guard(Signed<GuardArguments>),
+    /// Hold a coding agent to rules at its hooks: takes one event on stdin, and answers it.
+    Hook(Signed<HookArguments>),
     /// Write a starter configuration file.
     Init(Signed<InitArguments>),
     /// Print shell completions.

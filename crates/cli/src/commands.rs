@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod guard;
 pub(crate) mod helper_model;
+pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod limit;
 pub(crate) mod man;

@@ -24,6 +24,19 @@ pub struct AskedCall<'a> {
     pub arguments: &'a Value,
 }
 
+/// A call as it came, for whoever keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CarriedCall {
+    /// The caller's name for it, where calls are known by one.
+    pub id: Option<String>,
+    /// The server whose tool it is, if the session has several.
+    pub server: Option<String>,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+}
+
 /// What was decided on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
@@ -121,18 +134,7 @@ impl GuardedSession {
         let before = self.session.standing(&event);
         let refusal = self.refusal(&event, bytes);
         if refusal.is_none() {
-            // There is room for it: that is one of the reasons to refuse.
-            if let Err(error) = self.session.observe(&event) {
-                self.lost = Some(error);
-            }
-            let pending = PendingCall {
-                server: call.server.map(str::to_owned),
-                tool: call.tool.to_owned(),
-                arguments: call.arguments.clone(),
-                bytes,
-            };
-            self.pending.insert(number, pending);
-            self.pending_bytes += bytes;
+            self.count(number, call, &event, bytes);
         }
         let after = if refusal.is_none() { self.session.standing(&event) } else { before.clone() };
         let rejecting = match &refusal {
@@ -164,6 +166,31 @@ impl GuardedSession {
             }
             Ok(_) => None,
         }
+    }
+
+    /// Takes a call of an earlier part of the session, with the number that it had there. It counts as made, whatever the
+    /// rules say; without a call, only the number is taken.
+    pub fn recall(&mut self, number: u64, made: Option<AskedCall<'_>>) {
+        self.calls = self.calls.max(number);
+        let Some(call) = made else { return };
+        let event =
+            SessionEvent { server: call.server, ..SessionEvent::new(Phase::Call, call.tool, call.arguments) };
+        let bytes = call.server.map_or(0, str::len) + call.tool.len() + size(call.arguments);
+        self.count(number, call, &event, bytes);
+    }
+
+    fn count(&mut self, number: u64, call: AskedCall<'_>, event: &SessionEvent<'_>, bytes: usize) {
+        if let Err(error) = self.session.observe(event) {
+            self.lost.get_or_insert(error);
+        }
+        let pending = PendingCall {
+            server: call.server.map(str::to_owned),
+            tool: call.tool.to_owned(),
+            arguments: call.arguments.clone(),
+            bytes,
+        };
+        self.pending.insert(number, pending);
+        self.pending_bytes += bytes;
     }
 
     /// Takes the result, or the error, of an approved call: JSON where the tool returned JSON, otherwise its text.

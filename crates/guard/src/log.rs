@@ -8,6 +8,7 @@ use planproof_trace::{Arguments, Secrets};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::decision::CarriedCall;
 use crate::decision::Ruling;
 
 /// The name of the format, in every line.
@@ -105,6 +106,12 @@ pub enum LoggedLine {
 pub struct LoggedCall {
     /// Its number in the session, from 1.
     pub number: u64,
+    /// The caller's name for it, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The server whose tool it is, if the session has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// The tool.
     pub tool: String,
     /// The arguments.
@@ -227,7 +234,7 @@ impl DecisionLog {
     /// The line of a decision, without its end.
     pub fn decision(
         &self,
-        call: Option<(&Ruling, &str, &Value)>,
+        call: Option<(&Ruling, &CarriedCall)>,
         rules: Option<&RuleSet>,
         action: GuardAction,
         reason: Option<&str>,
@@ -240,10 +247,13 @@ impl DecisionLog {
             Some(LoggedRule { id: rule.id.clone(), before, after })
         });
         let rules: Vec<LoggedRule> = changes.collect();
-        let call = call.map(|(ruling, tool, arguments)| LoggedCall {
+        let without = |text: &String| self.secrets.redact(text).into_owned();
+        let call = call.map(|(ruling, call)| LoggedCall {
             number: ruling.number,
-            tool: self.secrets.redact(tool).into_owned(),
-            arguments: self.without_secrets(arguments),
+            id: call.id.as_ref().map(without),
+            server: call.server.as_ref().map(without),
+            tool: without(&call.tool),
+            arguments: self.without_secrets(&call.arguments),
         });
         line(&LoggedLine::Decision {
             schema: SCHEMA.to_owned(),

@@ -10,6 +10,7 @@ use planproof_spec::rules::{RuleSet, outcome_of};
 use planproof_trace::json;
 use serde_json::Value;
 
+use crate::decision::CarriedCall;
 use crate::decision::{AskedCall, GuardedSession, Refusal, Ruling};
 use crate::log::{DecisionLog, GuardAction, GuardMode};
 use crate::{answers, strict};
@@ -42,20 +43,13 @@ const TOOLS_CALL: &str = "tools/call";
 #[derive(Debug, Clone)]
 enum Awaited {
     /// A call, by its number.
-    Call(u64, Asked),
+    Call(u64, CarriedCall),
     /// A list of tools.
     Tools,
     /// The result of a task, by the task's id.
     Task(String),
     /// Nothing that matters here.
     Other,
-}
-
-/// A call as it was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Asked {
-    tool: String,
-    arguments: Value,
 }
 
 /// A guard's session with one client and one server.
@@ -72,7 +66,7 @@ pub struct McpGuard {
     /// By the text of the id.
     outstanding: HashMap<String, Awaited>,
     /// Calls that the server asked for more about, with the state that the client has to repeat.
-    unfinished: Vec<(u64, Asked, Option<String>)>,
+    unfinished: Vec<(u64, CarriedCall, Option<String>)>,
     /// Calls by the tasks that they became.
     tasks: HashMap<String, u64>,
     /// Tools whose results must have a form of their own, which a rejection has not.
@@ -111,7 +105,7 @@ pub struct FromClient {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Decided {
     /// The call, if the message can be read as one.
-    call: Option<(Ruling, Asked)>,
+    call: Option<(Ruling, CarriedCall)>,
     action: GuardAction,
 }
 
@@ -293,7 +287,7 @@ impl McpGuard {
                 });
             }
         };
-        let asked = Asked { tool, arguments };
+        let asked = CarriedCall { id: None, server: None, tool, arguments };
         // The server asked for more before it answered: this is the call that was approved, once more.
         let continued = state.and_then(|state| {
             let place =
@@ -337,7 +331,7 @@ impl McpGuard {
     fn pass(
         &mut self,
         id: Value,
-        asked: Asked,
+        asked: CarriedCall,
         ruling: Ruling,
         action: GuardAction,
         reason: Option<String>,
@@ -406,7 +400,7 @@ impl McpGuard {
     /// the decision took.
     pub fn decision_line(&self, heard: &FromClient, microseconds: u64) -> Option<String> {
         let Decided { call, action } = heard.decision.as_ref()?;
-        let call = call.as_ref().map(|(ruling, asked)| (ruling, asked.tool.as_str(), &asked.arguments));
+        let call = call.as_ref().map(|(ruling, asked)| (ruling, asked));
         let rules = self.session.as_ref().ok().map(|session| &**session.rules());
         Some(self.log.decision(call, rules, *action, heard.reason.as_deref(), microseconds))
     }
@@ -474,7 +468,7 @@ impl McpGuard {
     }
 
     /// Takes the answer to a call, which need not be its result.
-    fn called(&mut self, number: u64, asked: Asked, result: &Value) -> Option<String> {
+    fn called(&mut self, number: u64, asked: CarriedCall, result: &Value) -> Option<String> {
         let kind = result.get("resultType").and_then(Value::as_str);
         if kind == Some("input_required") {
             let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);

@@ -47,7 +47,11 @@ pub fn replay<'l>(
                 if action == GuardAction::Continued {
                     return None;
                 }
-                let asked = AskedCall { server: None, tool: &call.tool, arguments: &call.arguments };
+                let asked = AskedCall {
+                    server: call.server.as_deref(),
+                    tool: &call.tool,
+                    arguments: &call.arguments,
+                };
                 let ruling = session.session.decide(asked);
                 session.numbers.insert(call.number, ruling.number);
                 Some(ReplayedCall {

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 59] = [
+const PAGES: [&str; 60] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -14,6 +14,7 @@ const PAGES: [&str; 59] = [
     "planproof-demo",
     "planproof-guard",
     "planproof-guard-replay",
+    "planproof-hook",
     "planproof-init",
     "planproof-limit",
     "planproof-man",

@@ -22,6 +22,7 @@ mod echo;
 mod external;
 mod guard;
 mod guarded;
+mod hooks;
 mod infeasible;
 mod init;
 mod input;

@@ -263,6 +263,7 @@ fn files(tried: &mut Tried, place: &Place) {
     tried.run(place, &["guard", "replay", "session.jsonl", "--rules", "bad.yaml"]).code(2);
     tried.run(place, &["guard", "--rules", "bad.yaml", "--shadow", "--", HOSTILE]).code(2);
     tried.run(place, &["check", "--rules", "rules.yaml", "guard.jsonl"]).code(1);
+    tried.run(place, &["hook", HOSTILE, "--rules", HOSTILE, "--enforce", "--state", HOSTILE]).code(0);
     let case = format!(
         "{{id: {text}, query: {text}, expect: [{{do: [a], words: {text}}}, {{id: {text}, at-least: {{call: a, times: 1}}}}]}}"
     );

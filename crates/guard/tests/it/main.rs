@@ -4,6 +4,7 @@
 
 mod agreement;
 mod decisions;
+mod hooks;
 mod logs;
 mod messages;
 mod support;
