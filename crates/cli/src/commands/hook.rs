@@ -168,7 +168,7 @@ fn lock(file: &File) -> Result<(), String> {
 fn read_log(file: &File, path: &Path) -> Result<Vec<LoggedLine>, String> {
     let cannot = |what: String| format!("the log of the session {} cannot be read: {what}", path.display());
     let mut text = String::new();
-    let read = (&*file).take(STATE_BYTES_MAX + 1).read_to_string(&mut text);
+    let read = file.take(STATE_BYTES_MAX + 1).read_to_string(&mut text);
     read.map_err(|error| cannot(error.to_string()))?;
     if text.len() as u64 > STATE_BYTES_MAX {
         return Err(cannot(format!("it has more than {STATE_BYTES_MAX} bytes")));
