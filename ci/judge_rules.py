@@ -71,6 +71,7 @@ def passes(value: Any, test: Any) -> bool:
             "is-not": lambda: value is not MISSING and not same(value, wanted),
             "one-of": lambda: any(same(value, one) for one in wanted),
             "above": lambda: is_number and value > wanted,
+            "below": lambda: is_number and value < wanted,
             "at-most": lambda: is_number and value <= wanted,
             "present": lambda: (value is not MISSING) == wanted,
         }[name]()

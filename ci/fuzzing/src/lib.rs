@@ -11,9 +11,10 @@ use std::path::PathBuf;
 pub type Body = fn(&[u8]);
 
 /// All bodies, by the names of their targets and of the folders of their corpora.
-pub const BODIES: [(&str, Body); 15] = [
+pub const BODIES: [(&str, Body); 16] = [
     ("specification", texts::specification),
     ("rules", texts::rules),
+    ("scenario", texts::scenario),
     ("marks", texts::marks),
     ("case", texts::case),
     ("reader", texts::reader),

@@ -4,17 +4,21 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use futures::FutureExt as _;
 use planproof_model::prices::Prices;
 use planproof_model::recording::Recording;
 use planproof_plan::{
     Plan, PlanProgram, read_json, read_python, read_step_json, step_to_json, to_json_text, to_python,
 };
+use planproof_scenario::Scenarios;
 use planproof_spec::rules::{Phase, RuleSet, Session, SessionEvent};
 use planproof_spec::{Automaton, Compat, Monitor, MonitorOptions, SHIPPED, load};
+use planproof_suite::{CaseSelection, Data, Suite as _};
 use planproof_synth::TopicBank;
 use planproof_synth::file::{read_case, write_case};
 use planproof_synth::read::{Directions, read};
 use planproof_trace::wire::v1::{read_trace, read_traces, write_trace};
+use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
 use serde_json::json;
 
 /// A text as it came, with what is no UTF-8 replaced.
@@ -73,6 +77,44 @@ pub(crate) fn rules(bytes: &[u8]) {
                 &events[..=length]
             );
         }
+    }
+}
+
+/// A case is the same after its line, and the session that is found for it passes; faults have places in the text.
+pub(crate) fn scenario(bytes: &[u8]) {
+    let source = text(bytes);
+    let suite = Scenarios::default();
+    let cases = match suite.load(Some(Data { text: &source, file: "f" }), &CaseSelection::First, Some(20)) {
+        Ok(cases) => cases,
+        Err(error) => {
+            let line = error.what.strip_prefix("f:").and_then(|rest| rest.split(':').next()?.parse().ok());
+            let lines = source.split('\n').count();
+            assert!(line.is_some_and(|line| (1..=lines + 1).contains(&line)), "{error}");
+            // Whatever is wrong with one of its cases, a file that can be read can be looked at.
+            if error.what.contains("cannot be satisfied") && source.len() < 600 {
+                let reviews = suite.review(Data { text: &source, file: "f" }).expect("a file that was read");
+                assert!(reviews.iter().any(|review| review.blame.is_some()), "{error}");
+            }
+            return;
+        }
+    };
+    for case in cases {
+        let again = suite.read(&case.to_line()).expect("a line of ours");
+        assert_eq!(again.to_line(), case.to_line());
+        let Some(gold) = case.gold() else { continue };
+        let tools = case.toolbox().expect("tools that were read");
+        let mut events = Vec::new();
+        for (number, call) in gold.calls.into_iter().enumerate() {
+            let id = CallId::new(number.to_string());
+            let call = ToolCall { id, name: call.tool, arguments: Arguments::Object(call.arguments) };
+            let result = tools.execute(&call).now_or_never().expect("a world waits for nothing");
+            events.extend([EventKind::Call(call), EventKind::Result(result)]);
+        }
+        events.push(EventKind::End(EndReason::Answered { text: gold.answer }));
+        let events: Vec<Event> =
+            events.into_iter().enumerate().map(|(at, kind)| Event::new(at as u64, kind)).collect();
+        let verdict = case.judge(&events).expect("a verdict");
+        assert!(verdict.passed(), "{}: {}", case.card().id, verdict.detail);
     }
 }
 

@@ -69,13 +69,11 @@ pub trait Agent: Send + Sync + fmt::Debug {
 pub struct RunContext<'a> {
     /// All that the agent sees of the case, besides its tools.
     pub query: &'a str,
-    /// The tools.
     pub toolbox: &'a Arc<dyn Toolbox>,
     /// What ends the run if nothing else does.
     pub limits: &'a RunLimits,
     /// Seed of the run, handed to the model.
     pub seed: u64,
-    /// Takes the events.
     pub recorder: &'a Recorder,
     /// What was recorded of this run before it was cut off; empty for a new run.
     pub earlier: &'a [Event],
@@ -90,7 +88,6 @@ pub struct RunContext<'a> {
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// How it ended.
     pub end: EndReason,
     /// How the run used its surroundings; `None` if it needs none.
     pub contact: Option<Contact>,
@@ -129,7 +126,6 @@ pub enum RunError {
     /// The model cannot be served.
     #[error("cannot serve {name} to the agent: {source}")]
     Serve {
-        /// The model.
         name: String,
         /// The operating system's word.
         source: std::io::Error,

@@ -135,7 +135,6 @@ pub enum AgentForm {
     OfSuite(&'static str),
     /// Ours, with a model.
     Asking {
-        /// What it does.
         kind: AgentKind,
         /// The name of its model.
         model: String,
@@ -184,7 +183,6 @@ pub enum SpecName {
 /// The second one of a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PairedWith {
-    /// The function-calling loop.
     Tools,
     /// An agent that follows a specification.
     Specified(SpecName),
@@ -248,7 +246,6 @@ pub struct AgentOptions {
 /// How the answers that an agent proposes are judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EvaluatorName {
-    /// Nobody.
     Nobody,
     /// The agent's own model.
     OwnModel,

@@ -87,12 +87,10 @@ impl Default for BehaviourOptions {
 /// judges every text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum GrammarUse {
-    /// Never.
     Off,
     /// After a reply that was rejected.
     #[default]
     Corrections,
-    /// In every request.
     Always,
 }
 
@@ -115,19 +113,11 @@ impl GrammarUse {
 pub enum BehaviourError {
     /// The model cannot be asked in the requested way.
     #[error("{model} cannot be asked in the way \"{continuation}\"")]
-    Continuation {
-        /// The model.
-        model: String,
-        /// The way.
-        continuation: Continuation,
-    },
+    Continuation { model: String, continuation: Continuation },
     /// Nobody writes the content of a state.
     #[error("the environment writes the state `{state}`, but the specification does not say how: add (:handler {handlers})",
         handlers = Handler::RunCall)]
-    NoHandler {
-        /// The state.
-        state: String,
-    },
+    NoHandler { state: String },
 }
 
 /// An agent made from a specification.

@@ -35,7 +35,6 @@ pub struct ModelAccess<'a> {
     pub base_url: &'a str,
     /// The key that it takes.
     pub api_key: &'a SecretString,
-    /// The model's name.
     pub name: &'a str,
 }
 

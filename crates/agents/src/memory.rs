@@ -57,7 +57,6 @@ pub struct Lesson {
 pub struct Known {
     /// The run that taught it.
     pub source: LessonSource,
-    /// The lesson.
     pub lesson: Lesson,
 }
 

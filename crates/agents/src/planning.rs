@@ -172,7 +172,6 @@ fn unscored(error: &SandboxError) -> EndReason {
 enum Next {
     /// The model is asked again, with these words.
     Ask(String),
-    /// Nothing.
     Stop,
 }
 

@@ -43,16 +43,10 @@ pub(crate) struct Program {
 pub enum CommandError {
     /// There is no program.
     #[error("the command is empty: write the program and its arguments, as in `{example}`")]
-    Empty {
-        /// A command.
-        example: &'static str,
-    },
+    Empty { example: &'static str },
     /// A quote is never closed.
     #[error("a quote in the command is not closed: {text}")]
-    UnclosedQuote {
-        /// The command.
-        text: String,
-    },
+    UnclosedQuote { text: String },
     /// An argument has a placeholder for what differs from task to task, in a command for all of them.
     #[error(
         "`{{{name}}}` stands in the arguments of a worker, which is started once for all tasks: each task brings its own, \
@@ -67,7 +61,6 @@ pub enum CommandError {
     NotFound {
         /// The program as it was written.
         program: String,
-        /// What to do.
         hint: &'static str,
     },
     /// A folder is named.
@@ -83,15 +76,11 @@ pub enum CommandError {
         script: String,
         /// Where it was looked for, with a blank before it; empty for a whole path.
         place: String,
-        /// What to do.
         hint: String,
     },
     /// The file is there but is no program.
     #[error("{} is not executable: {}", path.display(), system::MAKE_EXECUTABLE)]
-    NotExecutable {
-        /// The file.
-        path: PathBuf,
-    },
+    NotExecutable { path: PathBuf },
 }
 
 /// What is said of a program whose name has backslashes, where no such file is in the folders of `PATH`.

@@ -299,7 +299,6 @@ impl Agent for SubTaskAgent {
 
 /// Why a run does not reach its answer.
 enum Stop {
-    /// It has ended.
     Ended(Box<EndReason>),
     /// A person stopped it.
     ByPerson,

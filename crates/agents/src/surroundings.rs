@@ -15,7 +15,6 @@ use crate::{Contact, ExternalRun, ModelAccess, Ran, RunContext, RunError};
 /// A model that is served to the agent under test.
 #[derive(Clone)]
 pub struct ServedModel {
-    /// The model.
     pub model: Arc<dyn Model>,
     /// Its name, as the agent is told it.
     pub name: String,

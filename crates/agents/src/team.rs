@@ -79,11 +79,8 @@ pub struct Executor {
 /// The models of the roles that ask one themselves.
 #[derive(Clone)]
 pub struct TeamModels {
-    /// Of the manager.
     pub manager: Arc<dyn Model>,
-    /// Of the supervisor.
     pub supervisor: Arc<dyn Model>,
-    /// Of the deliverer.
     pub deliverer: Arc<dyn Model>,
 }
 
@@ -359,7 +356,6 @@ impl Agent for TeamAgent {
 
 /// Why a run does not reach its answer.
 enum Stop {
-    /// It has ended.
     Ended(Box<EndReason>),
     /// A person stopped it.
     ByPerson,

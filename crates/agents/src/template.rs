@@ -11,7 +11,6 @@ pub const TEMPLATE_BYTES_MAX: usize = 64 * 1024;
 /// A name in double braces that a template can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placeholder {
-    /// The name.
     pub name: &'static str,
     /// What is filled in.
     pub what: &'static str,
@@ -41,7 +40,6 @@ pub enum TemplateError {
     /// A name that is needed is missing.
     #[error("the prompt lacks {{{{{name}}}}}, where {what} goes: {known}")]
     Lacks {
-        /// The name.
         name: &'static str,
         /// What is filled in.
         what: &'static str,
@@ -51,7 +49,6 @@ pub enum TemplateError {
     /// An unknown name is in it.
     #[error("the prompt has {{{{{name}}}}}, which means nothing there: {known}")]
     Unknown {
-        /// The name.
         name: String,
         /// The names that it must have, and may have.
         known: String,

@@ -221,7 +221,6 @@ async fn ask(
 
 /// Why a run does not come to an answer.
 enum Stop {
-    /// It has ended.
     Ended(EndReason),
     /// The words of a rule of the loop that stopped it.
     Stopped(String),

@@ -49,7 +49,6 @@ pub enum ApiFault {
     /// Something outside the call is missing, such as a database or a service. This is not the caller's fault.
     #[error("{tool} cannot be carried out: {what}")]
     Outage {
-        /// Which tool.
         tool: String,
         /// What is missing, and how to fix it.
         what: String,
@@ -78,7 +77,6 @@ pub struct ApiTool {
     pub name: &'static str,
     /// Optional parameters, which become `None` when omitted.
     pub optional: &'static [&'static str],
-    /// What it does.
     pub call: ApiFunction,
     /// How its records compare.
     pub check: RecordCheck,

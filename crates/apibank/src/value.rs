@@ -23,15 +23,12 @@ pub enum PythonValue {
     /// `None`, which is JSON's `null`.
     #[default]
     None,
-    /// `True` or `False`.
     Bool(bool),
     /// An integer. Integers of more than 128 bits do not occur and are not supported.
     Int(i128),
     /// A floating-point number.
     Float(f64),
-    /// A text.
     Text(String),
-    /// A list.
     List(Vec<PythonValue>),
     /// A dictionary with texts as keys.
     Dict(Dict),

@@ -39,7 +39,6 @@ pub struct ApiWorld {
     tables: BTreeMap<String, Arc<PythonValue>>,
     /// Created at the first search, and shared with all clones.
     search_index: Arc<OnceLock<Bm25>>,
-    /// How tools behave.
     pub compat: ApiCompat,
     /// Whether the tools of level 3 give what the published ones give, even if calls are read and compared as
     /// intended.

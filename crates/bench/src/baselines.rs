@@ -13,7 +13,6 @@ pub struct BaselineRates(Vec<BaselineRate>);
 /// The rate of one baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BaselineRate {
-    /// Whose.
     pub baseline: &'static Baseline,
     /// The rate of each agent that it comprises, by name; `None` if it is not known for every run.
     members: Vec<(&'static str, Option<f64>)>,

@@ -31,7 +31,6 @@ const ENDING_MAX: Duration = Duration::from_secs(5);
 /// The agent, with its names in traces and reports.
 #[derive(Debug, Clone)]
 pub struct AgentUnderTest {
-    /// The agent.
     pub agent: Arc<dyn Agent>,
     /// As it is written on the command line.
     pub name: String,
@@ -54,9 +53,7 @@ pub struct AgentUnderTest {
 pub struct Campaign {
     /// Its id in the run store.
     pub id: String,
-    /// Whom to test.
     pub agent: AgentUnderTest,
-    /// On what.
     pub cases: Arc<[Arc<dyn Case>]>,
     /// How often each case is run. Each run has a seed of its own; the first has the seed of a single run.
     pub repeats: NonZeroU32,
@@ -166,7 +163,6 @@ pub enum CampaignError {
     /// A case's tools cannot be made.
     #[error("case {case}: {source}")]
     Tools {
-        /// The case.
         case: String,
         /// What is wrong with its tools.
         source: CaseError,
@@ -401,7 +397,6 @@ impl Step {
 /// A run whose agent has ended, but which is not judged yet.
 struct Ended {
     unit: Unit,
-    /// In the store.
     run: Option<RunId>,
     recorder: Recorder,
     /// How it ended, which is not recorded yet.

@@ -11,7 +11,6 @@ use crate::{Outcome, RunSummary};
 /// A distinct failure, shown by the smallest case that has it.
 #[derive(Debug, Clone, Copy)]
 pub struct Finding<'a> {
-    /// The case.
     pub case: &'a dyn Case,
     /// Its place in the campaign.
     pub ordinal: u32,

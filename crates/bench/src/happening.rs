@@ -11,7 +11,6 @@ use crate::Outcome;
 pub enum RunProgress {
     /// This number of runs is to be made.
     Planned(usize),
-    /// A run begins.
     Started(Unit),
     /// An event of a run was recorded. Only if the [`Work`](crate::Work) requests it; in the order of the run, and
     /// before the run's end is reported.

@@ -26,11 +26,9 @@ use crate::{AgentUnderTest, Campaign, CampaignError, acting, judging};
 pub struct Job {
     /// What the agent is tested on.
     pub case: Arc<dyn Case>,
-    /// Whom to test.
     pub agent: AgentUnderTest,
     /// What ends the run.
     pub limits: RunLimits,
-    /// Its seed.
     pub seed: u64,
     /// The events of the run before it was cut off, for an agent that can resume it.
     pub earlier: Vec<Event>,

@@ -28,7 +28,6 @@ pub const BITS_PER_COLUMN: u32 = 2;
 pub struct LimitPlan {
     /// The first number of actions.
     pub from: u32,
-    /// The last one.
     pub to: u32,
     /// Cases per pair of actions: `n` actions have `cases_per_pair * n (n - 1) / 2`, up to a maximum.
     pub cases_per_pair: u32,
@@ -63,7 +62,6 @@ impl Default for LimitPlan {
 pub enum Side {
     /// Plainly above it: all of the interval is.
     Above,
-    /// Plainly below it.
     Below,
     /// The interval holds the threshold.
     Undecided,
@@ -106,7 +104,6 @@ pub struct LimitLevel {
     pub planned: u32,
     /// Scored runs that count: fewer than planned after an early stop.
     pub runs: u64,
-    /// Runs that passed.
     pub passed: u64,
     /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,
@@ -139,7 +136,6 @@ pub struct ByBits {
     pub bits_to: u32,
     /// Runs with a score.
     pub runs: u64,
-    /// Runs that passed.
     pub passed: u64,
     /// Lower end of the 95 % interval of the success rate (Wilson).
     pub low: f64,
@@ -157,7 +153,6 @@ pub struct ByBits {
 #[derive(Debug, Clone, Serialize)]
 pub struct LimitReport {
     schema: &'static str,
-    /// How was searched.
     pub plan: LimitPlan,
     /// What it came to.
     pub outcome: LimitOutcome,
@@ -192,7 +187,6 @@ struct Tested {
     planned: u32,
     /// Place of its first case.
     first: u32,
-    /// Cases that count.
     looked_at: u32,
     passed: u64,
     scored: u64,

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 /// The cost of holding a model to its specification, in one run or in several, and how it was asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct MonitorUse {
-    /// Corrections.
     pub corrections: u64,
     /// Corrections that wrote a whole prompt because its beginning was insufficient.
     pub escalations: u64,

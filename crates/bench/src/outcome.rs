@@ -22,7 +22,6 @@ pub struct Outcome<V = Verdict> {
     pub verdict: Result<V, Unscored>,
     /// The agent's time, without its waits for rate limits, budgets and repeated attempts.
     pub wall: Duration,
-    /// Tokens it took.
     pub usage: Usage,
     /// The cost of holding the model to its specification, if the agent is made from one.
     pub monitor: Option<MonitorUse>,

@@ -53,7 +53,6 @@ pub struct ReportInput<'a> {
 pub struct SynthesisUse {
     /// Calls of the solver.
     pub solver_calls: u64,
-    /// Time in it.
     pub solver_time: Duration,
     /// The total time, including the solver's.
     pub time: Duration,
@@ -117,9 +116,7 @@ pub struct Report {
     pub repeats: u32,
     /// Finished runs, scored or not: as many as cases if each is run once.
     pub runs: u64,
-    /// Runs that passed.
     pub passed: u64,
-    /// Runs that failed.
     pub failed: u64,
     /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,
@@ -233,13 +230,10 @@ fn unit_name<S: Serializer>(unit: &SizeUnit, serializer: S) -> Result<S::Ok, S::
 /// Success at one size of cases.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BySize {
-    /// The size.
     pub size: u32,
     /// Cases with a scored run.
     pub cases: u64,
-    /// Scored runs.
     pub runs: u64,
-    /// Runs that passed.
     pub passed: u64,
     /// Lower end of the 95 % interval of the success rate; see [`success_rate`].
     pub low: f64,
@@ -287,9 +281,7 @@ pub struct Apart {
     pub cases: u64,
     /// Finished runs, scored or not.
     pub runs: u64,
-    /// Runs that passed.
     pub passed: u64,
-    /// Runs that failed.
     pub failed: u64,
     /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,

@@ -38,7 +38,6 @@ pub trait Rounds {
 pub struct RoundWatch<'a> {
     /// Where their runs are kept.
     pub store: Option<Writer>,
-    /// Ends it.
     pub stop: &'a CancellationToken,
     /// What watches over the runs.
     pub supervision: Supervision,

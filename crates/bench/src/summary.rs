@@ -30,7 +30,6 @@ pub struct RunSummary {
     pub scored: Option<Scored>,
     /// The agent's wall time.
     pub wall: Duration,
-    /// Tokens it took.
     pub usage: Usage,
     /// The cost of holding the model to its specification, if the agent is made from one.
     pub monitor: Option<MonitorUse>,

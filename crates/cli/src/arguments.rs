@@ -13,6 +13,7 @@ mod mnms;
 mod models;
 mod prompts;
 mod rules;
+mod scenario;
 mod serve;
 mod setup;
 mod short;
@@ -42,6 +43,7 @@ pub(crate) use mnms::*;
 pub(crate) use models::*;
 pub(crate) use prompts::PromptsArguments;
 pub(crate) use rules::{RulesArguments, RulesCommand};
+pub(crate) use scenario::*;
 pub(crate) use serve::*;
 pub(crate) use setup::*;
 pub(crate) use short::with_short_helps;
@@ -211,6 +213,8 @@ pub(crate) enum Command {
     Guard(Signed<GuardArguments>),
     /// Hold a coding agent to rules at its hooks: takes one event on stdin, and answers it.
     Hook(Signed<HookArguments>),
+    /// Check cases of your own, and write a first file of them.
+    Scenario(Signed<ScenarioArguments>),
     /// Write a starter configuration file.
     Init(Signed<InitArguments>),
     /// Print shell completions.

@@ -8,6 +8,7 @@ use planproof_model::recording::RecordingError;
 use planproof_order::synth::SynthesisError;
 use planproof_runner::RunnerError;
 use planproof_store::StoreError;
+use planproof_suite::{CaseError, CaseErrorKind};
 use planproof_trace::plain_message;
 
 use crate::terminal;
@@ -46,6 +47,23 @@ impl Failure {
 
     pub(crate) fn outside(what: impl Into<String>) -> Self {
         Self::Outside(what.into())
+    }
+
+    /// An error about a case in these words.
+    fn of_kind(kind: CaseErrorKind, what: String) -> Self {
+        match kind {
+            CaseErrorKind::Invalid => Self::Usage(what),
+            CaseErrorKind::Unavailable => Self::Outside(what),
+        }
+    }
+
+    /// The same as an error about a case, for suites that ask for something outside.
+    pub(crate) fn into_case_error(self) -> CaseError {
+        match self {
+            Self::Usage(what) => CaseError::new(plain_message(&what)),
+            Self::Outside(what) => CaseError::unavailable(plain_message(&what)),
+            Self::Diagnosis(_) | Self::OutputClosed => CaseError::new(self.describe()),
+        }
     }
 
     /// The same, preceded by its subject.
@@ -179,12 +197,38 @@ impl From<SynthesisError> for Failure {
     }
 }
 
+impl From<CaseError> for Failure {
+    fn from(CaseError { what, kind }: CaseError) -> Self {
+        Self::of_kind(kind, what)
+    }
+}
+
 impl From<CampaignError> for Failure {
     fn from(error: CampaignError) -> Self {
         match error {
             CampaignError::Store(error) => error.into(),
-            CampaignError::Tools { .. } => Self::usage(error.to_string()),
+            CampaignError::Tools { ref source, .. } => Self::of_kind(source.kind, error.to_string()),
             other => Self::outside(other.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever says what is wrong with a case says whose fault it is, and that decides the exit status.
+    #[test]
+    fn the_kind_of_an_error_about_a_case_decides_the_exit_status() {
+        let tools = |source| CampaignError::Tools { case: "c-1".to_owned(), source };
+        for (source, expected) in [
+            (CaseError::new("the tool `a` occurs twice"), ExitCode::Usage),
+            (CaseError::unavailable("the sandbox does not start"), ExitCode::Outside),
+        ] {
+            let again = Failure::from(source.clone()).into_case_error();
+            assert_eq!(again, source, "nothing is lost on the way into a suite and out of it");
+            assert_eq!(Failure::from(source.clone()).exit_code(), expected);
+            assert_eq!(Failure::from(tools(source)).exit_code(), expected);
         }
     }
 }

@@ -174,6 +174,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             commands::hook::run(options);
             Ok(ExitCode::Passed)
         }
+        Command::Scenario(options) => commands::scenario::run(options, global),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),
         Command::Man(options) => commands::man::run(options),

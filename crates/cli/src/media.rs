@@ -45,7 +45,7 @@ struct File {
 /// The tools with the resources in a file, which are opened when a run first needs them: reports need none.
 pub(crate) struct MediaOfFile {
     file: PathBuf,
-    opened: OnceLock<Result<Opened, String>>,
+    opened: OnceLock<Result<Opened, CaseError>>,
 }
 
 struct Opened {
@@ -73,8 +73,8 @@ impl MediaOfFile {
     }
 
     fn opened(&self) -> Result<&Opened, CaseError> {
-        let opened = self.opened.get_or_init(|| open(&self.file).map_err(|error| error.describe()));
-        opened.as_ref().map_err(CaseError::new)
+        let opened = self.opened.get_or_init(|| open(&self.file).map_err(Failure::into_case_error));
+        opened.as_ref().map_err(CaseError::clone)
     }
 }
 

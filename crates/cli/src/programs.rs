@@ -3,8 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use planproof_agents::planning::carry_out_program;
-use planproof_mnms::RunProgram;
-use planproof_plan::findings;
+use planproof_mnms::{ProgramRun, RunProgram};
 use planproof_sandbox::Sandbox;
 use planproof_suite::CaseError;
 use planproof_trace::{LogicalClock, Recorder, Secrets};
@@ -20,19 +19,18 @@ const ATTEMPT: u32 = 1;
 pub(crate) fn runner() -> RunProgram {
     let started: OnceLock<Started> = OnceLock::new();
     Arc::new(move |program, toolbox| {
-        let refuse = |failure: Failure| CaseError::new(failure.describe());
         let Started { sandbox, runtime } = match started.get() {
             Some(started) => started,
             None => {
-                let new = Started::new().map_err(refuse)?;
+                let new = Started::new().map_err(Failure::into_case_error)?;
                 started.get_or_init(|| new)
             }
         };
         // Nothing secret is at hand: neither the program nor the simulated tools can access the environment.
         let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::default());
         let run = carry_out_program(sandbox, program, &*toolbox, &recorder, ATTEMPT);
-        let (note, _) = runtime.block_on(run).map_err(|error| CaseError::new(error.to_string()))?;
-        Ok((note == findings::FINE).then(|| recorder.take_events()))
+        let (note, how) = runtime.block_on(run).map_err(CaseError::unavailable)?;
+        Ok(ProgramRun { note, how, events: recorder.take_events() })
     })
 }
 

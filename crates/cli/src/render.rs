@@ -66,9 +66,16 @@ pub(crate) fn of_places(text: &str, places: &[[u32; 2]]) -> Explanation {
 
 /// The whole verdict except its class and the text, a line for each fact.
 pub(crate) fn explanation(explained: &Explanation) -> String {
-    let line = |ExplanationLine { label, text, keeps_end }: ExplanationLine| {
+    let line = |ExplanationLine { label, text, keeps_end, below }: ExplanationLine| {
         let text = if keeps_end { one_line_with_its_end(&text) } else { terminal::inline(&text) };
-        folded(&format!("  {:<9} ", format!("{label}:")), &text, FACT_INDENT) + "\n"
+        let mut out = folded(&format!("  {:<9} ", format!("{label}:")), &text, FACT_INDENT) + "\n";
+        for line in below {
+            let begin = line.len() - line.trim_start().len();
+            let begin = " ".repeat(FACT_INDENT + begin);
+            out += &folded(&begin, &terminal::inline(line.trim_start()), begin.len() + 2);
+            out.push('\n');
+        }
+        out
     };
     lines(explained).into_iter().map(line).collect()
 }
@@ -288,8 +295,7 @@ fn came_to(report: &Report) -> String {
     let unscored = report.all_unscored();
     if unscored > 0 {
         let runs = if unscored == 1 { "run says" } else { "runs say" };
-        let why = "nothing about the agent, because something else failed";
-        line("Unscored:", &format!("{unscored} {runs} {why}"));
+        line("Unscored:", &format!("{unscored} {runs} nothing about the agent"));
     }
     if report.all_not_run() > 0 {
         line("Not run:", &report.all_not_run().to_string());

@@ -55,12 +55,15 @@ fn ours(judge: JudgeOptions) -> Vec<Arc<dyn Suite>> {
         Arc::new(Mnms::default().with_programs(programs::runner())),
         Arc::new(ApiBank::default()),
         Arc::new(Tptu::new().with_tools(tptu::tools())),
-        Arc::new(
-            Scenarios::default()
-                .with_files(|path| select::read_text(Path::new(path)).map_err(|failure| failure.describe())),
-        ),
+        Arc::new(scenarios()),
         Arc::new(TravelPlanner::default().with_tables(travel::open())),
     ]
+}
+
+/// Cases of one's own. Their files may name other files.
+pub(crate) fn scenarios() -> Scenarios {
+    Scenarios::default()
+        .with_files(|path| select::read_text(Path::new(path)).map_err(|failure| failure.describe()))
 }
 
 /// The suite of that name.
@@ -114,8 +117,8 @@ pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Resu
         // Reports need no tools, so pages are opened, and errors reported, only when a run needs them.
         let (source, opened) = (source.clone(), OnceLock::new());
         let later = move || {
-            let opened = opened.get_or_init(|| pages::tools(&source).map_err(|error| error.describe()));
-            opened.as_ref().map_err(CaseError::new).and_then(|tools| tools())
+            let opened = opened.get_or_init(|| pages::tools(&source).map_err(Failure::into_case_error));
+            opened.as_ref().map_err(CaseError::clone).and_then(|tools| tools())
         };
         return Ok(match questions(&*suite) {
             Some(questions) => Arc::new(questions.with_tools(Arc::new(later))),

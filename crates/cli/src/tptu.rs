@@ -16,16 +16,15 @@ use crate::{own_tools, python};
 /// are the real ones, with no server configured.
 pub(crate) fn tools() -> MakeEvaluationTools {
     let sandbox = python::sandbox();
-    let everyday: OnceLock<Result<Arc<dyn Toolbox>, String>> = OnceLock::new();
+    let everyday: OnceLock<Result<Arc<dyn Toolbox>, CaseError>> = OnceLock::new();
     Arc::new(move |evaluation| {
         let python: Arc<dyn Toolbox> =
             Arc::new(PythonTool::new(Arc::clone(&sandbox), SandboxLimits::default()));
         if !evaluation.has_unrelated_tools() {
             return Ok(python);
         }
-        let made =
-            everyday.get_or_init(|| own_tools::everyday(None).map_err(|failure: Failure| failure.describe()));
-        let shared = made.as_ref().map_err(CaseError::new)?;
+        let made = everyday.get_or_init(|| own_tools::everyday(None).map_err(Failure::into_case_error));
+        let shared = made.as_ref().map_err(CaseError::clone)?;
         // Servers and programs are shared, but the files that calls write belong to one run.
         let unrelated: Arc<dyn Toolbox> = Arc::new(Unrelated(toolbox_for_run(shared)));
         let sources = [("python", python), ("the tools of everyday work", unrelated)];

@@ -53,7 +53,7 @@ pub(crate) fn open() -> OpenTables {
         if !path.is_dir() {
             return Err(CaseError::new(not_here(path)));
         }
-        let (found, database) = opened(path, false).map_err(|failure| CaseError::new(failure.describe()))?;
+        let (found, database) = opened(path, false).map_err(Failure::into_case_error)?;
         if found.digest != folder.digest {
             return Err(CaseError::new(format!(
                 "the tables of {} differ from those that the case was made with: restore those, or make the cases \

@@ -49,7 +49,7 @@ const ENGLISH_CASES: u32 = 1000;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 35] = [
+    let tests: [(&str, &str, fn()); 36] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         ("ci", "another_reader_agrees_with_the_english", another_reader_agrees_with_the_english),
         ("ci", "another_reader_catches_english_with_two_readings", another_reader_catches_two_readings),
         ("ci", "definitions_in_python_agree_with_verdicts_by_rules", definitions_agree_with_rules),
+        ("ci", "z3_agrees_on_which_scenarios_can_be_satisfied", z3_agrees_on_scenarios),
         ("ci", "a_recount_agrees_with_the_reports", a_recount_agrees_with_the_reports),
         ("ci", "a_recount_catches_a_wrong_report", a_recount_catches_a_wrong_report),
         ("ci", "the_mcp_client_of_2025_11_25_calls_all_tools", || {
@@ -172,6 +173,27 @@ fn definitions_agree_with_rules() {
         let totals = judged(&["--files", "20", "--forget", forgotten]).code(1).json();
         assert!(totals["differences"].as_u64() > Some(10), "{forgotten}: {totals}");
     }
+}
+
+fn z3_agrees_on_scenarios() {
+    let place = Place::new();
+    let planproof = env!("CARGO_BIN_EXE_planproof");
+    let judged = |options: &[&str]| {
+        let arguments: Vec<&str> = [planproof].into_iter().chain(options.iter().copied()).collect();
+        ci_program(&place, "ci", "judge_scenarios.py", &arguments)
+    };
+    let totals = judged(&["--cases", "200"]).code(0).json();
+    println!("{totals}");
+    assert_eq!(totals["differences"], 0);
+    assert!(
+        totals["satisfied"].as_u64() > Some(50)
+            && totals["unsatisfiable"].as_u64() > Some(50)
+            && totals["undecided"].as_u64() < Some(10),
+        "{totals}"
+    );
+    // A judge that forgets an expectation finds sessions of cases that nobody can satisfy.
+    let totals = judged(&["--cases", "60", "--forget", "expectation"]).code(1).json();
+    assert!(totals["differences"].as_u64() > Some(5), "{totals}");
 }
 
 fn z3_catches_a_flipped_constraint() {

@@ -58,6 +58,9 @@
 //! (`timed/repair.rs`). The shape of an order without names is in `shape.rs`. The head of `choice.rs` lists the files
 //! of choosing.
 
+// What others build on is described to the last field.
+#![warn(missing_docs)]
+
 pub mod choice;
 mod conflict;
 mod count;

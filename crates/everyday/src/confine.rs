@@ -66,7 +66,6 @@ pub struct Unavailable {
 pub enum ProcessEnd {
     /// By itself, with this status.
     Exited(i32),
-    /// By a signal.
     Killed,
     /// It took too much memory, with its files.
     Memory,
@@ -83,6 +82,5 @@ pub enum ProcessEnd {
 pub struct Finished {
     /// Its output on both streams, as text, in order.
     pub output: String,
-    /// How it ended.
     pub ended: ProcessEnd,
 }

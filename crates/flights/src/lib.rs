@@ -50,16 +50,10 @@ pub enum IndexProgress {
     Reading {
         /// Bytes so far.
         bytes: u64,
-        /// All of them.
         of: u64,
     },
     /// Its rows are written in their order.
-    Writing {
-        /// Rows so far.
-        rows: u64,
-        /// All of them.
-        of: u64,
-    },
+    Writing { rows: u64, of: u64 },
 }
 
 /// Why there are no flights.
@@ -68,7 +62,6 @@ pub enum FlightsError {
     /// The table cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
     Source {
-        /// The file.
         path: PathBuf,
         /// The operating system's word.
         source: io::Error,
@@ -78,10 +71,7 @@ pub enum FlightsError {
     Table(#[from] TableError),
     /// The table was modified while it was being read.
     #[error("{} changed while it was read; try again when it is complete", path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// The index cannot be written or read.
     #[error(
         "the index of the flights cannot be kept at {}: {source}; name a folder that can be written to",

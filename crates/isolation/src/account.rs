@@ -61,7 +61,6 @@ pub enum Isolate {
     /// As much as the machine offers.
     #[default]
     Best,
-    /// No isolation.
     None,
 }
 

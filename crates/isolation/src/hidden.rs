@@ -20,7 +20,6 @@ const BESIDE_A_STORE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 pub struct Hidden {
     /// The paths of the run store.
     pub(crate) store: Vec<PathBuf>,
-    /// All other paths.
     pub(crate) others: Vec<PathBuf>,
 }
 

@@ -106,8 +106,10 @@ struct Refusal {
 /// How one attempt failed.
 enum Miss {
     /// The next attempt may succeed; how long the server asks to wait.
-    Passing { what: String, wait: Option<Duration> },
-    /// It is not.
+    Passing {
+        what: String,
+        wait: Option<Duration>,
+    },
     Lasting(ToolFailure),
 }
 

@@ -28,17 +28,13 @@ pub enum FolderError {
     /// The user's folder cannot be read.
     #[error("the folder with the media, {}, cannot be used: {source}", path.display())]
     Input {
-        /// The folder.
         path: PathBuf,
         /// What is wrong with it.
         source: std::io::Error,
     },
     /// It is no folder.
     #[error("{} is no folder: name the one that the pictures are in", path.display())]
-    NoFolder {
-        /// What was named.
-        path: PathBuf,
-    },
+    NoFolder { path: PathBuf },
 }
 
 /// The folders of all runs of a campaign. Nothing is created before a run writes its first file.

@@ -26,11 +26,9 @@ pub enum Service {
     Love,
     /// Places by their names.
     Geocoding,
-    /// Forecasts.
     Weather,
     /// Films.
     Movies,
-    /// A MediaWiki server.
     Wikipedia,
     /// Translations, as LibreTranslate makes them (`POST /translate`).
     Translation,
@@ -207,20 +205,13 @@ pub enum SettingError {
         "there is no setting `{name}`; the settings are media.{{{services}}}.{{url,key-env,key-in,model}}, and \
          media.images.long-model",
         services = Service::ALL.map(Service::as_str).join(","))]
-    Unknown {
-        /// Its name.
-        name: String,
-    },
+    Unknown { name: String },
     /// A service has settings, but no URL.
     #[error("`media.{service}.url` is missing, beside the other settings of media.{service}")]
-    NoUrl {
-        /// The service.
-        service: Service,
-    },
+    NoUrl { service: Service },
     /// A URL is none.
     #[error("`media.{service}.url` cannot be used: {reason}")]
     Url {
-        /// The service.
         service: Service,
         /// The fault, without the URL, which may contain a password.
         reason: String,
@@ -229,36 +220,20 @@ pub enum SettingError {
     #[error(
         "`media.{service}.key-env` names the environment variable `{variable}`, which is not set or blank: set it"
     )]
-    NoKey {
-        /// The service.
-        service: Service,
-        /// The variable.
-        variable: String,
-    },
+    NoKey { service: Service, variable: String },
     /// A key cannot stand in a header.
     #[error(
         "the key in the environment variable of `media.{service}.key-env` holds characters that no header takes"
     )]
-    Key {
-        /// The service.
-        service: Service,
-    },
+    Key { service: Service },
     /// A place for a key is none.
     #[error("`media.{service}.key-in` is `bearer`, `header:NAME` or `query:NAME`, not {found}")]
-    KeyPlace {
-        /// The service.
-        service: Service,
-        /// What it is.
-        found: String,
-    },
+    KeyPlace { service: Service, found: String },
     /// A model is missing.
     #[error(
         "`media.{service}.model` is missing: name the model that the server at `media.{service}.url` is asked for"
     )]
-    NoModel {
-        /// The service.
-        service: Service,
-    },
+    NoModel { service: Service },
     /// Nothing can be asked so.
     #[error("the number of attempts has to be at least 1")]
     NoAttempts,

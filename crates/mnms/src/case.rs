@@ -42,7 +42,6 @@ pub struct RequestCase {
     plan: Box<RawValue>,
     code: String,
     alternatives: Box<[Box<RawValue>]>,
-    /// Contains the id.
     card: Card,
     tools: Option<Arc<dyn CaseTools>>,
 }

@@ -52,7 +52,7 @@ fn cases(Data { text, file }: Data<'_>) -> Result<Vec<RequestCase>, CaseError> {
     for line in lines(text, file) {
         let (number, line) = line.map_err(|error| CaseError::new(error.to_string()))?;
         let refuse = |what: &str| CaseError::new(format!("{file}:{number}: {what}"));
-        let task = RequestCase::read(line).map_err(|CaseError { what }| refuse(&what))?;
+        let task = RequestCase::read(line).map_err(|CaseError { what, .. }| refuse(&what))?;
         if !ids.insert(task.id().to_owned()) {
             return Err(refuse(&format!("there is a case {} already", task.id())));
         }
@@ -93,7 +93,7 @@ fn task(example: &RequestExample, prefix: &str, file: &str) -> Result<RequestCas
     };
     let plan = plan.to_json();
     let case = RequestCase::new(&format!("{prefix}{id}"), request, plan.clone(), code, alternatives.clone())
-        .map_err(|CaseError { what }| refuse(what))?;
+        .map_err(|CaseError { what, .. }| refuse(what))?;
     fits("the right plan", &plan)?;
     for (place, plan) in alternatives.iter().enumerate() {
         fits(&format!("plan {} of `alt_plans_str`", place + 1), plan)?;

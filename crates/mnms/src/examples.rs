@@ -40,7 +40,6 @@ pub struct CorpusError {
     pub file: String,
     /// The line, from 1, if the error belongs to one.
     pub line: Option<usize>,
-    /// What is wrong.
     pub what: String,
 }
 

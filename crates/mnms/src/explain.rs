@@ -90,7 +90,7 @@ fn right_steps(task: &RequestCase) -> Vec<String> {
 /// compared further.
 fn planned(detail: &PlanDetail, right: &[String]) -> Content {
     match &detail.program {
-        Some(program) => Content::Text(program.clone()),
+        Some(program) => Content::Code(program.clone()),
         None => steps(detail, right),
     }
 }

@@ -19,7 +19,9 @@ use crate::entailment::{self, JudgedValue, entailed};
 use crate::evaluation::original::PredictionFormat;
 use crate::evaluation::ours::steps_of;
 use crate::evaluation::{CodeCorpus, LabelTally, same_tree};
-use crate::prediction::{ExecutionStatus, PredictedPlan, ProgramWay, executed, faults, predicted};
+use crate::prediction::{
+    ExecutionStatus, PredictedPlan, ProgramWay, executed, faults, is_broken_run, predicted,
+};
 use crate::results::{self, RESULT_NAMES, ResultScores};
 
 /// The schema of verdicts.
@@ -35,7 +37,7 @@ pub const STEPS_KEPT_MAX: usize = 100;
 pub const STEP_CHARACTERS_MAX: usize = 300;
 
 /// The classes of failures, by precedence.
-pub(crate) static CLASSES: [ClassInfo; 11] = [
+pub(crate) static CLASSES: [ClassInfo; 12] = [
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before there was an answer.",
@@ -52,25 +54,30 @@ pub(crate) static CLASSES: [ClassInfo; 11] = [
     },
     ClassInfo { name: "unknown_tool", meaning: "A step calls a tool that does not exist.", rank: 6 },
     ClassInfo {
+        name: "program_broken",
+        meaning: "The program breaks before its end, whatever its tools return.",
+        rank: 7,
+    },
+    ClassInfo {
         name: "wrong_tools",
         meaning: "The tools, or their order, are those of no right plan.",
-        rank: 7,
+        rank: 8,
     },
     ClassInfo {
         name: "wrong_arguments",
         meaning: "The tools are right, and a step has other arguments than its tool takes.",
-        rank: 8,
+        rank: 9,
     },
     ClassInfo {
         name: "wrong_flow",
         meaning: "Tools and names of arguments are right, and an argument lacks a result of an earlier step, or takes one that \
                   it should not.",
-        rank: 9,
+        rank: 10,
     },
     ClassInfo {
         name: "wrong_values",
         meaning: "All that comes from earlier steps is right, and a value that the request determines is another.",
-        rank: 10,
+        rank: 11,
     },
 ];
 
@@ -114,7 +121,7 @@ pub struct PlanDetail {
     pub answer: Option<String>,
     /// Why the run ended, if not with the agent's answer.
     pub ended: Option<String>,
-    /// The result of executing the plan: `fine`, `faulty`, `unsupported` or `not`.
+    /// The result of executing the plan: `fine`, `faulty`, `unsupported`, `not` or `unknown`.
     pub executed: String,
     /// The number of the model's replies.
     #[serde(deserialize_with = "planproof_trace::bounded::count")]
@@ -162,6 +169,10 @@ pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Uns
         ended,
         class: class.or_else(|| call_as_text(task, events).map(|_| UNPARSED_CALL)),
         executed: executed(events),
+        is_broken: match &found {
+            Some(PredictedPlan::Program(text)) => is_broken_run(text, events),
+            _ => false,
+        },
         faults: [findings::PARSING, findings::VERIFICATION, findings::EXECUTION]
             .map(|state| faults(events, state)),
         turns: events.iter().filter(|event| matches!(event.kind, EventKind::Turn { .. })).count() as u64,
@@ -174,7 +185,15 @@ pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Uns
     let entailed = found
         .filter(|_| !answers.is_empty())
         .map(|found| entailed(task, found, compared.alternative, (&answers, "")));
-    Ok(verdict(task, found, &compared.with(entailed), &run))
+    let verdict = verdict(task, found, &compared.with(entailed), &run);
+    // Reading a program is a guess. One that reads right is right; of another nobody knows what it would have done.
+    let is_guess =
+        run.executed == ExecutionStatus::Unsupported && matches!(found, Some(PredictedPlan::Program(_)));
+    if is_guess && !verdict.passed() && run.ended.is_none() {
+        let reason = "the sandbox lacks what the program uses, so what it does is not known".to_owned();
+        return Err(Unscored::Outside { reason });
+    }
+    Ok(verdict)
 }
 
 /// The right plan that the plan of a run with these events has most in common with; `None` if the run has no plan.
@@ -213,6 +232,8 @@ pub(crate) struct Run<'a> {
     /// The name of the class that follows from how the run ended, or would if there is no plan.
     pub(crate) class: Option<&'static str>,
     pub(crate) executed: ExecutionStatus,
+    /// Whether it is a program that breaks whatever its tools return.
+    pub(crate) is_broken: bool,
     pub(crate) faults: [u32; 3],
     pub(crate) turns: u64,
     pub(crate) usage: Usage,
@@ -231,12 +252,14 @@ pub(crate) fn verdict(
     // A judge model is asked only about values that take the right results.
     let says_same = compared.entailed.as_ref().is_some_and(|entailed| entailed.plan);
     let values_right = compared.meaning.values || says_same;
-    let passed = run.ended.is_none() && compared.argnames_right && compared.meaning.flow && values_right;
+    let is_right = compared.argnames_right && compared.meaning.flow && values_right;
+    let passed = run.ended.is_none() && is_right && !run.is_broken;
     let class = match found {
         _ if passed => None,
         _ if run.ended.is_some() => run.class,
         None => run.class.or(Some("no_plan")),
         Some(_) if compared.has_unknown_tool => Some("unknown_tool"),
+        Some(_) if run.is_broken => Some("program_broken"),
         Some(_) if !compared.tools_right => Some("wrong_tools"),
         Some(_) if !compared.argnames_right => Some("wrong_arguments"),
         Some(_) if !compared.meaning.flow => Some("wrong_flow"),
@@ -286,6 +309,7 @@ pub(crate) fn verdict(
             ExecutionStatus::Faulty => findings::FAULTY,
             ExecutionStatus::Unsupported => findings::UNSUPPORTED,
             ExecutionStatus::Not => "not",
+            ExecutionStatus::Unknown => "unknown",
         }
         .to_owned(),
         turns: run.turns,

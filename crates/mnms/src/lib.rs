@@ -6,10 +6,11 @@
 //! the plan that a run produced (`prediction.rs`), if need be from its calls (`recorded.rs`), its comparison with the
 //! right one (`compared.rs`), the verdict (`judge.rs`), the part of it that a judge model decides (`entailment.rs`),
 //! results beside those of the right plan (`results.rs`), its explanation (`explain.rs`), and figures over many runs
-//! (`figures.rs`). The tools and their graph (`tools.rs`), and simulated ones (`pretend.rs`). The values in plans (`literal.rs`), Python's treatment of them (`python/`), and
-//! the metrics (`evaluation/`). The published lines (`examples.rs`), finished predictions and execution logs
-//! (`predictions.rs`), and their scores (`scoring.rs`). Generation of new data of this kind (`generate.rs`). The
-//! paper's own figures (`published.rs`), and tables in the same form (`paper_tables.rs`).
+//! (`figures.rs`). The tools and their graph (`tools.rs`), and simulated ones (`pretend.rs`). The values in plans
+//! (`literal.rs`), Python's treatment of them (`python/`), and the metrics (`evaluation/`). The published lines
+//! (`examples.rs`), finished predictions and execution logs (`predictions.rs`), and their scores (`scoring.rs`).
+//! Generation of new data of this kind (`generate.rs`). The paper's own figures (`published.rs`), and tables in the
+//! same form (`paper_tables.rs`).
 
 mod case;
 mod compared;
@@ -49,5 +50,5 @@ pub use predictions::{
 pub use pretend::PretendTools;
 pub use recorded::{RecordedCall, RecordedPlan};
 pub use results::{CarriedOut, CaseTools, ResultScores};
-pub use suite::{Mnms, NAME, RunProgram};
+pub use suite::{Mnms, NAME, ProgramRun, RunProgram};
 pub use tools::catalogue;

@@ -16,7 +16,6 @@ pub const NESTED_MAX: usize = 100;
 pub enum Literal {
     /// `null`, `None`.
     None,
-    /// A truth value.
     Bool(bool),
     /// A whole number of any size, as its decimal digits with a `-` if it is negative.
     Integer(String),
@@ -25,7 +24,6 @@ pub enum Literal {
     /// A text. A lone surrogate, which JSON can express but a text cannot contain, becomes a NUL: neither can occur
     /// in source.
     Text(String),
-    /// A list.
     List(Vec<Literal>),
     /// A tuple of Python.
     Tuple(Vec<Literal>),

@@ -70,12 +70,13 @@ impl ProgramWay {
 pub enum ExecutionStatus {
     /// The whole plan was executed.
     Fine,
-    /// The execution failed.
     Faulty,
     /// The sandbox lacks something that the program uses, so nothing is known about the plan.
     Unsupported,
     /// The plan was not executed.
     Not,
+    /// Whether it was executed is not known, as of a finished prediction.
+    Unknown,
 }
 
 /// The plan of a run that ended with this answer; `None` if there is none.
@@ -196,8 +197,83 @@ pub(crate) fn executed(events: &[Event]) -> ExecutionStatus {
     if is_fine { ExecutionStatus::Fine } else { ExecutionStatus::Faulty }
 }
 
+/// The exceptions that a program raises whatever its tools return.
+const OWN_EXCEPTIONS: [&str; 5] =
+    ["NameError", "UnboundLocalError", "ZeroDivisionError", "RecursionError", "SystemExit"];
+
+/// Whether a program that did not come to its end, as this sentence says, breaks whatever its tools return: tools that
+/// are simulated give values that a right program need not be able to use.
+pub(crate) fn is_broken(program: &str, how: &str, events: &[Event]) -> bool {
+    let raised = how.strip_prefix(findings::RAISED);
+    let has_result = events.iter().any(|event| matches!(event.kind, EventKind::Result(_)));
+    if !has_result {
+        return raised.is_some() || how.starts_with(findings::LIMIT_REACHED);
+    }
+    let Some(raised) = raised else { return false };
+    let name = raised.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    // A key that the program itself spells out is one that it expects of a tool, and a simulated tool has all keys that
+    // the tool is said to have.
+    let key =
+        || raised.rsplit(": ").next().unwrap_or_default().trim_end_matches('.').trim_matches(['\'', '"']);
+    let is_spelled =
+        || ['\'', '"'].iter().any(|quote| program.contains(&format!("[{quote}{}{quote}]", key())));
+    OWN_EXCEPTIONS.contains(&name) || name == "KeyError" && is_spelled()
+}
+
+/// Whether the last execution of a run was that of a program that [breaks](is_broken) whatever its tools return.
+pub(crate) fn is_broken_run(program: &str, events: &[Event]) -> bool {
+    let last = events.iter().enumerate().rev().find_map(|(place, event)| match &event.kind {
+        EventKind::Section { state, author: Author::Environment, text, note }
+            if state == findings::EXECUTION =>
+        {
+            Some((place, text, note))
+        }
+        _ => None,
+    });
+    let is_plan =
+        |event: &Event| matches!(&event.kind, EventKind::Section { state, .. } if state == findings::PLAN);
+    let Some((end, how, note)) = last else { return false };
+    let begin = events[..end].iter().rposition(is_plan).unwrap_or_default();
+    note == findings::FAULTY && is_broken(program, how, &events[begin..end])
+}
+
 /// The number of findings of a kind, by the states in [`findings`].
 pub(crate) fn faults(events: &[Event], state: &str) -> u32 {
     let is_fault = |event: &&Event| matches!(&event.kind, EventKind::Section { state: of, note, .. } if of == state && note == findings::FAULTY);
     u32::try_from(events.iter().filter(is_fault).count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use planproof_trace::notation::parse;
+
+    use super::*;
+
+    #[test]
+    fn a_program_breaks_of_itself_or_of_a_value() {
+        let none = parse("@0 query \"q\"").expect("events");
+        let some = parse("@0 query \"q\"\n@1 call count {} #1\n@2 ok #1 \"{}\"").expect("events");
+        let program = "a['text'], b[\"label\"], {'up': 1}[c]";
+        // How it ended, and whether that counts before and after the first result.
+        let table = [
+            ("the program raised ValueError (line 3): no.", true, false),
+            ("the program reached the limit of its time.", true, false),
+            ("the program was refused, because it has `input(`.", false, false),
+            ("the program broke its interpreter: killed.", false, false),
+            ("the program raised NameError (line 2): name 'x' is not defined.", true, true),
+            ("the program raised ZeroDivisionError: division by zero.", true, true),
+            ("the program raised KeyError (line 1): 'text'.", true, true),
+            ("the program raised KeyError (line 1): label.", true, true),
+            ("the program raised KeyError (line 1): 'a picture of 3'.", true, false),
+            ("the program raised KeyError (line 1): 'up'.", true, false),
+            ("the program raised TypeError: no.", true, false),
+        ];
+        for (how, before, after) in table {
+            assert_eq!(
+                (is_broken(program, how, &none), is_broken(program, how, &some)),
+                (before, after),
+                "{how}"
+            );
+        }
+    }
 }

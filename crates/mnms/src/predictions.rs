@@ -30,9 +30,7 @@ pub struct PlanPrediction {
 /// Numbers of tokens that a model read and wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PredictionTokens {
-    /// Read.
     pub input: u64,
-    /// Written.
     pub output: u64,
 }
 

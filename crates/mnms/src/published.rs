@@ -41,7 +41,6 @@ pub struct PublishedFigure {
     pub format: &'static str,
     /// One of [`FEEDBACK`].
     pub feedback: &'static str,
-    /// Its value.
     pub value: f64,
     /// The figure after a `±`, if there is one.
     pub spread: Option<f64>,

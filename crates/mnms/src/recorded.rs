@@ -32,7 +32,6 @@ const OUTPUT_CHARACTERS_MAX: usize = 2 * 1024;
 pub struct RecordedCall {
     /// The name under which the tool was called.
     pub tool: String,
-    /// Its arguments.
     pub arguments: Map<String, Value>,
     /// Its outputs; empty if it failed or was too long to be searched for.
     pub outputs: Map<String, Value>,
@@ -41,7 +40,6 @@ pub struct RecordedCall {
 /// The calls of a run or of a program, in the order in which they were made.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RecordedPlan {
-    /// The calls.
     pub calls: Vec<RecordedCall>,
     /// The program that made them, if they are those of one.
     pub program: Option<String>,

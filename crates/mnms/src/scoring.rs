@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use planproof_plan::read_python;
+use planproof_plan::{findings, read_python};
 use planproof_suite::questions::Question;
 use planproof_suite::{
     Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
@@ -22,10 +22,10 @@ use crate::examples::{CorpusError, RequestExample};
 use crate::figures;
 use crate::judge::{MISSING, PREDICTION_NAMES, Run, verdict};
 use crate::literal::Literal;
-use crate::prediction::{ExecutionStatus, PredictedPlan, made_by};
+use crate::prediction::{ExecutionStatus, PredictedPlan, is_broken, made_by};
 use crate::predictions::{ExecutionResult, PlanPrediction, pair_with, read_executions, read_predictions};
 use crate::pretend::PretendTools;
-use crate::suite::{Mnms, RunProgram};
+use crate::suite::{Mnms, ProgramRun, RunProgram};
 
 /// The options accepted by [`settings`], each with its values.
 const OPTIONS: &str = "format (json or code), compat (original) and alternatives (yes or no)";
@@ -246,7 +246,7 @@ pub(crate) fn questions(
         let Some(prediction) = prediction else { continue };
         // The engine passes cases as `dyn Case`, so the typed case has to be read back from its line.
         let task = RequestCase::read(&case.to_line())?;
-        let found = scoring.found(&prediction.content)?;
+        let (found, _) = scoring.found(&prediction.content)?;
         let alternative =
             compared::compare(&task, Some(&found), settings.with_alternatives).compared.alternative;
         questions.extend(entailment::questions(&task, &found, alternative, &key_of(&task)));
@@ -272,7 +272,8 @@ pub(crate) fn score(
     let (mut verdicts, mut missing) = (Vec::with_capacity(cases.len()), Vec::new());
     for ((case, id), prediction) in cases.iter().zip(ids).zip(all) {
         let task = &RequestCase::read(&case.to_line())?;
-        let found = prediction.as_ref().map(|prediction| scoring.found(&prediction.content)).transpose()?;
+        let read = prediction.as_ref().map(|prediction| scoring.found(&prediction.content)).transpose()?;
+        let (found, execution) = read.unzip();
         let Comparison { compared, steps, is_malformed } = match settings.mode {
             ScoringRules::Ours => compared::compare(task, found.as_ref(), settings.with_alternatives),
             ScoringRules::Original => {
@@ -286,7 +287,8 @@ pub(crate) fn score(
             .map(|(found, answers)| entailed(task, found, compared.alternative, (answers, &key_of(task))));
         let compared = compared.with(entailed);
         let entry = log.as_ref().and_then(|log| log.get(&id).copied());
-        let run = Run { executed: entry.unwrap_or(ExecutionStatus::Not), ..run(prediction.as_ref()) };
+        let Execution { status, is_broken } = execution.unwrap_or_default();
+        let run = Run { executed: entry.unwrap_or(status), is_broken, ..run(prediction.as_ref()) };
         let mut verdict = verdict(task, found.as_ref(), &compared, &run);
         // For the report on predictions that are not whole. A malformed
         // one is still judged by the steps that could be read.
@@ -335,17 +337,43 @@ impl Scoring {
     ///
     /// # Errors
     /// No program can be carried out here.
-    fn found(&self, content: &Literal) -> Result<PredictedPlan, CaseError> {
+    fn found(&self, content: &Literal) -> Result<(PredictedPlan, Execution), CaseError> {
         let (Literal::Text(text), PredictionFormat::Code) = (content, self.settings.format) else {
-            return Ok(PredictedPlan::Nodes(content.to_json()));
+            return Ok((PredictedPlan::Nodes(content.to_json()), Execution::default()));
         };
+        let read = PredictedPlan::Program(text.clone());
         let program = read_python(text).ok().filter(|program| program.plan.is_none());
-        if let (ScoringRules::Ours, Some(run), Some(program)) = (self.settings.mode, &self.programs, program)
-            && let Some(events) = run(&program.text, Arc::new(PretendTools))?
-        {
-            return Ok(PredictedPlan::Calls(made_by(text, &events, |_| true)));
-        }
-        Ok(PredictedPlan::Program(text.clone()))
+        let (ScoringRules::Ours, Some(run), Some(program)) = (self.settings.mode, &self.programs, program)
+        else {
+            return Ok((read, Execution::default()));
+        };
+        let ProgramRun { note, how, events } = run(&program.text, Arc::new(PretendTools))?;
+        Ok(match note {
+            findings::FINE => {
+                let made = made_by(text, &events, |_| true);
+                (PredictedPlan::Calls(made), Execution { status: ExecutionStatus::Fine, is_broken: false })
+            }
+            findings::UNSUPPORTED => {
+                (read, Execution { status: ExecutionStatus::Unsupported, is_broken: false })
+            }
+            _ => {
+                let is_broken = is_broken(&program.text, &how, &events);
+                (read, Execution { status: ExecutionStatus::Faulty, is_broken })
+            }
+        })
+    }
+}
+
+/// What is known of the execution of a finished prediction.
+#[derive(Clone, Copy)]
+struct Execution {
+    status: ExecutionStatus,
+    is_broken: bool,
+}
+
+impl Default for Execution {
+    fn default() -> Self {
+        Self { status: ExecutionStatus::Unknown, is_broken: false }
     }
 }
 
@@ -356,7 +384,8 @@ fn run(prediction: Option<&PlanPrediction>) -> Run<'static> {
         answer: None,
         ended: None,
         class: prediction.is_none().then_some(MISSING),
-        executed: ExecutionStatus::Not,
+        executed: ExecutionStatus::Unknown,
+        is_broken: false,
         faults: [0; 3],
         turns: prediction.and_then(|prediction| prediction.turns).unwrap_or_default(),
         usage: Usage::new(tokens.input, tokens.output),

@@ -21,10 +21,19 @@ pub const NAME: &str = "mnms";
 /// How many passed runs are shown if their tools are real.
 const PASSED_SHOWN: usize = 12;
 
-/// Carries out a program of a finished prediction with these tools, and gives the calls with their results as events;
-/// `None` if the program does not come to its end. An error says why no program can be carried out.
-pub type RunProgram =
-    Arc<dyn Fn(&str, Arc<dyn Toolbox>) -> Result<Option<Vec<Event>>, CaseError> + Send + Sync>;
+/// Carries out a program of a finished prediction with these tools. An error says why no program can be carried out.
+pub type RunProgram = Arc<dyn Fn(&str, Arc<dyn Toolbox>) -> Result<ProgramRun, CaseError> + Send + Sync>;
+
+/// How a program of a finished prediction was carried out.
+#[derive(Debug, Clone)]
+pub struct ProgramRun {
+    /// A note of an execution, from `planproof_plan::findings`.
+    pub note: &'static str,
+    /// How it ended, as a sentence.
+    pub how: String,
+    /// Its calls with their results.
+    pub events: Vec<Event>,
+}
 
 /// The suite of m&m's.
 #[derive(Clone, Default)]
@@ -117,7 +126,7 @@ impl Suite for Mnms {
             ],
             of_run: &[
                 ("plan", "The plan that was read, its steps separated by semicolons."),
-                ("executed", "How carrying it out went: fine, faulty, unsupported or not."),
+                ("executed", "How carrying it out went: fine, faulty, unsupported, not or unknown."),
                 ("turns", "Replies of the model."),
             ],
         }

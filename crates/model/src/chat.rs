@@ -15,14 +15,11 @@ use crate::facts::ServerFacts;
 /// One item of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// Standing instructions.
     System {
-        /// What they say.
         text: String,
     },
     /// What the user says.
     User {
-        /// What they say.
         text: String,
     },
     /// What the model said.
@@ -38,7 +35,6 @@ pub enum Message {
     Tool {
         /// The call it answers.
         id: CallId,
-        /// The answer.
         text: String,
     },
 }
@@ -83,7 +79,6 @@ pub struct ChatRequest {
     pub previous: Option<ReplyId>,
     /// The tools it may call; shared by all turns of a run.
     pub tools: Arc<[Tool]>,
-    /// How to write.
     pub settings: Settings,
 }
 
@@ -97,13 +92,10 @@ impl ChatRequest {
 /// What a model answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatReply {
-    /// Its words.
     pub text: String,
     /// The tools it called, in the order it wrote them.
     pub calls: Vec<ToolCall>,
-    /// Why it stopped.
     pub finish: FinishReason,
-    /// Tokens taken.
     pub usage: Usage,
     /// The id of this reply, if the server stores it ([`Capabilities::server_state`]).
     pub id: Option<ReplyId>,
@@ -114,20 +106,16 @@ pub struct ChatReply {
 /// A part of a reply that is still being written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChatDelta {
-    /// More words.
     Text(String),
     /// A tool call begins.
     CallStart {
         /// Its place among the calls of this reply, from 0.
         index: usize,
-        /// Its id.
         id: CallId,
-        /// The tool's name.
         name: String,
     },
     /// More of a call's arguments.
     CallArguments {
-        /// The call's place.
         index: usize,
         /// The next piece of the text.
         fragment: String,
@@ -138,7 +126,6 @@ pub enum ChatDelta {
     End {
         /// Why the model stopped.
         finish: FinishReason,
-        /// Tokens taken.
         usage: Usage,
         /// The id of the reply, if the server stores it.
         id: Option<ReplyId>,
@@ -192,9 +179,7 @@ pub struct ScoredToken {
 pub struct CompletionReply {
     /// What it wrote, without the prompt.
     pub text: String,
-    /// Why it stopped.
     pub finish: FinishReason,
-    /// Tokens taken.
     pub usage: Usage,
     /// The prompt's tokens, if they were requested; else empty.
     pub prompt_tokens: Vec<ScoredToken>,
@@ -218,7 +203,6 @@ pub enum ModelError {
     /// Nobody answered.
     #[error("cannot reach {url}: {reason}")]
     Unreachable {
-        /// Where.
         url: String,
         /// The operating system's message, and where the URL comes from.
         reason: String,
@@ -226,25 +210,17 @@ pub enum ModelError {
     /// The connection broke after the request was sent, so that the server may have done the work.
     #[error("cannot reach {url}: {reason}")]
     Broken {
-        /// Where.
         url: String,
         /// As for [`Unreachable`](Self::Unreachable).
         reason: String,
     },
     /// No answer in time.
     #[error("{url} did not answer within {limit:?}")]
-    TimedOut {
-        /// Where.
-        url: String,
-        /// The limit.
-        limit: Duration,
-    },
+    TimedOut { url: String, limit: Duration },
     /// The server refused.
     #[error("{url} answered {status}: {message}")]
     Status {
-        /// Where.
         url: String,
-        /// The HTTP status.
         status: u16,
         /// The server's own message, shortened to a line.
         message: String,
@@ -254,7 +230,6 @@ pub enum ModelError {
     /// The model cannot do that.
     #[error("{model} cannot {what}")]
     Unsupported {
-        /// The model's name.
         model: String,
         /// The requested capability, as a phrase that follows "cannot".
         what: &'static str,
@@ -288,7 +263,6 @@ pub enum ModelError {
     /// The server answered, and its answer is no reply: it says that the provider failed, or there is nothing in it.
     #[error("{url} gave no reply: {what}")]
     Failed {
-        /// Where.
         url: String,
         /// What it says, or what is missing.
         what: String,
@@ -296,7 +270,6 @@ pub enum ModelError {
     /// The answer does not follow this protocol.
     #[error("{url} sent an answer that is not understood: {what}")]
     Malformed {
-        /// Where.
         url: String,
         /// What is wrong with it.
         what: String,

@@ -62,7 +62,6 @@ pub enum Standing {
 pub struct CheckLine {
     /// What was asked about, in a word or two.
     pub about: &'static str,
-    /// How it is.
     pub standing: Standing,
     /// What was seen, in one line.
     pub seen: String,
@@ -74,7 +73,6 @@ pub struct CheckLine {
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModelCheck {
-    /// The model.
     pub model: String,
     /// What its server says of itself.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -47,9 +47,7 @@ pub enum Protocol {
     /// OpenAI's chat completions, completions and responses.
     #[default]
     OpenAi,
-    /// Anthropic's messages.
     Anthropic,
-    /// Ollama's chat.
     Ollama,
 }
 

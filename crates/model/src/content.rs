@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize, de};
 /// Text as received: in one piece or in parts.
 #[derive(Debug)]
 pub(crate) enum Content {
-    /// A plain string.
     Whole(String),
     /// The texts of an array of parts. Parts that carry no text (thoughts, citations) are left out.
     Parts(Vec<String>),

@@ -24,15 +24,10 @@ const TEXT_CHARACTERS_MAX: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Software {
-    /// llama.cpp's `llama-server`.
     LlamaCpp,
-    /// vLLM.
     Vllm,
-    /// SGLang.
     Sglang,
-    /// Ollama.
     Ollama,
-    /// LM Studio.
     LmStudio,
 }
 
@@ -79,7 +74,6 @@ impl Software {
 /// What a server says of itself and of a model. `None` is what it does not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerFacts {
-    /// The base URL.
     pub url: String,
     /// The program.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -73,7 +73,6 @@ pub(crate) fn is_loopback_host(host: &str) -> bool {
 pub(crate) enum ReplyForm {
     /// One JSON document.
     Json,
-    /// Server-sent events.
     Events,
 }
 
@@ -99,9 +98,7 @@ pub(crate) struct Identity {
 /// Where a server looks for the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyHeader {
-    /// `authorization: Bearer KEY`.
     Bearer,
-    /// `x-api-key: KEY`.
     ApiKey,
 }
 

@@ -31,7 +31,6 @@ pub use refusals::noting_refusals;
 /// The most that may be spent. `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Most money.
     pub cost_max: Option<Money>,
     /// Most tokens, read and written together.
     pub tokens_max: Option<u64>,

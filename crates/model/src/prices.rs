@@ -159,7 +159,6 @@ pub enum PricesError {
     /// A price makes no sense.
     #[error("the {field} price of {model:?} is {price}; it must be 0 to {PRICE_MAX} {PRICES_UNIT}")]
     Price {
-        /// Of which model.
         model: String,
         /// `input`, `output`, `cached_input` or `cache_write`.
         field: &'static str,
@@ -168,16 +167,10 @@ pub enum PricesError {
     },
     /// A model has two prices.
     #[error("it has two prices for {model:?}")]
-    Twice {
-        /// The model.
-        model: String,
-    },
+    Twice { model: String },
     /// There are none, or too many.
     #[error("it holds {count} prices; there must be 1 to {PRICED_MODELS_MAX}")]
-    Count {
-        /// How many.
-        count: usize,
-    },
+    Count { count: usize },
 }
 
 #[derive(Deserialize)]

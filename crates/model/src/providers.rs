@@ -47,16 +47,11 @@ pub enum ProvidersError {
         "{name:?} is no name of a provider: write 1 to {PROVIDER_NAME_BYTES_MAX} of a-z, 0-9, `-`, `_` and `.`, \
          beginning with a letter, and neither sim nor replay"
     )]
-    Name {
-        /// The name.
-        name: String,
-    },
+    Name { name: String },
     /// A field of a provider cannot be used.
     #[error("the {field} of the provider {name:?} is no {expected}")]
     Field {
-        /// The provider.
         name: String,
-        /// The field.
         field: &'static str,
         /// What it should be.
         expected: &'static str,
@@ -71,17 +66,13 @@ pub enum ProvidersError {
         String::new()
     })]
     Twice {
-        /// The name.
         name: String,
         /// Whether one of them comes with planproof.
         is_shipped: bool,
     },
     /// There are none, or too many.
     #[error("it holds {count} providers; there must be 1 to {PROVIDERS_MAX}")]
-    Count {
-        /// How many.
-        count: usize,
-    },
+    Count { count: usize },
 }
 
 #[derive(Deserialize)]

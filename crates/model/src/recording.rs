@@ -67,36 +67,19 @@ pub struct RecordingNote {
 pub enum RecordingError {
     /// The file cannot be read.
     #[error("cannot read the recording {}: {reason}", path.display())]
-    CannotRead {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    CannotRead { path: PathBuf, reason: String },
     /// The file cannot be written. Everything written before is kept.
     #[error("cannot write the recording {}: {reason}", path.display())]
-    CannotWrite {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    CannotWrite { path: PathBuf, reason: String },
     /// A new recording was to be created, but the file exists.
     #[error("there is a file {} already", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// Another program writes to the file.
     #[error("another program is writing the recording {}: wait for it, or choose another file", path.display())]
-    InUse {
-        /// The file.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// The file is something else.
     #[error("{} is no recording: {what}", path.display())]
     NotARecording {
-        /// The file.
         path: PathBuf,
         /// What it is, or is not.
         what: String,
@@ -106,16 +89,10 @@ pub enum RecordingError {
         "the recording {} was written by another version of planproof: its schema is {found}, this one reads {RECORDING_SCHEMA}",
         path.display()
     )]
-    OtherVersion {
-        /// The file.
-        path: PathBuf,
-        /// Its schema.
-        found: String,
-    },
+    OtherVersion { path: PathBuf, found: String },
     /// An invalid line. A torn last line is no damage.
     #[error("the recording {} is damaged in line {line}: {what}{}", path.display(), what_to_do(*line))]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// Which line, from 1.
         line: u64,
@@ -124,18 +101,10 @@ pub enum RecordingError {
     },
     /// The file is larger than [`RECORDING_BYTES_MAX`].
     #[error("the recording {} is larger than {RECORDING_BYTES_MAX} bytes", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
+    TooLarge { path: PathBuf },
     /// It does not hold exactly one model to replay.
     #[error("the recording {} {what}", path.display())]
-    NoModel {
-        /// The file.
-        path: PathBuf,
-        /// What it holds.
-        what: String,
-    },
+    NoModel { path: PathBuf, what: String },
 }
 
 /// What to do about a recording that is damaged in that line. Later lines refer to earlier ones by number, so they

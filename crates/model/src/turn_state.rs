@@ -46,11 +46,8 @@ pub struct StatePart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StateForm {
-    /// Chat completions.
     Chat,
-    /// OpenAI's responses.
     Responses,
-    /// Anthropic's messages.
     Messages,
 }
 
@@ -58,7 +55,6 @@ pub(crate) enum StateForm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PartOf {
-    /// The message.
     Turn,
     /// Its text, where that is an item or a block of its own; the place of the text if there are no fields.
     Text,

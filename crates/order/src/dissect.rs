@@ -65,7 +65,6 @@ pub enum TrialStep {
     Wordings,
     /// The tasks of a terminal variant that the agent passed, without its wordings.
     Actions,
-    /// The job.
     Topic,
     /// The paragraph, with equivalent constraints.
     Structure,
@@ -105,7 +104,6 @@ impl TrialStep {
 /// One run of the dissection of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Trial {
-    /// What it changes.
     pub step: TrialStep,
     /// Which of that kind, from 1.
     pub number: u32,
@@ -116,7 +114,6 @@ pub struct Trial {
 pub struct TrialRecord {
     /// Index of the failed case in its campaign.
     pub error: u32,
-    /// Which trial.
     pub trial: Trial,
     /// The case for the agent; its id is that of the failed case, a full stop, step, hyphen and number.
     pub case: PlanningCase,
@@ -140,7 +137,6 @@ enum Seen {
 /// What is to be done about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// This trial.
     Try(Trial),
     /// Nothing: the cause is found.
     Found(Cause, Option<Enough>),

@@ -19,7 +19,6 @@ pub struct DrawnCases {
 /// A range of a seed's sequence.
 #[derive(Debug, Clone)]
 pub struct DrawnLevel {
-    /// The first index.
     pub first: u64,
     /// How many there are.
     pub count: u64,

@@ -41,7 +41,6 @@ pub struct InfeasibleReport {
     pub runs: u64,
     /// Runs in which a conflict was reported, right or wrong, and no task done: those that passed.
     pub detected: u64,
-    /// Runs that failed.
     pub failed: u64,
     /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,

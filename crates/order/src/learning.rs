@@ -36,7 +36,6 @@ fn last_words(case: &PlanningCase) -> &'static str {
 /// What a line teaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// What is right.
     Chat,
     /// The right continuation instead of the agent's.
     Preference,
@@ -45,7 +44,6 @@ pub enum Form {
 /// How an agent makes its calls.
 #[derive(Debug, Clone)]
 pub enum Language {
-    /// As calls.
     Calls,
     /// As text of a specification.
     Text(Retracer),
@@ -64,7 +62,6 @@ pub enum LeftOut {
     NotItsLanguage(String),
     /// The trace does not fit the agent's specification.
     OtherSpecification,
-    /// Samples voted.
     Votes,
     /// The case is infeasible, and the agent writes its calls as text, which can only express plans.
     Infeasible,

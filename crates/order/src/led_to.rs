@@ -18,7 +18,6 @@ use crate::{
 /// A campaign of orders whose failures are dissected or shrunk.
 #[derive(Debug, Clone, Copy)]
 pub struct Failed<'a> {
-    /// Its cases.
     pub cases: &'a [Arc<OrderCase>],
     /// What came of its runs.
     pub outcomes: &'a [OrderOutcome],
@@ -29,7 +28,6 @@ pub struct Failed<'a> {
 /// The campaign that another one led to, as stored.
 #[derive(Debug, Clone)]
 pub struct LedTo {
-    /// Its cases.
     pub cases: Vec<PlanningCase>,
     /// What came of its runs.
     pub outcomes: Vec<OrderOutcome>,

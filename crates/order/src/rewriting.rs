@@ -16,9 +16,7 @@ const LIST: &str = include_str!("../prompts/list_constraints.txt");
 /// A model that is asked, with the name under which it is written into cases.
 #[derive(Clone)]
 pub struct NamedModel {
-    /// Its name.
     pub name: String,
-    /// The model.
     pub model: Arc<dyn Model>,
 }
 
@@ -31,7 +29,6 @@ impl fmt::Debug for NamedModel {
 /// Who writes, and who reads what the reader cannot.
 #[derive(Debug, Clone)]
 pub struct Rewriters {
-    /// Writes the paragraphs.
     pub writer: NamedModel,
     /// Lists what a paragraph demands; without it, what the reader cannot read is not kept.
     pub judge: Option<NamedModel>,

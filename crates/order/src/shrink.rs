@@ -40,7 +40,6 @@ pub use run::ShrinkRun;
 pub struct FailureCount {
     /// Runs with the same failure.
     pub failed: u32,
-    /// All runs.
     pub runs: u32,
 }
 
@@ -82,15 +81,9 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TargetRequirement {
     /// One task before another.
-    Before {
-        /// The earlier one.
-        first: String,
-        /// The later one.
-        second: String,
-    },
+    Before { first: String, second: String },
     /// A clock time for a task.
     Clock {
-        /// Which task.
         action: String,
         /// What is demanded of it.
         bound: Bound,

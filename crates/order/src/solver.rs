@@ -9,7 +9,6 @@ use planproof_synth::SolverTimer;
 pub struct SolverMeter {
     /// Number of calls.
     pub calls: u64,
-    /// Their time.
     pub time: Duration,
 }
 

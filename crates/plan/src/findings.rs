@@ -19,6 +19,12 @@ pub const FINE: &str = "fine";
 /// The note of a section with faults.
 pub const FAULTY: &str = "faulty";
 
+/// The words that begin the text of an execution section if the program raised an exception, whose name follows.
+pub const RAISED: &str = "the program raised ";
+
+/// The same if the program reached a limit of the sandbox.
+pub const LIMIT_REACHED: &str = "the program reached the limit of its ";
+
 /// The note of an execution that says nothing about the plan, because the sandbox lacks a feature that the program
 /// uses.
 pub const UNSUPPORTED: &str = "unsupported";

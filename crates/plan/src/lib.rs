@@ -19,6 +19,9 @@
 //! - Marks of the prompts for data of m&m's ([`data_prompts`]).
 //! - The results of the published code for the same ([`original`]).
 
+// What others build on is described to the last field.
+#![warn(missing_docs)]
+
 pub mod data_prompts;
 pub mod entailing;
 mod fault;
@@ -43,7 +46,7 @@ mod write_json;
 
 pub use fault::{ParseFault, ParseProblem, TextPosition};
 pub use plan::{ArgumentValue, Plan, Reference, Step, TextPiece};
-pub use python::{PlanProgram, read_python, to_line, to_python};
+pub use python::{PlanProgram, entry_to_call, read_python, to_line, to_python};
 pub use read_json::{read_json, read_step_json};
 pub use substitute::substitute;
 pub use verify::{

@@ -10,6 +10,6 @@ mod values;
 mod write;
 
 pub(crate) use read::parse_program;
-pub use read::{PlanProgram, read_python};
+pub use read::{PlanProgram, entry_to_call, read_python};
 pub(crate) use straight_line::plan as straight_line_plan;
 pub use write::{to_line, to_python};

@@ -26,19 +26,13 @@ pub const COMPARISON_SCHEMA: &str = "planproof/comparison/v1";
 pub enum CompareError {
     /// A campaign has several cases with the same id.
     #[error("campaign {campaign} has several cases with the id \"{case}\", so they cannot be told apart")]
-    DuplicateCase {
-        /// The campaign.
-        campaign: String,
-        /// The id.
-        case: String,
-    },
+    DuplicateCase { campaign: String, case: String },
     /// The campaigns have no case in common.
     #[error(
         "campaigns {a} and {b} have no case in common{}; run the second agent on the cases of the first: `planproof test \
          AGENT --like {a}`", same_ids(*differing)
     )]
     NothingInCommon {
-        /// The first campaign.
         a: String,
         /// The second one.
         b: String,
@@ -114,9 +108,7 @@ pub struct ComparedApart {
     pub common: u64,
     /// Those with a score in both, which all other fields cover.
     pub scored: u64,
-    /// Success of A.
     pub a: Success,
-    /// Success of B.
     pub b: Success,
     /// Cases that were fixed.
     pub fixed: u64,
@@ -166,7 +158,6 @@ pub struct ComparedCampaign {
 /// Success on a set of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Success {
-    /// Runs that passed.
     pub passed: u64,
     /// Runs with a score.
     pub runs: u64,
@@ -279,11 +270,8 @@ impl CaseChange {
 /// A case that both campaigns have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedCase {
-    /// Its id.
     pub case: String,
-    /// Its size.
     pub size: u32,
-    /// Its change.
     pub change: CaseChange,
     /// The class of its first failure in A; null if it always passed or has no score.
     pub class_a: Option<&'static str>,
@@ -308,13 +296,10 @@ pub struct ComparedCase {
 /// The cases of one size with a score in both.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedSize {
-    /// The size.
     pub size: u32,
     /// Number of cases.
     pub cases: u64,
-    /// Success of A.
     pub a: Success,
-    /// Success of B.
     pub b: Success,
     /// Cases that were fixed.
     pub fixed: u64,

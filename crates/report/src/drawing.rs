@@ -29,7 +29,6 @@ pub enum DrawingError {
     TooLarge {
         /// States of the graph.
         states: usize,
-        /// Transitions between them.
         ways: usize,
     },
     /// The layout library failed.
@@ -37,10 +36,7 @@ pub enum DrawingError {
         "no places were found for the states of this picture (layout-rs: {words}); print the graph with --format dot or \
          --format mermaid"
     )]
-    NotPlaced {
-        /// Its message.
-        words: String,
-    },
+    NotPlaced { words: String },
 }
 
 const STYLE: &str = include_str!("../assets/drawing.css");

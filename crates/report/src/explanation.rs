@@ -1,10 +1,13 @@
 //! A verdict in plain words, for text reports. Texts from the case, the agent and other outside sources are passed
 //! through unchanged; each report escapes them itself.
 
-use planproof_suite::{Content, Explanation, Fact};
+use planproof_suite::{Content, Explanation, Fact, Period};
 
 /// Maximum number of characters in one line of an explanation; a run can have thousands of calls.
 pub(crate) const LINE_CHARACTERS_MAX: usize = 2000;
+
+/// Most lines of one fact below its first one.
+const LINES_BELOW_MAX: usize = 40;
 
 /// A line of an explanation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,18 +19,30 @@ pub struct ExplanationLine {
     pub text: String,
     /// Its end says most, so that it is cut in the middle where there is little room.
     pub keeps_end: bool,
+    /// The lines below it, such as those of a program or the days of a journey: at most [`LINES_BELOW_MAX`], each like
+    /// the text.
+    pub below: Vec<String>,
 }
 
 /// Everything besides class and text, a line each; equal ones in a row are one, with their number.
 pub fn lines(explained: &Explanation) -> Vec<ExplanationLine> {
     let line = |fact: &Fact| {
-        let text = fact.content.to_text();
         let keeps_end = matches!(fact.content, Content::Ends(_));
-        let text = match keeps_end {
-            true => short_in_the_middle(&in_one_line(&text), LINE_CHARACTERS_MAX),
-            false => short(&one_line(&text), LINE_CHARACTERS_MAX),
+        let (first, mut below) = match &fact.content {
+            Content::Code(text) => in_lines(text.lines().map(str::to_owned)),
+            Content::Timeline(periods) => in_lines(periods.iter().map(Period::to_text)),
+            other => (other.to_text(), Vec::new()),
         };
-        ExplanationLine { label: fact.label, text, keeps_end }
+        let text = match keeps_end {
+            true => short_in_the_middle(&in_one_line(&first), LINE_CHARACTERS_MAX),
+            false => short(&one_line(&first), LINE_CHARACTERS_MAX),
+        };
+        for line in &mut below {
+            // Blanks at the beginning are part of a program.
+            let shown: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            *line = short(shown.trim_end(), LINE_CHARACTERS_MAX);
+        }
+        ExplanationLine { label: fact.label, text, keeps_end, below }
     };
     let lines: Vec<ExplanationLine> = explained.facts.iter().map(line).collect();
     let runs = lines.chunk_by(|one, next| one == next).map(|run| match run.len() {
@@ -37,6 +52,16 @@ pub fn lines(explained: &Explanation) -> Vec<ExplanationLine> {
     runs.collect()
 }
 
+/// The first line, and those below it.
+fn in_lines(mut lines: impl Iterator<Item = String>) -> (String, Vec<String>) {
+    let first = lines.next().unwrap_or_default();
+    let mut below: Vec<String> = lines.by_ref().take(LINES_BELOW_MAX).collect();
+    if lines.next().is_some() {
+        below.push("…".to_owned());
+    }
+    (first, below)
+}
+
 /// The text with the marked passages between « and », followed by the lines of the explanation.
 pub(crate) fn full_text(explained: &Explanation) -> String {
     let mut out = String::new();
@@ -44,8 +69,11 @@ pub(crate) fn full_text(explained: &Explanation) -> String {
         out += &if mark.is_some() { format!("«{words}»") } else { words.to_owned() };
     }
     out += "\n\n";
-    for ExplanationLine { label, text, .. } in lines(explained) {
+    for ExplanationLine { label, text, below, .. } in lines(explained) {
         out += &labelled(label, &text);
+        for line in below {
+            out += &format!("{:<9} {line}\n", "");
+        }
     }
     out
 }

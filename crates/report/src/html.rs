@@ -179,7 +179,7 @@ pub fn write_limit(
     let mut page = Page { out };
     page.write(&page::begin(&format!("{}: capability limit", report.campaign.agent)))?;
     page.write(&html! {
-        (summary::head(campaign))
+        (summary::head_of_search(campaign))
         (PreEscaped("<main>"))
         (limit::key_figures(report, campaign))
         (failures::in_short(campaign))

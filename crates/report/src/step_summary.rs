@@ -299,8 +299,11 @@ fn describe(campaign: &ReportedCampaign<'_>, distinct: &DistinctFinding<'_>) -> 
     // Four leading blanks would make it a code block.
     out += paragraph.trim_start();
     out += "\n\n";
-    for ExplanationLine { label, text, .. } in lines(&explained) {
+    for ExplanationLine { label, text, below, .. } in lines(&explained) {
         let _ = writeln!(out, "- {label}: {}", escape(&text));
+        for line in below {
+            let _ = writeln!(out, "  - {}", escape(&line));
+        }
     }
     if let Some(command) = campaign.command_to_see(*case, distinct.finding.repeat) {
         let _ = writeln!(out, "- see it: {}", code(&command));

@@ -69,14 +69,12 @@ pub struct Tables {
     pub topics: Vec<TopicColumn>,
     /// Campaigns that were not dissected.
     pub not_dissected: Vec<NotDissected>,
-    /// The paper's figures.
     pub published: PaperFigures,
 }
 
 /// A row of table 2.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ErrorRow {
-    /// The campaign's id.
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,
@@ -86,9 +84,7 @@ pub struct ErrorRow {
     pub simulated: bool,
     /// Whether the cases are of the time form.
     pub time: bool,
-    /// Runs that ended.
     pub generated: u64,
-    /// Runs that failed.
     pub errors: u64,
     /// Error rate over scored runs with its 95 % interval; null without scored runs.
     pub rate: Option<Rate>,
@@ -105,7 +101,6 @@ pub struct ErrorRow {
 /// A row of table 3 or 6.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassRow {
-    /// The campaign's id.
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,
@@ -127,7 +122,6 @@ pub struct ClassRow {
 /// The paper's figures, with its own names for models and agents.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct PaperFigures {
-    /// The source.
     pub source: &'static str,
     /// The threshold of the limits within which tables 3, 4, 6 and 7 count failures.
     pub threshold: f64,
@@ -150,9 +144,7 @@ pub struct PaperFigures {
 /// A row of the paper's table 2.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PublishedErrors {
-    /// The model.
     pub model: &'static str,
-    /// The agent.
     pub agent: &'static str,
     /// Number of cases.
     pub generated: u64,
@@ -167,7 +159,6 @@ pub struct PublishedErrors {
 /// A column of the paper's table 5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PublishedTopics {
-    /// The model.
     pub model: &'static str,
     /// Topics and the errors they cause.
     pub topics: [(&'static str, u64); 5],

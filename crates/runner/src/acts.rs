@@ -22,7 +22,6 @@ const OF_MATRIX: &str = "planproof matrix 1";
 pub struct Act {
     /// The long name of the option, without hyphens.
     pub option: &'static str,
-    /// Its value.
     pub value: String,
 }
 

@@ -74,11 +74,9 @@ pub struct RequestedCampaign {
 /// What becomes of the model's answers.
 #[derive(Debug, Clone)]
 pub enum Keeping {
-    /// Nothing.
     Nowhere,
     /// They are written to this file.
     Record {
-        /// Which.
         file: PathBuf,
         /// Whether an existing file is overwritten.
         force: bool,

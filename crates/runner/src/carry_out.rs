@@ -78,7 +78,6 @@ pub trait Watch {
 /// A campaign that begins or goes on.
 #[derive(Debug, Clone, Copy)]
 pub struct Begun<'a> {
-    /// Its id.
     pub campaign: &'a str,
     /// How many cases it has.
     pub cases: u64,
@@ -104,7 +103,6 @@ pub struct Complete<'a, 'n> {
     pub outcomes: &'a [Outcome],
     /// Where runs are kept.
     pub writer: Writer,
-    /// Ends it all.
     pub stop: &'a CancellationToken,
     /// What watches over its runs.
     pub supervision: Supervision,

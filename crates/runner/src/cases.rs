@@ -13,9 +13,7 @@ pub const CASES_MAX: u64 = 100_000;
 
 /// Cases, and what it took to make them.
 pub struct Cases {
-    /// Their kind.
     pub suite: Arc<dyn Suite>,
-    /// The cases.
     pub cases: Vec<Arc<dyn Case>>,
     /// Where they come from.
     pub origin: CasesOrigin,

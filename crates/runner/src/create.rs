@@ -21,7 +21,6 @@ use crate::world::World;
 /// Where campaigns are kept.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// The file.
     pub path: PathBuf,
     /// Most pages of 4 KiB that it may take.
     pub pages_max: Option<NonZeroU32>,
@@ -78,7 +77,6 @@ pub fn must_be_no_folder(path: &Path) -> Result<(), RunnerError> {
 pub struct NewRow<'a> {
     /// Whom it is about.
     pub agent: &'a AgentUnderTest,
-    /// On what.
     pub cases: &'a [Arc<dyn Case>],
     /// The line that stands for a case until its first run starts; `None` if all are stored at once.
     pub named: Option<fn(&str) -> String>,

@@ -17,7 +17,6 @@ pub struct FileDigest {
 /// The user's files that an agent is made from, in their current state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MadeFrom {
-    /// Its specifications.
     pub specifications: Vec<FileDigest>,
     /// The words of its judging command that are names of files.
     pub evaluator_files: Vec<FileDigest>,

@@ -290,7 +290,6 @@ pub fn unnumbered(path: &Path, number: u32) -> PathBuf {
 
 /// A matrix that resumes, and its remaining budget.
 pub struct ResumedMatrix {
-    /// Its row.
     pub row: Matrix,
     budgets: Budgets,
     deadline: Option<Instant>,

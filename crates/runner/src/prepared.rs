@@ -26,7 +26,6 @@ use crate::world::Token;
 pub struct Prepared {
     /// Where it is kept.
     pub store: Store,
-    /// What is run.
     pub campaign: Campaign,
     /// The kind of its cases.
     pub suite: Arc<dyn Suite>,
@@ -69,7 +68,6 @@ pub(crate) struct Served {
 
 /// What a replay is held to.
 pub struct Replayed {
-    /// The recording.
     pub recorded: RecordedCampaign,
     pub(crate) models: Vec<Arc<ReplayModel>>,
 }

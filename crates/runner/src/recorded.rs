@@ -18,9 +18,7 @@ use crate::world::World;
 
 /// A recorded campaign.
 pub struct RecordedCampaign {
-    /// The file.
     pub recording: Arc<Recording>,
-    /// What was run.
     pub campaign: CampaignNote,
     /// Whom it is of.
     pub agent: AgentSpec,

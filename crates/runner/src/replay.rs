@@ -26,7 +26,6 @@ use crate::world::World;
 /// A replay that is asked for.
 #[derive(Debug, Clone)]
 pub struct Replay {
-    /// The recording.
     pub file: PathBuf,
     /// The file of what may differ in its requests.
     pub may_differ: Option<PathBuf>,

@@ -25,11 +25,9 @@ use crate::world::{KeyNeeded, World};
 
 /// A campaign from the store, with the request to resume it.
 pub struct Resumed {
-    /// Its row.
     pub row: CampaignRow,
     /// The kind of its cases.
     pub suite: Arc<dyn Suite>,
-    /// Its cases.
     pub cases: Vec<Arc<dyn Case>>,
     /// Its agent, if the user has named it again: what is stored may lack a key.
     pub agent: Option<AgentSpec>,

@@ -21,13 +21,11 @@ use crate::options::StoredOptions;
 
 /// A campaign read back in full.
 pub struct StoredCampaign {
-    /// Its row.
     pub row: CampaignRow,
     /// The kind of its cases.
     pub suite: Arc<dyn Suite>,
     /// What was kept of it.
     pub options: StoredOptions,
-    /// Its cases.
     pub cases: Vec<Arc<dyn Case>>,
     /// The finished runs, judged again from their traces.
     pub outcomes: Vec<Outcome>,

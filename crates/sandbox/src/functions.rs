@@ -20,7 +20,6 @@ pub struct ProgramCall {
 pub struct CallError {
     /// The name of a builtin exception, such as `TypeError`; any other name becomes `RuntimeError`.
     pub kind: String,
-    /// Its message.
     pub message: String,
 }
 

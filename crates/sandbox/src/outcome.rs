@@ -8,7 +8,6 @@ use serde_json::Value;
 /// The outcome of a program. All its behaviour ends here and never in an `Err`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProgramOutcome {
-    /// How it ended.
     pub end: ProgramEnd,
     /// Its output, as far as it was received: output that a killed worker had not sent is lost.
     pub printed: String,
@@ -42,10 +41,7 @@ pub enum ProgramEnd {
         found: String,
     },
     /// The worker died for a reason other than the limits.
-    Crashed {
-        /// What is known.
-        how: String,
-    },
+    Crashed { how: String },
 }
 
 /// What an entry point returned.

@@ -15,7 +15,6 @@ pub const WORKER_ARGUMENT: &str = "__python-worker";
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToWorker {
-    /// Run a program.
     Run(Box<Run>),
     /// The result of the call that the worker waits for.
     Result(Value),
@@ -23,7 +22,6 @@ pub(crate) enum ToWorker {
     Raise {
         /// The name of a builtin exception.
         kind: String,
-        /// Its message.
         message: String,
     },
 }

@@ -34,9 +34,7 @@ const RUNS_PER_WORKER_MAX: u32 = 1000;
 /// How a worker is started: a program that calls [`worker::main`](crate::worker::main).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerCommand {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
 }
 
@@ -61,16 +59,10 @@ impl WorkerCommand {
 pub enum SandboxError {
     /// The system does not start it.
     #[error("the Python worker {} cannot be started: {source}", program.display())]
-    Start {
-        /// The worker's program.
-        program: PathBuf,
-        /// The system's word.
-        source: io::Error,
-    },
+    Start { program: PathBuf, source: io::Error },
     /// It was started, and is no worker.
     #[error("the Python worker {} does not get ready: {how}", program.display())]
     NotReady {
-        /// The worker's program.
         program: PathBuf,
         /// What it did instead.
         how: String,

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use planproof_spec::rules::search::{self, Found};
-use planproof_spec::rules::{RuleSet, read_tests};
+use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
+use planproof_spec::rules::{CallableTool, RuleSet, calls_of, read_tests};
 use planproof_suite::runs::refuse_schema;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
@@ -127,54 +127,71 @@ impl Scenario {
     /// A shortest session of a right agent.
     pub(crate) fn right(&self) -> &Found {
         self.right.get_or_init(|| {
-            let names: Vec<String> = match &self.line.only {
-                Some(only) => only.clone(),
-                None => self.tools.iter().map(|tool| tool.tool.name.clone()).collect(),
-            };
-            let find = |name: &str| self.tools.iter().find(|tool| tool.tool.name == name);
-            let complete = |name: &str, arguments: Value| {
-                let mut whole =
-                    find(name).map(|tool| sample_arguments(&tool.tool.input_schema)).unwrap_or_default();
-                if let Value::Object(given) = arguments {
-                    whole.extend(given);
-                }
-                Value::Object(whole)
-            };
-            let outcome = |name: &str, arguments: &Value| {
-                find(name).map_or_else(|| Err(Value::Null), |tool| tool.answer(arguments))
-            };
-            search::satisfying(&self.rules, &names, &self.given_arguments(), complete, outcome)
+            let all: Vec<usize> = (0..self.rules.rules().len()).collect();
+            let calls = self.possible_calls(self.line.only.as_deref());
+            let wanted = WantedSession { holds: &all, ..WantedSession::default() };
+            match search::session_of_calls(&self.rules, &calls, wanted) {
+                // A tool that nobody here knows how to call may be what a right session needs.
+                Found::None if !self.uncalled(&calls).is_empty() => Found::TooMany,
+                found => found,
+            }
         })
     }
 
-    /// Arguments that the author of the case had in mind: those that lines of the world ask for, and values in its
-    /// results that a rule has another call take.
-    fn given_arguments(&self) -> Vec<(String, Value)> {
-        let mut given = Vec::new();
-        for tool in &*self.tools {
-            for tests in tool.tests() {
-                given.push((tool.tool.name.clone(), search::arguments_for(tests)));
-            }
-        }
-        let lines = given.clone();
-        let results = |name: &str| {
-            let tool = self.tools.iter().find(|tool| tool.tool.name == name);
-            tool.into_iter().flat_map(|tool| &tool.tool.answers).filter_map(|answer| answer.returns.clone())
+    /// The tools that may be called and of which none of these calls is: no arguments are known that they take.
+    pub(crate) fn uncalled(&self, calls: &[SampleCall]) -> Vec<&str> {
+        let names = self.tools.iter().map(|tool| tool.tool.name.as_str());
+        names
+            .filter(|name| self.line.only.as_ref().is_none_or(|only| only.iter().any(|other| other == name)))
+            .filter(|name| calls.iter().all(|call| call.tool != *name))
+            .collect()
+    }
+
+    /// Calls to look for sessions among, of these tools, or else of all. No right agent makes a call that its tool
+    /// refuses, so there is none.
+    pub(crate) fn possible_calls(&self, only: Option<&[String]>) -> Vec<SampleCall> {
+        let find = |name: &str| self.tools.iter().find(|tool| tool.tool.name == name);
+        let done = json!("done");
+        let results: Vec<Vec<Value>> = self
+            .tools
+            .iter()
+            .map(|AnsweringTool { tool, .. }| match tool.answers.is_empty() {
+                true => vec![done.clone()],
+                false => tool.answers.iter().filter_map(|answer| answer.returns.clone()).collect(),
+            })
+            .collect();
+        let callable = self.tools.iter().zip(&results).map(|(tool, results)| CallableTool {
+            name: &tool.tool.name,
+            lines: tool.tests(),
+            results,
+        });
+        let is_allowed = |name: &str| only.is_none_or(|only| only.iter().any(|other| other == name));
+        let callable: Vec<CallableTool<'_>> = callable.collect();
+        let complete = |name: &str, arguments: Value| {
+            let tool = find(name)?;
+            let sampled = Value::Object(sample_arguments(&tool.tool.input_schema));
+            let whole = search::joined(&sampled, &arguments);
+            tool.takes(&whole).is_ok().then_some(whole)
         };
-        for (call, argument, from, value) in self.rules.flows() {
-            for result in results(from) {
-                for taken in planproof_spec::rules::targets(&result, value) {
-                    let mut arguments = json!({});
-                    search::put(&mut arguments, argument, taken.clone());
-                    // A line of the world may ask for more of the same call.
-                    let of_call = lines.iter().filter(|(name, _)| name == call);
-                    given
-                        .extend(of_call.map(|(name, line)| (name.clone(), search::joined(line, &arguments))));
-                    given.push((call.to_owned(), arguments));
-                }
-            }
+        let outcome = |name: &str, arguments: &Value| {
+            find(name).map_or_else(|| Err(Value::Null), |tool| tool.answer(arguments))
+        };
+        let mut calls = calls_of(&self.rules, &callable, complete, outcome);
+        calls.retain(|call| is_allowed(&call.tool));
+        calls
+    }
+
+    /// The same calls with every outcome that the rules tell apart, as if the world had all of them.
+    pub(crate) fn in_any_world(&self, calls: &[SampleCall]) -> Vec<SampleCall> {
+        let mut free = Vec::new();
+        for call in calls {
+            free.push(call.clone());
+            let outcomes = search::outcomes_of(&self.rules, &call.tool);
+            free.extend(
+                outcomes.into_iter().map(|outcome| SampleCall { outcome: Some(outcome), ..call.clone() }),
+            );
         }
-        given
+        free
     }
 
     /// The place of some words in the query, in characters.

@@ -4,26 +4,59 @@ use std::collections::BTreeSet;
 
 use planproof_spec::rules::search::Found;
 use planproof_spec::rules::tree::{self, Kind, Node};
-use planproof_spec::rules::{RuleSet, RulesPlace};
+use planproof_spec::rules::{RuleSet, RulesPlace, rule_value};
 use planproof_suite::{CaseError, Data};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
 use crate::limits::{CASES_MAX, TOOLS_MAX};
+use crate::listed::listed_tools;
 use crate::suite::ReadFile;
 use crate::world::{Answer, WorldTool};
 
 /// The name of the format, as the files have it.
 pub const SCHEMA: &str = "planproof/scenario/v1";
 
+/// A JSON Schema of the files, for editors. It knows the keys and their types; [`Scenarios`](crate::Scenarios) knows
+/// more.
+pub const JSON_SCHEMA: &str = include_str!("../data/scenario.schema.json");
+
 /// The keys of an expectation that are those of rules.
 const DEMANDS: [&str; 9] =
     ["requires", "followed-by", "never-after", "never", "at-most", "at-least", "last", "takes", "formula"];
 
-/// Reads the cases of a file.
-pub(crate) fn read(data: Data<'_>, read_file: Option<&ReadFile>) -> Result<Vec<Scenario>, CaseError> {
+/// A case and the places of what it demands.
+pub(crate) struct Placed {
+    pub(crate) case: Scenario,
+    pub(crate) place: RulesPlace,
+    /// Those of all its rules: the file's, then what is expected. [`None`]: the rule stands in another file.
+    pub(crate) places: Vec<Option<RulesPlace>>,
+    /// That of the list of tools which alone may be called.
+    pub(crate) only: Option<RulesPlace>,
+}
+
+/// Reads the cases of a file, whether they can be satisfied or not.
+pub(crate) fn read_all(data: Data<'_>, read_file: Option<&ReadFile>) -> Result<Vec<Placed>, CaseError> {
     let reader = Reader { file: data.file, read_file };
     reader.file(data.text)
+}
+
+/// Reads the cases of a file, each with its right session.
+pub(crate) fn read(data: Data<'_>, read_file: Option<&ReadFile>) -> Result<Vec<Scenario>, CaseError> {
+    let reader = Reader { file: data.file, read_file };
+    let measured = |Placed { case, place, .. }: Placed| match case.right() {
+        // A case that is too large to search is run all the same; its right session is not known.
+        Found::Session(_) | Found::TooMany => Ok(case.measured()),
+        Found::None => {
+            let what = format!(
+                "case `{}` cannot be satisfied: no session of these tools in this world holds all that is expected; \
+                 `planproof scenario check` names what is to blame",
+                case.line.id
+            );
+            Err(reader.fault(place, what))
+        }
+    };
+    reader.file(data.text)?.into_iter().map(measured).collect()
 }
 
 struct Reader<'a> {
@@ -35,8 +68,17 @@ struct Reader<'a> {
 struct Common {
     tools: Vec<WorldTool>,
     rules: Vec<Value>,
+    places: Vec<Option<RulesPlace>>,
     aliases: Map<String, Value>,
     shown: bool,
+}
+
+/// What is expected of a case, as far as it has been read.
+#[derive(Default)]
+struct Expected {
+    rules: Vec<Expectation>,
+    places: Vec<Option<RulesPlace>>,
+    only: Option<(Vec<String>, RulesPlace)>,
 }
 
 type Entries<'n> = &'n [(String, RulesPlace, Node)];
@@ -78,7 +120,7 @@ impl Reader<'_> {
         })
     }
 
-    fn file(&self, text: &str) -> Result<Vec<Scenario>, CaseError> {
+    fn file(&self, text: &str) -> Result<Vec<Placed>, CaseError> {
         let root = tree::read(text).map_err(|fault| CaseError::new(format!("{}:{fault}", self.file)))?;
         let entries = self.map(&root, "the file", &["schema", "tools", "rules", "shown", "cases"])?;
         match get(entries, "schema") {
@@ -102,7 +144,11 @@ impl Reader<'_> {
             None => (Vec::new(), Map::new()),
         };
         let shown = get(entries, "shown").map_or(Ok(true), |node| self.flag(node, "`shown`"))?;
-        let common = Common { tools, rules, aliases, shown };
+        let places = match get(entries, "rules").map(|node| &node.kind) {
+            Some(Kind::List(items)) => items.iter().map(|item| Some(item.place)).collect(),
+            _ => vec![None; rules.len()],
+        };
+        let common = Common { tools, rules, places, aliases, shown };
         let cases = get(entries, "cases");
         let cases = cases.ok_or_else(|| self.fault(root.place, "the file has no `cases`; list them"))?;
         let items = self.list(cases, "`cases`")?;
@@ -138,17 +184,23 @@ impl Reader<'_> {
     /// The rules of the file, or of one that it names, with their aliases.
     fn rules(&self, node: &Node) -> Result<(Vec<Value>, Map<String, Value>), CaseError> {
         if let Kind::List(items) = &node.kind {
-            for item in items {
-                self.rule(item, &item.value())?;
-            }
-            return Ok((items.iter().map(Node::value).collect(), Map::new()));
+            let rules: Vec<Value> = items.iter().map(rule_value).collect();
+            items.iter().zip(&rules).try_for_each(|(item, rule)| self.rule(item, rule))?;
+            return Ok((rules, Map::new()));
         }
         let text = self.named_file(node, "`rules`")?;
         RuleSet::read(&text)
             .map_err(|faults| self.fault(node.place, format!("the rules cannot be used: {}", faults[0])))?;
-        let value = tree::read(&text).map(|root| root.value()).unwrap_or_default();
-        let rules = value.get("rules").and_then(Value::as_array).cloned().unwrap_or_default();
-        let aliases = value.get("aliases").and_then(Value::as_object).cloned().unwrap_or_default();
+        let root = tree::read(&text).map_err(|fault| self.fault(node.place, fault.to_string()))?;
+        let Kind::Map(entries) = &root.kind else { return Ok((Vec::new(), Map::new())) };
+        let rules = match get(entries, "rules").map(|node| &node.kind) {
+            Some(Kind::List(items)) => items.iter().map(rule_value).collect(),
+            _ => Vec::new(),
+        };
+        let aliases = match get(entries, "aliases").map(Node::value) {
+            Some(Value::Object(aliases)) => aliases,
+            _ => Map::new(),
+        };
         Ok((rules, aliases))
     }
 
@@ -170,9 +222,11 @@ impl Reader<'_> {
             }
             _ => {
                 let text = self.named_file(node, "`tools`")?;
-                let tools =
-                    listed_tools(&text).map_err(|what| self.fault(node.place, format!("`tools`: {what}")))?;
-                (node.place, tools)
+                let fail = |what: String| self.fault(node.place, format!("`tools`: {what}"));
+                let value: Value = serde_json::from_str(&text)
+                    .map_err(|error| fail(format!("the file is not JSON: {error}")))?;
+                let tools = listed_tools(&value).map_err(fail)?;
+                (node.place, tools.into_iter().map(WorldTool::from).collect())
             }
         };
         let mut names = BTreeSet::new();
@@ -242,7 +296,7 @@ impl Reader<'_> {
         Ok(object_schema(properties, required))
     }
 
-    fn case(&self, node: &Node, common: &Common, ids: &mut BTreeSet<String>) -> Result<Scenario, CaseError> {
+    fn case(&self, node: &Node, common: &Common, ids: &mut BTreeSet<String>) -> Result<Placed, CaseError> {
         let entries = self.map(node, "a case", &["id", "query", "world", "expect"])?;
         let needed = |key: &str| {
             get(entries, key).ok_or_else(|| self.fault(node.place, format!("the case has no `{key}`")))
@@ -256,14 +310,26 @@ impl Reader<'_> {
         if let Some(world) = get(entries, "world") {
             self.world(world, &mut tools)?;
         }
-        let (mut expect, mut only) = (Vec::new(), None);
-        for (number, item) in self.list(needed("expect")?, "`expect`")?.iter().enumerate() {
-            self.expectation(item, number + 1, &query, &tools, &mut expect, &mut only)?;
+        let mut expected = Expected::default();
+        let expect = needed("expect")?;
+        // Where all expectations stand in comments, nothing is left but the key.
+        let items = match expect.kind {
+            Kind::Scalar(Value::Null) => &[],
+            _ => self.list(expect, "`expect`")?,
+        };
+        for (number, item) in items.iter().enumerate() {
+            self.expectation(item, number + 1, &query, &tools, &mut expected)?;
         }
+        let Expected { rules: expect, places, only } = expected;
         if expect.is_empty() && common.rules.is_empty() {
-            return Err(self.fault(node.place, format!("nothing is expected in case `{id}`")));
+            let what = format!(
+                "nothing is expected in case `{id}`: write what is, or take proposals out of the comments"
+            );
+            return Err(self.fault(node.place, what));
         }
         let Common { rules, aliases, shown, .. } = common;
+        let places = common.places.iter().copied().chain(places).collect();
+        let (only, place_of_only) = only.unzip();
         let line = CaseLine {
             schema: CASE_SCHEMA.to_owned(),
             id,
@@ -277,18 +343,7 @@ impl Reader<'_> {
             only,
         };
         let case = Scenario::new(line).map_err(|error| self.fault(node.place, error.to_string()))?;
-        match case.right() {
-            // A case that is too large to search is run all the same; its right session is not known.
-            Found::Session(_) | Found::TooMany => Ok(case.measured()),
-            Found::None => {
-                let what = format!(
-                    "case `{}` cannot be satisfied: no session of these tools in this world holds all that is expected; \
-                     look for two expectations that contradict, or a result that the world does not have",
-                    case.line.id
-                );
-                Err(self.fault(node.place, what))
-            }
-        }
+        Ok(Placed { case, place: node.place, places, only: place_of_only })
     }
 
     /// `{get_order: [{where: {...}, returns: ...}, {fails: "..."}]}`
@@ -329,12 +384,34 @@ impl Reader<'_> {
         number: usize,
         query: &str,
         tools: &[WorldTool],
-        expect: &mut Vec<Expectation>,
-        only: &mut Option<Vec<String>>,
+        expected: &mut Expected,
     ) -> Result<(), CaseError> {
         let known: Vec<&str> =
             ["do", "only", "with", "words", "id", "why", "per"].into_iter().chain(DEMANDS).collect();
         let entries = self.map(node, "an expectation", &known)?;
+        let asked: Vec<&str> = entries.iter().map(|(key, ..)| key.as_str()).collect();
+        let asks = |key: &&&str| ["do", "with"].contains(*key) || DEMANDS.contains(*key);
+        let demanded: Vec<&str> = asked.iter().filter(asks).copied().collect();
+        let demand = match demanded.as_slice() {
+            [one] => *one,
+            [] => {
+                let what =
+                    format!("the expectation demands nothing; write `do`, `with`, {}", DEMANDS.join(", "));
+                return Err(self.fault(node.place, what));
+            }
+            several => {
+                let what = format!("the expectation has `{}`; write one for each", several.join("`, `"));
+                return Err(self.fault(node.place, what));
+            }
+        };
+        let of_rules = ["why", "per"];
+        let misplaced = entries.iter().find(|(key, ..)| match key.as_str() {
+            "only" => demand != "do",
+            key => of_rules.contains(&key) && !DEMANDS.contains(&demand),
+        });
+        if let Some((key, place, _)) = misplaced {
+            return Err(self.fault(*place, format!("`{key}` has no meaning beside `{demand}`; leave it out")));
+        }
         let words = get(entries, "words").map(|node| self.text(node, "`words`")).transpose()?;
         if let Some(words) = words.filter(|words| !query.contains(words)) {
             let what = format!("the query does not say `{words}`: copy its words as they are");
@@ -347,7 +424,8 @@ impl Reader<'_> {
         };
         let mut add = |rule: Value| -> Result<(), CaseError> {
             self.rule(node, &rule)?;
-            expect.push(Expectation { rule, words: words.clone() });
+            expected.rules.push(Expectation { rule, words: words.clone() });
+            expected.places.push(Some(node.place));
             Ok(())
         };
         if let Some(listed) = get(entries, "do") {
@@ -363,20 +441,23 @@ impl Reader<'_> {
                 add(json!({"id": format!("{id}: {name}"), "at-least": {"done": name, "times": 1}}))?;
             }
             if get(entries, "only").map_or(Ok(false), |node| self.flag(node, "`only`"))? {
-                *only = Some(names);
+                expected.only = Some((names, node.place));
             }
             return Ok(());
         }
         if let Some(with) = get(entries, "with") {
-            let mut event = with.value();
-            event["times"] = json!(1);
+            let event = self.map(with, "`with`", &["call", "done", "failed", "where", "result", "error"])?;
+            let mut event: Map<String, Value> =
+                event.iter().map(|(key, _, node)| (key.clone(), node.value())).collect();
+            event.insert("times".to_owned(), json!(1));
             return add(json!({"id": id, "at-least": event}));
         }
-        let mut rule = Map::from_iter([("id".to_owned(), Value::from(id))]);
-        for (key, _, node) in entries.iter().filter(|(key, ..)| key != "id" && key != "words") {
-            rule.insert(key.clone(), node.value());
+        let mut rule = rule_value(node);
+        if let Value::Object(rule) = &mut rule {
+            rule.remove("words");
+            rule.insert("id".to_owned(), Value::from(id));
         }
-        add(Value::Object(rule))
+        add(rule)
     }
 }
 
@@ -391,26 +472,4 @@ fn object_schema(properties: Map<String, Value>, required: Vec<Value>) -> Map<St
         ("required".to_owned(), required.into()),
         ("additionalProperties".to_owned(), false.into()),
     ])
-}
-
-/// The tools of a JSON file: a list, or the answer of an MCP server to `tools/list`.
-fn listed_tools(text: &str) -> Result<Vec<WorldTool>, String> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| format!("the file is not JSON: {error}"))?;
-    let list = value.as_array().or_else(|| value.get("tools")?.as_array());
-    let list = list.ok_or("the file has no list of tools: [{\"name\": ..., \"input_schema\": {...}}]")?;
-    let tool = |(number, tool): (usize, &Value)| {
-        let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| format!("tool {} has no name", number + 1))?;
-        let schema = ["input_schema", "inputSchema"].iter().find_map(|key| tool.get(key)?.as_object());
-        let schema = schema.ok_or_else(|| format!("tool {name} has no `input_schema`"))?;
-        let description = tool.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(WorldTool {
-            name: name.to_owned(),
-            description,
-            input_schema: schema.clone(),
-            answers: Vec::new(),
-        })
-    };
-    list.iter().enumerate().map(tool).collect()
 }

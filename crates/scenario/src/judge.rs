@@ -86,7 +86,6 @@ pub struct ScenarioDetail {
 /// What became of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleOutcome {
-    /// Its id.
     pub id: String,
     /// Whether it was held when the run ended.
     pub held: bool,
@@ -97,9 +96,7 @@ pub struct RuleOutcome {
 /// A call of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MadeCall {
-    /// The tool.
     pub tool: String,
-    /// Its arguments, shortened.
     pub arguments: String,
     /// Its result; `None` if there is none.
     pub result: Option<String>,
@@ -119,7 +116,7 @@ fn class_of(rule: &CallRule) -> &'static str {
 }
 
 /// The id of what `only` demands.
-const ONLY: &str = "only";
+pub(crate) const ONLY: &str = "only";
 
 /// Judges a run of a case.
 pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscored> {

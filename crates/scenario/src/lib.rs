@@ -32,12 +32,17 @@
 //!
 //! # Files
 //!
-//! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`). Its tools answer as
-//! the world says (`world.rs`), a run is judged (`judge.rs`), and the suite registers it all (`suite.rs`).
+//! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`) and can be looked at
+//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`), a run is judged (`judge.rs`),
+//! and the suite registers it all (`suite.rs`). First files are drafted from tools and from recorded sessions
+//! (`draft.rs`).
 
 mod case;
+mod draft;
 mod file;
 mod judge;
+mod listed;
+mod review;
 mod suite;
 mod world;
 
@@ -49,6 +54,12 @@ pub mod limits {
     pub const CASES_MAX: usize = 10_000;
     /// Tools of a case.
     pub const TOOLS_MAX: usize = 256;
+    /// Demands of a case whose relations are looked for.
+    pub const DEMANDS_REVIEWED_MAX: usize = 100;
+    /// Lines of the world that are made for a tool of a recorded session.
+    pub const DRAFT_LINES_MAX: usize = 100;
+    /// Words of an argument that a line of such a world asks for. A longer one is a wording, which agents choose.
+    pub const DRAFT_WORDS_MAX: usize = 4;
     /// Calls that a verdict keeps. All are counted.
     pub const CALLS_KEPT_MAX: usize = 100;
     /// Characters of a call's arguments, and of its result, in a verdict.
@@ -58,6 +69,9 @@ pub mod limits {
 }
 
 pub use case::{CASE_SCHEMA, Scenario};
-pub use file::SCHEMA;
+pub use draft::{GoodSession, KnownCase, draft_of_cases, draft_of_sessions, draft_of_tools};
+pub use file::{JSON_SCHEMA, SCHEMA};
 pub use judge::{ScenarioDetail, VERDICT_SCHEMA};
+pub use listed::listed_tools;
+pub use review::{CaseBlame, CaseDemand, CaseOddity, CaseReview};
 pub use suite::{NAME, Scenarios};

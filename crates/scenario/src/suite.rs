@@ -6,6 +6,7 @@ use std::sync::Arc;
 use planproof_suite::{Case, CaseError, CaseSelection, ClassInfo, Data, FlagInfo, SizeUnit, Suite};
 
 use crate::case::Scenario;
+use crate::review::{self, CaseReview};
 use crate::{file, judge};
 
 /// The suite's name.
@@ -32,6 +33,17 @@ impl Scenarios {
     #[must_use]
     pub fn with_files(self, read: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static) -> Self {
         Self { read_file: Some(Arc::new(read)) }
+    }
+
+    /// Looks at the cases of a file before anything runs: whether each can be satisfied, and what is odd about it.
+    /// Takes a few searches for each of its demands, each bounded by
+    /// [`RULE_SEARCH_MAX`](planproof_spec::limits::RULE_SEARCH_MAX) sessions.
+    ///
+    /// # Errors
+    /// The file is no file of scenarios.
+    pub fn review(&self, data: Data<'_>) -> Result<Vec<CaseReview>, CaseError> {
+        let cases = file::read_all(data, self.read_file.as_ref())?;
+        Ok(cases.into_iter().map(review::review).collect())
     }
 }
 

@@ -67,9 +67,14 @@ impl AnsweringTool {
         &self.tests
     }
 
+    /// Whether its schema allows these arguments, or what is wrong with them.
+    pub(crate) fn takes(&self, arguments: &Value) -> Result<(), String> {
+        SCHEMAS.check(&self.tool.input_schema, arguments)
+    }
+
     /// What the tool answers to these arguments.
     pub(crate) fn answer(&self, arguments: &Value) -> Result<Value, Value> {
-        if let Err(what) = SCHEMAS.check(&self.tool.input_schema, arguments) {
+        if let Err(what) = self.takes(arguments) {
             return Err(Value::from(format!("invalid arguments: {what}")));
         }
         let done = || Value::from("done");

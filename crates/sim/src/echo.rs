@@ -26,7 +26,6 @@ enum Echo {
     LastParagraph,
     /// The last line of the request.
     LastLine,
-    /// Everything.
     All,
     /// Whatever looks like a form to fill in: texts in quotes, brackets, braces or fences, one a line.
     Notation,

@@ -11,7 +11,6 @@ use crate::planted::PlantedFault;
 /// In text, the calls are those of the tool-calling form if query, tools and seed are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SimKind {
-    /// Nothing.
     Perfect,
     /// None, and it writes several calls in one reply: for half of the requests its whole plan, for the others those
     /// that may be made now in any order. In the time form, where the next call depends on how long a task took, it

@@ -6,7 +6,6 @@ pub(crate) const ALL_DONE: &str = "All tasks are done.";
 /// One turn. Small, because the scripts of thousands of runs are kept at once: tools are identified by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Call a tool.
     Call {
         /// Its place among the request's tools.
         tool: u16,
@@ -17,14 +16,12 @@ pub(crate) enum Step {
         /// The sentences that it reports, a bit for each; none if it is not a report.
         sentences: u64,
     },
-    /// Finish.
     Say(&'static str),
 }
 
 /// How a call is written wrongly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slip {
-    /// Not at all.
     None,
     /// With a name that no tool has.
     WrongName,

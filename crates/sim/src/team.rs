@@ -16,7 +16,6 @@ const ANSWER_CHARACTERS_MAX: usize = 1_000;
 
 /// A request to a member of a team.
 pub(crate) struct Request<'r> {
-    /// Who is asked.
     pub(crate) role: Role,
     text: &'r str,
 }

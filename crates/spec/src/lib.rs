@@ -109,6 +109,9 @@
 //! (`rules/session.rs`), their definitions (`rules/textbook.rs`), sessions that show what they mean
 //! (`rules/search.rs`), what is odd about them (`rules/review.rs`), and their words (`rules/words.rs`).
 
+// What others build on is described to the last field.
+#![warn(missing_docs)]
+
 mod automaton;
 mod diagnostic;
 mod distance;

@@ -48,5 +48,11 @@ pub const RULE_VALUES_MAX: usize = 100_000;
 pub const RULE_FORESIGHT_MAX: usize = 10_000;
 /// Sessions looked at in a search for one that violates a rule.
 pub const RULE_SEARCH_MAX: usize = 5_000;
+/// Calls of one tool of which right sessions are put together.
+pub const RULE_CALLS_MAX: usize = 200;
+/// Arguments of one tool that are tried to find them.
+pub const RULE_CALLS_TRIED_MAX: usize = 20_000;
+/// Values that are tried at one place of the arguments.
+pub const RULE_PLACE_VALUES_MAX: usize = 40;
 /// Rules whose relations are looked for.
 pub const RULES_REVIEWED_MAX: usize = 100;

@@ -32,6 +32,7 @@
 //! The language is documented in `docs/rules.md`. [`textbook`] has the definitions as they stand there, as the twin of
 //! the automata; [`search`] finds sessions that violate rules.
 
+mod calls;
 mod compile;
 mod foresight;
 mod read;
@@ -49,7 +50,8 @@ use serde_json::Value;
 
 use crate::{Pattern, Requirement};
 
-pub use read::read_tests;
+pub use calls::{CallableTool, calls_of};
+pub use read::{read_tests, rule_value};
 pub use recorded::{RecordedEvent, RuleEnd, arguments_of, outcome_of, session_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
 pub use session::{RuleVerdict, Session, TooManyValues, targets};
@@ -183,18 +185,6 @@ impl RuleSet {
     /// The rules, in the order of the file.
     pub fn rules(&self) -> &[CallRule] {
         &self.rules
-    }
-
-    /// For each rule by which calls take a value from results: the calls' tool, the argument, the results' tool, and
-    /// where the value stands in them. Rules for any tool are left out.
-    pub fn flows(&self) -> impl Iterator<Item = (&str, &Pointer, &str, &Pointer)> {
-        self.rules.iter().filter_map(|rule| match &rule.demand {
-            RuleDemand::Takes { event, argument, from, value } => {
-                let (to, from) = (event.tools.as_ref()?.written(), from.tools.as_ref()?.written());
-                Some((to, argument, from, value))
-            }
-            _ => None,
-        })
     }
 
     /// The names of tools in these rules that are not among `known`, with the nearest known name. An entry of `known`

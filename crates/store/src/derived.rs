@@ -8,7 +8,6 @@ use crate::{CampaignRow, NewCampaign, NewCase, Store, StoreError};
 /// A case that is added to a campaign while it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DerivedCase {
-    /// The case.
     pub case: NewCase,
     /// Where it comes from, as JSON; stored unchanged.
     pub origin: String,

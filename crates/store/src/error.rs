@@ -15,18 +15,10 @@ use crate::{RunId, StoreLimits};
 pub enum StoreError {
     /// The file cannot be opened or created.
     #[error("cannot open the run store {}: {reason}", path.display())]
-    CannotOpen {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    CannotOpen { path: PathBuf, reason: String },
     /// The file is not a run store.
     #[error("{} is not a planproof run store: choose another file", path.display())]
-    NotAStore {
-        /// The file.
-        path: PathBuf,
-    },
+    NotAStore { path: PathBuf },
     /// The file has the mark of a run store, but not its tables: something was added, removed or exchanged. Nothing of
     /// it was read.
     #[error(
@@ -34,21 +26,14 @@ pub enum StoreError {
          a query do anything. Undo the change, or use a copy from a source that you trust",
         path.display()
     )]
-    Altered {
-        /// The file.
-        path: PathBuf,
-        /// What is different.
-        what: String,
-    },
+    Altered { path: PathBuf, what: String },
     /// A newer planproof wrote the file.
     #[error(
         "the run store {} has schema version {found}, this planproof knows up to {supported}: use a newer planproof",
         path.display()
     )]
     Newer {
-        /// The file.
         path: PathBuf,
-        /// Its schema version.
         found: i64,
         /// The newest version this program knows.
         supported: i64,
@@ -59,12 +44,7 @@ pub enum StoreError {
          `sqlite3 FILE .recover` finds",
         path.display()
     )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// The latest commits are in a log beside the file, and SQLite cannot read that log in a folder that is not
     /// writable.
     #[error(
@@ -73,23 +53,16 @@ pub enum StoreError {
         path.display(),
         path.display()
     )]
-    LogNotReadable {
-        /// The file.
-        path: PathBuf,
-    },
+    LogNotReadable { path: PathBuf },
     /// The file or its folder cannot be written, or the store was opened for reading only.
     #[error(
         "the run store {} cannot be written: let the file and its folder be written, or name another file with --store",
         path.display()
     )]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// Another program held the write lock on the file for too long.
     #[error("the run store {} was locked by another program for {waited_ms} ms: try again when it is done", path.display())]
     Busy {
-        /// The file.
         path: PathBuf,
         /// [`StoreLimits::busy_ms`].
         waited_ms: u32,
@@ -101,7 +74,6 @@ pub enum StoreError {
         limit.map_or_else(|| "no space left on the disk".to_owned(), |pages| format!("limit of {pages} pages"))
     )]
     Full {
-        /// The file.
         path: PathBuf,
         /// The limit in pages; `None` if only the disk limits the file.
         limit: Option<u32>,
@@ -112,7 +84,6 @@ pub enum StoreError {
         process.map_or_else(String::new, |process| format!(" (process {process})"))
     )]
     Running {
-        /// Its id.
         campaign: String,
         /// The process id, if known.
         process: Option<u32>,
@@ -123,24 +94,13 @@ pub enum StoreError {
          it left; run one program at a time, then resume",
         path.display()
     )]
-    Interfered {
-        /// The file.
-        path: PathBuf,
-    },
+    Interfered { path: PathBuf },
     /// Anything else SQLite or the disk reports.
     #[error("the run store {} failed: {what}", path.display())]
-    Failed {
-        /// The file.
-        path: PathBuf,
-        /// What SQLite says.
-        what: String,
-    },
+    Failed { path: PathBuf, what: String },
     /// There is already a campaign with this id.
     #[error("there is a campaign {id:?} already")]
-    CampaignExists {
-        /// The id.
-        id: String,
-    },
+    CampaignExists { id: String },
     /// No campaign has this id, or an id that starts with it.
     #[error("there is no campaign {name:?}: `planproof runs list` shows all")]
     UnknownCampaign {
@@ -158,7 +118,6 @@ pub enum StoreError {
     /// The campaign has no such unit.
     #[error("campaign {campaign:?} has no repeat {repeat} of case {ordinal}")]
     UnknownUnit {
-        /// The campaign's id.
         campaign: String,
         /// The case's place in the campaign, from 0.
         ordinal: u32,
@@ -168,7 +127,6 @@ pub enum StoreError {
     /// The unit is finished and has a score; such a unit is never run twice.
     #[error("repeat {repeat} of case {ordinal} of campaign {campaign:?} is finished already")]
     AlreadyFinished {
-        /// The campaign's id.
         campaign: String,
         /// The case's place in the campaign, from 0.
         ordinal: u32,
@@ -178,7 +136,6 @@ pub enum StoreError {
     /// This writer is already running the unit.
     #[error("repeat {repeat} of case {ordinal} of campaign {campaign:?} is running already")]
     AlreadyRunning {
-        /// The campaign's id.
         campaign: String,
         /// The case's place in the campaign, from 0.
         ordinal: u32,
@@ -187,20 +144,13 @@ pub enum StoreError {
     },
     /// This writer never started the run, or the run is finished.
     #[error("run {run} is not open for writing")]
-    RunNotOpen {
-        /// The run.
-        run: RunId,
-    },
+    RunNotOpen { run: RunId },
     /// Another program started the same unit again, so this run no longer counts.
     #[error("run {run} was replaced: another program resumed the same campaign")]
-    RunReplaced {
-        /// The run.
-        run: RunId,
-    },
+    RunReplaced { run: RunId },
     /// The event is larger than the store accepts. Its run can no longer be finished.
     #[error("an event of run {run} takes {bytes} bytes, the limit is {limit}")]
     EventTooLarge {
-        /// The run.
         run: RunId,
         /// Size of its line in bytes.
         bytes: usize,
@@ -209,16 +159,12 @@ pub enum StoreError {
     },
     /// The writing thread has ended.
     #[error("the writer of the run store {} has stopped", path.display())]
-    WriterStopped {
-        /// The file.
-        path: PathBuf,
-    },
+    WriterStopped { path: PathBuf },
     /// The export's destination failed.
     #[error("cannot write the export: {reason}")]
     Export {
         /// The kind of failure: a closed pipe, for example, need not count as one.
         kind: std::io::ErrorKind,
-        /// Why.
         reason: String,
     },
 }

@@ -14,7 +14,6 @@ pub struct NewLesson {
     pub tool: Option<String>,
     /// The words by which it can be found.
     pub about: String,
-    /// The lesson.
     pub text: String,
 }
 
@@ -27,7 +26,6 @@ pub struct LessonRow {
     pub case: String,
     /// Which repeat of the case, from 0.
     pub repeat: u32,
-    /// The lesson itself.
     pub lesson: NewLesson,
 }
 

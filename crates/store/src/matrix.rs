@@ -8,7 +8,6 @@ use crate::{CampaignRow, NewCampaign, NewCase, Store, StoreError};
 /// Campaigns that were requested together: combinations of agents, models and settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
-    /// Its id.
     pub id: String,
     /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,

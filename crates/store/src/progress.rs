@@ -32,9 +32,7 @@ impl Default for Progress {
 /// What was paid for, over the start and all resumptions of a campaign.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoredSpent {
-    /// Tokens read.
     pub input_tokens: u64,
-    /// Tokens written.
     pub output_tokens: u64,
     /// Cost in trillionths of a US dollar; `None` if no price is known.
     pub picodollars: Option<u64>,

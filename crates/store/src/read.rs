@@ -27,7 +27,6 @@ const MATCHES_MAX: u32 = 5;
 /// A campaign and its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CampaignRow {
-    /// Its id.
     pub id: String,
     /// When it was created, in milliseconds since 1970.
     pub created_ms: u64,
@@ -76,7 +75,6 @@ impl CampaignRow {
 pub struct CaseRow {
     /// Its place in the campaign, from 0.
     pub ordinal: u32,
-    /// Its id.
     pub id: String,
     /// The case, as JSON.
     pub json: String,
@@ -107,7 +105,6 @@ pub struct RunRow {
     pub run: RunId,
     /// The unit it is a run of.
     pub unit: Unit,
-    /// Its state.
     pub state: RunState,
     /// Whether the agent passed; `None` if the run could not be scored or is not finished.
     pub passed: Option<bool>,
@@ -127,7 +124,6 @@ pub struct RunRow {
 /// The latest run of a unit, with its trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TracedRun {
-    /// The run.
     pub row: RunRow,
     /// Its trace, as a trace v1 file; empty if the run is unfinished or damaged.
     pub trace: String,
@@ -138,7 +134,6 @@ pub struct TracedRun {
 pub struct CaseSummaryRow {
     /// Its place in the campaign, from 0.
     pub ordinal: u32,
-    /// Its id.
     pub id: String,
     /// Its summary, as JSON; `None` if it was created without one.
     pub summary: Option<String>,

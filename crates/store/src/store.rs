@@ -62,7 +62,6 @@ pub struct NewCampaign<'a> {
 /// A case of a campaign to be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCase {
-    /// Its id.
     pub id: String,
     /// The case, as JSON; stored unchanged.
     pub json: String,

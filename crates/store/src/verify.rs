@@ -64,7 +64,6 @@ pub struct DamagedRun {
 /// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed {
-    /// The campaign's id.
     pub campaign: String,
     pub(crate) chain: Chain,
 }
@@ -72,7 +71,6 @@ pub struct Sealed {
 /// Which signatures of a chain to check. Each takes about 0.1 ms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signatures {
-    /// No signatures.
     None,
     /// The first, the last and the end signature of each key. A signature covers all links before it, so if these
     /// are valid, nothing that a report shows can differ.

@@ -147,7 +147,6 @@ struct Batch {
     lines: Vec<u8>,
     /// The latest spending noted for each campaign.
     noted: Vec<NotedSpending>,
-    /// Approximate memory use.
     bytes: usize,
     /// Whether a caller waits for one of its operations.
     is_awaited: bool,

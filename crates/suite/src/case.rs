@@ -207,11 +207,27 @@ impl Card {
 pub struct CaseError {
     /// The fault, in words that help the user to act.
     pub what: String,
+    /// Whose fault it is.
+    pub kind: CaseErrorKind,
+}
+
+/// Whose fault it is that there is no case, or no tools for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseErrorKind {
+    /// Something that was named or written is wrong: the user can mend it.
+    Invalid,
+    /// Something outside is not available that may be at another time, such as a server or the sandbox.
+    Unavailable,
 }
 
 impl CaseError {
-    /// An error in these words.
+    /// An error in these words about what was named or written.
     pub fn new(what: impl fmt::Display) -> Self {
-        Self { what: what.to_string() }
+        Self { what: what.to_string(), kind: CaseErrorKind::Invalid }
+    }
+
+    /// An error in these words about something outside.
+    pub fn unavailable(what: impl fmt::Display) -> Self {
+        Self { what: what.to_string(), kind: CaseErrorKind::Unavailable }
     }
 }

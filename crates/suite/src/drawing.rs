@@ -147,25 +147,27 @@ impl Map {
 }
 
 impl Period {
-    /// All of it in one line.
+    /// All of it in one line. Entries with faults are marked as wrong and no more: the facts beside them say why.
     pub fn to_text(&self) -> String {
         let entries: Vec<String> = self.entries.iter().map(PeriodEntry::to_text).collect();
-        let title = joined(&[&self.title, &self.note], &self.wrong);
+        let wrong =
+            if self.wrong.is_empty() { String::new() } else { format!("(wrong: {})", self.wrong.join("; ")) };
+        let title = joined(&[&self.title, &self.note, &wrong]);
         if entries.is_empty() { title } else { format!("{title}: {}", entries.join("; ")) }
     }
 }
 
 impl PeriodEntry {
     fn to_text(&self) -> String {
-        joined(&[self.kind, &self.when, &self.text, &self.note], &self.wrong)
+        let wrong = if self.wrong.is_empty() { "" } else { "(wrong)" };
+        joined(&[self.kind, &self.when, &self.text, &self.note, wrong])
     }
 }
 
-/// The non-empty ones of these texts, followed by the faults in parentheses.
-fn joined(texts: &[&str], wrong: &[String]) -> String {
+/// The non-empty ones of these texts.
+fn joined(texts: &[&str]) -> String {
     let texts: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
-    let wrong = if wrong.is_empty() { String::new() } else { format!(" (wrong: {})", wrong.join("; ")) };
-    texts.join(" ") + &wrong
+    texts.join(" ")
 }
 
 #[cfg(test)]
@@ -190,6 +192,6 @@ mod tests {
             ..PeriodEntry::default()
         };
         let period = Period { title: "day 1".to_owned(), entries: vec![entry], ..Period::default() };
-        assert_eq!(period.to_text(), "day 1: lunch Gil $10 (wrong: closed)");
+        assert_eq!(period.to_text(), "day 1: lunch Gil $10 (wrong)");
     }
 }

@@ -53,6 +53,8 @@ pub enum Content {
     Text(String),
     /// A text whose end matters as much as its beginning, such as the output of a program before it crashed.
     Ends(String),
+    /// A program, whose lines stay as they are.
+    Code(String),
     /// Steps, one after the other.
     Steps(Vec<SequenceStep>),
     /// Places and the ways between them.
@@ -152,7 +154,7 @@ impl Content {
     /// All of it as one text: steps are separated by commas, ways and parts of a timeline by semicolons.
     pub fn to_text(&self) -> String {
         match self {
-            Self::Text(text) | Self::Ends(text) => text.clone(),
+            Self::Text(text) | Self::Ends(text) | Self::Code(text) => text.clone(),
             Self::Steps(steps) => SequenceStep::list(steps),
             Self::Map(map) => map.to_text(),
             Self::Timeline(periods) => periods.iter().map(Period::to_text).collect::<Vec<_>>().join("; "),

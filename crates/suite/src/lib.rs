@@ -17,6 +17,9 @@
 //! with their intervals (`statistics.rs`), and code that several suites share: files with a line for each row
 //! (`rows.rs`), and the reading of a run that ends with an answer (`runs.rs`).
 
+// What others build on is described to the last field.
+#![warn(missing_docs)]
+
 mod case;
 mod data;
 mod drawing;
@@ -36,7 +39,7 @@ pub mod rows;
 pub mod runs;
 pub mod statistics;
 
-pub use case::{Card, Case, CaseError};
+pub use case::{Card, Case, CaseError, CaseErrorKind};
 pub use data::{CaseSelection, Data, PredictionExtras, PredictionVerdicts};
 pub use drawing::{Bar, Bars, Graph, GraphEdge, GraphNode, Map, MapPlace, MapWay, Period, PeriodEntry};
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, SequenceStep};

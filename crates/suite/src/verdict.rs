@@ -200,6 +200,12 @@ pub enum Unscored {
         /// What.
         reason: String,
     },
+    /// The data does not say what is right, so that another run would have no score either.
+    #[error("{reason}")]
+    NoKey {
+        /// What it lacks, and what to do.
+        reason: String,
+    },
     /// The trace has no end: recording was cut off.
     #[error("the trace was cut off before the run ended")]
     CutOff,

@@ -57,7 +57,6 @@ impl fmt::Display for ConstraintId {
 /// A task that the query asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// Its id.
     pub id: ActionId,
     /// Its words in the paragraph.
     pub text: String,
@@ -68,7 +67,6 @@ pub struct Action {
 /// A tool offered with the case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseTool {
-    /// Its name.
     pub name: String,
     /// What it does, for the model.
     pub description: String,
@@ -100,7 +98,6 @@ impl CaseTool {
 /// A requirement of the query: one action before another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatedConstraint {
-    /// Its id.
     pub id: ConstraintId,
     /// Index of the earlier action in [`PlanningCase::actions`].
     pub first: usize,
@@ -132,7 +129,6 @@ pub struct Difficulty {
 pub struct CaseOptions {
     /// Number of actions.
     pub actions: u32,
-    /// Most sentences.
     pub sentences_max: u32,
     /// Most tries for one sentence.
     pub tries_max: u32,
@@ -165,7 +161,6 @@ pub struct PlanningCase {
     pub query: String,
     /// The synthesised part of the query.
     pub paragraph: String,
-    /// The tasks.
     pub actions: Vec<Action>,
     /// The tools, including distractors.
     pub tools: Vec<CaseTool>,

@@ -36,14 +36,10 @@ pub enum CaseFileError {
     Json(#[from] serde_json::Error),
     /// It is of another schema.
     #[error("schema is \"{found}\"; this version reads {CASE_SCHEMA}")]
-    Schema {
-        /// What it says.
-        found: String,
-    },
+    Schema { found: String },
     /// It is of this schema but makes no sense.
     #[error("case \"{case}\": {what}")]
     Invalid {
-        /// The case's id.
         case: String,
         /// What is wrong, and where.
         what: String,

@@ -39,7 +39,6 @@ pub const SUB_SENTENCES_MAX: usize = 8;
 pub(crate) enum Direction {
     /// The subject (or first clause) happens before the object (or second clause): `<`.
     Before,
-    /// After it: `>`.
     After,
 }
 
@@ -78,16 +77,13 @@ impl ActionList {
 /// The link between a clause and its object: a verb phrase of its own, or a neutral one with a preposition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// `VP<` or `VP>`.
     Verb {
-        /// Which verb phrase.
         verb: WordingIndex,
     },
     /// `VP0` with `P<` or `P>`.
     Adverbial {
         /// Which neutral verb phrase.
         neutral: WordingIndex,
-        /// Which preposition.
         preposition: WordingIndex,
     },
 }
@@ -95,7 +91,6 @@ pub(crate) enum Link {
 /// A list of actions, perhaps with a relative clause on the whole list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NounPhrase {
-    /// The actions.
     pub(crate) list: ActionList,
     /// What is said of them beside.
     pub(crate) relative: Option<Box<Relative>>,
@@ -105,14 +100,7 @@ pub(crate) struct NounPhrase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Relative {
     /// ", which precedes C,"
-    Ordered {
-        /// Its direction.
-        direction: Direction,
-        /// Its words.
-        link: Link,
-        /// Its object.
-        object: NounPhrase,
-    },
+    Ordered { direction: Direction, link: Link, object: NounPhrase },
     /// ", which has to end by 14:30,"
     Bounded(ClockBound),
 }
@@ -122,7 +110,6 @@ pub(crate) enum Relative {
 pub(crate) struct ClockBound {
     /// `Before`: the subject ends by then; `After`: it starts from then on.
     pub(crate) direction: Direction,
-    /// Its words.
     pub(crate) link: ClockLink,
     /// The clock time, in minutes from midnight.
     pub(crate) minute: u16,
@@ -132,13 +119,9 @@ pub(crate) struct ClockBound {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClockLink {
     /// A verb phrase that the time follows.
-    Verb {
-        /// Which verb phrase.
-        verb: WordingIndex,
-    },
+    Verb { verb: WordingIndex },
     /// A verb phrase for the end or the start, and a preposition.
     Adverbial {
-        /// Which verb phrase.
         boundary: WordingIndex,
         /// Which preposition; an index into those for the head of a clause if it is there.
         preposition: WordingIndex,
@@ -148,9 +131,7 @@ pub(crate) enum ClockLink {
 /// A clause that only says that something happens: `cd`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NeutralClause {
-    /// What happens.
     pub(crate) subject: NounPhrase,
-    /// The verb phrase.
     pub(crate) neutral: WordingIndex,
 }
 
@@ -159,20 +140,16 @@ pub(crate) struct NeutralClause {
 pub(crate) enum SubSentence {
     /// An independent clause, `ci`.
     Independent {
-        /// Its subject.
         subject: NounPhrase,
         /// The position of the subject relative to the object.
         direction: Direction,
-        /// Its words.
         link: Link,
-        /// Its object.
         object: NounPhrase,
         /// The prepositional phrase comes first; only with [`Link::Adverbial`].
         fronted: bool,
     },
     /// An independent clause whose object is a clock time.
     Bounded {
-        /// Its subject.
         subject: NounPhrase,
         /// What is said of it.
         bound: ClockBound,
@@ -181,11 +158,9 @@ pub(crate) enum SubSentence {
     },
     /// Two neutral clauses and a sequential conjunction, `m`.
     Clauses {
-        /// The main clause.
         main: NeutralClause,
         /// The position of the main clause relative to the other.
         direction: Direction,
-        /// The conjunction.
         conjunction: WordingIndex,
         /// The clause behind the conjunction.
         other: NeutralClause,
@@ -199,7 +174,6 @@ pub(crate) enum SubSentence {
 pub(crate) enum Joiner {
     /// Nothing of its sentence: it is the first one.
     Start,
-    /// `;`
     Semicolon,
     /// A comma with a conjunction; the index in [`JOINER_WORDS`].
     Comma(u8),
@@ -216,17 +190,12 @@ pub(crate) type Sentences = Vec<(Joiner, SubSentence)>;
 /// Whose wordings a terminal draws from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Group {
-    /// `VP<` or `VP>`.
     Verb(Direction),
     /// `VP0`.
     Neutral,
-    /// `P<` or `P>`.
     Preposition(Direction),
-    /// `SC<` or `SC>`.
     Conjunction(Direction),
-    /// `VPend` or `VPstart`.
     ClockVerb(Direction),
-    /// `VPb`.
     Boundary(Direction),
     /// Between `VPb` and a clock time.
     ClockPreposition(Direction),

@@ -91,7 +91,6 @@ impl OrderClass {
 /// Something that applies to a run, whether or not it determined the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flag {
-    /// A class applies.
     Class(OrderClass),
     /// Two calls of actions overlapped in time. Never set for calls that a model wrote in one reply.
     Concurrent,
@@ -144,7 +143,6 @@ impl Flag {
 /// A violated constraint and the words that state it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violated {
-    /// Which constraint.
     pub id: ConstraintId,
     /// The paragraph's words, from the first place that states it; for a rule, its own words.
     pub words: String,
@@ -153,9 +151,7 @@ pub struct Violated {
 /// A value that a call had to take from an earlier tool and did not pass on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongValue {
-    /// The flow.
     pub id: ConstraintId,
-    /// The argument.
     pub argument: String,
     /// The passed value; `None` if the argument was omitted. A text is cut to [`PASSED_CHARACTERS_MAX`] characters,
     /// and any other value except a number is its JSON text.
@@ -172,7 +168,6 @@ pub const PASSED_CHARACTERS_MAX: usize = 200;
 pub struct Refused {
     /// The tool's name, as the agent wrote it.
     pub tool: String,
-    /// The answer.
     pub answer: String,
 }
 
@@ -191,7 +186,6 @@ pub struct OracleVerdict {
     pub passed: bool,
     /// The class of the failure; `None` when passed.
     pub class: Option<OrderClass>,
-    /// All that applies.
     pub flags: BTreeSet<Flag>,
     /// The actions in the order in which their calls began, repeats included.
     pub calls: Vec<ActionId>,
@@ -253,10 +247,7 @@ impl Default for JudgeOptions {
 pub enum NoVerdict {
     /// Something outside of the agent failed.
     #[error("{reason}")]
-    Outside {
-        /// What.
-        reason: String,
-    },
+    Outside { reason: String },
     /// The trace has no end: recording was cut off.
     #[error("the trace was cut off before the run ended")]
     CutOff,

@@ -70,7 +70,6 @@ pub struct Phrasing {
 /// What a requirement demands, and in which kind of clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RelationKind {
-    /// "A precedes B".
     Before,
     /// "A precedes B", with a list of actions on at least one side.
     BeforeList,
@@ -78,7 +77,6 @@ pub enum RelationKind {
     BeforeFront,
     /// "A precedes B", in a relative clause.
     BeforeRelative,
-    /// "A follows B".
     After,
     /// "A follows B", with a list of actions on at least one side.
     AfterList,

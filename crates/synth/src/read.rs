@@ -81,10 +81,7 @@ pub enum ReadError {
     },
     /// The text is too long.
     #[error("the text has {given} characters; at most {CHARACTERS_MAX} are read")]
-    TooLong {
-        /// Its length.
-        given: usize,
-    },
+    TooLong { given: usize },
     /// The text has too many readings to follow them all.
     #[error("sentence {}: more than {STEPS_MAX} steps; it has far too many readings", sentence + 1)]
     TooAmbiguous {
@@ -101,24 +98,13 @@ pub enum VerifyError {
     Unreadable(#[from] ReadError),
     /// Its paragraph has more than one reading.
     #[error("the paragraph has {readings} readings")]
-    Ambiguous {
-        /// How many.
-        readings: u64,
-    },
+    Ambiguous { readings: u64 },
     /// The paragraph says something else than the constraints.
     #[error("the paragraph does not say what the constraints say: {what}")]
-    Differs {
-        /// The first difference.
-        what: String,
-    },
+    Differs { what: String },
     /// The paragraph does not mention an action.
     #[error("the paragraph does not mention {action} (\"{text}\")")]
-    Unmentioned {
-        /// The action's id.
-        action: String,
-        /// Its text.
-        text: String,
-    },
+    Unmentioned { action: String, text: String },
 }
 
 /// Reads a paragraph over the given action texts.

@@ -47,9 +47,7 @@ const VALUE_NUMBERS: (u32, u32) = (100_000, 999_999);
 /// "before"; only the words differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OrderForm {
-    /// `A before B`.
     Before,
-    /// `A after B`.
     After,
     /// `A never before B`.
     NeverBefore,
@@ -60,9 +58,7 @@ pub enum OrderForm {
 /// An order of two activities of a topic, each given by its text or by its tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicOrder {
-    /// Of which activity.
     pub task: String,
-    /// What is demanded.
     pub form: OrderForm,
     /// In relation to which other.
     pub other: String,
@@ -76,7 +72,6 @@ pub struct TopicFlow {
     pub from: String,
     /// Whose tool takes it.
     pub to: String,
-    /// As which argument.
     pub argument: String,
 }
 
@@ -461,9 +456,7 @@ pub(crate) fn rules_text(
 /// A rule as a reader of the query finds it. Tasks are indices into the texts that it was read with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadRule {
-    /// The earlier task.
     pub first: usize,
-    /// The later task.
     pub second: usize,
     /// The argument that the later one takes from the earlier one, if there is a flow.
     pub argument: Option<String>,

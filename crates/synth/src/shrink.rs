@@ -66,7 +66,6 @@ pub struct Shrunk {
     /// The smallest case that was found; its id is that of the original with `.shrunk` appended. The original itself
     /// if it did not fail again.
     pub case: PlanningCase,
-    /// How it ended.
     pub end: ShrinkEnd,
     /// Distinct cases that were tested, including the first one.
     pub tested: usize,

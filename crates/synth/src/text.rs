@@ -128,7 +128,6 @@ struct Writer<'a> {
 /// A range of characters of a paragraph, counted in Unicode scalar values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CharRange {
-    /// First character.
     pub start: u32,
     /// One past the last character.
     pub end: u32,

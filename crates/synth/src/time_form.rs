@@ -60,7 +60,6 @@ pub struct CaseTimeOptions {
     pub duration_min: u16,
     /// Longest task, in minutes.
     pub duration_max: u16,
-    /// Most restarts.
     pub restarts_max: u32,
 }
 
@@ -111,7 +110,6 @@ pub struct StatedBound {
     pub id: ConstraintId,
     /// Index of the action in [`PlanningCase::actions`](crate::PlanningCase::actions).
     pub action: usize,
-    /// What it demands.
     pub bound: Bound,
     /// Where the paragraph states it; several places if it repeats itself.
     pub sources: Vec<Source>,

@@ -69,11 +69,8 @@ pub struct Variant {
 /// A piece that was replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
-    /// What it is.
     pub piece: PieceKind,
-    /// Its text before.
     pub from: String,
-    /// Its text now.
     pub to: String,
     /// Its position in the paragraph: before and now. `None` for the job, which is outside of it.
     pub places: Vec<(CharRange, CharRange)>,
@@ -82,11 +79,9 @@ pub struct Replacement {
 /// What can be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PieceKind {
-    /// A wording.
     Wording,
     /// The text of an action, together with its tool.
     Action,
-    /// The job.
     Job,
     /// The paragraph as a whole.
     Paragraph,
@@ -115,29 +110,19 @@ pub enum NoVariant {
     ForeignParagraph,
     /// A tool is not the generator's tool for the action, so another action's tool could not replace it.
     #[error("the tool {tool} is not one that the generator makes")]
-    ForeignTool {
-        /// Its name.
-        tool: String,
-    },
+    ForeignTool { tool: String },
     /// The text around the paragraph is not the generator's, so the job in it cannot be changed.
     #[error("the query is not one that the generator writes around a paragraph")]
     ForeignQuery,
     /// A terminal has one wording only.
     #[error("there is no other wording for \"{wording}\"")]
-    FewWordings {
-        /// Which.
-        wording: String,
-    },
+    FewWordings { wording: String },
     /// The topic is not in the bank.
     #[error("the topic bank has no topic \"{job}\"")]
-    UnknownTopic {
-        /// The job.
-        job: String,
-    },
+    UnknownTopic { job: String },
     /// The topic has too few other activities.
     #[error("the topic \"{job}\" has too few activities to change all {actions} tasks")]
     FewActivities {
-        /// The job.
         job: String,
         /// How many were to be changed.
         actions: usize,
@@ -152,10 +137,7 @@ pub enum NoVariant {
     },
     /// The tasks cannot be changed, because the topic has rules, which do not cover other tasks.
     #[error("the topic \"{job}\" has rules, which hold for its own tasks alone")]
-    Rules {
-        /// The job.
-        job: String,
-    },
+    Rules { job: String },
     /// No other paragraph was found.
     #[error("no other paragraph with equivalent constraints was found in {STRUCTURE_DRAWS_MAX} draws")]
     NoStructure,

@@ -22,7 +22,6 @@ pub enum CombinedToolsError {
          tools are called `other_...`"
     )]
     SameName {
-        /// The name.
         name: String,
         /// Where the one is from.
         first: String,

@@ -46,7 +46,6 @@ pub const OVERLAP_HOLD: Duration = Duration::from_millis(50);
 /// What one run offers.
 #[derive(Clone)]
 pub struct RunTools {
-    /// The tools.
     pub toolbox: Arc<dyn Toolbox>,
     /// Takes the events. Once its run has ended, calls are answered by an error result.
     pub recorder: Recorder,
@@ -66,24 +65,17 @@ pub enum McpError {
     /// The port cannot be had.
     #[error("cannot listen on {address} for tool calls: {source}; choose another port")]
     Bind {
-        /// Where.
         address: SocketAddr,
         /// The operating system's word.
         source: io::Error,
     },
     /// Too many runs are open at once.
     #[error("{limit} runs have their tools open already: run fewer cases at once")]
-    TooManyRuns {
-        /// The limit.
-        limit: usize,
-    },
+    TooManyRuns { limit: usize },
     /// The token belongs to an open run: its randomness has repeated itself.
     #[error("an access token was drawn twice: the source of randomness is broken")]
     TokenInUse,
     /// The conversation over stdin and stdout broke.
     #[error("the client on stdin and stdout went away or broke the protocol: {reason}")]
-    Stream {
-        /// What was seen.
-        reason: String,
-    },
+    Stream { reason: String },
 }

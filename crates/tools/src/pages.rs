@@ -36,7 +36,6 @@ pub const SIMILAR_MAX: usize = 5;
 pub enum PageLookup {
     /// The page with that title, or the target of its redirect.
     Page {
-        /// Its own title.
         title: String,
         /// Its text, without markup; paragraphs are lines.
         text: String,

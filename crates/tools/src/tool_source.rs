@@ -48,44 +48,27 @@ pub enum ToolSourceError {
         "unknown source of tools `{text}`: write mcp:COMMAND, mcp+http://HOST/PATH, mcp+https://HOST/PATH, \
          search:FOLDER, wiki:URL, or one of the built-in tools: {}", BUILTIN_NAMES.join(", ")
     )]
-    Unknown {
-        /// The text.
-        text: String,
-    },
+    Unknown { text: String },
     /// What stands before `=` is no name.
     #[error("`{name}` cannot name a source of tools: use 1 to {NAME_BYTES_MAX} letters, digits, - and _")]
-    Name {
-        /// The text.
-        name: String,
-    },
+    Name { name: String },
     /// The text after `search+` or `wiki+` is not an option.
     #[error(
         "`{option}` is no option of `{kind}`: write react, ibm, or a number of sentences from 1 to {SENTENCES_MAX}, as in \
          {kind}+react+3:..."
     )]
-    Option {
-        /// `search` or `wiki`.
-        kind: String,
-        /// What stands there.
-        option: String,
-    },
+    Option { kind: String, option: String },
     /// There is no folder behind `search:`.
     #[error("`search:` names no folder: write search:FOLDER")]
     NoFolder,
     /// The folder is no collection.
     #[error("{label}: {error}")]
-    Collection {
-        /// The source.
-        label: String,
-        /// Why.
-        error: CollectionError,
-    },
+    Collection { label: String, error: CollectionError },
     /// The wiki cannot be had.
     #[error("{label}: {error}")]
     Wiki {
         /// The source, without possible secrets.
         label: String,
-        /// Why.
         error: WikiError,
     },
     /// The server cannot be had.
@@ -93,7 +76,6 @@ pub enum ToolSourceError {
     Server {
         /// The source, without possible secrets.
         label: String,
-        /// Why.
         error: ServerError,
     },
 }

@@ -26,7 +26,6 @@ pub enum PaperEvaluation {
     NestedSqlDirect,
     /// The same, asked for clause by clause.
     NestedSqlCot,
-    /// Python code.
     MathCode,
     /// The answer, from several tools.
     EndToEnd,

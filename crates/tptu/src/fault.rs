@@ -17,18 +17,12 @@ pub enum OutputFault {
     },
     /// The list contains an item of the wrong form.
     WrongItem {
-        /// Which item.
         place: usize,
         /// What it should be.
         wanted: String,
     },
     /// The numbers of tools and sub-tasks differ.
-    Lengths {
-        /// How many tools.
-        tools: usize,
-        /// How many sub-tasks.
-        subtasks: usize,
-    },
+    Lengths { tools: usize, subtasks: usize },
     /// A turn has several steps instead of one.
     SeveralInTurn {
         /// Which turn, among those with steps.
@@ -37,29 +31,17 @@ pub enum OutputFault {
         steps: usize,
     },
     /// A name that no tool has.
-    UnknownTool {
-        /// Which step.
-        place: usize,
-        /// The name.
-        name: String,
-    },
+    UnknownTool { place: usize, name: String },
     /// A tool that is not for the question.
-    Distractor {
-        /// Which step.
-        place: usize,
-        /// The tool.
-        name: String,
-    },
+    Distractor { place: usize, name: String },
     /// A sub-task that was solved before.
     Repeated {
-        /// Which step.
         place: usize,
         /// The step that it repeats.
         of: usize,
     },
     /// Another tool belongs there.
     WrongTool {
-        /// Which step.
         place: usize,
         /// The tool that belongs there.
         wanted: String,
@@ -67,12 +49,7 @@ pub enum OutputFault {
         found: String,
     },
     /// A step of the plan is missing.
-    MissingStep {
-        /// Which step.
-        place: usize,
-        /// Its tool.
-        tool: String,
-    },
+    MissingStep { place: usize, tool: String },
     /// There are more steps than the question needs.
     ExtraStep {
         /// Which step is the first of them.
@@ -80,40 +57,31 @@ pub enum OutputFault {
     },
     /// The words of a sub-task do not name its required facts.
     WrongSubtask {
-        /// Which step.
         place: usize,
         /// The fact that they lack.
         fact: String,
     },
     /// The words of a sub-task mean something else.
     OtherMeaning {
-        /// Which step.
         place: usize,
         /// What they say, in a few words.
         what: String,
     },
     /// The call for a sub-task returned something else.
     WrongResult {
-        /// Which step.
         place: usize,
         /// How it differs, in a few words.
         what: String,
     },
     /// A judge model considers a sub-task different.
-    JudgedOther {
-        /// Which step.
-        place: usize,
-    },
+    JudgedOther { place: usize },
     /// There is no statement or code.
     NothingToRun {
         /// The required output: `SQL statement` or `call of Python`.
         wanted: String,
     },
     /// The statement or code does not run.
-    DoesNotRun {
-        /// Why.
-        what: String,
-    },
+    DoesNotRun { what: String },
     /// The statement selects other rows.
     WrongRows {
         /// How they differ, in a few words.
@@ -121,7 +89,6 @@ pub enum OutputFault {
     },
     /// The value is another one.
     WrongValue {
-        /// The right one.
         wanted: String,
         /// The one that was found.
         found: String,
@@ -130,35 +97,24 @@ pub enum OutputFault {
     NotMended {
         /// The kind of the last fault: a word of [`PlanFaultKind`].
         kind: String,
-        /// What was wrong.
         what: String,
     },
     /// A part of the answer is missing.
-    MissingPart {
-        /// Which part.
-        part: usize,
-    },
+    MissingPart { part: usize },
     /// A part of the answer is wrong, and no tool returned it.
     WrongPart {
-        /// Which part.
         part: usize,
         /// How it differs, in a few words.
         what: String,
     },
     /// A part of the answer is wrong although a tool had returned the right value.
     Unused {
-        /// Which part.
         part: usize,
         /// How it differs, in a few words.
         what: String,
     },
     /// A part of the answer is wrong, and its tool was not called.
-    FromMemory {
-        /// Which part.
-        part: usize,
-        /// The tool.
-        tool: String,
-    },
+    FromMemory { part: usize, tool: String },
 }
 
 /// The classes of failures, by precedence. Four of them are those of the paper.
@@ -275,7 +231,10 @@ impl fmt::Display for OutputFault {
             // With this mark, a fact is one that must not be named.
             Self::WrongSubtask { place, fact } => match fact.strip_prefix('!') {
                 Some(fact) => write!(f, "step {place}: the sub-task says `{fact}`, which is something else"),
-                None => write!(f, "step {place}: the sub-task does not name `{fact}`"),
+                // A fact lists the words of which any will do.
+                None => {
+                    write!(f, "step {place}: the sub-task does not name `{}`", fact.replace('|', "` or `"))
+                }
             },
             Self::OtherMeaning { place, what } => {
                 write!(f, "step {place}: the sub-task is another one: {what}")

@@ -30,7 +30,6 @@ struct Published {
 /// Agents, by the flags of their runs.
 #[derive(Clone, Copy)]
 enum Agents {
-    /// Whatever there is.
     All,
     /// The one of this flag.
     Of(&'static str),

@@ -22,10 +22,13 @@ pub(crate) enum Formula {
     Number(f64),
     /// What an earlier step gave, by its place from 0.
     Result(usize),
-    /// Several values.
     List(Vec<Formula>),
     /// The whole numbers from one to another, or those of a parity among them.
-    Range { from: Box<Formula>, to: Box<Formula>, parity: Option<Parity> },
+    Range {
+        from: Box<Formula>,
+        to: Box<Formula>,
+        parity: Option<Parity>,
+    },
     /// An operation on operands.
     Apply(Operation, Vec<Formula>),
 }

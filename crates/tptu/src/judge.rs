@@ -82,7 +82,6 @@ pub struct EvaluationDetail {
     pub schema: String,
     /// Id of the case.
     pub case: String,
-    /// What was demanded.
     pub evaluation: PaperEvaluation,
     /// Whether it is right.
     pub passed: bool,
@@ -97,7 +96,6 @@ pub struct EvaluationDetail {
     pub by_words: Vec<usize>,
     /// The judged output: a plan, a statement, a value or an answer; empty if there is none.
     pub found: String,
-    /// What is right.
     pub right: String,
     /// The agent's answer, of a long text both ends; `None` if it did not answer.
     pub answer: Option<String>,

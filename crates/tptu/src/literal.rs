@@ -14,7 +14,6 @@ const STARTS_MAX: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{what}, at character {place}")]
 pub struct NoLiteral {
-    /// What is wrong.
     pub what: &'static str,
     /// Where, from 1.
     pub place: usize,
@@ -23,7 +22,6 @@ pub struct NoLiteral {
 /// A literal that was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundLiteral {
-    /// Its value.
     pub value: Value,
     /// Of a dictionary, the members in the order in which they are written, also those of a repeated key.
     pub members: Vec<(String, Value)>,
@@ -61,7 +59,6 @@ enum Next {
     ValueOrEnd,
     /// A value behind a colon.
     Value,
-    /// A colon.
     Colon,
     /// A comma, or the end of the container.
     CommaOrEnd,

@@ -24,7 +24,6 @@ const NAMED_MAX: usize = 10;
 struct Line {
     /// The id of the case: that of the question, a dot, and the evaluation.
     id: String,
-    /// Its last words.
     answer: String,
     /// Its earlier turns, if there was one step per turn.
     #[serde(default)]

@@ -148,6 +148,15 @@ pub(crate) fn contradiction(step: &GoldStep, question: &str, text: &[Token]) -> 
         .or_else(|| lexicon::other_column(text, &ours, &statement))
 }
 
+/// Whether the words of a sub-task give the bound of its reference that has this number, in whichever numbers.
+pub(crate) fn gives_bound(step: &GoldStep, question: &str, text: &[Token], number: f64) -> bool {
+    let statement = statement::Statement::read(&step.reference);
+    let (ours, question) = (tokens(&step.subtask), tokens(question));
+    let said = english::read(text, &ours, &question, &statement).bounds;
+    let bounds = statement.meaning.bounds.iter().filter(|bound| bound.number == number);
+    bounds.into_iter().any(|bound| said.iter().any(|it| it.is_same(*bound)))
+}
+
 /// How two opposites are said in another way than in the statement or in our own words.
 fn differs(said: Opposites, right: Opposites, own: Opposites, names: [&str; 2]) -> Option<String> {
     let sides = [(said.upper, right.upper, own.upper), (said.lower, right.lower, own.lower)];

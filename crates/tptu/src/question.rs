@@ -57,7 +57,6 @@ pub struct ToolQuestion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoldStep {
-    /// The tool.
     pub tool: ToolName,
     /// What it is to do, in our words.
     pub subtask: String,
@@ -86,7 +85,6 @@ pub enum Cell {
     Integer(i64),
     /// Another number.
     Real(f64),
-    /// A text.
     Text(String),
 }
 

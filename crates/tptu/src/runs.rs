@@ -18,7 +18,6 @@ use crate::tool::ToolName;
 pub(crate) struct Run {
     /// Its models' words, turn by turn.
     pub(crate) turns: Vec<String>,
-    /// Its calls.
     pub(crate) calls: Vec<Call>,
     /// Its sub-tasks, if the agent writes some and executes them.
     pub(crate) plan: Option<PlanOfRun>,
@@ -26,14 +25,12 @@ pub(crate) struct Run {
     pub(crate) returned: BTreeMap<usize, ReturnedCall>,
     /// A judge model's opinion on its sub-tasks, by their places from 1: whether they are the right ones.
     pub(crate) judged: BTreeMap<usize, bool>,
-    /// How it ended.
     pub(crate) ended: Ended,
 }
 
 /// The end of a run that says something about the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// With this answer.
     Answered(String),
     /// With this answer, in which a call is written as text.
     CallAsText(String),

@@ -33,7 +33,6 @@ const COLUMNS_MAX: usize = 8;
 pub struct ReturnedCall {
     /// The statement or the code.
     pub argument: String,
-    /// Its result.
     pub result: String,
 }
 
@@ -191,7 +190,13 @@ impl<'q> RightPlan<'q> {
             {
                 return Ok(self.difference(&found, right).and_then(other));
             }
-            let missing = missing_fact(&step.facts, text);
+            // A bound may be given by another number: over 40 is 41 or more.
+            let is_given = |fact: &&String| {
+                let number = fact.parse::<f64>();
+                number.is_ok_and(|number| query::gives_bound(step, &self.question.question, &words, number))
+            };
+            let facts: Vec<String> = step.facts.iter().filter(|fact| !is_given(fact)).cloned().collect();
+            let missing = missing_fact(&facts, text);
             return Ok(match missing {
                 Some(fact) => Some(OutputFault::WrongSubtask { place: place + 1, fact: fact.to_owned() }),
                 None => query::contradiction(step, &self.question.question, &words).and_then(other),

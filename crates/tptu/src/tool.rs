@@ -6,27 +6,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolName {
-    /// Queries a database.
     Sql,
-    /// Runs Python.
     Python,
-    /// Tells the weather.
     Weather,
-    /// Draws pictures.
     ImageGenerator,
     /// Reads the text of a picture.
     TextExtractor,
-    /// Translates.
     Translator,
-    /// Searches the web.
     WebSearch,
     /// Runs commands of a shell.
     Shell,
-    /// Runs Java.
     Java,
-    /// Searches Wikipedia.
     Wikipedia,
-    /// Makes documents.
     Office,
     /// Plays films.
     MoviePlayer,

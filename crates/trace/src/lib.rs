@@ -22,6 +22,9 @@
 //! written anywhere (`secrets.rs`), texts with placeholders (`template.rs`), and the reader of JSON that other programs
 //! wrote (`json.rs`).
 
+// What others build on is described to the last field.
+#![warn(missing_docs)]
+
 mod actor;
 mod attachment;
 mod calls;

@@ -122,7 +122,6 @@ impl Submission {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {what}")]
 pub struct PlanError {
-    /// The file.
     pub file: String,
     /// The line number, from 1.
     pub line: usize,

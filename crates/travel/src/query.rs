@@ -23,9 +23,7 @@ pub const PEOPLE_MAX: u32 = 1_000;
 pub enum Level {
     /// One person, a budget, nothing else.
     Easy,
-    /// One local constraint.
     Medium,
-    /// Three local constraints.
     Hard,
 }
 
@@ -158,7 +156,6 @@ pub struct Query {
     /// The query in words.
     #[serde(default)]
     pub query: String,
-    /// Its nominal difficulty.
     pub level: Level,
 }
 

@@ -57,7 +57,6 @@ pub struct QueryReading {
 /// The result of reading a text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heard {
-    /// The fields.
     pub reading: QueryReading,
     /// What contradicts the fields, or what they cannot express, each as a sentence without a full stop.
     pub doubts: Vec<String>,

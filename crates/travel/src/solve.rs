@@ -90,7 +90,6 @@ impl Default for SolveOptions {
 /// The result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SolveAnswer {
-    /// A valid itinerary.
     Solved(SolvedTrip),
     /// There is none.
     Infeasible(Infeasible),
@@ -174,7 +173,6 @@ impl fmt::Display for Infeasible {
 pub enum QueryChange {
     /// Raise the budget for all travellers to this amount, in US dollars, which is the minimum.
     Budget(f64),
-    /// Drop these wishes.
     Drop(Vec<TripDemand>),
 }
 

@@ -56,17 +56,13 @@ pub struct Texts<'t> {
 /// All tables.
 #[derive(Debug, Clone)]
 pub struct TripDatabase {
-    /// Accommodations.
     pub stays: CityTable<Stay>,
-    /// Restaurants.
     pub restaurants: CityTable<Restaurant>,
-    /// Attractions.
     pub attractions: CityTable<Attraction>,
     /// Distances between cities by road.
     pub distances: Distances,
     /// Cities and their states.
     pub cities: Cities,
-    /// Flights.
     pub flights: Flights,
 }
 

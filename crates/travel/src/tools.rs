@@ -28,7 +28,6 @@ pub use search::{
 /// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolAnswer {
-    /// The agent's observation.
     pub text: String,
     /// Whether the call counts as a success; consecutive failures end a run.
     pub is_success: bool,

@@ -34,7 +34,6 @@ pub const JUDGEMENT_TOKENS_MAX: u32 = 128;
 pub struct Proposal<'a> {
     /// The question of the run.
     pub question: &'a str,
-    /// The answer.
     pub answer: &'a str,
     /// What the agent did for it, in its own words; may be empty.
     pub work: &'a str,
@@ -71,23 +70,17 @@ pub enum Evaluator {
     Nobody,
     /// A model, which can be the agent's own.
     Judge(Arc<dyn Model>),
-    /// A checker.
     Checker(Arc<dyn Checker>),
 }
 
 /// Who judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JudgedBy {
-    /// Nobody.
     Nobody,
-    /// A model.
     Judge {
-        /// Its name.
         model: String,
     },
-    /// A checker.
     Checker {
-        /// Its name.
         name: String,
         /// It knows the right answer.
         knows_gold_answer: bool,
@@ -101,7 +94,6 @@ pub struct Evaluation {
     pub text: String,
     /// Whether the answer was found right; `None` if nobody said so clearly.
     pub is_correct: Option<bool>,
-    /// Who judged.
     pub by: JudgedBy,
     /// Tokens of the request, if a model judged.
     pub usage: Usage,
@@ -115,12 +107,7 @@ pub enum EvaluatorFault {
     Model(#[from] ModelError),
     /// The checker failed.
     #[error("the checker {name} failed: {reason}")]
-    Checker {
-        /// Its name.
-        name: String,
-        /// Its word.
-        reason: String,
-    },
+    Checker { name: String, reason: String },
 }
 
 impl Evaluator {

@@ -16,7 +16,6 @@ pub struct Reply {
     pub text: String,
     /// Its thoughts, apart from its words; mostly empty.
     pub reasoning: String,
-    /// Why it stopped.
     pub finish: FinishReason,
     /// Tokens of the request.
     pub usage: Usage,

@@ -55,7 +55,6 @@ pub enum ModelInput {
 /// A call that is to be made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingCall {
-    /// The tool.
     pub tool: String,
     /// What it is called with.
     pub arguments: Arguments,
@@ -68,7 +67,6 @@ pub struct PendingCall {
 pub struct Demonstrated {
     /// What the model is asked.
     pub input: ModelInput,
-    /// What it answers.
     pub reply: String,
 }
 

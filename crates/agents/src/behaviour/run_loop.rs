@@ -28,7 +28,6 @@ pub(super) struct Session<'a> {
     requests: u32,
     /// Sections that are in the trace.
     recorded: usize,
-    /// What calls answered.
     answers: handlers::Answers,
     /// How the environment produced its latest text, until that is in the trace.
     note: String,

@@ -22,11 +22,9 @@ pub struct PlannedCall<'a> {
     pub plan: &'a str,
     /// The label of the call.
     pub label: &'a str,
-    /// The tool.
     pub tool: &'a str,
     /// Its arguments, as far as they matter to the answer.
     pub input: &'a str,
-    /// Its result.
     pub evidence: &'a str,
 }
 

@@ -57,9 +57,7 @@ pub enum Otherwise {
     /// that is longer than its input is useless.
     #[default]
     Shorter,
-    /// The summary.
     Summary,
-    /// The results.
     Results,
 }
 
@@ -78,7 +76,6 @@ pub struct SummaryOptions {
     pub alpha: f64,
     /// Whose format the results have: see [`results_text`].
     pub compat: Compat,
-    /// For the model.
     pub seed: u64,
 }
 
@@ -92,7 +89,6 @@ impl Default for SummaryOptions {
 /// One of the two texts that can be returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CandidateText {
-    /// The summary.
     Summary,
     /// The results as they came.
     Results,
@@ -101,9 +97,7 @@ pub enum CandidateText {
 /// Why it was that one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reason {
-    /// By the scores.
     Likelier {
-        /// The summary's.
         summary: ScoredText,
         /// That of the results.
         results: ScoredText,
@@ -118,7 +112,6 @@ pub enum Reason {
         /// Why there are none.
         unscored: String,
     },
-    /// As configured.
     Configured,
     /// The results are blank, so nothing was summarised.
     NothingToSummarise,
@@ -133,7 +126,6 @@ pub struct Summarised {
     pub text: String,
     /// Which of the two it is.
     pub chosen: CandidateText,
-    /// Why.
     pub reason: Reason,
     /// The summary, if one was made, even if it is not returned.
     pub summary: Option<String>,

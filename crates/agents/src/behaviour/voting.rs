@@ -25,7 +25,6 @@ pub const OTHER_NAME: &str = "other";
 /// How votes are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VotingOptions {
-    /// How many samples.
     pub samples: NonZeroU32,
     /// Which answers are the same, and when the other agent is asked.
     pub rules: VoteRules,

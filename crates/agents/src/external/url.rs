@@ -52,17 +52,13 @@ pub enum UrlError {
     /// The text is no absolute http or https URL.
     #[error("`{url}` is not the URL of an agent ({reason}): write it as in `url:http://127.0.0.1:8000/run`")]
     Invalid {
-        /// The text.
         url: String,
         /// What is wrong with it.
         reason: String,
     },
     /// No root certificates.
     #[error("https cannot be used: {reason}; install the system's CA certificates or set SSL_CERT_FILE")]
-    Certificates {
-        /// What is missing.
-        reason: String,
-    },
+    Certificates { reason: String },
 }
 
 impl UrlAgent {

@@ -37,14 +37,12 @@ pub enum Strategy {
     /// All of it.
     #[default]
     MultiStep,
-    /// The next step.
     StepByStep,
 }
 
 /// What is fed back to a model. (The paper, section 4: parsing, verification and execution feedback.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feedback {
-    /// Nothing.
     None,
     /// That it cannot be read.
     P,
@@ -52,7 +50,6 @@ pub enum Feedback {
     Pv,
     /// That the plan cannot be read, or what went wrong when it was executed.
     Pe,
-    /// All of that.
     Pve,
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use planproof_plan::findings;
+use planproof_plan::{entry_to_call, findings};
 use planproof_sandbox::{
     CallError, CallFuture, Functions, Program, ProgramCall, ProgramEnd, Sandbox, SandboxError, SandboxLimits,
 };
@@ -12,9 +12,6 @@ use serde_json::Value;
 
 use super::carry_out::outputs_of;
 use super::catalogue;
-
-/// The entry function of a program, if it has one.
-const ENTRY: &str = "solve";
 
 /// Carries out a program that is a plan, with these tools as its functions. The calls are recorded, with `attempt` in
 /// their ids. Returns a note of [`findings`] and its explanation, in words for the model.
@@ -28,16 +25,10 @@ pub async fn carry_out_program(
     recorder: &Recorder,
     attempt: u32,
 ) -> Result<(&'static str, String), SandboxError> {
-    let has_entry = text.lines().any(|line| {
-        let name = line.strip_prefix("def ").map(str::trim_start);
-        name.is_some_and(|name| {
-            name.strip_prefix(ENTRY).is_some_and(|rest| rest.trim_start().starts_with('('))
-        })
-    });
     // A program that defines the entry function does its work there, and any other one at its top level.
-    let program = match has_entry {
-        true => Program::function(text, ENTRY),
-        false => Program::whole(text),
+    let program = match entry_to_call(text) {
+        Some(entry) => Program::function(text, entry),
+        None => Program::whole(text),
     };
     let catalogue = &*catalogue(toolbox);
     let tools = Tools { toolbox, recorder, catalogue, attempt, made: AtomicU32::new(0) };
@@ -50,18 +41,18 @@ pub async fn carry_out_program(
         | ProgramEnd::Refused { .. }
         | ProgramEnd::Crashed { .. } => findings::FAULTY,
     };
-    Ok((note, format!("the program {}.", in_words(&outcome.end))))
+    Ok((note, in_words(&outcome.end)))
 }
 
-/// How a program ended, to go after `the program`.
+/// How a program ended, as a sentence.
 fn in_words(end: &ProgramEnd) -> String {
     match end {
-        ProgramEnd::Finished { .. } => end.to_string(),
-        ProgramEnd::Raised(_) => format!("raised {end}"),
-        ProgramEnd::Unsupported { .. } => format!("could not be run: {end}"),
-        ProgramEnd::Limit(limit) => format!("reached the limit of its {limit}"),
-        ProgramEnd::Refused { found } => format!("was refused, because it has `{found}`"),
-        ProgramEnd::Crashed { how } => format!("broke its interpreter: {how}"),
+        ProgramEnd::Finished { .. } => format!("the program {end}."),
+        ProgramEnd::Raised(_) => format!("{}{end}.", findings::RAISED),
+        ProgramEnd::Unsupported { .. } => format!("the program could not be run: {end}."),
+        ProgramEnd::Limit(limit) => format!("{}{limit}.", findings::LIMIT_REACHED),
+        ProgramEnd::Refused { found } => format!("the program was refused, because it has `{found}`."),
+        ProgramEnd::Crashed { how } => format!("the program broke its interpreter: {how}."),
     }
 }
 

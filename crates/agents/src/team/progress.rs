@@ -28,7 +28,6 @@ pub(super) enum Reviewed {
     Changed,
     /// It cannot be done, for this reason.
     Refused(String),
-    /// The run stops.
     Stopped,
 }
 

@@ -33,7 +33,6 @@ pub enum PromptError {
     Lacks {
         /// Whose prompt it is.
         role: Role,
-        /// The name.
         name: &'static str,
         /// What is filled in.
         what: &'static str,
@@ -43,7 +42,6 @@ pub enum PromptError {
     Unknown {
         /// Whose prompt it is.
         role: Role,
-        /// The name.
         name: String,
         /// The names that it may have.
         known: String,

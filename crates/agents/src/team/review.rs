@@ -25,8 +25,6 @@ pub enum ReviewWhen {
 /// Who is asked about the work of teams, and when.
 #[derive(Debug, Clone)]
 pub struct Reviewing {
-    /// Who is asked.
     pub by: Arc<dyn Reviewer>,
-    /// When.
     pub when: ReviewWhen,
 }

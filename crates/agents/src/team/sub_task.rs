@@ -24,7 +24,6 @@ const ACTOR_CHARACTERS_MAX: usize = 40;
 /// How a sub-task ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SubTaskEnd {
-    /// With this report.
     Result(String),
     /// Without one, for this reason.
     Failed(String),

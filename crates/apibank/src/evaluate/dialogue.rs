@@ -9,7 +9,6 @@ use crate::value::{Dict, PythonValue};
 /// A call of a dialogue with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DialogueCall {
-    /// The tool.
     pub api_name: String,
     /// Its arguments, all of them texts in the data.
     #[serde(rename = "param_dict")]
@@ -40,16 +39,10 @@ impl DialogueCall {
 #[serde(tag = "role")]
 pub enum Turn {
     /// The user says something.
-    User {
-        /// The words.
-        text: String,
-    },
+    User { text: String },
     /// The assistant says something.
     #[serde(rename = "AI")]
-    Assistant {
-        /// The words.
-        text: String,
-    },
+    Assistant { text: String },
     /// The assistant calls a tool.
     #[serde(rename = "API")]
     Call(Box<DialogueCall>),
@@ -58,7 +51,6 @@ pub enum Turn {
 /// A dialogue: a file of the data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dialogue {
-    /// Its turns.
     pub turns: Vec<Turn>,
 }
 

@@ -196,9 +196,7 @@ pub struct CallPrediction {
 /// What a model wrote as its reply, with the gold reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyPrediction {
-    /// The gold reply.
     pub gold: String,
-    /// The model's reply.
     pub text: String,
 }
 

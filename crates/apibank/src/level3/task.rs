@@ -47,7 +47,6 @@ impl TaskOrigin {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequiredCall {
-    /// The tool.
     pub api: String,
     /// The arguments. In published data they may be missing if only the record is known.
     pub arguments: Dict,
@@ -62,11 +61,9 @@ pub struct RequiredCall {
 /// A task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserTask {
-    /// Its id.
     pub id: String,
     /// The kind of task, such as `trip`; may be empty.
     pub kind: String,
-    /// Its origin.
     pub origin: TaskOrigin,
     /// What the user wants, in words. For published tasks it may be empty if a file contains only the calls.
     pub requirement: String,

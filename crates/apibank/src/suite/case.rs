@@ -101,6 +101,10 @@ impl Case for TaskCase {
         self.task.to_line()
     }
 
+    fn calls_needed(&self) -> Option<u32> {
+        u32::try_from(self.task.calls.len()).ok()
+    }
+
     fn identity(&self) -> String {
         let UserTask { calls, reply, .. } = &self.task;
         json!([crate::level3::task::CASE_SCHEMA, self.prompt, calls, reply]).to_string()

@@ -26,7 +26,6 @@ pub(super) const CALL_PROMPT: &str = include_str!("../../prompts/call.txt").trim
 pub struct PublishedDialogues {
     /// The texts of the files in `init_database`, by file name without extension.
     pub databases: BTreeMap<String, String>,
-    /// The dialogues.
     pub dialogues: Vec<DialogueFile>,
 }
 
@@ -34,7 +33,6 @@ pub struct PublishedDialogues {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DialogueFile {
-    /// Its name.
     pub file: String,
     /// 1 or 2.
     pub level: u8,

@@ -9,7 +9,6 @@ pub struct DissectionReport {
     pub campaign: String,
     /// Variants of each kind, the paper's K.
     pub variants: u32,
-    /// Reruns.
     pub reruns: u32,
     /// The first failed variant of another structure named the constraint as the cause, as in the paper's printed
     /// algorithm.
@@ -41,7 +40,6 @@ pub struct DissectionReport {
 /// How often a cause was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CauseShare {
-    /// The cause.
     pub cause: &'static str,
     /// What it means, for people.
     #[serde(skip)]
@@ -59,20 +57,15 @@ pub struct CauseShare {
 /// The sufficient part of a terminal variant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct EnoughCounts {
-    /// The wordings alone.
     pub wordings: u64,
-    /// The tasks alone.
     pub actions: u64,
-    /// Each alone.
     pub either: u64,
-    /// Only both together.
     pub both: u64,
 }
 
 /// Errors of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TopicErrors {
-    /// The job.
     pub topic: String,
     /// Cases that were failed.
     pub errors: u64,
@@ -83,13 +76,11 @@ pub struct TopicErrors {
 /// A dissected error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DissectedCase {
-    /// Its id.
     pub case: String,
     /// The job that it is about.
     pub topic: String,
     /// The class of its failure.
     pub class: Option<&'static str>,
-    /// Its paragraph.
     pub paragraph: String,
     /// The cause; null where none was found.
     pub cause: Option<&'static str>,
@@ -119,7 +110,6 @@ pub struct SkippedTrial {
 pub struct ReportedTrial {
     /// Id of its case in the trials' campaign.
     pub id: String,
-    /// What it changes.
     pub step: &'static str,
     /// Which of that kind.
     pub number: u32,
@@ -131,18 +121,14 @@ pub struct ReportedTrial {
     pub unscored: Option<String>,
     /// Its paragraph; null for a rerun, which has that of the failed case.
     pub paragraph: Option<String>,
-    /// What was changed.
     pub changes: Vec<ChangedPiece>,
 }
 
 /// A piece that was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChangedPiece {
-    /// What it is.
     pub piece: &'static str,
-    /// Before.
     pub from: String,
-    /// Now.
     pub to: String,
     /// Its place in the paragraph before and now, in Unicode scalar values: `[[start, end], [start, end]]`.
     pub places: Vec<[[u32; 2]; 2]>,
@@ -153,7 +139,6 @@ pub struct ChangedPiece {
 pub enum Cause {
     /// It sometimes passes the same query.
     Probability,
-    /// Certain words.
     Terminal,
     /// The job that the query is about.
     Topic,
@@ -172,9 +157,9 @@ impl Cause {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Probability => "it sometimes passes the same query",
-            Self::Terminal => "with other wordings and tasks it passes",
-            Self::Topic => "about another job it passes",
-            Self::Structure => "with another paragraph of the same meaning it passes",
+            Self::Terminal => "it passes with other wordings and tasks",
+            Self::Topic => "it passes on another topic",
+            Self::Structure => "it passes with another paragraph of the same meaning",
             Self::Constraint => "it fails however the constraints are put",
         }
     }

@@ -63,9 +63,7 @@ pub struct ShrinkReport {
 /// A failed case that could not be shrunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotShrunk {
-    /// Its id.
     pub case: String,
-    /// Why.
     pub why: String,
 }
 
@@ -84,11 +82,8 @@ pub struct ShrunkCase {
     pub end: &'static str,
     /// There are runs left.
     pub is_open: bool,
-    /// Before.
     pub from: CaseSize,
-    /// After.
     pub to: CaseSize,
-    /// The paragraph before.
     pub original: String,
     /// What is left of it.
     pub paragraph: String,
@@ -125,13 +120,9 @@ pub struct ExampleRun {
 /// How large a case is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CaseSize {
-    /// Actions.
     pub actions: u64,
-    /// Distinct requirements.
     pub constraints: u64,
-    /// Sentences.
     pub sentences: u64,
-    /// Sub-sentences.
     pub sub_sentences: u64,
     /// Words of the paragraph.
     pub words: u64,

@@ -212,6 +212,21 @@ pub(crate) struct ChoiceArguments {
     pub(crate) evaluation: Option<String>,
 }
 
+impl ChoiceArguments {
+    /// All cases of the same data.
+    pub(crate) fn all_of(choice: &Self) -> Self {
+        Self {
+            data: choice.data.clone(),
+            limit: None,
+            shuffle: None,
+            places: None,
+            days: None,
+            level: None,
+            evaluation: None,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  planproof score gsm8k predictions.jsonl --data test.jsonl\n  \
                   planproof score mnms programs.jsonl --format code --compat original --data mnms.jsonl\n  \

@@ -45,6 +45,10 @@ const SHARED: [(&str, Users); 5] = [
             "rules schema",
             "guard",
             "hook",
+            "scenario schema",
+            "scenario init",
+            "scenario from-trace",
+            "scenario from-cases",
         ]),
     ),
     (

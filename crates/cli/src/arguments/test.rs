@@ -11,7 +11,32 @@ use super::{AllCasesArguments, CampaignArguments, CaseArguments, CompatChoice};
 use crate::values::{file, whole};
 
 /// Options that say which cases there are.
-const DRAWING: [&str; 5] = ["cases", "actions", "first", "infeasible", "from"];
+const DRAWING: [&str; 6] = ["cases", "actions", "first", "infeasible", "from", "scenarios"];
+
+/// Options about synthesised orders, beside those of their shape, which have no meaning for cases of one's own.
+const OF_ORDERS: [&str; 21] = [
+    "cases",
+    "actions",
+    "first",
+    "infeasible",
+    "from",
+    "like",
+    "resume",
+    "replay",
+    "topics",
+    "tries_max",
+    "allow_repeats",
+    "allow_distractors",
+    "fail_at_once",
+    "dissect",
+    "dissect_k",
+    "dissect_reruns",
+    "dissect_max",
+    "shrink",
+    "shrink_max",
+    "shrink_runs",
+    "shrink_repeat",
+];
 
 /// Options that say whether and how failures are dissected.
 const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissect_max", "compat"];
@@ -27,7 +52,8 @@ pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &[
                   planproof test tools@sim/careless --cases 200\n  \
                   planproof test react@openai/gpt-5-mini --actions 3..8 --max-cost 1 --record run.jsonl\n  \
                   planproof test 'command:python agent.py' --serve-model openai/gpt-5-mini\n  \
-                  planproof test --resume last")]
+                  planproof test --resume last\n  \
+                  planproof test tools@sim/gold --scenarios refunds.yaml")]
 #[command(mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)))]
 #[command(mut_arg("resume", |arg| {
     arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat"])
@@ -47,6 +73,13 @@ pub(crate) struct TestArguments {
     /// command line names takes precedence.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["from", "resume", "replay", "cases", "actions", "first", "infeasible"], conflicts_with_all = SHAPE)]
     pub(crate) like: Option<String>,
+    /// Run your own cases from this file (scenario v1) instead of synthesised ones.
+    ///
+    /// As `planproof bench scenario AGENT --data FILE` does. `planproof scenario check FILE` says first whether each
+    /// case can be satisfied. Options about synthesised cases do not go with it.
+    #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with_all = OF_ORDERS, conflicts_with_all = SHAPE)]
+    #[arg(conflicts_with = "shrink_to")]
+    pub(crate) scenarios: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) campaign: CampaignArguments,
     #[command(flatten)]

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use planproof_agents::AgentSpec;
 use planproof_order::synth::JudgeOptions;
 use planproof_runner::{CASES_MAX, Cases, StoreOptions};
+use planproof_scenario::Scenarios;
 use planproof_store::{Matrix, Store};
-use planproof_suite::{Case, CaseError, CaseSelection, Data, Suite};
+use planproof_suite::{Case, CaseSelection, Data, Suite};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use models::paid_for;
@@ -22,7 +23,9 @@ pub(super) use models::paid_for;
 use super::campaign::{CampaignCommand, CampaignRequest, MakesCases, carry_out, prepare};
 use super::print_json;
 use super::runs::must_exist;
-use crate::arguments::{BenchArguments, BenchCommand, ChoiceArguments, Global, ReviewChoice};
+use crate::arguments::{
+    AllCasesArguments, BenchArguments, BenchCommand, ChoiceArguments, Global, ReviewChoice,
+};
 use crate::config::data_set;
 use crate::failure::{ExitCode, Failure};
 use crate::suites;
@@ -89,9 +92,8 @@ fn asked_for<'a>(
 ) -> Result<(BenchCases<'a>, Option<Vec<AgentSpec>>), Failure> {
     let suite = suites::with_media(find(name)?, arguments.media.as_deref())?;
     let mut suite = suites::with_pages(suite, arguments.pages.as_deref())?;
-    let usage = |CaseError { what }: CaseError| Failure::usage(what);
     if let Some(scoring) = &arguments.scoring {
-        suite = suite.scored_with(&[("scoring", scoring)]).map_err(usage)?.unwrap_or(suite);
+        suite = suite.scored_with(&[("scoring", scoring)]).map_err(Failure::from)?.unwrap_or(suite);
     }
     let days = arguments.choice.days.map(|days| days.to_string());
     let options = travel::options([
@@ -105,7 +107,7 @@ fn asked_for<'a>(
     travel::must_have(&*suite, &options, global)?;
     // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
     if !options.is_empty() {
-        suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
+        suite = suite.scored_with(&options).map_err(Failure::from)?.unwrap_or(suite);
     }
     // The parser accepts them, because they are among the options of all campaigns.
     if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
@@ -239,17 +241,57 @@ impl MakesCases for BenchCases<'_> {
     }
 }
 
+/// What makes the cases of a file of scenarios for `planproof test`.
+#[derive(Debug)]
+pub(super) struct ScenarioCases<'a> {
+    suite: Arc<Scenarios>,
+    file: &'a Path,
+    all: &'a AllCasesArguments,
+}
+
+impl<'a> ScenarioCases<'a> {
+    pub(super) fn new(file: &'a Path, all: &'a AllCasesArguments) -> Self {
+        Self { suite: Arc::new(suites::scenarios()), file, all }
+    }
+}
+
+impl MakesCases for ScenarioCases<'_> {
+    fn suite(&self) -> &str {
+        self.suite.name()
+    }
+
+    fn media(&self) -> Option<&Path> {
+        None
+    }
+
+    fn pages(&self) -> Option<&str> {
+        None
+    }
+
+    fn files(&self) -> Vec<&Path> {
+        std::iter::once(self.file).chain(self.all.files.paths()).collect()
+    }
+
+    fn make(&self) -> Result<Cases, Failure> {
+        let text = select::read_json(self.file)?;
+        let data = Data { text: &text, file: &self.file.display().to_string() };
+        let cases = self.suite.load(Some(data), &CaseSelection::First, None);
+        let cases = cases.map_err(|CaseError { what }| Failure::usage(what))?;
+        let suite: Arc<dyn Suite> = Arc::clone(&self.suite) as _;
+        Ok(Cases::given(suite, fit(cases, Some(self.file))?))
+    }
+}
+
 /// The cases that are chosen.
 pub(super) fn load(
     suite: &dyn Suite,
     choice: &ChoiceArguments,
     global: &Global,
 ) -> Result<Vec<Arc<dyn Case>>, Failure> {
-    let usage = |CaseError { what }: CaseError| Failure::usage(what);
     let selection = match (&choice.places, choice.shuffle) {
         (Some(path), _) => {
             let (text, file) = (select::read_text(path)?, path.display().to_string());
-            CaseSelection::Places(suite.places(Data { text: &text, file: &file }).map_err(usage)?)
+            CaseSelection::Places(suite.places(Data { text: &text, file: &file }).map_err(Failure::from)?)
         }
         (None, Some(seed)) => CaseSelection::Shuffled(seed),
         (None, None) => CaseSelection::First,
@@ -273,7 +315,7 @@ pub(super) fn load(
         }
         None => suite.load(None, &selection, choice.limit),
     };
-    fit(cases.map_err(usage)?, choice.data.as_deref())
+    fit(cases.map_err(Failure::from)?, choice.data.as_deref())
 }
 
 /// The requested file of data: the named one, or the only `.jsonl` file of a named folder.

@@ -27,6 +27,7 @@ use planproof_order::synth::file::write_case;
 use planproof_report::{CommandLines, shell_word};
 use planproof_suite::{SizeUnit, Unscored};
 
+use super::bench::ScenarioCases;
 use super::{print_json, runtime};
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global, TestArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
@@ -48,10 +49,14 @@ pub(super) use world::Outside;
 pub(super) const REPLAY: &str = "REPLAY: the answers came from a recording; no model was asked.";
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let own = arguments.scenarios.as_deref().map(|file| ScenarioCases::new(file, &arguments.all));
     let request = CampaignRequest {
         campaign: &arguments.campaign,
         agent: named_agent(&arguments.campaign)?,
-        command: CampaignCommand::Test(arguments),
+        command: match &own {
+            Some(cases) => CampaignCommand::Bench(cases, arguments.all.repeat),
+            None => CampaignCommand::Test(arguments),
+        },
         all: &arguments.all,
         taken: taken_files(arguments),
         shrink_to: arguments.shrink.shrink_to.as_deref(),
@@ -223,7 +228,8 @@ pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
 
 /// The files of the campaign itself, with the options that name them.
 fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
-    let named = [("--from", &arguments.from), ("--topics", &arguments.draw.shape.topics)];
+    let TestArguments { from, scenarios, draw, .. } = arguments;
+    let named = [("--from", from), ("--topics", &draw.shape.topics), ("--scenarios", scenarios)];
     let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
     arguments.campaign.taken_files().into_iter().chain(named).collect()
 }
@@ -365,7 +371,8 @@ pub(super) fn cost(report: &Report) -> Option<String> {
 pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str) -> Vec<String> {
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: {resumed}");
-        let again = if report.replay || is_from_recording(&report.agent) { "" } else { &again };
+        let is_final = matches!(why, Unscored::NoKey { .. });
+        let again = if is_final || report.replay || is_from_recording(&report.agent) { "" } else { &again };
         let count = report.all_unscored();
         let runs = if count == 1 { "1 run is" } else { &format!("{count} runs are") };
         let why = terminal::inline(&why.to_string());

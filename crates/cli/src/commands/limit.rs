@@ -199,7 +199,7 @@ pub(super) fn text(report: &LimitReport, findings: &str, notes: &[String]) -> St
     let threshold = render::percent(plan.threshold);
     let intervals = match plan.early_stop {
         true => format!(
-            "Success in per cent, with 95 % intervals that hold at every look: a number of actions is done as soon as its \
+            "Success in per cent, with 95 % intervals that hold at every look: a number of actions is decided as soon as its \
              interval lies on one side of {threshold} %."
         ),
         false => "Success in per cent, with Wilson's 95 % intervals.".to_owned(),
@@ -214,7 +214,7 @@ pub(super) fn text(report: &LimitReport, findings: &str, notes: &[String]) -> St
 }
 
 fn table(report: &LimitReport) -> render::Table {
-    let against = format!("{} %", render::percent(report.plan.threshold));
+    let against = format!("vs {} %", render::percent(report.plan.threshold));
     let mut table = render::table(&["Actions", "Passed", "% [95 %]", &against, "Chance", "In order"]);
     let dash = || "-".to_owned();
     for level in &report.levels {

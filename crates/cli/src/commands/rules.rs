@@ -127,7 +127,7 @@ fn example(out: &mut impl Write, what: &str, found: &Found) -> io::Result<()> {
     match found {
         Found::Session(calls) => {
             writeln!(out, "   {what}:")?;
-            calls.iter().try_for_each(|call| writeln!(out, "     {}", in_words(call)))
+            calls.iter().try_for_each(|call| writeln!(out, "     {}", call_in_words(call)))
         }
         Found::None => writeln!(out, "   {what}: no session"),
         Found::TooMany => writeln!(out, "   {what}: not found, there are too many sessions"),
@@ -135,7 +135,7 @@ fn example(out: &mut impl Write, what: &str, found: &Found) -> io::Result<()> {
 }
 
 /// `refund {"order_id":1} returns {"ok":true}`.
-fn in_words(call: &SampleCall) -> String {
+pub(super) fn call_in_words(call: &SampleCall) -> String {
     let arguments = match &call.arguments {
         Value::Object(entries) if entries.is_empty() => String::new(),
         arguments => format!(" {arguments}"),
@@ -171,21 +171,22 @@ fn of_fault(fault: &Fault) -> Value {
     json!({ "line": place.line, "column": place.column, "message": message, "help": help })
 }
 
+/// The calls of a session, with their results and errors.
+pub(super) fn calls_as_json(calls: &[SampleCall]) -> Vec<Value> {
+    let calls = calls.iter().map(|call| {
+        let mut object = json!({ "tool": call.tool, "arguments": call.arguments });
+        match &call.outcome {
+            Some(Ok(result)) => object["result"] = result.clone(),
+            Some(Err(error)) => object["error"] = error.clone(),
+            None => {}
+        }
+        object
+    });
+    calls.collect()
+}
+
 fn of_rule(rule: &CallRule, meaning: &RuleMeaning) -> Value {
-    let session = |found: &Found| {
-        found.session().map(|calls| {
-            let calls = calls.iter().map(|call| {
-                let mut object = json!({ "tool": call.tool, "arguments": call.arguments });
-                match &call.outcome {
-                    Some(Ok(result)) => object["result"] = result.clone(),
-                    Some(Err(error)) => object["error"] = error.clone(),
-                    None => {}
-                }
-                object
-            });
-            calls.collect::<Vec<Value>>()
-        })
-    };
+    let session = |found: &Found| found.session().map(calls_as_json);
     json!({
         "id": rule.id,
         "words": rule.to_string(),

@@ -85,6 +85,11 @@ pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
     Err(Failure::usage(format!("there is no run store {}; `planproof test` creates one", path.display())))
 }
 
+/// Whether it is a search for a limit, which has ended when it runs no more, however many cases it has left.
+fn is_search(campaign: &CampaignRow) -> bool {
+    stored::options(campaign).is_ok_and(|options| options.kept.limit.is_some())
+}
+
 fn list(store: &Store, global: &Global) -> Result<(), Failure> {
     let mut campaigns = store.campaigns()?;
     for campaign in &mut campaigns {
@@ -94,7 +99,8 @@ fn list(store: &Store, global: &Global) -> Result<(), Failure> {
         for campaign in &campaigns {
             print_json(&json!({
                 "run": campaign.id, "created_ms": campaign.created_ms, "agent": campaign.agent,
-                "model": campaign.model, "simulated": campaign.simulated, "cases": campaign.total(),
+                "model": campaign.model, "simulated": campaign.simulated,
+                "cases": if is_search(campaign) { campaign.finished() } else { campaign.total() },
                 "finished": campaign.finished(), "passed": campaign.passed, "failed": campaign.failed,
                 "unscored": campaign.unscored, "cost": cost(campaign), "ended_by": campaign.progress.ended_by,
                 "label": campaign.label, "command_line": campaign.command_line,
@@ -146,9 +152,7 @@ fn list_table(campaigns: &[CampaignRow], [began, most]: [usize; 2]) -> Table {
         );
         row.push(name(Some(&campaign.agent)));
         row.extend(has_models.then(|| name(campaign.model.as_deref()) + simulation));
-        // A search for a limit has ended when it runs no more, however many cases it has left.
-        let is_search = stored::options(campaign).is_ok_and(|options| options.kept.limit.is_some());
-        let is_whole = finished == total || is_search;
+        let is_whole = finished == total || is_search(campaign);
         row.push(if is_whole { finished.to_string() } else { format!("{finished} of {total}") });
         row.extend([campaign.passed, campaign.failed].map(|count| count.to_string()));
         row.extend(has_unscored.then(|| campaign.unscored.to_string()));

@@ -2,15 +2,17 @@
 
 mod judging;
 
+use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_bench::{Outcome, Report, ReportInput};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_runner::milliseconds_now;
 use planproof_store::Unit;
-use planproof_suite::{Case, CaseError, Class, Data, PredictionExtras};
+use planproof_suite::{Case, Class, Data, PredictionExtras, PredictionVerdicts, Verdict};
 use planproof_trace::{Trace, Usage};
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
@@ -18,7 +20,7 @@ use serde::Serialize;
 use super::bench::{files, find, load};
 use super::helper_model::HelperModel;
 use super::print_json;
-use crate::arguments::{Global, ScoreArguments};
+use crate::arguments::{ChoiceArguments, Global, ScoreArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render::{self, Findings, Seen};
@@ -71,6 +73,28 @@ impl TraceSource for NoTraces {
     }
 }
 
+/// Whether only some of the cases are to be scored.
+fn is_choosing(choice: &ChoiceArguments) -> bool {
+    let ChoiceArguments { data: _, limit, shuffle: _, places, days, level, evaluation } = choice;
+    limit.is_some() || places.is_some() || days.is_some() || level.is_some() || evaluation.is_some()
+}
+
+/// The verdicts on these cases among those on all.
+fn of_chosen(
+    scored: PredictionVerdicts,
+    all: &[Arc<dyn Case>],
+    chosen: &[Arc<dyn Case>],
+) -> PredictionVerdicts {
+    let PredictionVerdicts { verdicts, missing } = scored;
+    let mut by_id: HashMap<&str, Verdict> = all.iter().map(|case| &*case.card().id).zip(verdicts).collect();
+    let ids: HashSet<&str> = chosen.iter().map(|case| &*case.card().id).collect();
+    PredictionVerdicts {
+        // Each is one of all: the same data was loaded for both.
+        verdicts: chosen.iter().filter_map(|case| by_id.remove(&*case.card().id)).collect(),
+        missing: missing.into_iter().filter(|id| ids.contains(&**id)).collect(),
+    }
+}
+
 pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCode, Failure> {
     let ScoreArguments {
         suite,
@@ -104,9 +128,10 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     ]);
     let mut suite = find(suite)?;
     travel::must_have(&*suite, &chosen, global)?;
+    let of_all = options.clone();
     options.extend(chosen);
-    let usage = |CaseError { what }: CaseError| Failure::usage(what);
-    suite = suite.scored_with(&options).map_err(usage)?.unwrap_or(suite);
+    let unchosen = Arc::clone(&suite);
+    suite = suite.scored_with(&options).map_err(Failure::from)?.unwrap_or(suite);
     // Only after the options are applied, because some, such as `days`, select cases.
     let cases = load(&*suite, choice, global)?;
     let (text, file) = (select::read_json(predictions)?, predictions.display().to_string());
@@ -122,11 +147,23 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     let mut judged_by = None;
     if let Some(name) = judge {
         let helper = HelperModel::find(name, asking)?;
-        let questions = suite.questions(&cases, data).map_err(usage)?;
+        let questions = suite.questions(&cases, data).map_err(Failure::from)?;
         evidence.answers = Some(judging::answers(&helper, &questions, global)?);
         judged_by = Some((name, helper.model.is_simulated()));
     }
-    let scored = suite.score_with(&cases, data, &evidence).map_err(usage)?;
+    let scored = match suite.score_with(&cases, data, &evidence) {
+        // The predictions may be those for all cases, of which only some were chosen.
+        Err(error) if is_choosing(choice) => {
+            let suite = unchosen.scored_with(&of_all).map_err(Failure::from)?.unwrap_or(unchosen);
+            let all = load(&*suite, &ChoiceArguments::all_of(choice), global)?;
+            match suite.score_with(&all, data, &evidence).map(|scored| of_chosen(scored, &all, &cases)) {
+                Ok(scored) if scored.missing.len() < cases.len() => scored,
+                // None is for a case that was chosen, or the file is not for this data: the error says so.
+                Ok(_) | Err(_) => return Err(error.into()),
+            }
+        }
+        scored => scored.map_err(Failure::from)?,
+    };
     // Predictions took no time and no tokens here; as outcomes, they are summed up like runs.
     let outcome = |(ordinal, verdict)| Outcome {
         ordinal,

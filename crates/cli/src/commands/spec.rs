@@ -213,7 +213,7 @@ fn compile(
 }
 
 /// Cases of a file as the engine sees them.
-fn wrapped(cases: Vec<PlanningCase>) -> Vec<Arc<dyn Case>> {
+pub(super) fn wrapped(cases: Vec<PlanningCase>) -> Vec<Arc<dyn Case>> {
     let suite = OrderSuite::default();
     cases.into_iter().map(|case| -> Arc<dyn Case> { suite.wrap(case) }).collect()
 }

@@ -18,7 +18,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 6] = ["init", "completions", "man", "prompts", "guard", "hook"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 115] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 124] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -99,6 +99,15 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 115] = [
     ("mnms rate", "metrics", "is what one call is about"),
     ("read", "text", "is what one call is about"),
     ("read", "task", "is what one call is about"),
+    ("scenario init", "tools", "is what one call is about"),
+    ("scenario init", "out", "is what one call writes"),
+    ("scenario init", "force", "belongs to what one call writes"),
+    ("scenario from-cases", "id", "is what one call is about"),
+    ("scenario from-cases", "out", "is what one call writes"),
+    ("scenario from-cases", "force", "belongs to what one call writes"),
+    ("scenario from-trace", "accept", "belongs to what one call writes"),
+    ("scenario from-trace", "out", "is what one call writes"),
+    ("scenario from-trace", "force", "belongs to what one call writes"),
     ("check", "case", "is what one call is about"),
     ("check", "id", "is what one call is about"),
     ("check", "calls", "is what one call is about"),

@@ -12,6 +12,9 @@ use crate::terminal;
 /// A line under the head and nothing else.
 const HEAD_LINE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
+/// The least width of a wrapped title of a row, in characters.
+const TITLE_COLUMNS_MIN: usize = 24;
+
 /// The indentation of continuation lines.
 const INDENT: &str = "    ";
 
@@ -63,9 +66,34 @@ impl Table {
     fn shown(&self, columns: Option<usize>) -> String {
         let whole = self.whole();
         match columns.filter(|columns| width(&whole) > *columns) {
-            Some(columns) => self.records(columns),
+            Some(columns) => {
+                let narrow = self.narrowed(width(&whole).saturating_sub(columns));
+                narrow.filter(|text| width(text) <= columns).unwrap_or_else(|| self.records(columns))
+            }
             None => whole,
         }
+    }
+
+    /// The table with titles of rows that are wrapped at words, so that it has `excess` columns less; `None` if that
+    /// leaves too little room for them.
+    fn narrowed(&self, excess: usize) -> Option<String> {
+        let titles =
+            || self.0.row_iter().filter_map(|row| row.cell_iter().next()).map(comfy_table::Cell::content);
+        let longest = titles().map(|title| title.chars().count()).max()?;
+        let room = longest.checked_sub(excess).filter(|room| *room >= TITLE_COLUMNS_MIN)?;
+        if titles().any(|title| title.split(' ').any(|word| word.chars().count() > room)) {
+            return None;
+        }
+        let mut table = self.0.clone();
+        for row in table.row_iter_mut() {
+            let cells: Vec<String> = row.cell_iter().map(comfy_table::Cell::content).collect();
+            let titled = cells.iter().enumerate().map(|(place, text)| match place {
+                0 => wrap(text, room),
+                _ => text.clone(),
+            });
+            *row = comfy_table::Row::from(titled.collect::<Vec<_>>());
+        }
+        Some(Self(table).whole())
     }
 
     /// The places of columns in which no row has a value; never the first, which names the rows.

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 60] = [
+const PAGES: [&str; 66] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -50,6 +50,12 @@ const PAGES: [&str; 60] = [
     "planproof-runs-list",
     "planproof-runs-show",
     "planproof-runs-verify",
+    "planproof-scenario",
+    "planproof-scenario-check",
+    "planproof-scenario-from-cases",
+    "planproof-scenario-from-trace",
+    "planproof-scenario-init",
+    "planproof-scenario-schema",
     "planproof-score",
     "planproof-serve-media",
     "planproof-serve-model",

@@ -52,6 +52,7 @@ mod run;
 mod running;
 mod runs;
 mod sandbox;
+mod scenario;
 mod score;
 mod servers;
 mod service;

@@ -109,6 +109,47 @@ fn recorded_sessions_are_held_against_rules() {
 }
 
 #[test]
+fn results_without_ids_belong_to_the_calls_in_their_order() {
+    let place = Place::new();
+    // A refund needs a look at the same order that says it is refundable; each result is about another order.
+    place.write("rules.yaml", SHOP);
+    let call = |name: &str, order: u32| json!({"function": {"name": name, "arguments": {"order_id": order}}});
+    let result =
+        |refundable: bool| json!({"role": "tool", "content": json!({"refundable": refundable}).to_string()});
+    let session = |refunded: u32| {
+        json!({"messages": [
+            {"role": "assistant", "tool_calls": [call("get_order", 17), call("get_order", 18)]},
+            result(true),
+            result(false),
+            {"role": "assistant", "tool_calls": [call("refund", refunded)]},
+        ]})
+    };
+    // Results that name their tools, in another order than the calls.
+    let named = json!({"messages": [
+        {"role": "assistant", "tool_calls": [call("get_stock", 17), call("get_order", 17)]},
+        {"role": "tool", "name": "get_order", "content": "{\"refundable\": true}"},
+        {"role": "tool", "name": "get_stock", "content": "{\"refundable\": false}"},
+        {"role": "assistant", "tool_calls": [call("refund", 17)]},
+    ]});
+    // A result too many is nobody's.
+    let more = json!({"messages": [
+        {"role": "assistant", "tool_calls": [call("get_order", 17)]},
+        result(false),
+        result(true),
+        {"role": "assistant", "tool_calls": [call("refund", 17)]},
+    ]});
+    let lines: String =
+        [session(17), session(18), named, more].iter().map(|session| format!("{session}\n")).collect();
+    place.write("lines.jsonl", &lines);
+    let run = place.run("check --rules rules.yaml --json lines.jsonl").code(1);
+    let held: Vec<bool> = json_lines(&run.out)
+        .iter()
+        .map(|line| line["rules"].as_array().unwrap().iter().all(|rule| rule["held"] == true))
+        .collect();
+    assert_eq!(held, [true, false, true, false]);
+}
+
+#[test]
 fn traces_are_held_against_rules() {
     let place = Place::new();
     place.run("test tools@sim/perfect --cases 3 --actions 4 --seed 7 -q --store r.db").code(0);

@@ -274,6 +274,19 @@ fn files(tried: &mut Tried, place: &Place) {
         ),
     );
     tried.run(place, &["bench", "scenario", "command:echo nothing", "--data", "cases.yaml"]);
+    tried.run(place, &["scenario", "check", "cases.yaml"]).code(0);
+    // What cannot be satisfied, and what is no file of scenarios.
+    let never = format!("{{id: {text}, why: {text}, never: {{call: a}}, words: {text}}}");
+    let case = format!("{{id: {text}, query: {text}, expect: [{{do: [a], words: {text}}}, {never}]}}");
+    let head = "schema: planproof/scenario/v1\ntools: [{name: a}]";
+    place.write("never.yaml", &format!("{head}\ncases: [{case}]\n"));
+    place.write("worse.yaml", &format!("{head}\n{text}: 1\ncases: [{case}]\n"));
+    tried.run(place, &["scenario", "check", "never.yaml"]).code(1);
+    tried.run(place, &["scenario", "check", "worse.yaml"]).code(2);
+    tried.run(place, &["scenario", "from-trace", "session.jsonl", "--accept"]).code(0);
+    let tools = json!([{"name": HOSTILE, "description": HOSTILE, "input_schema": {"type": "object", HOSTILE: HOSTILE}}]);
+    place.write("tools.json", &tools.to_string());
+    tried.run(place, &["scenario", "init", "--tools", "tools.json"]).code(0);
     for (name, options) in [("case.jsonl", ""), ("time.jsonl", "--time"), ("both.jsonl", "--infeasible 1")] {
         place.write(name, &hostile_case(place, options));
         tried.run(place, &["check", "--case", name, "--calls", "a2,a1"]);

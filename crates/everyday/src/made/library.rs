@@ -28,16 +28,10 @@ const SCHEMA: (&str, &str) = ("schema", "planproof/made-tool/v1");
 pub enum LibraryError {
     /// The file cannot be read.
     #[error("the library of tools {} cannot be read: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's word.
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error },
     /// A line is no tool.
     #[error("{}:{line}: {what}", path.display())]
     Line {
-        /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -47,7 +41,6 @@ pub enum LibraryError {
     /// It is too large.
     #[error("the library of tools {} is too large: {what}", path.display())]
     TooLarge {
-        /// The file.
         path: PathBuf,
         /// Which limit it exceeds.
         what: String,

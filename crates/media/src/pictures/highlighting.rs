@@ -10,7 +10,6 @@ const BLUR_DEVIATION: f32 = 6.0;
 
 /// The part of a picture that belongs to an object.
 pub(crate) enum Region {
-    /// A box.
     Box(Area),
     /// The pixels of a mask, of the picture's size, that are not black.
     Mask(GrayImage),

@@ -48,7 +48,6 @@ pub struct Shares {
     pub precision: Option<f64>,
     /// The share of right labels that are predicted.
     pub recall: Option<f64>,
-    /// Their harmonic mean.
     pub f1: Option<f64>,
 }
 

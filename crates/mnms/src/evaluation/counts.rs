@@ -65,7 +65,6 @@ impl LabelTally {
 /// What one prediction has in common with the right plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LabelCounts {
-    /// Tools in both.
     pub tools_right: ToolSet,
     /// Tools only in the prediction.
     pub tools_extra: ToolSet,
@@ -78,7 +77,6 @@ pub struct LabelCounts {
     pub argname: LabelTally,
     /// Tools with their arguments and values.
     pub argvalue: LabelTally,
-    /// Pairs of tools.
     pub edge: LabelTally,
     /// Whether all tools are right, in the right order.
     pub plan_tool: bool,

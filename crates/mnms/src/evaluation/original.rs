@@ -28,9 +28,7 @@ pub enum PredictionFormat {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}: {message}")]
 pub struct EvaluatorException {
-    /// Its class.
     pub kind: &'static str,
-    /// Its message.
     pub message: String,
 }
 
@@ -172,7 +170,6 @@ impl OriginalGold {
 pub enum Alternatives {
     /// There is no such field.
     Absent,
-    /// It is `null`.
     Null,
     /// The Python literal in the field.
     Literal(Literal),
@@ -183,9 +180,7 @@ pub enum Alternatives {
 pub struct GoldRecord {
     /// Its id. `1` and `"1"` differ.
     pub id: Literal,
-    /// The plan.
     pub plan: Literal,
-    /// Its alternatives.
     pub alternatives: Alternatives,
 }
 
@@ -211,9 +206,7 @@ pub enum Pairs {
 /// The result of evaluating files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CorpusEvaluation {
-    /// All pairs.
     pub corpus: Corpus,
-    /// Their metrics.
     pub metrics: CorpusMetrics,
     /// The number of predictions that count as empty because they are malformed.
     pub invalid: u64,

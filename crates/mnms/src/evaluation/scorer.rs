@@ -37,7 +37,6 @@ pub struct Scorer {
 /// The right plans of an example, split into labels once for all predictions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GoldPlans {
-    /// By our rules.
     Ours(ours::OurGold),
     /// By those of the published evaluator.
     Original(original::OriginalGold),

@@ -45,7 +45,6 @@ impl PairAgreement {
 /// How well raters agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RaterAgreement {
-    /// The raters.
     pub raters: Vec<String>,
     /// The number of rows.
     pub rows: usize,
@@ -55,7 +54,6 @@ pub struct RaterAgreement {
     pub pairs: Vec<PairAgreement>,
     /// Mean and population standard deviation of the shares over these pairs, as in the paper.
     pub share: Result<(f64, f64), Undefined>,
-    /// Fleiss' kappa.
     pub fleiss: Result<f64, Undefined>,
     /// Krippendorff's alpha with squared differences, which equals the nominal alpha for ratings of 0 and 1.
     pub alpha: Result<f64, Undefined>,

@@ -30,7 +30,6 @@ const THEN: &str = " > ";
 pub struct DraftError {
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong.
     pub why: String,
 }
 

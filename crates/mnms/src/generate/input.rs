@@ -16,9 +16,7 @@ pub const MANIFEST: &str = "inputs.jsonl";
 /// The kind of an input, which determines the tools that it can start with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InputKind {
-    /// A picture.
     Image,
-    /// A recording.
     Audio,
     /// A passage to summarize, classify or ask about.
     Text,
@@ -28,13 +26,10 @@ pub enum InputKind {
     Topic,
     /// A day, as month/day.
     Date,
-    /// A year.
     Year,
     /// A whole number.
     Number,
-    /// Two first names.
     Names,
-    /// A city.
     City,
     /// A longitude and a latitude.
     Place,
@@ -82,7 +77,6 @@ pub enum InputError {
     Line {
         /// Its number, from 1.
         line: usize,
-        /// Why not.
         why: String,
     },
     /// There is nothing to start a plan from.

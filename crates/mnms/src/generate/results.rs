@@ -16,7 +16,6 @@ const SIDE_MAX: usize = 1000;
 /// How well a setting did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatedSetting {
-    /// Its name.
     pub setting: String,
     /// The number of its results that were rated.
     pub rated: usize,
@@ -27,7 +26,6 @@ pub struct RatedSetting {
 /// How well a metric correlates with the ratings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Correlation {
-    /// The metric.
     pub metric: String,
     /// The number of settings that have both.
     pub settings: usize,
@@ -40,16 +38,12 @@ pub struct Correlation {
 pub enum ResultsError {
     /// An id does not contain its setting.
     #[error("id \"{id}\" is not of the form SETTING#ID")]
-    Id {
-        /// The id.
-        id: String,
-    },
+    Id { id: String },
     /// The table cannot be used.
     #[error("line {line}: {why}")]
     Table {
         /// The number of the line, from 1; 0 if there is none.
         line: u64,
-        /// Why not.
         why: String,
     },
     /// No setting of the table is rated.

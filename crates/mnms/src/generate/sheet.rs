@@ -51,7 +51,6 @@ pub enum SheetError {
     Csv {
         /// The number of the line, from 1; 0 if there is none.
         line: u64,
-        /// Why not.
         why: String,
     },
     /// The column `id` is missing.
@@ -62,10 +61,7 @@ pub enum SheetError {
     NoRaters,
     /// Two columns have the same name.
     #[error("there are two columns \"{name}\"")]
-    SameColumn {
-        /// The name.
-        name: String,
-    },
+    SameColumn { name: String },
     /// There are no ratings.
     #[error("there is no rating in it")]
     NoRatings,
@@ -77,7 +73,6 @@ pub enum SheetError {
     Twice {
         /// The number of the line.
         line: u64,
-        /// The id.
         id: String,
     },
     /// A rating is not on the scale.
@@ -85,35 +80,24 @@ pub enum SheetError {
     Rating {
         /// The number of the line.
         line: u64,
-        /// The text found.
         rating: String,
-        /// The rater.
         rater: String,
         /// The ratings that are allowed.
         scale: &'static str,
     },
     /// An id does not belong to anything that was to be rated.
     #[error("id \"{id}\" is none of those that were to be rated")]
-    Unknown {
-        /// The id.
-        id: String,
-    },
+    Unknown { id: String },
     /// Rows are missing.
     #[error("{count} rows are missing, the first of id \"{first}\"")]
     Missing {
-        /// How many.
         count: usize,
         /// The id of the first.
         first: String,
     },
     /// One rater rated the same row in two sheets.
     #[error("{rater} rated \"{id}\" in two sheets")]
-    RatedTwice {
-        /// The rater.
-        rater: String,
-        /// The id.
-        id: String,
-    },
+    RatedTwice { rater: String, id: String },
 }
 
 impl Scale {

@@ -42,7 +42,6 @@ pub(super) struct WireBlock<'a> {
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum BlockKind {
-    /// Words.
     Text,
     /// A call of one of our tools.
     ToolUse,

@@ -75,11 +75,9 @@ const STOPS: [&str; 11] = [
 pub(crate) enum Ending {
     /// The model ended its reply.
     Stop,
-    /// It called tools.
     Calls,
     /// A limit on tokens.
     Length,
-    /// The content.
     Filter,
     /// The provider says that it failed, in this word.
     Failed(String),

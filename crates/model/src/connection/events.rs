@@ -28,7 +28,6 @@ pub(crate) fn is_done(data: &str) -> bool {
 /// How the body of a reply is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// As server-sent events.
     Events,
     /// As a JSON document, or as something else that is no event.
     Document,

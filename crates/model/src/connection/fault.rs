@@ -15,7 +15,6 @@ use crate::http::Endpoint;
 pub(crate) enum Fault {
     /// The common shape.
     Object {
-        /// For people.
         message: Option<String>,
         /// For programs: a word or a number.
         #[serde(alias = "status_code")]
@@ -28,9 +27,7 @@ pub(crate) enum Fault {
         /// What a gateway knows of the provider behind it.
         metadata: Option<Value>,
     },
-    /// Only the message.
     Text(String),
-    /// Something else.
     Other(IgnoredAny),
 }
 

@@ -9,11 +9,9 @@ use crate::facts::Software;
 /// Whose field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GrammarField {
-    /// `grammar`.
     LlamaCpp,
     /// `structured_outputs`, and `guided_grammar` before version 0.12. Either ignores the other's field.
     Vllm,
-    /// `ebnf`.
     Sglang,
 }
 

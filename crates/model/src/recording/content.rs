@@ -96,10 +96,7 @@ pub(super) enum Question {
         reply: Option<usize>,
     },
     /// To continue a plain text.
-    Completion {
-        /// The text.
-        prompt: String,
-    },
+    Completion { prompt: String },
 }
 
 impl Recording {

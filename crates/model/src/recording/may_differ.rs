@@ -25,10 +25,7 @@ pub enum PatternError {
     },
     /// There are more than [`PATTERNS_MAX`], or none.
     #[error("it holds {count} patterns; a file has 1 to {PATTERNS_MAX}")]
-    Count {
-        /// How many.
-        count: usize,
-    },
+    Count { count: usize },
 }
 
 /// Patterns of texts that are ignored when a request is compared with recorded ones. There are none by default.

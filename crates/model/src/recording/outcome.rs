@@ -17,9 +17,7 @@ pub(super) enum Outcome {
     Completion(CompletionReply),
     /// A reply in pieces.
     Stream(StreamedReply),
-    /// An error.
     Error {
-        /// What it said.
         message: String,
         /// The HTTP status, if a server refused: an agent may act on it.
         status: Option<u16>,
@@ -39,11 +37,8 @@ pub(super) struct StreamedReply {
 /// How a stream ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum StreamEnd {
-    /// As it should.
     Complete { finish: FinishReason, usage: Usage, id: Option<ReplyId> },
-    /// With an error.
     Broken { message: String },
-    /// Nobody read on.
     LeftOff,
 }
 

@@ -21,7 +21,6 @@ pub(super) enum Endpoint<'p> {
     Completions,
     Responses,
     Models,
-    /// Anthropic's messages.
     Messages,
     /// The tokens that they would take.
     MessageTokens,

@@ -22,11 +22,9 @@ pub struct DissectionRun<'a> {
     pub cases: &'a [Arc<OrderCase>],
     /// Id of the campaign of the trials.
     pub id: String,
-    /// How.
     pub options: DissectOptions,
     /// Indices of the failed cases, as returned by [`pick_errors`](super::pick_errors).
     pub errors: Vec<u32>,
-    /// Makes the variants.
     pub mutator: Mutator<'a>,
 }
 

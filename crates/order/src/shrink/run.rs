@@ -21,11 +21,9 @@ pub struct ShrinkRun<'a> {
     pub cases: &'a [Arc<OrderCase>],
     /// Id of the campaign of the candidates.
     pub id: String,
-    /// How.
     pub options: ShrinkOptions,
     /// The failures, as returned by [`pick_failures`](super::pick_failures).
     pub failures: Vec<(u32, Target)>,
-    /// Makes the candidates.
     pub shrinker: Shrinker<'a>,
 }
 

@@ -32,7 +32,6 @@ struct Failure<'a> {
     stage: Stage,
     /// The runs of this round: the record, and which of its repeats.
     wave: Option<(usize, Range<u32>)>,
-    /// Candidates by now.
     candidates: u32,
     /// Runs that the search took.
     runs: u32,

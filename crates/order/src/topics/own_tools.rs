@@ -40,9 +40,7 @@ pub struct OwnTools {
 /// A tool that is not in the topic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its name.
     pub tool: String,
-    /// Why.
     pub why: String,
 }
 

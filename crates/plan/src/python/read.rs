@@ -1,6 +1,7 @@
 //! From a model's reply to the program in it.
 
-use ruff_python_ast::{ModModule, PythonVersion};
+use ruff_python_ast::visitor::{self, Visitor};
+use ruff_python_ast::{Expr, ModModule, PythonVersion, Stmt};
 use ruff_python_parser::Parsed;
 
 use super::parse::{Depth, parse};
@@ -14,6 +15,9 @@ use crate::reply::{self, Block, Region};
 const LANGUAGES: [&str; 4] = ["", "py", "python", "python3"];
 
 /// The function that a program is expected to define.
+const FUNCTION: &str = "solve";
+
+/// Its definition, without the arguments.
 const ENTRY: &str = "def solve";
 
 /// A program that a model wrote.
@@ -74,6 +78,41 @@ fn program(text: &str) -> Result<PlanProgram, ParseFault> {
         return Err(ParseFault::new(problem));
     }
     Ok(PlanProgram { text: text.to_owned(), plan })
+}
+
+/// The function of a program that does its work and has to be called: `solve`, if the program defines it at its top
+/// level and does not call it there itself, as below `if __name__ == "__main__"`. `None` for any other text.
+pub fn entry_to_call(program: &str) -> Option<&'static str> {
+    let module = parse_program(program).ok()?;
+    let is_entry =
+        |statement: &Stmt| matches!(statement, Stmt::FunctionDef(def) if def.name.as_str() == FUNCTION);
+    if !module.suite().iter().any(is_entry) {
+        return None;
+    }
+    let mut calls = EntryCalls { found: false };
+    calls.visit_body(module.suite());
+    (!calls.found).then_some(FUNCTION)
+}
+
+/// Looks for calls of the entry function outside of other functions.
+struct EntryCalls {
+    found: bool,
+}
+
+impl<'t> Visitor<'t> for EntryCalls {
+    fn visit_stmt(&mut self, statement: &'t Stmt) {
+        // What a function does is done when it is called.
+        if !matches!(statement, Stmt::FunctionDef(_)) {
+            visitor::walk_stmt(self, statement);
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &'t Expr) {
+        if let Expr::Call(call) = expression {
+            self.found |= matches!(&*call.func, Expr::Name(name) if name.id == FUNCTION);
+        }
+        visitor::walk_expr(self, expression);
+    }
 }
 
 /// The syntax tree of a program.

@@ -298,12 +298,33 @@ fn two_lists(names: &[Node], texts: &[Node]) -> Result<Vec<Pair>, PlanFault> {
     Ok(names.into_iter().zip(texts).map(|(tool, text)| Pair { tool, text }).collect())
 }
 
+/// The tool that a name stands for: a task may call `sql` the `SQL generator`, and a planner that does so means no
+/// other. `None` if the words of the name hold those of no tool, or of several.
+fn meant<'t>(name: &str, tools: &[&'t str]) -> Option<&'t str> {
+    if let Some(tool) = tools.iter().find(|tool| **tool == name) {
+        return Some(tool);
+    }
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let named = words(name);
+    let is_within = |tool: &&&str| {
+        let tool = words(tool);
+        !tool.is_empty() && named.windows(tool.len()).any(|part| part == tool)
+    };
+    let mut found = tools.iter().filter(is_within);
+    found.next().filter(|_| found.next().is_none()).copied()
+}
+
 /// Checks pairs against the existing tools.
-fn check(pairs: Vec<Pair>, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
+fn check(mut pairs: Vec<Pair>, tools: &[&str]) -> Result<Vec<Pair>, PlanFault> {
     let mut faults: Vec<PlanFault> = Vec::new();
-    for (index, Pair { tool, text }) in pairs.iter().enumerate() {
+    for (index, Pair { tool, text }) in pairs.iter_mut().enumerate() {
         let place = index + 1;
-        if !tools.contains(&&**tool) {
+        if let Some(meant) = meant(tool, tools) {
+            meant.clone_into(tool);
+        } else {
             let hint = match nearest(tool, tools.iter().copied()) {
                 Some(near) => format!("write `{near}` if that is meant"),
                 None => format!("there are {}", listed(tools.iter().copied())),
@@ -413,11 +434,8 @@ mod tests {
             (r#"[{"sql": 1}]"#, K::Format, "item 1 has something else than a text"),
             (r#"[{"sql": "a"}, "b"]"#, K::Format, "the list holds something else"),
             (r#"["sql", "python"] ["a"]"#, K::Lengths, "there are 2 tools, but 1 sub-tasks"),
-            (
-                r#"[{"SQL generator": "a"}]"#,
-                K::UnknownTool,
-                "there is no tool `SQL generator`: write `sql` if that is meant",
-            ),
+            (r#"[{"SQL or Python": "a"}]"#, K::UnknownTool, "there is no tool `SQL or Python`"),
+            (r#"[{"MySQL": "a"}]"#, K::UnknownTool, "there is no tool `MySQL`"),
             (r#"[{"pyhton": "a"}]"#, K::UnknownTool, "write `python` if that is meant"),
             (r#"[{"sql": " "}]"#, K::Format, "sub-task 1 is empty"),
             (&many, K::Endless, "there are 21 sub-tasks"),
@@ -425,6 +443,13 @@ mod tests {
             let (found, what) = plan(reply).unwrap_err();
             assert_eq!(found, kind, "{reply}: {what}");
             assert!(what.contains(words), "{reply}: {what}");
+        }
+    }
+
+    #[test]
+    fn a_tool_has_the_name_that_the_task_gives_it() {
+        for reply in [r#"[{"SQL generator": "a"}]"#, r#"[{"SQL": "a"}]"#, r#"[{"the sql-tool": "a"}]"#] {
+            assert_eq!(plan(reply).map(|pairs| pairs[0].0.clone()), Ok("sql".to_owned()), "{reply}");
         }
     }
 

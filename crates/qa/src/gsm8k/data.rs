@@ -57,7 +57,7 @@ fn read(text: &str, file: &str, prefix: &str) -> Result<Vec<WordProblem>, DataEr
         };
         let problem =
             WordProblem::new(&format!("{prefix}{number}"), &row.question, solution.trim_end(), answer.trim());
-        problems.push(problem.map_err(|CaseError { what }| DataError::new(file, Some(number), what))?);
+        problems.push(problem.map_err(|CaseError { what, .. }| DataError::new(file, Some(number), what))?);
     }
     Ok(problems)
 }

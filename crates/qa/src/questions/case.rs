@@ -71,6 +71,9 @@ pub(super) struct Line {
     /// The sentences of them that it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) facts: Vec<SupportingFact>,
+    /// The pages of the web half of TriviaQA, with each of which the published script scores the question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) web_pages: Vec<String>,
     /// The sort of question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) kind: String,
@@ -289,7 +292,14 @@ impl Case for QuestionCase {
         let (id, found) = (self.id(), judge::found_in_run(self, events).unwrap_or_default());
         Some(PublishedPrediction::Part(match self.benchmark() {
             Benchmark::HotpotQa => json!({ "answer": { id: found }, "sp": { id: [] } }),
-            Benchmark::TriviaQa => json!({ id: found }),
+            Benchmark::TriviaQa if self.line.web_pages.is_empty() => json!({ id: found }),
+            Benchmark::TriviaQa => {
+                let pages = self.line.web_pages.iter();
+                pages
+                    .map(|page| (format!("{id}--{page}"), Value::from(found.as_str())))
+                    .collect::<Map<_, _>>()
+                    .into()
+            }
         }))
     }
 

@@ -145,13 +145,18 @@ pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Que
             }
         }
         Benchmark::TriviaQa if is_trivia_file(text) => {
-            let TriviaFile { verified_eval, data, .. } = serde_json::from_str(text).map_err(whole)?;
+            let TriviaFile { domain, verified_eval, data } = serde_json::from_str(text).map_err(whole)?;
             for row in data {
                 // As in the official script, the others are no part of the evaluation.
                 if verified_eval && !read.is_verified(row.question_part_of_verified_eval, &row.question_id)? {
                     continue;
                 }
-                read.trivia(row.question, Some(row.question_id), row.answer, None)?;
+                // A page without a name can be in no prediction, and matters only to those who score some.
+                let pages = match is_web_half(&domain) {
+                    true => read.pages(&row, verified_eval).unwrap_or_default(),
+                    false => Vec::new(),
+                };
+                read.trivia((row.question, Some(row.question_id)), row.answer, pages, None)?;
             }
         }
         _ => {
@@ -185,33 +190,21 @@ pub(super) fn web_pages(text: &str, file: &str) -> Result<Option<HashMap<String,
         DataError::of_json(file, None, &error).expecting(example(Benchmark::TriviaQa))
     };
     let TriviaFile { domain, verified_eval, data } = serde_json::from_str(text).map_err(refuse)?;
-    // A file without a domain is none of the published ones.
-    if domain.is_empty() || domain == "Wikipedia" {
+    if !is_web_half(&domain) {
         return Ok(None);
     }
     let read = Reading { benchmark: Benchmark::TriviaQa, file, questions: Vec::new(), ids: HashSet::new() };
     let mut found = HashMap::new();
     for row in data {
-        let mut pages: Vec<String> = Vec::new();
-        for page in row.entity_pages.into_iter().chain(row.search_results) {
-            let id = &row.question_id;
-            if verified_eval && !read.is_verified(page.doc_part_of_verified_eval, id)? {
-                continue;
-            }
-            let name = page.filename.ok_or_else(|| {
-                read.fault(
-                    None,
-                    format!("question {id}: a page has no `Filename`, by which predictions name it"),
-                )
-            })?;
-            // The script has one answer for each pair.
-            if !pages.contains(&name) {
-                pages.push(name);
-            }
-        }
+        let pages = read.pages(&row, verified_eval)?;
         found.insert(row.question_id, pages);
     }
     Ok(Some(found))
+}
+
+/// Whether a file with this domain is of the web half of TriviaQA: one without a domain is none of the published ones.
+fn is_web_half(domain: &str) -> bool {
+    !domain.is_empty() && domain != "Wikipedia"
 }
 
 /// What a question of the published data looks like.
@@ -248,8 +241,9 @@ pub fn own(benchmark: Benchmark) -> Result<Vec<QuestionCase>, DataError> {
             ..Line::default()
         };
         let question = QuestionCase::of_line(benchmark, line);
-        questions
-            .push(question.map_err(|CaseError { what }| DataError::new("own.jsonl", Some(number), what))?);
+        questions.push(
+            question.map_err(|CaseError { what, .. }| DataError::new("own.jsonl", Some(number), what))?,
+        );
     }
     Ok(questions)
 }
@@ -389,7 +383,7 @@ impl Reading<'_> {
         })?;
         match serde_json::from_value(value) {
             Ok(TriviaLine::Copy { question, question_id, answer }) => {
-                self.trivia(question, question_id, answer, line)
+                self.trivia((question, question_id), answer, Vec::new(), line)
             }
             Ok(TriviaLine::Harness { context, answer, aliases }) => {
                 let question = context.trim();
@@ -397,7 +391,7 @@ impl Reading<'_> {
                 let question = question.strip_suffix(HARNESS.1).unwrap_or(question).trim().to_owned();
                 let (normalized_aliases, human_answers) = Default::default();
                 let answer = TriviaAnswer { value: answer, aliases, normalized_aliases, human_answers };
-                self.trivia(question, None, answer, line)
+                self.trivia((question, None), answer, Vec::new(), line)
             }
             Err(_) => Err(self.fault(
                 line,
@@ -410,9 +404,9 @@ impl Reading<'_> {
     /// The accepted answers are those of the official script: the normalised aliases, and the answers of people.
     fn trivia(
         &mut self,
-        question: String,
-        id: Option<String>,
+        (question, id): (String, Option<String>),
         answer: TriviaAnswer,
+        web_pages: Vec<String>,
         line: Option<usize>,
     ) -> Result<(), DataError> {
         let TriviaAnswer { value, aliases, normalized_aliases, human_answers } = answer;
@@ -422,7 +416,7 @@ impl Reading<'_> {
         // Several spellings are the same once they are normalised.
         accepted.sort_unstable();
         accepted.dedup();
-        self.add(id, Line { question, answer: value, accepted, ..Line::default() }, line)
+        self.add(id, Line { question, answer: value, accepted, web_pages, ..Line::default() }, line)
     }
 
     fn add(&mut self, id: Option<String>, question: Line, line: Option<usize>) -> Result<(), DataError> {
@@ -432,12 +426,31 @@ impl Reading<'_> {
         let place = format!("question {}: ", self.questions.len() + 1);
         let place = if line.is_some() { String::new() } else { place };
         let question = QuestionCase::of_line(self.benchmark, whole)
-            .map_err(|CaseError { what }| self.fault(line, format!("{place}{what}")))?;
+            .map_err(|CaseError { what, .. }| self.fault(line, format!("{place}{what}")))?;
         if !self.ids.insert(id.clone()) {
             return Err(self.fault(line, format!("{place}two questions have the id `{id}`")));
         }
         self.questions.push(question);
         Ok(())
+    }
+
+    /// The names of a question's pages, each once: the official script has one answer for each pair.
+    fn pages(&self, row: &TriviaRow, verified_eval: bool) -> Result<Vec<String>, DataError> {
+        let id = &row.question_id;
+        let mut pages: Vec<String> = Vec::new();
+        for page in row.entity_pages.iter().chain(&row.search_results) {
+            if verified_eval && !self.is_verified(page.doc_part_of_verified_eval, id)? {
+                continue;
+            }
+            let Some(name) = &page.filename else {
+                let what = format!("question {id}: a page has no `Filename`, by which predictions name it");
+                return Err(self.fault(None, what));
+            };
+            if !pages.contains(name) {
+                pages.push(name.clone());
+            }
+        }
+        Ok(pages)
     }
 
     /// Whether a question, or one of its pages, is part of the verified evaluation.

@@ -36,7 +36,6 @@ const TITLES: [&str; 8] = [
 /// The figures of one run, as in its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FactFigures {
-    /// Of the facts.
     pub facts: Figures,
     /// Of answer and facts together.
     pub joint: Figures,

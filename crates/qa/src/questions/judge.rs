@@ -61,13 +61,11 @@ pub struct QuestionDetail {
     pub case: String,
     /// Whether the answer is right by the rule of the scoring.
     pub passed: bool,
-    /// By which rule.
     pub scoring: Scoring,
     /// The class of the failure; `None` when passed.
     pub class: Option<String>,
     /// All flags that apply.
     pub flags: Vec<String>,
-    /// The right answer.
     pub gold: String,
     /// The short answer that was found; `None` if the agent did not answer or wrote nothing.
     pub found: Option<String>,

@@ -45,9 +45,7 @@ pub struct AgentTable {
 /// A case with a score in all campaigns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseOfAll {
-    /// Its id.
     pub case: String,
-    /// Its size.
     pub size: u32,
     /// Number of passed runs of the case, per campaign in order.
     pub passed: Vec<u32>,

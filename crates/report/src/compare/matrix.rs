@@ -50,13 +50,10 @@ pub struct Combination {
     pub parts: CombinationParts,
     /// Whether a model of the agent is a simulation, in which case the figures say nothing about any real model.
     pub simulated: bool,
-    /// Passed runs.
     pub passed: u64,
-    /// Failed runs.
     pub failed: u64,
     /// Runs that say nothing about the agent, because something else failed.
     pub unscored: u64,
-    /// Unfinished runs.
     pub not_run: u64,
     /// Share of the scored runs that passed; null if there are none.
     pub rate: Option<f64>,

@@ -5,7 +5,7 @@ use std::io;
 
 use maud::{Markup, PreEscaped, html};
 use planproof_bench::{Finding, Outcome, Unit, pick_findings};
-use planproof_suite::{Case, Class, Verdict};
+use planproof_suite::{Case, Class, Unscored, Verdict};
 
 use super::cases::{Budget, filter, named, write_list};
 use super::text::{Foreign, count, counted};
@@ -265,8 +265,11 @@ fn summed_up(campaign: &ReportedCampaign<'_>, left_out: &[&Failure<'_>]) -> Mark
 /// The runs without a score, by reason.
 pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    // Without a key to judge by, another try has no score either.
+    let mut may_differ = false;
     for outcome in campaign.outcomes {
         if let (Err(reason), Some(case)) = (&outcome.verdict, campaign.cases.get(outcome.ordinal as usize)) {
+            may_differ |= !matches!(reason, Unscored::NoKey { .. });
             by_reason.entry(reason.to_string()).or_default().push(&case.card().id);
         }
     }
@@ -278,8 +281,10 @@ pub(super) fn unscored(campaign: &ReportedCampaign<'_>) -> Markup {
             section aria-labelledby="unscored" {
                 h2 #unscored { "Unscored runs" }
                 p.intro {
-                    "They say nothing about the agent, because something else failed, and are in no rate."
-                    @if let Some(resume) = campaign.command_to_resume() { " Try them again: " (command(&resume)) }
+                    "They say nothing about the agent, and are in no rate."
+                    @if let Some(resume) = campaign.command_to_resume().filter(|_| may_differ) {
+                        " Try them again: " (command(&resume))
+                    }
                 }
                 ul.reasons {
                     @for (reason, cases) in reasons.iter().take(REASONS_MAX) {

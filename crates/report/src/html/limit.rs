@@ -139,8 +139,8 @@ pub(super) fn by_actions(report: &LimitReport) -> Markup {
             h2 #by-actions { "Success by number of actions" }
             p.intro {
                 @if report.plan.early_stop {
-                    "With 95 % intervals that are valid at every look: a number of actions is done as soon as its interval \
-                     lies on one side of the threshold."
+                    "With 95 % intervals that are valid at every look: a number of actions is decided as soon as its \
+                     interval lies on one side of the threshold."
                 } @else { "With Wilson's 95 % intervals. All cases of each number of actions are run." }
             }
             div.beside {

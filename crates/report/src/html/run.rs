@@ -213,6 +213,7 @@ fn content(content: &Content) -> Markup {
     html! {
         @match content {
             Content::Text(text) => (Foreign::short(text, REASON_CHARACTERS_MAX)),
+            Content::Code(text) => pre { (Foreign::short(text, REASON_CHARACTERS_MAX)) },
             Content::Ends(text) => (Foreign::both_ends(text, REASON_CHARACTERS_MAX)),
             Content::Steps(steps) => (sequence(steps)),
             Content::Map(map) => (map::draw(map)),

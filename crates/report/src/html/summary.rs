@@ -18,6 +18,15 @@ pub(super) const REASON_CHARACTERS_MAX: usize = 1000;
 
 /// What was tested, how and when, and a banner if it was a simulation.
 pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
+    head_with(campaign, &origin(campaign))
+}
+
+/// The same of a search for the limit, which needs only a part of the cases that it has: the others are not missing.
+pub(super) fn head_of_search(campaign: &ReportedCampaign<'_>) -> Markup {
+    head_with(campaign, &origin_with(campaign, &count(cases_run(campaign))))
+}
+
+fn head_with(campaign: &ReportedCampaign<'_>, origin: &Markup) -> Markup {
     let report = campaign.report;
     html! {
         header.page {
@@ -30,7 +39,7 @@ pub(super) fn head(campaign: &ReportedCampaign<'_>) -> Markup {
                 h1 { (Foreign::short(&report.agent, NAME_CHARACTERS_MAX)) }
                 (who(campaign.suite, &report.agent, report.model.as_deref()))
             }
-            (origin(campaign))
+            (origin)
         }
         @if report.simulated { (banner("a simulated model planned")) }
     }
@@ -66,6 +75,10 @@ pub(super) fn tokens(tokens: Option<Tokens>) -> Markup {
 
 /// The origin of the figures.
 pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
+    origin_with(campaign, &cases(campaign))
+}
+
+fn origin_with(campaign: &ReportedCampaign<'_>, cases: &str) -> Markup {
     html! {
         dl.origin {
             @if let Some(label) = &campaign.report.label {
@@ -77,7 +90,7 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
             }
             @if let Some(seal) = &campaign.report.seal { div { dt { "Seal" } dd { code { (seal) } } } }
             @if !campaign.is_of_predictions() { div { dt { "Seed" } dd { (campaign.seed) } } }
-            div { dt { "Cases" } dd { (cases(campaign)) } }
+            div { dt { "Cases" } dd { (cases) } }
             @if campaign.repeats > 1 { div { dt { "Repeats" } dd { (campaign.repeats) } } }
             @if let Some(used) = &campaign.report.monitor {
                 div { dt { "Continuation" } dd { (continuations(used)) } }
@@ -100,11 +113,14 @@ pub(super) fn origin(campaign: &ReportedCampaign<'_>) -> Markup {
     }
 }
 
-/// How many cases there are, and how many of them have run: a search for the limit needs only a part of them.
+/// How many cases there are, and how many of them have run.
 fn cases(campaign: &ReportedCampaign<'_>) -> String {
-    let all = campaign.cases.len();
-    let run = campaign.outcomes.iter().map(|outcome| outcome.ordinal).collect::<HashSet<_>>().len();
-    if run < all { format!("{} of {} run", count(run as u64), count(all as u64)) } else { count(all as u64) }
+    let (all, run) = (campaign.cases.len() as u64, cases_run(campaign));
+    if run < all { format!("{} of {} run", count(run), count(all)) } else { count(all) }
+}
+
+fn cases_run(campaign: &ReportedCampaign<'_>) -> u64 {
+    campaign.outcomes.iter().map(|outcome| outcome.ordinal).collect::<HashSet<_>>().len() as u64
 }
 
 /// A banner about damaged runs, with what is wrong with each; empty if there are none. `whose` names their

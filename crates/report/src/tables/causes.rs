@@ -18,7 +18,6 @@ const TOPICS_MAX: usize = 5;
 /// The causes of a campaign's failures, if known.
 #[derive(Debug, Clone, Copy)]
 pub enum TabledCauses<'a> {
-    /// It was dissected.
     Dissected(TabledDissection<'a>),
     /// It was not; says what to run to dissect it.
     NotDissected(&'a str),
@@ -38,7 +37,6 @@ pub struct TabledDissection<'a> {
 /// A row of table 4 or 7.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CauseRow {
-    /// The campaign's id.
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,
@@ -103,7 +101,6 @@ pub struct TopicCount {
 /// A campaign that was not dissected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotDissected {
-    /// Its id.
     pub campaign: String,
     /// The agent, as on the command line.
     pub agent: String,

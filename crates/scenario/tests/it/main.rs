@@ -1,8 +1,11 @@
 //! Files of scenarios, the worlds of their tools, and verdicts on runs.
 
+mod draft;
+
 use std::sync::Arc;
 
 use planproof_scenario::Scenarios;
+use planproof_spec::rules::search::Found;
 use planproof_suite::{Case, CaseSelection, Data, Suite as _, Verdict};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
 use serde_json::{Value, json};
@@ -166,6 +169,242 @@ fn a_case_that_nobody_can_satisfy_is_refused() {
         "{HEAD}cases:\n  - {{id: x, query: Do a., world: {{a: [{{fails: no}}]}}, expect: [{{do: [a]}}]}}\n"
     );
     assert!(load(&world).is_err_and(|error| error.contains("cannot be satisfied")));
+}
+
+/// What a review says of the only case of a file.
+fn reviewed(rules: &str, case: &str) -> String {
+    let text = format!(
+        "schema: planproof/scenario/v1\ntools:\n  - {{name: a, arguments: {{k: integer}}}}\n  - {{name: b}}\n  - {{name: c}}\n\
+         rules: [{rules}]\ncases:\n  - {{id: x, query: Do a after b., {case}}}\n"
+    );
+    let reviews = Scenarios::default().review(Data { text: &text, file: "cases.yaml" }).expect("a file");
+    let review = &reviews[0];
+    let mut shown = vec![match (&review.right, &review.blame) {
+        (Found::Session(calls), None) => {
+            calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        (Found::None, Some(blame)) => {
+            let demands: Vec<&str> =
+                blame.demands.iter().map(|number| review.demands[*number].id.as_str()).collect();
+            format!(
+                "{}: {}",
+                if blame.is_the_world { "lacking" } else { "contradicting" },
+                demands.join(", ")
+            )
+        }
+        (Found::TooMany, None) => "undecided".to_owned(),
+        (right, blame) => panic!("{right:?} and {blame:?}"),
+    }];
+    shown.extend(review.oddities.iter().map(|oddity| review.in_words(oddity, |demand| demand.of.clone())));
+    shown.join("; ")
+}
+
+#[test]
+fn a_review_names_what_is_to_blame_and_what_never_matters() {
+    for (rules, case, expected) in [
+        ("", "expect: [{do: [a, b]}, {requires: {call: a, done: b}}]", "b a"),
+        // Of what contradicts, nothing can be left out, and what has nothing to do with it is not named.
+        (
+            "",
+            "expect: [{do: [a, b]}, {at-most: {call: c, times: 3}}, {never: {call: a}}]",
+            "contradicting: e1: a, e3",
+        ),
+        (
+            "",
+            "expect: [{do: [a]}, {requires: {call: a, done: b}}, {requires: {call: b, done: a}}]",
+            "contradicting: e1: a, e2, e3",
+        ),
+        ("{id: r, never: {call: b}}", "expect: [{do: [a, b]}]", "contradicting: r, e1: b"),
+        ("", "expect: [{do: [a, b], only: true}, {id: third, do: [c]}]", "contradicting: third: c, only"),
+        ("", "expect: [{with: {done: a, where: {/k: seven}}}]", "contradicting: e1"),
+        // What contradicts in this world alone.
+        ("", "world: {a: [{fails: no}]}, expect: [{do: [a, b]}]", "lacking: e1: a"),
+        (
+            "{id: r, requires: {call: a, done: b, result: {/ok: true}}}",
+            "world: {b: [{returns: {ok: false}}]}, expect: [{do: [a]}]",
+            "lacking: r, e1: a",
+        ),
+        // An expectation that never matters, and the others that it follows from. All that are named can go.
+        ("", "expect: [{do: [a]}, {with: {call: a}}]", "a; e2 never decides a verdict: it follows from e1"),
+        (
+            "",
+            "expect: [{do: [a]}, {at-most: {call: b, times: 1}}, {at-most: {call: b, times: 2}}]",
+            "a; e3 never decides a verdict: it follows from e2",
+        ),
+        (
+            "",
+            "expect: [{do: [a, b]}, {with: {call: a, where: {/k: 7}}}, {requires: {call: a, done: b}}]",
+            "b a; e1 never decides a verdict: it follows from e2 and e3",
+        ),
+        (
+            "",
+            "expect: [{do: [a]}, {at-least: {call: c, times: 0}}]",
+            "a; e2 never decides a verdict: no session of these tools violates it",
+        ),
+        // Findings quote the words of an expectation, so a rule of the file makes none superfluous.
+        ("{id: r, at-most: {call: b, times: 1}}", "expect: [{do: [a]}, {at-most: {call: b, times: 1}}]", "a"),
+        // Nothing is to be done, and what contradicts as soon as something is.
+        (
+            "",
+            "expect: [{last: {call: a}}, {last: {call: b}}]",
+            "; an agent that calls nothing passes: expect a call with `do` or `with`; e1 and e2 contradict one another as \
+             soon as a is called",
+        ),
+        ("", "expect: [{do: [a]}, {never: {call: b}}]", "a"),
+    ] {
+        assert_eq!(reviewed(rules, case), expected, "{rules} | {case}");
+    }
+}
+
+#[test]
+fn a_blame_has_nothing_that_can_be_left_out() {
+    // A canary: without any one of the expectations that are blamed, the case can be satisfied.
+    let all = [
+        "{do: [a, b]}",
+        "{last: {call: a}}",
+        "{followed-by: {done: a, call: b}}",
+        "{at-most: {call: c, times: 1}}",
+    ];
+    assert_eq!(reviewed("", &format!("expect: [{}]", all.join(", "))), "contradicting: e1: b, e2, e3");
+    for left_out in 0..3 {
+        let rest: Vec<&str> =
+            all.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, text)| *text).collect();
+        let shown = reviewed("", &format!("expect: [{}]", rest.join(", ")));
+        assert!(!shown.contains("contradicting:"), "without {}: {shown}", all[left_out]);
+    }
+}
+
+#[test]
+fn right_sessions_have_values_of_every_kind() {
+    // A rule for each value of one tool's argument needs the value that the world asks of another tool.
+    let of_both = "schema: planproof/scenario/v1\ntools:\n\
+                   \x20 - {name: open, arguments: {v: string}}\n  - {name: close, arguments: {v: string, n: integer}}\n\
+                   cases:\n  - id: x\n    query: Do it.\n\
+                   \x20   world: {close: [{where: {/v: deep, /n: {one-of: [2, 7]}}, returns: 1}]}\n    expect:\n\
+                   \x20     - {do: [close]}\n      - {requires: {call: close, done: open}, per: /v}\n\
+                   \x20     - {never: {call: close, where: {/n: {below: 5}}}}\n";
+    let calls = |text: &str| -> Vec<String> {
+        let cases = load(text).unwrap_or_else(|error| panic!("{error}"));
+        gold(&*cases[0]).iter().map(|(tool, arguments)| format!("{tool} {arguments}")).collect()
+    };
+    assert_eq!(calls(of_both), [r#"open {"v":"deep"}"#, r#"close {"n":7,"v":"deep"}"#]);
+    // Several tests of one number, and more values than there are tests.
+    let narrow = |test: &str| {
+        format!(
+            "schema: planproof/scenario/v1\ntools: [{{name: a, arguments: {{k: number, v: string}}}}]\ncases:\n\
+             \x20 - {{id: x, query: Do it., expect: [{{do: [a]}}, {test}]}}\n"
+        )
+    };
+    let tests = "{with: {done: a, where: {/k: {above: 0, below: 1}}}}";
+    assert_eq!(calls(&narrow(tests)), [r#"a {"k":0.5,"v":"example"}"#]);
+    let tests: String =
+        (0..9).map(|n| format!("{{never: {{call: a, where: {{/k: {n}, /v: v{n}}}}}}}, ")).collect();
+    let tests = format!("{tests}{{with: {{done: a, where: {{/k: 8, /v: {{one-of: [v8, v7]}}}}}}}}");
+    assert_eq!(calls(&narrow(&tests)), [r#"a {"k":8,"v":"v7"}"#]);
+    // No right agent makes a call that its tool refuses.
+    assert_eq!(reviewed("", "expect: [{with: {call: a, where: {/k: seven}}}]"), "contradicting: e1");
+}
+
+#[test]
+fn two_events_keep_the_order_of_the_file() {
+    // Keys of JSON objects are sorted, so `call` would come before `done`.
+    let rule = "{id: r, followed-by: {done: a, call: b, result: {\"\": done}}}";
+    let case = "expect: [{followed-by: {done: b, call: c}, words: after b}, {do: [a]}]";
+    assert_eq!(reviewed(rule, case), "a b c");
+    let own = format!(
+        "{HEAD}cases:\n  - {{id: x, query: Do., expect: [{{do: [a]}}, {{followed-by: {{done: a, call: b}}}}]}}\n"
+    );
+    let calls = |text: &str| -> Vec<String> {
+        gold(&*load(text).expect("cases")[0]).into_iter().map(|(tool, _)| tool).collect()
+    };
+    assert_eq!(calls(&own), ["a", "b"]);
+    let in_file =
+        own.replace(", {followed-by: {done: a, call: b}}", "").replace("tools:", "rules: rules.yaml\ntools:");
+    let suite = Scenarios::default().with_files(|_| {
+        Ok("schema: planproof/rules/v1\nrules: [{id: r, followed-by: {done: a, call: b}}]".to_owned())
+    });
+    let cases = suite.load(Some(Data { text: &in_file, file: "cases.yaml" }), &CaseSelection::First, None);
+    let calls: Vec<String> = gold(&*cases.expect("cases")[0]).into_iter().map(|(tool, _)| tool).collect();
+    assert_eq!(calls, ["a", "b"]);
+}
+
+#[test]
+fn an_expectation_demands_one_thing() {
+    for (expectation, expected) in [
+        ("{do: [a], never: {call: b}}", "6:36: the expectation has `do`, `never`; write one for each"),
+        ("{words: Do a.}", "6:36: the expectation demands nothing"),
+        ("{never: {call: b}, only: true}", "6:55: `only` has no meaning beside `never`"),
+        ("{do: [a], per: /k}", "6:46: `per` has no meaning beside `do`"),
+        ("{with: 5}", "6:43: `with` is `5`, not a map"),
+        ("{with: {call: a, times: 2}}", "6:53: `with` has no key `times`"),
+    ] {
+        let error = load(&format!("{HEAD}cases:\n  - {{id: x, query: Do a., expect: [{expectation}]}}\n"));
+        let error = error.expect_err(expectation);
+        assert!(error.contains(expected), "{expectation}: {error}");
+    }
+}
+
+#[test]
+fn the_schema_for_editors_accepts_what_is_read() {
+    let schema: Value = serde_json::from_str(planproof_scenario::JSON_SCHEMA).unwrap();
+    let of_rules: Value = serde_json::from_str(planproof_spec::rules::JSON_SCHEMA).unwrap();
+    for (name, definition) in of_rules["$defs"].as_object().unwrap() {
+        assert_eq!(&schema["$defs"][name], definition, "{name} differs from that of rules");
+    }
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let file = |tools: Value, case: Value| json!({"schema": "planproof/scenario/v1", "tools": tools, "cases": [case]});
+    let tools = || json!([{"name": "a", "arguments": {"k": "integer", "note?": "string"}}]);
+    let expecting = |expectation: Value| json!({"id": "x", "query": "Do a.", "expect": [expectation]});
+    let call = || json!({"call": "a"});
+    // JSON is YAML, so one text is good for both.
+    for (text, expected) in [
+        (file(tools(), expecting(json!({"do": ["a"], "only": true, "words": "Do a"}))), true),
+        (file(tools(), expecting(json!({"with": {"call": "a", "where": {"/k": 1}}}))), true),
+        (
+            file(tools(), expecting(json!({"id": "l", "why": "So.", "at-least": {"call": "a", "times": 1}}))),
+            true,
+        ),
+        (file(tools(), expecting(json!({"at-least": {"call": "a", "times": 1}, "per": "/k"}))), true),
+        (
+            file(
+                json!([{"name": "a", "input_schema": {"type": "object"}}]),
+                expecting(json!({"with": call()})),
+            ),
+            true,
+        ),
+        (
+            file(
+                tools(),
+                json!({"id": "x", "query": "Do.", "expect": [{"with": call()}],
+                       "world": {"a": [{"where": {"/k": {"above": 1}}, "returns": {"ok": true}}, {"fails": "no"}]}}),
+            ),
+            true,
+        ),
+        (file(tools(), expecting(json!({}))), false),
+        (file(tools(), expecting(json!({"words": "Do a"}))), false),
+        (file(tools(), expecting(json!({"do": ["a"], "never": call()}))), false),
+        (file(tools(), expecting(json!({"do": ["a"], "per": "/k"}))), false),
+        (file(tools(), expecting(json!({"with": call(), "only": true}))), false),
+        (file(tools(), expecting(json!({"with": 5}))), false),
+        (file(tools(), expecting(json!({"with": {"call": "a", "times": 1}}))), false),
+        (file(json!([{"name": "a", "arguments": {"k": "int"}}]), expecting(json!({"with": call()}))), false),
+        (file(json!([{"description": "a"}]), expecting(json!({"with": call()}))), false),
+        (file(tools(), json!({"id": "x", "expect": [{"with": call()}]})), false),
+        (
+            file(
+                tools(),
+                json!({"id": "x", "query": "Do.", "expect": [{"with": call()}], "world": {"a": [{}]}}),
+            ),
+            false,
+        ),
+    ] {
+        assert_eq!(validator.is_valid(&text), expected, "{text}");
+        let read = load(&text.to_string());
+        assert_eq!(read.is_ok(), expected, "{text}: {read:?}");
+    }
+    // What comes with planproof is valid, too.
+    let shop = planproof_spec::rules::tree::read(include_str!("../../data/shop.yaml")).expect("YAML").value();
+    assert!(validator.is_valid(&shop));
 }
 
 #[test]

@@ -30,7 +30,6 @@ pub(super) struct Section {
     pub(super) role: Role,
     /// Holds a label for the next call.
     pub(super) is_label: bool,
-    /// Holds the question.
     pub(super) is_question: bool,
 }
 

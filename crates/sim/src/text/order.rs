@@ -54,11 +54,9 @@ pub(super) enum Given {
 pub(super) enum Role {
     /// Names the tool of the next call.
     Tool,
-    /// Completes a call.
     Arguments,
     /// Written by others: the question, or the environment's sections.
     Given,
-    /// Anything else.
     Other,
 }
 

@@ -20,7 +20,6 @@ const CALLS_IN_WORDS_MAX: usize = 200;
 /// The next thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A call.
     Call(NextCall),
     /// Nothing more; what there is to say.
     Say(&'static str),
@@ -69,7 +68,6 @@ enum SoFar<'s> {
 #[derive(Debug, Clone)]
 struct Day<'s> {
     script: &'s DayScript,
-    /// From results alone.
     certain: Known,
     /// Also from the expected results of the open calls.
     expected: Known,

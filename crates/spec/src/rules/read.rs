@@ -66,6 +66,40 @@ pub fn read_tests(tests: &Value) -> Result<Vec<ValueCheck>, Fault> {
     }
 }
 
+/// A rule as JSON. Two events that stand in one map become a list, because a JSON object does not keep their order.
+pub fn rule_value(rule: &Node) -> Value {
+    let Kind::Map(entries) = &rule.kind else { return rule.value() };
+    let entry = |(key, _, node): &(String, RulesPlace, Node)| {
+        let value = match ["requires", "followed-by", "never-after"].contains(&key.as_str()) {
+            true => two_events(node).unwrap_or_else(|| node.value()),
+            false => node.value(),
+        };
+        (key.clone(), value)
+    };
+    Value::Object(entries.iter().map(entry).collect())
+}
+
+/// `{done: a, call: b}` as `[{done: a}, {call: b}]`.
+fn two_events(node: &Node) -> Option<Value> {
+    let Kind::Map(entries) = &node.kind else { return None };
+    let moments: Vec<&str> = Phase::ALL.iter().map(|phase| phase.key()).collect();
+    let named: Vec<&str> =
+        entries.iter().map(|(key, ..)| key.as_str()).filter(|key| moments.contains(key)).collect();
+    let [_, second] = named.as_slice() else { return None };
+    let (mut of_first, mut of_second) = (serde_json::Map::new(), serde_json::Map::new());
+    for (key, _, node) in entries {
+        // A test of an outcome belongs to the event that has one. Everything else is the first event's.
+        let moment = match key.as_str() {
+            "result" => Phase::Done.key(),
+            "error" => Phase::Failed.key(),
+            key => key,
+        };
+        let event = if moment == *second { &mut of_second } else { &mut of_first };
+        event.insert(key.clone(), node.value());
+    }
+    Some(Value::Array(vec![Value::Object(of_first), Value::Object(of_second)]))
+}
+
 struct Reader {
     faults: Vec<Fault>,
     aliases: HashMap<String, Vec<String>>,

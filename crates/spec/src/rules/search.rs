@@ -137,44 +137,57 @@ pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
     )
 }
 
-/// The shortest session of some calls, in which each has the outcome that `outcome` gives it, that satisfies all rules.
-/// The calls are those of the tools of `tools`, with arguments that the rules look at and those of `more`; `complete`
-/// adds what a tool needs besides.
-pub fn satisfying(
-    rules: &Arc<RuleSet>,
-    tools: &[String],
-    more: &[(String, Value)],
-    complete: impl Fn(&str, Value) -> Value,
-    outcome: impl Fn(&str, &Value) -> Result<Value, Value>,
-) -> Found {
-    let mut calls: Vec<SampleCall> = Vec::new();
-    for tool in tools {
-        let sampled = Samples::with(rules, Some(tool)).calls.into_iter().filter(|call| call.tool == *tool);
-        let given = more.iter().filter(|(other, _)| other == tool).map(|(_, arguments)| arguments.clone());
-        // What the author wrote comes first: of sessions of one length, the first that is found is shown. What the
-        // rules look at may have to be there as well.
-        let sampled: Vec<Value> = sampled.map(|call| call.arguments).collect();
-        let given: Vec<Value> = given.collect();
-        let both = given.iter().flat_map(|given| sampled.iter().map(move |sampled| joined(sampled, given)));
-        for arguments in given.iter().cloned().chain(both).chain(sampled.iter().cloned()) {
-            let arguments = complete(tool, arguments);
-            let outcome = Some(outcome(tool, &arguments));
-            let call = SampleCall { tool: tool.clone(), arguments, outcome };
-            if !calls.contains(&call) {
-                calls.push(call);
-            }
+/// Results and errors of a tool that rules tell apart.
+pub fn outcomes_of(rules: &RuleSet, tool: &str) -> Vec<Result<Value, Value>> {
+    let calls = Samples::with(rules, Some(tool)).calls.into_iter().filter(|call| call.tool == tool);
+    let mut outcomes = Vec::new();
+    for outcome in calls.filter_map(|call| call.outcome) {
+        if !outcomes.contains(&outcome) {
+            outcomes.push(outcome);
         }
     }
-    let is_satisfied = |session: &Session| session.verdicts().iter().all(|verdict| verdict.is_held_at_end());
-    if is_satisfied(&Session::new(rules)) {
+    outcomes
+}
+
+/// What a session has to be like.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WantedSession<'a> {
+    /// The numbers of rules that it holds.
+    pub holds: &'a [usize],
+    /// The numbers of rules of which it violates at least one, unless there are none.
+    pub violates: &'a [usize],
+    /// A tool that it calls.
+    pub calls: Option<&'a str>,
+}
+
+/// The shortest session of these calls that is as wanted.
+pub fn session_of_calls(rules: &RuleSet, calls: &[SampleCall], wanted: WantedSession<'_>) -> Found {
+    let WantedSession { holds, violates, calls: used } = wanted;
+    let group: Vec<usize> = holds.iter().chain(violates).copied().collect();
+    let some = only(rules, &group);
+    let held = |session: &Session, range: std::ops::Range<usize>| {
+        range.into_iter().all(|rule| session.verdict(rule).is_held_at_end())
+    };
+    let is_goal = |session: &Session, is_used: bool| {
+        (is_used || used.is_none())
+            && held(session, 0..holds.len())
+            && (violates.is_empty() || !held(session, holds.len()..group.len()))
+    };
+    let start = Session::new(&some);
+    if is_goal(&start, false) {
         return Found::Session(Vec::new());
     }
     search(
-        rules,
-        &calls,
-        |_| false,
-        |session, _| is_satisfied(session),
-        |session| session.verdicts().iter().all(|verdict| *verdict != super::RuleVerdict::Violated),
+        &some,
+        calls,
+        |call| used.is_some_and(|tool| call.tool == tool),
+        is_goal,
+        |session| {
+            (0..holds.len()).all(|rule| session.verdict(rule) != super::RuleVerdict::Violated)
+                && (violates.is_empty()
+                    || (holds.len()..group.len())
+                        .any(|rule| session.verdict(rule) != super::RuleVerdict::Held))
+        },
     )
 }
 
@@ -411,7 +424,7 @@ fn other_than(value: &Value) -> Value {
 }
 
 /// A number as people write it: without a fraction where there is none.
-fn number(value: f64) -> Value {
+pub(super) fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 

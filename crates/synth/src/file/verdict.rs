@@ -26,14 +26,10 @@ pub enum VerdictFileError {
     Json(#[from] serde_json::Error),
     /// It is of another schema.
     #[error("schema is \"{found}\"; this version reads {VERDICT_SCHEMA}")]
-    Schema {
-        /// What it says.
-        found: String,
-    },
+    Schema { found: String },
     /// It is of this schema but makes no sense.
     #[error("verdict of case \"{case}\": {what}")]
     Invalid {
-        /// The case's id.
         case: String,
         /// What is wrong, and where.
         what: String,

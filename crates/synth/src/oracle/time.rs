@@ -34,7 +34,6 @@ pub struct TimeVerdict {
 /// A call whose start cannot be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParameterError {
-    /// The tool's name.
     pub tool: String,
     /// The start, as the agent wrote it.
     pub start: String,

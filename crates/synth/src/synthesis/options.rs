@@ -62,11 +62,9 @@ pub enum SynthesisError {
     /// An option is out of its range.
     #[error("{option} is {value}; it must be {range}")]
     Option {
-        /// Which.
         option: &'static str,
         /// What was asked for.
         value: String,
-        /// What is possible.
         range: String,
     },
     /// The bank has no such topic.
@@ -77,12 +75,7 @@ pub enum SynthesisError {
     },
     /// A tool of the user's own is not usable in the time form.
     #[error("the tool `{tool}` cannot take part in the time form: {reason}; take it out of the topic bank")]
-    NoStartTime {
-        /// Its name.
-        tool: String,
-        /// Why.
-        reason: String,
-    },
+    NoStartTime { tool: String, reason: String },
     /// The options leave no room for a case.
     #[error(
         "no case found in {draws} draws: the options leave too little room to mention all {actions} actions"
@@ -120,7 +113,6 @@ pub enum SynthesisError {
 /// Counters of synthesis, summed over cases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SynthesisCounts {
-    /// Sentences drawn.
     pub sentences_drawn: u64,
     /// Sentences rejected because they contradicted the paragraph so far.
     pub unsatisfiable: u64,

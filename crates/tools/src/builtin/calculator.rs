@@ -42,7 +42,6 @@ pub const DEPTH_MAX: usize = 100;
 /// Why an expression has no value. All of these are its author's mistakes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalculatorError {
-    /// What is wrong.
     pub mistake: Mistake,
     /// The character of the expression, from 1; one past the end if something is missing there.
     pub place: usize,
@@ -70,21 +69,14 @@ pub enum Mistake {
     Unexpected {
         /// What should stand there.
         wanted: &'static str,
-        /// What stands there.
         found: String,
     },
     /// A name that means nothing here.
     #[error("unknown name `{name}`; {hint}")]
-    UnknownName {
-        /// The name.
-        name: String,
-        /// What to do.
-        hint: String,
-    },
+    UnknownName { name: String, hint: String },
     /// A function has too many arguments or too few.
     #[error("{function} takes {wanted}, not {given}")]
     ArgumentCount {
-        /// The function.
         function: &'static str,
         /// How many it takes, in words.
         wanted: String,
@@ -102,10 +94,7 @@ pub enum Mistake {
     },
     /// A function of integers was given another number.
     #[error("{function} takes whole numbers only")]
-    NotWhole {
-        /// The function.
-        function: &'static str,
-    },
+    NotWhole { function: &'static str },
     /// The value exceeds the range of numbers (about 1.8e308), or the limit of its function.
     #[error("the value is too large")]
     TooLarge,

@@ -91,10 +91,7 @@ pub enum ServerError {
     EmptyCommand,
     /// A quote is never closed.
     #[error("a quote in the command is not closed: {command}")]
-    UnclosedQuote {
-        /// The command.
-        command: String,
-    },
+    UnclosedQuote { command: String },
     /// The text is no absolute http or https URL.
     #[error("not the URL of a tool server ({reason}): write it as in `mcp+http://127.0.0.1:8000/mcp`")]
     InvalidUrl {
@@ -103,16 +100,12 @@ pub enum ServerError {
     },
     /// No root certificates.
     #[error("https cannot be used: {reason}; install the system's CA certificates or set SSL_CERT_FILE")]
-    Certificates {
-        /// What is missing.
-        reason: String,
-    },
+    Certificates { reason: String },
     /// The program does not exist, or is not executable.
     #[error(
         "`{program}` cannot be started: {source} (no shell reads the command: for `cd`, variables or pipes write `sh -c '...'`)"
     )]
     CannotStart {
-        /// The program.
         program: String,
         /// The operating system's word.
         source: std::io::Error,
@@ -126,17 +119,13 @@ pub enum ServerError {
     /// The server did not list its tools in time.
     #[error("the tool server did not list its tools within {limit:?}{details}")]
     NotInTime {
-        /// The limit.
         limit: Duration,
         /// What it wrote last.
         details: String,
     },
     /// Nobody answers at the URL, or access is denied.
     #[error("the tool server cannot be asked: {reason}")]
-    Unreachable {
-        /// What was seen.
-        reason: String,
-    },
+    Unreachable { reason: String },
     /// Its first answer is none of the protocol's.
     #[error("the tool server does not list its tools: {reason}{details}")]
     OddGreeting {
@@ -148,7 +137,6 @@ pub enum ServerError {
     /// It does not speak the protocol, or offers no tools.
     #[error("the tool server does not list its tools: {reason}{details}")]
     Refused {
-        /// What was seen.
         reason: String,
         /// What it wrote last.
         details: String,
@@ -157,10 +145,7 @@ pub enum ServerError {
     #[error(
         "the tool server lists more than {limit} tools: choose one that offers fewer, or tell it to offer fewer"
     )]
-    TooManyTools {
-        /// The limit.
-        limit: usize,
-    },
+    TooManyTools { limit: usize },
 }
 
 impl ServerError {

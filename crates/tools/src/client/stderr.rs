@@ -56,7 +56,6 @@ pub(super) enum Held {
     /// They are passed on if they are few, like a greeting; otherwise only their number and the reason are reported.
     /// An older server may complain at length about the newer request that it got first.
     Sum,
-    /// Nothing is.
     Drop,
 }
 

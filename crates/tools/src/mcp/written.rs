@@ -54,7 +54,6 @@ enum Stage {
     Missed,
     /// It is being made.
     Begun,
-    /// It is answered.
     Over,
 }
 

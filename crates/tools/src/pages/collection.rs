@@ -56,38 +56,28 @@ const BEST: &str = "
 pub enum CollectionError {
     /// Nothing is there, or no folder.
     #[error("{} is no folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file", path.display())]
-    NotAFolder {
-        /// The path.
-        path: PathBuf,
-    },
+    NotAFolder { path: PathBuf },
     /// A file or folder cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
     Unreadable {
-        /// The path.
         path: PathBuf,
         /// The operating system's word.
         source: std::io::Error,
     },
     /// It holds no documents.
     #[error("{} holds no documents: they are .txt, .md, .jsonl and .xml files", path.display())]
-    Empty {
-        /// The folder.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// A document is none.
     #[error("{}{}: {what}", path.display(), line.map(|line| format!(", line {line}")).unwrap_or_default())]
     Document {
-        /// The file.
         path: PathBuf,
         /// The line of a `.jsonl` file, from 1.
         line: Option<u64>,
-        /// What is wrong.
         what: String,
     },
     /// A limit was reached.
     #[error("{} is too large: {what}", path.display())]
     TooLarge {
-        /// The folder.
         path: PathBuf,
         /// Which limit, in words.
         what: String,

@@ -43,7 +43,6 @@ impl Dialect {
 /// A dialect, and how much `search` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// The dialect.
     pub dialect: Dialect,
     /// How many sentences of a page `search` shows, from 1 to [`SENTENCES_MAX`].
     pub sentences: usize,

@@ -9,7 +9,6 @@ use super::{Dialect, SIMILAR_MAX, Style};
 /// What `search` or `lookup` answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
-    /// The text.
     pub text: String,
     /// Whether the call was a mistake, such as a `lookup` before any `search`.
     pub is_error: bool,

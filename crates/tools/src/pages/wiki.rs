@@ -32,16 +32,10 @@ pub enum WikiError {
     },
     /// No root certificates.
     #[error("{reason}")]
-    Certificates {
-        /// What is missing.
-        reason: String,
-    },
+    Certificates { reason: String },
     /// Nobody answers there, or not like a wiki.
     #[error("the wiki cannot be asked: {reason}")]
-    Unusable {
-        /// What was seen.
-        reason: String,
-    },
+    Unusable { reason: String },
 }
 
 impl WikiError {

@@ -85,9 +85,7 @@ impl SqlLimits {
 /// Why SQLite was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spent {
-    /// All steps.
     Steps,
-    /// All time.
     Time,
 }
 

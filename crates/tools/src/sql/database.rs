@@ -43,7 +43,6 @@ pub struct SqlDatabase {
 enum Source {
     /// The texts, each executed in order.
     Script(Vec<String>),
-    /// A file.
     File(PathBuf),
 }
 

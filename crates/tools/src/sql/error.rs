@@ -25,25 +25,15 @@ pub enum DatabaseError {
     },
     /// There is no such file, or it is not a SQLite database.
     #[error("{} cannot be opened as a SQLite database: {what}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
+    File { path: PathBuf, what: String },
     /// Another program has written changes that are not in the file yet.
     #[error("{} has changes that are only in {}-wal: close the program that writes it, or execute \
              `PRAGMA wal_checkpoint(TRUNCATE)` with it", path.display(), path.display())]
-    Unsettled {
-        /// The file.
-        path: PathBuf,
-    },
+    Unsettled { path: PathBuf },
     /// A limit does not make sense.
     #[error("the limit of {what} is {value}; it must be from {least} to {most}")]
     Limit {
-        /// Which.
         what: &'static str,
-        /// Its value.
         value: u64,
         /// The smallest value that it can have.
         least: u64,
@@ -72,7 +62,6 @@ pub enum SqlError {
     /// It is not SQL, or names something that does not exist.
     #[error("SQLite says: {what}. {hint}")]
     Invalid {
-        /// SQLite's word.
         what: String,
         /// The tables that there are.
         hint: String,
@@ -114,8 +103,5 @@ pub enum SqlError {
     },
     /// SQLite failed for a reason unrelated to the statement.
     #[error("the database cannot be read: {what}")]
-    Unavailable {
-        /// SQLite's word.
-        what: String,
-    },
+    Unavailable { what: String },
 }

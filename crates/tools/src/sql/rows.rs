@@ -7,7 +7,6 @@ use rusqlite::types::ValueRef;
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SqlValue {
-    /// NULL.
     Null,
     /// A whole number.
     Integer(i64),

@@ -3,7 +3,6 @@
 /// A unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Unit {
-    /// What is measured.
     quantity: Quantity,
     /// What one of it is in the quantity's first unit, and where its zero lies there.
     scale: f64,

@@ -91,6 +91,12 @@ const NEGATIONS: [&str; 36] = [
 /// Words that exclude only where the reference does: "other people".
 const WEAK_NEGATIONS: [&str; 8] =
     ["other", "others", "another", "himself", "herself", "excluded", "else", "themselves"];
+/// Words behind which a "but" excludes something: "everybody but Ann".
+const ALL: [&str; 8] = ["all", "every", "each", "everybody", "everyone", "everything", "anybody", "anyone"];
+
+/// Words that begin a clause behind a "but", which then excludes nothing: "all names, but only once".
+const CLAUSES: [&str; 8] = ["only", "also", "with", "then", "just", "sort", "sorted", "order"];
+
 /// What may be excluded without another meaning: that something comes twice.
 const HARMLESS: [&str; 9] = [
     "duplicates",
@@ -412,7 +418,9 @@ impl Reader<'_> {
             let (word, next) = (self.word(at), self.word(at + 1));
             let is_weak = WEAK_NEGATIONS.contains(&word) && (self.right.meaning.is_negated || next == "than");
             // "All people but the women".
-            let is_but = word == "but" && ["the", "for", "not", "those", "men", "women"].contains(&next);
+            let is_but = word == "but"
+                && (["the", "for", "not", "those", "men", "women"].contains(&next)
+                    || (1..=4).any(|by| ALL.contains(&self.before(at, by))) && !CLAUSES.contains(&next));
             if !(NEGATIONS.contains(&word) || is_weak || is_but)
                 || HARMLESS.contains(&next)
                 || HARMLESS.contains(&self.word(at + 2))

@@ -239,7 +239,12 @@ pub(crate) fn plans_that_were_carried_out_land_in_their_classes() {
         let said = format!("judge: section judged model \"{word}\" note=\"step-2\" | ");
         said + &answer("39 and 13")
     };
-    check_plan(&pairs, &[root, other], TASK, "step 2: the sub-task does not name `women|woman|female`");
+    check_plan(
+        &pairs,
+        &[root, other],
+        TASK,
+        "step 2: the sub-task does not name `women` or `woman` or `female`",
+    );
     check(&pairs, &planned(&[root, other], &judged("YES")), None, "passed");
     let denied = "step 2: the judge model says that the sub-task is another one";
     check(&pairs, &planned(&[root, women], &judged("No.")), TASK, denied);

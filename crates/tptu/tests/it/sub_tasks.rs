@@ -1,5 +1,5 @@
 //! Sub-tasks in the words of language models, each marked as right or wrong before it was judged. Those of
-//! `sub_tasks.tsv` were written before the rules, those of `held_out*.tsv` afterwards, in four rounds; what failed at
+//! `sub_tasks.tsv` were written before the rules, those of `held_out*.tsv` afterwards, in five rounds; what failed at
 //! first in a round was mended before the next one.
 
 use planproof_tptu::evaluation::PaperEvaluation;
@@ -8,12 +8,13 @@ use planproof_tptu::sub_task::RightPlan;
 use planproof_tptu::{ToolQuestion, own};
 
 /// The lines of a file: id of the question, number of the step, `right` or `wrong`, and the text.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("reviewed.tsv", include_str!("../data/reviewed.tsv")),
     ("held_out.tsv", include_str!("../data/held_out.tsv")),
     ("held_out_2.tsv", include_str!("../data/held_out_2.tsv")),
     ("held_out_3.tsv", include_str!("../data/held_out_3.tsv")),
     ("held_out_4.tsv", include_str!("../data/held_out_4.tsv")),
+    ("held_out_5.tsv", include_str!("../data/held_out_5.tsv")),
     ("sub_tasks.tsv", include_str!("../data/sub_tasks.tsv")),
 ];
 

@@ -10,9 +10,7 @@ use crate::python::PythonException;
 /// The result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckResult {
-    /// It passes.
     Passed,
-    /// It fails.
     Failed,
     /// The request does not ask for this. It counts neither as passed nor as failed.
     NotAsked,

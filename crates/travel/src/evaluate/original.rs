@@ -103,7 +103,6 @@ fn attractions(value: &Value) -> Result<impl Iterator<Item = &str>, PythonExcept
 enum Place<'v> {
     /// On the way from one city to another.
     Leg([&'v str; 2]),
-    /// In a city.
     City(&'v str),
 }
 

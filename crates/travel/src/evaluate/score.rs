@@ -16,7 +16,6 @@ use crate::query::{Level, Query};
 pub struct PassShare {
     /// The number that passed.
     pub passed: usize,
-    /// The total.
     pub of: usize,
 }
 

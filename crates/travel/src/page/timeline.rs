@@ -138,7 +138,13 @@ impl Reader<'_> {
         let travel = day.travel.as_ref();
         let kind = travel.map_or("travel", |travel| means_word(travel.means));
         let cost = travel_cost(database, query, self.number, day);
-        add(TRANSPORTATION.into(), kind, (self.when(), travel.map(|it| it.text)), cost);
+        // The title of the day says from where to where, and `when` how long it takes.
+        let text = travel.map(|it| match it.means {
+            Means::Flight(code) => code,
+            Means::Road(_) => "",
+            Means::Other => it.text,
+        });
+        add(TRANSPORTATION.into(), kind, (self.when(), text), cost);
         for (at, key) in MEALS.into_iter().enumerate() {
             // Attractions come between breakfast and lunch, as in the published plans.
             if at == 1 {

@@ -52,7 +52,6 @@ struct Day {
 pub(super) struct Time {
     pub(super) days: Option<usize>,
     pub(super) date: Option<Vec<String>>,
-    /// A contradiction.
     pub(super) doubt: Option<String>,
     /// The tokens that belong to dates.
     pub(super) taken: Vec<std::ops::Range<usize>>,

@@ -6,27 +6,19 @@ use crate::query::Query;
 /// A field that is read from the words of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum QueryField {
-    /// `org`.
     Origin,
-    /// `dest`.
     Destination,
-    /// `days`.
     Days,
     /// `visiting_city_number`.
     Cities,
-    /// `date`.
     Dates,
     /// `people_number`.
     People,
-    /// `house rule`.
     HouseRule,
     /// `cuisine`, as a set.
     Cuisine,
-    /// `room type`.
     RoomType,
-    /// `transportation`.
     Transportation,
-    /// `budget`.
     Budget,
 }
 

@@ -12,9 +12,7 @@ pub(super) type Cuisines = usize;
 /// A city with its accommodation, restaurants and attractions.
 pub(super) struct Town<'t> {
     pub(super) name: &'t str,
-    /// Cheapest first.
     pub(super) stays: Vec<House<'t>>,
-    /// Cheapest first.
     pub(super) restaurants: Vec<Eatery<'t>>,
     /// In the order of the table.
     pub(super) sights: Vec<&'t Attraction>,

@@ -10,7 +10,6 @@ use crate::tables::{Flight, RoadMode, TripDatabase};
 pub(super) enum Means {
     /// One's own car throughout.
     OwnCar,
-    /// Flights and taxis.
     Others,
     /// The cheapest means for each journey.
     All,

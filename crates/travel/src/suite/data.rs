@@ -17,7 +17,6 @@ const CSV_ENDING: &str = ".csv";
 pub struct TextFile {
     /// Its name, for errors.
     pub file: String,
-    /// Its content.
     pub text: String,
 }
 
@@ -27,7 +26,6 @@ pub struct PublishedSet {
     schema: String,
     /// The name of the set.
     pub set: String,
-    /// The tables.
     pub tables: Folder,
     /// The queries: JSON lines, or the published table in a file whose name ends in `.csv`.
     pub queries: TextFile,

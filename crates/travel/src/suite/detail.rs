@@ -71,7 +71,6 @@ pub struct ListedFinding {
     pub check: String,
     /// The day, from 1; `None` if the finding concerns the whole trip.
     pub day: Option<usize>,
-    /// What is wrong.
     pub what: String,
     /// The gap in the published check that misses it, if there is one.
     pub loophole: Option<String>,

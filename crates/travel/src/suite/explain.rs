@@ -47,7 +47,8 @@ fn gist(detail: &TripDetail) -> String {
     }
 }
 
-/// What failed a check: "Taco Inn comes again on day 2 (Diverse Restaurants)"; without a finding, which check failed.
+/// What failed a check: "Taco Inn is chosen again on day 2 (Diverse Restaurants)"; else which
+/// check failed.
 fn named(detail: &TripDetail, check: &str) -> String {
     match detail.findings.iter().find(|found| found.check == check) {
         Some(ListedFinding { day, what, .. }) => {

@@ -103,7 +103,7 @@ pub(super) fn plan_of(case: &TripCase, events: &[Event]) -> Value {
 pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscored> {
     let ended = Ended::of(case, events)?;
     if case.task().unjudged {
-        return Err(Unscored::Outside { reason: UNJUDGED.to_owned() });
+        return Err(Unscored::NoKey { reason: UNJUDGED.to_owned() });
     }
     let calls = paired_calls(events);
     let run = RunFacts {

@@ -23,13 +23,11 @@ pub struct PublishedRates {
     pub table: u8,
     /// Whether planners got the unconventional hints.
     pub hints: bool,
-    /// `validation` or `test`.
     pub set: &'static str,
     /// `all`, or a level.
     pub level: &'static str,
     /// The number of queries, all for three days.
     pub queries: u32,
-    /// The system.
     pub system: &'static str,
     /// In per cent, in the order of [`RATE_NAMES`].
     pub rates: [f64; 6],

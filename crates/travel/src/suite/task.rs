@@ -92,7 +92,6 @@ pub struct TripTask {
     /// least values that a query can have, which no agent sees.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unjudged: bool,
-    /// The query.
     pub query: Query,
 }
 

@@ -18,7 +18,6 @@ const TAXI_SEATS: u32 = 4;
 pub enum RoadMode {
     /// In one's own car.
     SelfDriving,
-    /// In a taxi.
     Taxi,
 }
 

@@ -24,7 +24,6 @@ pub trait Place: Sized {
 /// An accommodation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stay {
-    /// Its name.
     pub name: String,
     /// The price per night for the whole room, in US dollars.
     pub price: f64,
@@ -38,7 +37,6 @@ pub struct Stay {
     pub maximum_occupancy: u32,
     /// The rating, in stars.
     pub review: f64,
-    /// Its city.
     pub city: String,
 }
 
@@ -92,7 +90,6 @@ impl Place for Stay {
 /// A restaurant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Restaurant {
-    /// Its name.
     pub name: String,
     /// The average cost per person, in US dollars.
     pub average_cost: u32,
@@ -100,7 +97,6 @@ pub struct Restaurant {
     pub cuisines: String,
     /// The rating, in stars.
     pub rating: f64,
-    /// Its city.
     pub city: String,
 }
 
@@ -138,19 +134,15 @@ impl Place for Restaurant {
 /// An attraction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attraction {
-    /// Its name.
     pub name: String,
     /// The latitude, in degrees north.
     pub latitude: f64,
     /// The longitude, in degrees east.
     pub longitude: f64,
-    /// Its address.
     pub address: String,
     /// Its telephone number.
     pub phone: String,
-    /// Its website.
     pub website: String,
-    /// Its city.
     pub city: String,
 }
 

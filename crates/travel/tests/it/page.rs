@@ -49,9 +49,9 @@ fn a_good_plan_has_all_that_it_costs() {
     let facts = facts(&case, TripCompat::Right);
     insta::assert_snapshot!(lines(&facts), @r"
     Tarnwick to Port Lissa, flight $76; Port Lissa to Tarnwick, flight $178
-    day 1, 2022-03-10, Tarnwick to Port Lissa $160: flight 17:35 to 18:47 Flight Number: F1000462, from Tarnwick to Port Lissa, Departure Time: 17:35, Arrival Time: 18:47 $76; dinner Quayside Curry, Port Lissa $15; night Captain's Room, Port Lissa $69
+    day 1, 2022-03-10, Tarnwick to Port Lissa $160: flight 17:35 to 18:47 F1000462 $76; dinner Quayside Curry, Port Lissa $15; night Captain's Room, Port Lissa $69
     day 2, 2022-03-11, Port Lissa $158: breakfast Drift Bakery, Port Lissa $22; sight Lissa Aquarium, Port Lissa; sight Fort Lissa, Port Lissa; lunch Net Loft, Port Lissa $31; dinner Vespa Forno, Port Lissa $36; night Captain's Room, Port Lissa $69
-    day 3, 2022-03-12, Port Lissa to Tarnwick $256: flight 19:09 to 20:22 Flight Number: F1001042, from Port Lissa to Tarnwick, Departure Time: 19:09, Arrival Time: 20:22 $178; breakfast The Lissa Pearl, Port Lissa $37; lunch Lantern Burgers, Port Lissa $41
+    day 3, 2022-03-12, Port Lissa to Tarnwick $256: flight 19:09 to 20:22 F1001042 $178; breakfast The Lissa Pearl, Port Lissa $37; lunch Lantern Burgers, Port Lissa $41
     the whole trip $574 of $700
     ");
     // What the days cost comes to what the evaluator says.
@@ -77,10 +77,10 @@ fn what_is_wrong_stands_where_it_is() {
     );
     insta::assert_snapshot!(lines(&facts(&case, TripCompat::Right)), @r"
     Tarnwick to Port Lissa, other ? (wrong); Port Lissa to Tarnwick, flight $178 (wrong)
-    day 1, 2022-03-10, Tarnwick to Port Lissa $84: other Train, from Tarnwick to Port Lissa (wrong: Within Sandbox: Train, from Tarnwick to Port Lissa is no flight with a number, no car and no taxi); dinner Quayside Curry, Port Lissa $15; night Captain's Room, Port Lissa $69 (wrong: Minimum Nights Stay: Captain's Room is booked for 1 nights and wants 2)
-    day 2, 2022-03-11, Port Lissa $36: breakfast – (wrong: Complete Information: there is no breakfast); sight Fort Lissa, Port Lissa; sight Moon Base, Port Lissa (wrong: Within Sandbox: the tables do not have Moon Base, Port Lissa); lunch Nowhere Grill, Port Lissa (wrong: Within Sandbox: the tables do not have Nowhere Grill, Port Lissa); dinner Vespa Forno, Port Lissa $36; night Captain's Room, Quarry Hill (wrong: Within Current City: Captain's Room, Quarry Hill is not in Port Lissa; Within Sandbox: the tables do not have Captain's Room, Quarry Hill)
-    day 3, 2022-03-12, Port Lissa to Oakhaven $256 (wrong: Reasonable City Route: one goes to Oakhaven instead of Port Lissa): flight 19:09 to 20:22 Flight Number: F1001042, from Port Lissa to Tarnwick, Departure Time: 19:09, Arrival Time: 20:22 $178 (wrong: Within Current City: one goes from Port Lissa to Oakhaven and travels: Flight Number: F1001042, from Port Lissa to Tarnwick, Departure Time: 19:09, Arrival Time: 20:22); breakfast The Lissa Pearl, Port Lissa $37; lunch Lantern Burgers, Port Lissa $41
-    the whole trip budget $700 (wrong: Reasonable City Route: the trip ends in Oakhaven and not in Tarnwick; Complete Information: one sees 2 cities instead of 1; Budget: the tables do not say what all of it costs)
+    day 1, 2022-03-10, Tarnwick to Port Lissa $84: other Train, from Tarnwick to Port Lissa (wrong); dinner Quayside Curry, Port Lissa $15; night Captain's Room, Port Lissa $69 (wrong)
+    day 2, 2022-03-11, Port Lissa $36: breakfast – (wrong); sight Fort Lissa, Port Lissa; sight Moon Base, Port Lissa (wrong); lunch Nowhere Grill, Port Lissa (wrong); dinner Vespa Forno, Port Lissa $36; night Captain's Room, Quarry Hill (wrong)
+    day 3, 2022-03-12, Port Lissa to Oakhaven $256 (wrong: Reasonable City Route: it leads to Oakhaven instead of Port Lissa): flight 19:09 to 20:22 F1001042 $178 (wrong); breakfast The Lissa Pearl, Port Lissa $37; lunch Lantern Burgers, Port Lissa $41
+    the whole trip budget $700 (wrong: Reasonable City Route: the trip ends in Oakhaven and not in Tarnwick; Complete Information: the trip visits 2 cities instead of 1; Budget: the tables do not say what all of it costs)
     ");
 }
 

@@ -28,7 +28,6 @@ pub struct PlanStep {
 /// What a step asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlannedWork<'a> {
-    /// A call.
     Call {
         /// The tool, which need not exist.
         tool: &'a str,
@@ -59,7 +58,6 @@ pub enum PlanLineFault {
     Repeated {
         /// Counted from 1.
         line: usize,
-        /// The label.
         label: String,
     },
 }

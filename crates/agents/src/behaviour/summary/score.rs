@@ -33,16 +33,10 @@ pub enum ScoreFault {
     Model(ModelError),
     /// The tokens do not spell the text that was sent.
     #[error("the tokens that {model} tells do not end with the text that was to be scored")]
-    OtherTokens {
-        /// The model.
-        model: String,
-    },
+    OtherTokens { model: String },
     /// A token of the text has no value.
     #[error("{model} tells no log-probability for a token of the text that was to be scored")]
-    NoValue {
-        /// The model.
-        model: String,
-    },
+    NoValue { model: String },
 }
 
 /// The length-normalised log-probability of a text whose tokens have these log-probabilities: their sum, divided by

@@ -30,7 +30,6 @@ pub(super) struct Worker {
 
 /// What a worker made of a task.
 pub(super) enum Said {
-    /// It answered.
     Answer(String),
     /// It reported an error, and is ready for the next task.
     Error(String),

@@ -118,13 +118,15 @@ pub(super) fn convert(
     let (drafts, _) = files::drafts(file)?;
     let line = |draft: &Draft| match to {
         DataForm::Published => Ok(draft.to_line() + "\n"),
-        DataForm::Cases => draft.to_case_line().map(|line| line + "\n").map_err(|CaseError { what }| {
-            Failure::usage(inline(&format!(
-                "{}: the query {} is not a valid case: {what}",
-                file.display(),
-                draft.id
-            )))
-        }),
+        DataForm::Cases => {
+            draft.to_case_line().map(|line| line + "\n").map_err(|CaseError { what, .. }| {
+                Failure::usage(inline(&format!(
+                    "{}: the query {} is not a valid case: {what}",
+                    file.display(),
+                    draft.id
+                )))
+            })
+        }
     };
     let text = drafts.iter().map(line).collect::<Result<String, _>>()?;
     let words = format!("{} queries", drafts.len());

@@ -33,6 +33,7 @@ pub(super) fn write(
     }
     let options = stored::options(campaign)?;
     let (mut whole, mut empty, mut programs, mut all) = (None, 0u64, 0u64, 0u64);
+    let mut files: HashSet<String> = HashSet::new();
     for row in store.case_summaries(&campaign.id)? {
         let unit = Unit { ordinal: row?.ordinal, repeat };
         // One run at a time, because the traces of a large campaign may not fit into memory.
@@ -62,6 +63,7 @@ pub(super) fn write(
                     options.kept.suite.as_deref() == Some(planproof_mnms::NAME)
                         && line["prediction"].is_string(),
                 );
+                files.extend(line["file"].as_str().map(str::to_owned));
                 writeln!(out, "{line}")?;
             }
             PublishedPrediction::Part(part) => {
@@ -75,6 +77,13 @@ pub(super) fn write(
     if empty > 0 {
         tell!(
             "{empty} of {all} predictions are empty: their runs are not finished, or say nothing about the agent"
+        );
+    }
+    if !files.is_empty() {
+        tell!(
+            "the published evaluator fails on files of which it has no prediction: give it a folder with the {} files that \
+             are named here and no others",
+            files.len()
         );
     }
     if programs > 0 {

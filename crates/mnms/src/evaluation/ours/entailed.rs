@@ -20,9 +20,7 @@ pub struct OtherWords {
     pub tool: String,
     /// The name of the argument.
     pub argument: String,
-    /// The right value.
     pub right: String,
-    /// The predicted value.
     pub planned: String,
 }
 

@@ -119,7 +119,6 @@ fn filled(template: &str, fields: &[&str], values: Vec<(Option<&str>, Vec<Part>)
 enum Held {
     /// The result of a step.
     Step(usize),
-    /// A text.
     Parts(Vec<Part>),
 }
 

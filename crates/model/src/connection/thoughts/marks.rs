@@ -39,7 +39,6 @@ pub(super) enum Mark {
     Closing(usize),
     /// What may become a mark.
     Unfinished,
-    /// No mark.
     None,
 }
 

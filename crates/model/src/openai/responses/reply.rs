@@ -79,7 +79,6 @@ pub(super) enum ItemKind {
     Message,
     /// A call of one of our tools.
     FunctionCall,
-    /// Thoughts.
     Reasoning,
     /// The work of the server's own tools.
     #[serde(other)]

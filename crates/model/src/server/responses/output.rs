@@ -189,7 +189,6 @@ impl Serialize for Item {
 pub(super) enum Outcome<'a> {
     /// The model is writing.
     InProgress,
-    /// It has ended.
     Ended(FinishReason, Usage),
     /// It broke off, with these words.
     Failed(&'a str),

@@ -22,7 +22,6 @@ const EXPONENT_BELOW: f64 = 1e-4;
 /// A value, as Python has it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PythonNumber {
-    /// An `int`.
     Int(i128),
     /// A `float`; it may be infinite.
     Float(f64),

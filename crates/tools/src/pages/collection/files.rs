@@ -23,10 +23,12 @@ pub(super) struct Document {
 
 /// What a file holds.
 pub(super) enum Item {
-    /// A document.
     Document(Document),
     /// A title that leads to another.
-    Redirect { from: String, to: String },
+    Redirect {
+        from: String,
+        to: String,
+    },
 }
 
 /// What kind of documents a file holds.

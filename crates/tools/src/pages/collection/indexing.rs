@@ -47,7 +47,6 @@ type Numbered = (u32, Document);
 pub(super) struct Databases {
     /// Titles and texts, and titles that redirect to others.
     pub(super) texts: Connection,
-    /// The full-text index.
     pub(super) words: Connection,
 }
 

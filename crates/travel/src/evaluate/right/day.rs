@@ -62,13 +62,14 @@ fn leg(number: usize, day: &Day<'_>, travel: &Travel<'_>, findings: &mut Finding
         (Place::City(city), _) => {
             // The published check wants each letter of the city somewhere in the entry.
             let slips = city.chars().all(|letter| travel.text.contains(letter));
-            let what = format!("one stays in {city} and travels: {}", travel.text);
+            let what = format!("the day is spent in {city}, and there is a journey: {}", travel.text);
             findings.on(check, (number, TRANSPORTATION), slips.then_some(Loophole::Letters), what);
         }
         (Place::Leg(from, to), Some(leg)) if leg != (from, to) => {
             // The published check wants both names somewhere in the entry, in any order.
             let slips = travel.text.contains(from) && travel.text.contains(to);
-            let what = format!("one goes from {from} to {to} and travels: {}", travel.text);
+            let what =
+                format!("the day leads from {from} to {to}, and the journey is another: {}", travel.text);
             findings.on(check, (number, TRANSPORTATION), slips.then_some(Loophole::CityInText), what);
         }
         // An entry without ends has those of its day. A day without a place fails Reasonable City Route instead.
@@ -158,7 +159,7 @@ fn means(
     };
     match travel.means {
         Means::Other => {
-            let what = format!("{text} is no flight with a number, no car and no taxi");
+            let what = format!("{text} is neither a flight with a number, nor a car, nor a taxi");
             findings.on(check, (number, TRANSPORTATION), Some(Loophole::AnyMeans), what);
         }
         Means::Road(mode) if database.distances.cost(from, to, mode).is_none() => {

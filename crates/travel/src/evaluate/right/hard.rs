@@ -137,7 +137,7 @@ fn transportation(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findi
             TripCheck::TransportRule,
             (number, TRANSPORTATION),
             loophole,
-            format!("one travels: {}", travel.text),
+            format!("it is not followed: {}", travel.text),
         );
     }
 }

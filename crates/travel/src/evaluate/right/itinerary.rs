@@ -54,7 +54,6 @@ pub(crate) enum Place<'p> {
     Nowhere,
     /// On the way from one city to another.
     Leg(&'p str, &'p str),
-    /// In a city.
     City(&'p str),
 }
 
@@ -71,9 +70,7 @@ pub(crate) struct Travel<'p> {
 pub(crate) enum Means<'p> {
     /// A flight with this number.
     Flight(&'p str),
-    /// A car.
     Road(RoadMode),
-    /// Something else.
     Other,
 }
 

@@ -48,18 +48,18 @@ fn route(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, find
                 check,
                 (number, CITY),
                 loophole,
-                format!("it begins in {from}, but one is in {here}"),
+                format!("it begins in {from}, and the day before ended in {here}"),
             );
         }
         if matches!(day.place, Place::Leg(..)) && from == to {
-            findings.on(check, (number, CITY), None, format!("one travels from {from} to {to}"));
+            findings.on(check, (number, CITY), None, format!("it leads from {from} to {to}"));
         }
         // Even after a wrong beginning the trip continues from the end of this day, so a fault is reported once.
         here = to;
         if to == query.org {
             // If nothing has been visited yet, these are days before the departure and not an early return.
             if number + 1 < query.days && !visited.is_empty() {
-                findings.on(check, (number, CITY), None, "one is home before the last day".to_owned());
+                findings.on(check, (number, CITY), None, "the trip is over before the last day".to_owned());
             }
             continue;
         }
@@ -74,13 +74,13 @@ fn route(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, find
             (known != Some(&query.dest)).then(|| (None, format!("{to} does not lie in {}", query.dest)))
         } else {
             (to != query.dest)
-                .then(|| (Some(Loophole::Destination), format!("one goes to {to} instead of {}", query.dest)))
+                .then(|| (Some(Loophole::Destination), format!("it leads to {to} instead of {}", query.dest)))
         };
         if let Some((loophole, what)) = wrong {
             findings.on(check, (number, CITY), loophole, what);
         }
         if visited.contains(&to) {
-            findings.on(check, (number, CITY), None, format!("one comes to {to} again"));
+            findings.on(check, (number, CITY), None, format!("it leads to {to} again"));
         }
         visited.push(to);
     }
@@ -88,7 +88,7 @@ fn route(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, find
         findings.add(check, None, format!("the trip ends in {here} and not in {}", query.org));
     }
     if visited.is_empty() {
-        findings.add(check, Some(Loophole::NoTrip), format!("one never leaves {}", query.org));
+        findings.add(check, Some(Loophole::NoTrip), format!("the trip never leaves {}", query.org));
     }
 }
 
@@ -103,7 +103,7 @@ fn restaurants(itinerary: &Itinerary<'_>, findings: &mut Findings) {
                     TripCheck::Restaurants,
                     (number, key),
                     loophole,
-                    format!("{} comes again", meal.text),
+                    format!("{} is chosen again", meal.text),
                 );
             }
         }
@@ -126,7 +126,7 @@ fn attractions(itinerary: &Itinerary<'_>, findings: &mut Findings) {
                     TripCheck::Attractions,
                     (number, at),
                     loophole,
-                    format!("{} comes again", sight.text),
+                    format!("{} is chosen again", sight.text),
                 );
             }
         }
@@ -169,7 +169,7 @@ fn minimum_nights(
 fn transportation(itinerary: &Itinerary<'_>, findings: &mut Findings) {
     let check = TripCheck::Transportation;
     if itinerary.days.first().is_none_or(|day| day.travel.is_none()) {
-        findings.on(check, (0, TRANSPORTATION), None, "one does not travel".to_owned());
+        findings.on(check, (0, TRANSPORTATION), None, "no journey on the first day".to_owned());
     }
     let means = itinerary.days.iter().filter_map(|day| day.travel.as_ref()).map(|travel| travel.means);
     let (mut is_driving, mut has_others) = (false, false);
@@ -182,7 +182,7 @@ fn transportation(itinerary: &Itinerary<'_>, findings: &mut Findings) {
         }
     }
     if is_driving && has_others {
-        findings.add(check, None, "one leaves one's own car behind".to_owned());
+        findings.add(check, None, "the traveller's own car is left behind".to_owned());
     }
 }
 
@@ -210,7 +210,8 @@ fn complete(query: &Query, itinerary: &Itinerary<'_>, findings: &mut Findings) {
     }
     cities.remove(query.org.as_str());
     if cities.len() != query.visiting_city_number {
-        let what = format!("one sees {} cities instead of {}", cities.len(), query.visiting_city_number);
+        let what =
+            format!("the trip visits {} cities instead of {}", cities.len(), query.visiting_city_number);
         findings.add(check, None, what);
     }
     for (number, day) in days.iter().enumerate() {

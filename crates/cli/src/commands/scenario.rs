@@ -1,0 +1,175 @@
+//! `planproof scenario`: cases of one's own, looked at before anything runs, and first files of them.
+
+mod draft;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use planproof_scenario::{CaseDemand, CaseReview, JSON_SCHEMA};
+use planproof_suite::Data;
+use serde_json::{Value, json};
+
+use super::rules::{call_in_words, calls_as_json};
+use crate::arguments::{Global, ScenarioArguments, ScenarioCommand};
+use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::progress::tell;
+use crate::render::{counted, folded};
+use crate::terminal::{self, inline};
+use crate::{select, suites};
+
+pub(crate) fn run(arguments: &ScenarioArguments, global: &Global) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        ScenarioCommand::Check { files, deny_warnings } => check(files, *deny_warnings, global),
+        ScenarioCommand::Init { tools, out } => draft::of_tools(tools, out, global),
+        ScenarioCommand::FromTrace { file, accept, out } => draft::of_sessions(file, *accept, out, global),
+        ScenarioCommand::FromCases { file, id, out } => draft::of_cases(file, id.as_deref(), out, global),
+        ScenarioCommand::Schema => {
+            write!(terminal::document(), "{JSON_SCHEMA}")?;
+            Ok(ExitCode::Passed)
+        }
+    }
+}
+
+fn check(files: &[String], deny_warnings: bool, global: &Global) -> Result<ExitCode, Failure> {
+    let suite = suites::scenarios();
+    let mut out = terminal::results(global.json);
+    let (mut bad, mut failed, mut printed) = (0, false, Ok(()));
+    for file in files {
+        let text = select::read_text(Path::new(file))?;
+        // One unusable file does not end the command, so that all of them are reported.
+        let reviewed = suite.review(Data { text: &text, file });
+        bad += usize::from(reviewed.is_err());
+        failed |= reviewed.iter().flatten().any(|case| !is_good(case, deny_warnings));
+        let mut write = || match &reviewed {
+            _ if global.json => {
+                let reviewed = reviewed.as_ref().map_err(|error| error.what.as_str());
+                writeln!(out, "{}", document(file, reviewed, deny_warnings))
+            }
+            Ok(cases) => show(&mut out, file, cases),
+            Err(error) => {
+                tell!("{error}");
+                writeln!(out, "{file}: 1 fault")
+            }
+        };
+        // Neither does a reader who has stopped, because every file counts for the exit status.
+        if printed.is_ok() {
+            printed = write();
+        }
+    }
+    unless_closed(printed.map_err(Failure::from))?;
+    match bad {
+        0 if failed => Ok(ExitCode::Failed),
+        0 => Ok(ExitCode::Passed),
+        _ => {
+            Err(Failure::usage(format!("{bad} of {} cannot be used", counted(files.len(), "scenario file"))))
+        }
+    }
+}
+
+fn is_good(case: &CaseReview, deny_warnings: bool) -> bool {
+    case.blame.is_none() && (case.oddities.is_empty() || !deny_warnings)
+}
+
+/// An expectation as people find it: its name, the words that say it, and its line.
+fn named(demand: &CaseDemand) -> String {
+    let words = demand.words.as_ref().map(|words| format!(" (\"{words}\")")).unwrap_or_default();
+    let line = demand.place.map(|place| format!(" in line {}", place.line)).unwrap_or_default();
+    format!("`{}`{words}{line}", demand.of)
+}
+
+fn show(out: &mut impl Write, file: &str, cases: &[CaseReview]) -> io::Result<()> {
+    let refused = cases.iter().filter(|case| case.blame.is_some()).count();
+    let warnings = cases.iter().map(|case| case.oddities.len()).sum::<usize>();
+    let verdict = match refused {
+        0 => String::new(),
+        count => format!("{count} cannot be satisfied, "),
+    };
+    let warned = if warnings == 0 { "no warnings".to_owned() } else { counted(warnings, "warning") };
+    let file = inline(file);
+    writeln!(out, "{file}: {}, {verdict}{warned}", counted(cases.len(), "case"))?;
+    for case in cases {
+        writeln!(out)?;
+        show_case(out, &file, case)?;
+    }
+    Ok(())
+}
+
+fn show_case(out: &mut impl Write, file: &str, case: &CaseReview) -> io::Result<()> {
+    let id = inline(&case.id);
+    if let Some(blame) = &case.blame {
+        writeln!(out, "{id}: cannot be satisfied")?;
+        for demand in blame.demands.iter().map(|number| &case.demands[*number]) {
+            let place =
+                demand.place.map_or_else(|| format!("{file}, rules"), |place| format!("{file}:{place}"));
+            let words =
+                demand.words.as_ref().map(|words| format!(" (\"{}\")", inline(words))).unwrap_or_default();
+            let text = format!("{place}: {}: {}{words}", inline(&demand.id), inline(&demand.sentence));
+            writeln!(out, "{}", folded("  ", &text, 4))?;
+        }
+        let (one, several) = match blame.is_the_world {
+            true => {
+                ("the world has no result that it needs", "the world has no result that they need together")
+            }
+            false => ("no call that its tools take fulfils it", "they contradict one another"),
+        };
+        return writeln!(out, "  {}", if blame.demands.len() == 1 { one } else { several });
+    }
+    match case.right.session() {
+        Some([]) => writeln!(out, "{id}: can be satisfied, without a call")?,
+        Some(calls) => {
+            writeln!(out, "{id}: can be satisfied, with {}", counted(calls.len(), "call"))?;
+            calls.iter().try_for_each(|call| writeln!(out, "  {}", call_in_words(call)))?;
+        }
+        None => writeln!(out, "{id}: not decided")?,
+    }
+    for oddity in &case.oddities {
+        let text = case.in_words(oddity, named);
+        writeln!(out, "{}", folded("  ", &format!("warning: {}", inline(&text)), 4))?;
+    }
+    Ok(())
+}
+
+/// One line of `scenario check --json`.
+fn document(file: &str, reviewed: Result<&Vec<CaseReview>, &str>, deny_warnings: bool) -> Value {
+    match reviewed {
+        Ok(cases) => {
+            let usable = cases.iter().all(|case| is_good(case, deny_warnings));
+            let cases: Vec<Value> = cases.iter().map(of_case).collect();
+            json!({ "file": file, "usable": usable, "cases": cases, "faults": [] })
+        }
+        Err(fault) => json!({ "file": file, "usable": false, "cases": [], "faults": [fault] }),
+    }
+}
+
+fn of_case(case: &CaseReview) -> Value {
+    let blamed = |numbers: &[usize]| -> Vec<Value> {
+        let demands = numbers.iter().map(|number| &case.demands[*number]);
+        demands
+            .map(|demand| {
+                json!({
+                    "id": demand.id,
+                    "demand": demand.sentence,
+                    "words": demand.words,
+                    "line": demand.place.map(|place| place.line),
+                    "column": demand.place.map(|place| place.column),
+                })
+            })
+            .collect()
+    };
+    let warnings: Vec<String> = case.oddities.iter().map(|oddity| case.in_words(oddity, named)).collect();
+    json!({
+        "id": case.id,
+        "line": case.place.line,
+        "column": case.place.column,
+        // `null` where there are too many sessions to know.
+        "satisfiable": match (&case.right.session(), &case.blame) {
+            (Some(_), _) => Some(true),
+            (None, Some(_)) => Some(false),
+            (None, None) => None,
+        },
+        "session": case.right.session().map(calls_as_json),
+        "to_blame": case.blame.as_ref().map(|blame| blamed(&blame.demands)),
+        "world_lacks": case.blame.as_ref().map(|blame| blame.is_the_world),
+        "warnings": warnings,
+    })
+}

@@ -1,0 +1,338 @@
+//! What a case demands, before anything runs: whether it can be satisfied, what is to blame if not, and what is odd
+//! about it.
+
+use std::fmt;
+
+use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
+use planproof_spec::rules::{CallRule, Phase, RuleDemand, RulesPlace};
+
+use crate::case::Scenario;
+use crate::file::Placed;
+use crate::judge::ONLY;
+use crate::limits::DEMANDS_REVIEWED_MAX;
+
+/// A case, looked at before anything runs.
+#[derive(Debug, Clone)]
+pub struct CaseReview {
+    /// Its id.
+    pub id: String,
+    /// Where it stands.
+    pub place: RulesPlace,
+    /// A shortest session that satisfies it, of calls that its tools take, with the results that its world has.
+    pub right: Found,
+    /// What it demands: the rules of the file, then what is expected of this case.
+    pub demands: Vec<CaseDemand>,
+    /// If it cannot be satisfied: why.
+    pub blame: Option<CaseBlame>,
+    /// What is odd about it. None of it makes it unusable.
+    pub oddities: Vec<CaseOddity>,
+}
+
+/// Something that a case demands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseDemand {
+    /// Its name in verdicts.
+    pub id: String,
+    /// The name of the expectation that it is a part of, or its own.
+    pub of: String,
+    /// It, as a sentence without a full stop.
+    pub sentence: String,
+    /// The words of the query that say it.
+    pub words: Option<String>,
+    /// Where it stands; `None` if that is in another file.
+    pub place: Option<RulesPlace>,
+    /// It is a rule of the file, not of the case alone.
+    pub is_of_file: bool,
+}
+
+/// Why a case cannot be satisfied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseBlame {
+    /// The numbers of demands that no session satisfies together, of which none can be left out.
+    pub demands: Vec<usize>,
+    /// They could be satisfied if the world had other results.
+    pub is_the_world: bool,
+}
+
+/// What is odd about a case. Demands are named by their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CaseOddity {
+    /// An agent that calls nothing passes.
+    NothingToDo,
+    /// What one expectation demands follows from other expectations, so it never matters.
+    Implied {
+        /// The demands of the expectation.
+        demands: Vec<usize>,
+        /// Those that imply them together, of which none can be left out.
+        by: Vec<usize>,
+    },
+    /// Expectations that leave no session in which a tool is called.
+    Contradicting {
+        /// The tool.
+        tool: String,
+        /// The demands, of which none can be left out.
+        demands: Vec<usize>,
+    },
+    /// There are too many demands, or sessions, to find out how they relate.
+    NotDecided(String),
+}
+
+impl CaseReview {
+    /// An oddity in words, with each demand as `name` has it.
+    pub fn in_words(&self, oddity: &CaseOddity, name: impl Fn(&CaseDemand) -> String) -> String {
+        let named = |numbers: &[usize]| {
+            let mut names: Vec<String> = numbers.iter().map(|number| name(&self.demands[*number])).collect();
+            // The demands of one list of tools share its name.
+            names.dedup();
+            listed(&names)
+        };
+        match oddity {
+            CaseOddity::NothingToDo => {
+                "an agent that calls nothing passes: expect a call with `do` or `with`".to_owned()
+            }
+            CaseOddity::Implied { demands, by } if by.is_empty() => {
+                format!("{} never decides a verdict: no session of these tools violates it", named(demands))
+            }
+            CaseOddity::Implied { demands, by } => {
+                format!("{} never decides a verdict: it follows from {}", named(demands), named(by))
+            }
+            CaseOddity::Contradicting { tool, demands } => {
+                format!("{} contradict one another as soon as {tool} is called", named(demands))
+            }
+            CaseOddity::NotDecided(what) => what.clone(),
+        }
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+impl fmt::Display for CaseDemand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+/// Looks at a case.
+pub(crate) fn review(placed: Placed) -> CaseReview {
+    let Placed { case, place, places, only } = placed;
+    let demands = demands_of(&case, &places, only);
+    let right = case.right().clone();
+    let looked = Looked::new(&case, &demands);
+    let (mut blame, mut oddities) = (None, Vec::new());
+    match &right {
+        _ if demands.len() > DEMANDS_REVIEWED_MAX => oddities.push(CaseOddity::NotDecided(format!(
+            "there are {} demands; how they relate is only looked for among up to {DEMANDS_REVIEWED_MAX}",
+            demands.len()
+        ))),
+        Found::None => blame = Some(looked.blame()),
+        Found::TooMany => oddities.push(CaseOddity::NotDecided(match looked.uncalled().as_slice() {
+            [] => "whether it can be satisfied is not known: there are too many sessions".to_owned(),
+            [tool, ..] => format!(
+                "whether it can be satisfied is not known: no arguments are known that {tool} takes; name some in the \
+                 `where` of a line of its world"
+            ),
+        })),
+        Found::Session(calls) => {
+            if calls.is_empty() {
+                oddities.push(CaseOddity::NothingToDo);
+            }
+            oddities.extend(looked.implied());
+            oddities.extend(looked.contradicting());
+        }
+    }
+    CaseReview { id: case.line.id.clone(), place, right, demands, blame, oddities }
+}
+
+/// The demands of a case: its rules in their order, then that no other tool is called.
+fn demands_of(case: &Scenario, places: &[Option<RulesPlace>], only: Option<RulesPlace>) -> Vec<CaseDemand> {
+    let of_file = case.line.rules.len();
+    let rules = case.rules.rules().iter().enumerate();
+    let mut demands: Vec<CaseDemand> = rules
+        .map(|(number, rule)| {
+            let expected = number.checked_sub(of_file).and_then(|number| case.line.expect.get(number));
+            CaseDemand {
+                id: rule.id.clone(),
+                of: expectation_of(rule),
+                sentence: rule.to_string(),
+                words: expected.and_then(|expected| expected.words.clone()),
+                place: places.get(number).copied().flatten(),
+                is_of_file: number < of_file,
+            }
+        })
+        .collect();
+    if let Some(tools) = &case.line.only {
+        demands.push(CaseDemand {
+            id: ONLY.to_owned(),
+            of: ONLY.to_owned(),
+            sentence: format!("No tool is called but {}", listed(tools)),
+            words: None,
+            place: only,
+            is_of_file: false,
+        });
+    }
+    demands
+}
+
+/// The name of the expectation that a rule was made of: a list of tools makes one for each of them.
+fn expectation_of(rule: &CallRule) -> String {
+    let name = match &rule.demand {
+        RuleDemand::AtLeast(1, event) => event.tools.as_ref().and_then(|tools| {
+            let name = rule.id.strip_suffix(tools.written())?.strip_suffix(": ")?;
+            Some(name.to_owned())
+        }),
+        _ => None,
+    };
+    name.unwrap_or_else(|| rule.id.clone())
+}
+
+/// A case whose demands are held against sessions of one set of calls, so that the answers for different demands fit
+/// together.
+struct Looked<'a> {
+    case: &'a Scenario,
+    demands: &'a [CaseDemand],
+    /// The calls of all tools.
+    calls: Vec<SampleCall>,
+}
+
+impl<'a> Looked<'a> {
+    fn new(case: &'a Scenario, demands: &'a [CaseDemand]) -> Self {
+        Self { case, demands, calls: case.possible_calls(None) }
+    }
+
+    /// The tools of which no call is known.
+    fn uncalled(&self) -> Vec<&str> {
+        self.case.uncalled(&self.calls)
+    }
+
+    /// The number of what `only` demands.
+    fn only(&self) -> Option<usize> {
+        self.case.line.only.as_ref().map(|_| self.demands.len() - 1)
+    }
+
+    /// The shortest session that holds some demands, violates one of some others, if there are any, and calls a tool,
+    /// if one is named.
+    fn find(&self, holds: &[usize], violates: &[usize], calls: &[SampleCall], tool: Option<&str>) -> Found {
+        let only = self.only();
+        let is_rule = |number: &usize| Some(*number) != only;
+        let held: Vec<usize> = holds.iter().copied().filter(is_rule).collect();
+        let violated: Vec<usize> = violates.iter().copied().filter(is_rule).collect();
+        let mut calls = calls.to_vec();
+        if only.is_some_and(|only| holds.contains(&only)) {
+            let allowed = self.case.line.only.as_deref().unwrap_or_default();
+            calls.retain(|call| allowed.contains(&call.tool));
+        }
+        let wanted = WantedSession { holds: &held, violates: &violated, calls: tool };
+        search::session_of_calls(&self.case.rules, &calls, wanted)
+    }
+
+    /// A set of demands of which none can be left out, of those for which something still holds. It holds for all of
+    /// `all`. Earlier ones are left out first.
+    fn smallest(all: &[usize], holds: impl Fn(&[usize]) -> bool) -> Vec<usize> {
+        let mut kept = all.to_vec();
+        for demand in all {
+            let fewer: Vec<usize> = kept.iter().copied().filter(|other| other != demand).collect();
+            if holds(&fewer) {
+                kept = fewer;
+            }
+        }
+        kept
+    }
+
+    fn blame(&self) -> CaseBlame {
+        let all: Vec<usize> = (0..self.demands.len()).collect();
+        let free = self.case.in_any_world(&self.calls);
+        // What contradicts in every world explains more than what does so in this one.
+        let is_the_world = self.find(&all, &[], &free, None) != Found::None;
+        let calls = if is_the_world { &self.calls } else { &free };
+        let demands = Self::smallest(&all, |some| self.find(some, &[], calls, None) == Found::None);
+        CaseBlame { demands, is_the_world }
+    }
+
+    /// The demands by expectation, in the order of the file. Rules of the file are left out: they hold in every case,
+    /// whether they matter in this one or not.
+    fn expectations(&self) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut last = None;
+        for (number, demand) in self.demands.iter().enumerate().filter(|(_, demand)| !demand.is_of_file) {
+            match groups.last_mut().filter(|_| last == Some(demand.place)) {
+                Some(group) => group.push(number),
+                None => groups.push(vec![number]),
+            }
+            last = Some(demand.place);
+        }
+        // What `only` demands is a part of the list of tools that it stands in.
+        if let Some(only) = self.only() {
+            let place = self.demands[only].place;
+            groups.retain(|group| group != &[only]);
+            match groups.iter_mut().find(|group| self.demands[group[0]].place == place) {
+                Some(group) => group.push(only),
+                None => groups.push(vec![only]),
+            }
+        }
+        groups
+    }
+
+    /// The expectations that follow from the others. All of those that are named can be left out together. Rules of the
+    /// file are no reason to leave out what the words of a query say: findings quote them.
+    fn implied(&self) -> Vec<CaseOddity> {
+        let mut left: Vec<usize> =
+            (0..self.demands.len()).filter(|number| !self.demands[*number].is_of_file).collect();
+        let mut found = Vec::new();
+        // The later ones first: a list of tools usually comes first, and is what a reader wants to keep.
+        for group in self.expectations().into_iter().rev() {
+            if self.only().is_some_and(|only| group.contains(&only)) {
+                // Calls of other tools are part of no session here, so whether it matters cannot be seen.
+                continue;
+            }
+            let others: Vec<usize> = left.iter().copied().filter(|other| !group.contains(other)).collect();
+            let is_implied = |by: &[usize]| self.find(by, &group, &self.calls, None) == Found::None;
+            if is_implied(&others) {
+                let by = Self::smallest(&others, is_implied);
+                found.push(CaseOddity::Implied { demands: group, by });
+                left = others;
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    /// Tools that no session calls because two expectations or more contradict one another.
+    fn contradicting(&self) -> Vec<CaseOddity> {
+        let all: Vec<usize> = (0..self.demands.len()).collect();
+        let mut found: Vec<CaseOddity> = Vec::new();
+        for tool in search::tools(&self.case.rules) {
+            let is_forbidden = self.case.rules.rules().iter().any(|rule| match &rule.demand {
+                RuleDemand::Never(event) | RuleDemand::AtMost(0, event) => {
+                    event.moment == Phase::Call
+                        && event.arguments.is_empty()
+                        && event.tools.as_ref().is_none_or(|tools| tools.written() == tool)
+                }
+                _ => false,
+            });
+            let is_left_out = self.case.line.only.as_ref().is_some_and(|only| !only.contains(&tool));
+            if is_forbidden || is_left_out {
+                continue;
+            }
+            let is_unusable = |some: &[usize]| self.find(some, &[], &self.calls, Some(&tool)) == Found::None;
+            if is_unusable(&all) {
+                let demands = Self::smallest(&all, is_unusable);
+                let is_new = !found.iter().any(
+                    |other| matches!(other, CaseOddity::Contradicting { demands: those, .. } if *those == demands),
+                );
+                // A rule that the world makes impossible to follow is often what a case is about.
+                let expected = demands.iter().filter(|number| !self.demands[**number].is_of_file).count();
+                if expected > 1 && is_new {
+                    found.push(CaseOddity::Contradicting { tool, demands });
+                }
+            }
+        }
+        found
+    }
+}
