@@ -15,7 +15,7 @@ use planproof_order::synth::JudgeOptions;
 use planproof_runner::{CASES_MAX, Cases, StoreOptions};
 use planproof_scenario::Scenarios;
 use planproof_store::{Matrix, Store};
-use planproof_suite::{Case, CaseSelection, Data, Suite};
+use planproof_suite::{Case, CaseError, CaseSelection, Data, Suite};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use models::paid_for;
@@ -276,7 +276,7 @@ impl MakesCases for ScenarioCases<'_> {
         let text = select::read_json(self.file)?;
         let data = Data { text: &text, file: &self.file.display().to_string() };
         let cases = self.suite.load(Some(data), &CaseSelection::First, None);
-        let cases = cases.map_err(|CaseError { what }| Failure::usage(what))?;
+        let cases = cases.map_err(|CaseError { what, .. }| Failure::usage(what))?;
         let suite: Arc<dyn Suite> = Arc::clone(&self.suite) as _;
         Ok(Cases::given(suite, fit(cases, Some(self.file))?))
     }

@@ -39,7 +39,7 @@ pub(super) fn of_tools(
     }
     let others: Vec<String> = others.into_iter().cloned().collect();
     tools.extend(known_tools(&others, None, global)?.unwrap_or_default());
-    let text = draft_of_tools(&tools).map_err(|CaseError { what }| Failure::usage(what))?;
+    let text = draft_of_tools(&tools).map_err(|CaseError { what, .. }| Failure::usage(what))?;
     file.write(&text, "Edit the case, then", global)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn of_sessions(
         })
         .collect();
     let text = draft_of_sessions(&sessions, is_expected)
-        .map_err(|CaseError { what }| Failure::usage(format!("{}: {what}", path.display())))?;
+        .map_err(|CaseError { what, .. }| Failure::usage(format!("{}: {what}", path.display())))?;
     let next =
         if is_expected { "Look through it, then" } else { "Take what you expect out of the comments, then" };
     file.write(&text, next, global)
@@ -89,7 +89,7 @@ pub(super) fn of_cases(
     }
     let known = cases.iter().map(known_case).collect::<Result<Vec<KnownCase>, Failure>>()?;
     let text = draft_of_cases(&tools, &known)
-        .map_err(|CaseError { what }| Failure::usage(format!("{}: {what}", path.display())))?;
+        .map_err(|CaseError { what, .. }| Failure::usage(format!("{}: {what}", path.display())))?;
     file.write(&text, "Edit it, then", global)
 }
 
