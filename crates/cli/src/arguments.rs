@@ -5,6 +5,8 @@ mod bench;
 mod campaign;
 mod cases;
 mod groups;
+mod guard;
+mod hook;
 mod idle;
 mod limit;
 mod mnms;
@@ -33,6 +35,8 @@ pub(crate) use bench::{
 pub(crate) use campaign::*;
 pub(crate) use cases::*;
 pub(crate) use groups::in_groups;
+pub(crate) use guard::{GuardArguments, GuardCommand};
+pub(crate) use hook::HookArguments;
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use limit::LimitArguments;
 pub(crate) use mnms::*;
@@ -205,6 +209,10 @@ pub(crate) enum Command {
     Spec(Signed<SpecArguments>),
     /// Check rules on the calls of a session, and show what they mean.
     Rules(Signed<RulesArguments>),
+    /// Hold an agent to rules while it works: stands before an MCP server, and rejects calls.
+    Guard(Signed<GuardArguments>),
+    /// Hold a coding agent to rules at its hooks: takes one event on stdin, and answers it.
+    Hook(Signed<HookArguments>),
     /// Check cases of your own, and write a first file of them.
     Scenario(Signed<ScenarioArguments>),
     /// Write a starter configuration file.

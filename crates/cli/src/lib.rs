@@ -100,6 +100,13 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == planproof_sandbox::WORKER_ARGUMENT) {
         planproof_sandbox::worker::main();
     }
+    // A hook has exit codes of its own: at most of ours, agents let a call pass.
+    let words: Vec<_> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == "hook")
+        && let Some(code) = commands::hook::main(&words)
+    {
+        process::exit(code as i32);
+    }
     let registered = suites::register(own.into_iter().collect());
     let code = match registered.and_then(|()| config::parse(std::env::args_os().collect())) {
         Ok(parsed) => {
@@ -162,6 +169,11 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Report(options) => commands::report::run(options, global),
         Command::Spec(options) => commands::spec::run(options, global),
         Command::Rules(options) => commands::rules::run(options, global),
+        Command::Guard(options) => commands::guard::run(options, global),
+        Command::Hook(options) => {
+            commands::hook::run(options);
+            Ok(ExitCode::Passed)
+        }
         Command::Scenario(options) => commands::scenario::run(options, global),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),

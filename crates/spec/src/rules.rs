@@ -34,6 +34,7 @@
 
 mod calls;
 mod compile;
+mod foresight;
 mod read;
 mod recorded;
 mod review;

@@ -36,6 +36,7 @@ use crate::refusal::{no_such_tool, not_an_object};
 use crate::{BoxFuture, Toolbox};
 
 use connection::{Connection, Era, Reason};
+pub use lines::{Line, LineReader};
 pub use server::{CommandServer, HttpServer, ServerError};
 use stderr::Held;
 pub use stderr::ServerLog;

@@ -46,7 +46,8 @@ pub mod sql;
 
 pub use builtin::{BUILTIN_NAMES, builtin, calculator};
 pub use client::{
-    ClientLimits, CommandServer, HttpServer, MESSAGE_BYTES_MAX, McpTools, PAGES_MAX, ServerError, ServerLog,
+    ClientLimits, CommandServer, HttpServer, Line, LineReader, MESSAGE_BYTES_MAX, McpTools, PAGES_MAX,
+    ServerError, ServerLog,
 };
 pub use clock::WallClock;
 pub use combined::{CombinedTools, CombinedToolsError};

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Test agents", &["demo", "test", "limit", "bench", "score", "run"]),
     ("Look at results", &["report", "runs", "tables"]),
     ("Make and judge cases", &["scenario", "synth", "topics", "read", "check", "mnms"]),
-    ("Specify behaviour", &["spec", "rules", "prompts"]),
+    ("Specify behaviour", &["spec", "rules", "guard", "hook", "prompts"]),
     ("Check and serve models and tools", &["models", "serve-model", "serve-tools", "serve-media"]),
     ("Set up", &["init", "completions", "man"]),
 ];

@@ -1,13 +1,16 @@
 //! Sessions as they were recorded: traces of ours, and transcripts as agents and servers log them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use planproof_guard::LoggedLine;
 use planproof_scenario::listed_tools;
 use planproof_spec::rules::{Phase, RecordedEvent, outcome_of, session_of};
 use planproof_trace::wire::v1::read_traces;
 use planproof_trace::{EventKind, Tool};
 use serde_json::{Value, json};
 
+use super::guard;
 use crate::failure::Failure;
 use crate::select;
 
@@ -43,10 +46,15 @@ pub(super) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
         });
         return traces.collect();
     }
+    let is_log =
+        first.as_ref().and_then(|line| line.get("schema")).is_some_and(|it| it == planproof_guard::SCHEMA);
+    if is_log {
+        return Ok(of_guards(&guard::read_log(&text, &name)?, &name));
+    }
     let unknown = |place: &str| {
         Failure::usage(format!(
-            "{name}{place}: no session is found here; a file holds traces (trace v1), or transcripts of OpenAI or \
-             Anthropic: {{\"messages\": [...]}}, one a line, or a list of messages"
+            "{name}{place}: no session is found here; a file holds traces (trace v1), the log of a guard (decision \
+             v1), or transcripts of OpenAI or Anthropic: {{\"messages\": [...]}}, one a line, or a list of messages"
         ))
     };
     let conversation = |value: &Value, place: &str| {
@@ -93,6 +101,26 @@ fn texts_of(blocks: &[Value]) -> String {
     let texts: Vec<&str> =
         blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str)).collect();
     texts.join("\n")
+}
+
+/// The sessions in the log of a guard, in the order in which they began.
+fn of_guards(lines: &[LoggedLine], file: &str) -> Vec<RecordedSession> {
+    let mut sessions: Vec<(&str, Vec<&LoggedLine>)> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in lines {
+        let place = *places.entry(line.session()).or_insert(sessions.len());
+        if place == sessions.len() {
+            sessions.push((line.session(), Vec::new()));
+        }
+        sessions[place].1.push(line);
+    }
+    let recorded = sessions.into_iter().map(|(session, lines)| RecordedSession {
+        name: format!("{file} session {session}"),
+        query: None,
+        tools: Vec::new(),
+        happened: planproof_guard::happened(lines.into_iter()),
+    });
+    recorded.collect()
 }
 
 /// The messages of a conversation, under the name that requests and logs have for them.

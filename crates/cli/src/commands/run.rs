@@ -166,7 +166,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
                 return Err(Failure::usage(format!("{file}:{fault}")));
             }
             let toolbox = Arc::clone(&tools) as Arc<dyn Toolbox>;
-            Some(Arc::new(RuledTools::new(toolbox, Arc::clone(rules))))
+            Some(Arc::new(RuledTools::new(toolbox, rules)))
         }
         None => None,
     };

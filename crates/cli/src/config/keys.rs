@@ -13,8 +13,9 @@ use crate::arguments::Arguments;
 /// The section of servers and folders, and the option that names a file of them.
 pub(crate) const MEDIA: &str = "media";
 
-/// Commands without a place in the file: they do not read it.
-const COMMANDS_WITHOUT_FILE: [&str; 4] = ["init", "completions", "man", "prompts"];
+/// Commands without a place in the file: they do not read it. A guard does not, because a file that lies where an agent
+/// works must not change what it is held to.
+const COMMANDS_WITHOUT_FILE: [&str; 6] = ["init", "completions", "man", "prompts", "guard", "hook"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
 pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 124] = [

@@ -5,13 +5,16 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 63] = [
+const PAGES: [&str; 66] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
     "planproof-check",
     "planproof-completions",
     "planproof-demo",
+    "planproof-guard",
+    "planproof-guard-replay",
+    "planproof-hook",
     "planproof-init",
     "planproof-limit",
     "planproof-man",

@@ -21,6 +21,8 @@ mod documents;
 mod echo;
 mod external;
 mod guard;
+mod guarded;
+mod hooks;
 mod infeasible;
 mod init;
 mod input;

@@ -253,6 +253,17 @@ fn files(tried: &mut Tried, place: &Place) {
     place.write("session.jsonl", &format!("{session}\n"));
     tried.run(place, &["rules", "check", "rules.yaml", "bad.yaml"]).code(2);
     tried.run(place, &["check", "--rules", "rules.yaml", "session.jsonl"]).code(1);
+    let line = |number: u32, action: &str| {
+        let call = json!({"number": number, "tool": HOSTILE, "arguments": {"k": HOSTILE}});
+        json!({"schema": "planproof/decision/v1", "kind": "decision", "session": HOSTILE, "seam": "mcp", "call": call,
+            "rules": [], "action": action, "reason": HOSTILE, "mode": "shadow", "digest": "", "microseconds": 0})
+    };
+    place.write("guard.jsonl", &format!("{}\n{}\n", line(1, "passed"), line(2, "noted")));
+    tried.run(place, &["guard", "replay", "guard.jsonl", "--rules", "rules.yaml"]);
+    tried.run(place, &["guard", "replay", "session.jsonl", "--rules", "bad.yaml"]).code(2);
+    tried.run(place, &["guard", "--rules", "bad.yaml", "--shadow", "--", HOSTILE]).code(2);
+    tried.run(place, &["check", "--rules", "rules.yaml", "guard.jsonl"]).code(1);
+    tried.run(place, &["hook", HOSTILE, "--rules", HOSTILE, "--enforce", "--state", HOSTILE]).code(0);
     let case = format!(
         "{{id: {text}, query: {text}, expect: [{{do: [a], words: {text}}}, {{id: {text}, at-least: {{call: a, times: 1}}}}]}}"
     );

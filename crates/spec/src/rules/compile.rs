@@ -96,6 +96,11 @@ impl Compiled {
         self.dfa.step(position, atoms)
     }
 
+    /// How many positions there are.
+    pub(super) fn positions(&self) -> usize {
+        self.outlook.len()
+    }
+
     /// What can still become of the rule; `None` if it is violated for good.
     pub(super) fn outlook(&self, position: u32) -> Option<Outlook> {
         self.outlook.get(position as usize).copied()

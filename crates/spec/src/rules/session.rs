@@ -64,30 +64,31 @@ impl std::error::Error for TooManyValues {}
 /// A session that is in progress. Cheap to clone as long as it remembers few values.
 #[derive(Debug, Clone)]
 pub struct Session {
-    rules: Arc<RuleSet>,
-    states: Vec<State>,
+    pub(super) rules: Arc<RuleSet>,
+    pub(super) states: Vec<State>,
 }
 
 /// What is remembered of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct State {
+pub(super) struct State {
     /// For the values of `per` of which no event has come; without `per`, for everything.
-    common: Instance,
+    pub(super) common: Instance,
     /// By the text of the value.
-    by_value: HashMap<String, Instance>,
-    /// The worst verdict of any value is kept, because a violation is never mended.
+    pub(super) by_value: HashMap<String, Instance>,
+    /// Whether the rule is violated for any value, which is never mended. The other values are followed further, because
+    /// a guard decides on each.
     is_violated: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Instance {
-    position: u32,
+pub(super) struct Instance {
+    pub(super) position: u32,
     values: HashSet<String>,
 }
 
 impl Instance {
     /// The atoms that hold of an event, as bits.
-    fn atoms(&self, compiled: &Compiled, event: &SessionEvent<'_>) -> usize {
+    pub(super) fn atoms(&self, compiled: &Compiled, event: &SessionEvent<'_>) -> usize {
         let mut set = 0;
         for (bit, atom) in compiled.atoms.iter().enumerate() {
             let holds = match atom {
@@ -141,7 +142,8 @@ impl Session {
         for ((rule, compiled), state) in
             self.rules.rules.iter().zip(&self.rules.compiled).zip(&mut self.states)
         {
-            if state.is_violated || is_indifferent(rule, compiled, state, event) {
+            let is_over = state.is_violated && rule.per.is_none();
+            if is_over || is_indifferent(rule, compiled, state, event) {
                 continue;
             }
             let too_many = |what, limit| TooManyValues { rule: rule.id.clone(), limit, what };
@@ -162,7 +164,7 @@ impl Session {
                     instance.position
                 }
             };
-            state.is_violated = position == DEAD;
+            state.is_violated |= position == DEAD;
         }
         Ok(())
     }
@@ -176,12 +178,7 @@ impl Session {
         if state.is_violated {
             return RuleVerdict::Violated;
         }
-        let of = |instance: &Instance| match compiled.outlook(instance.position) {
-            None => RuleVerdict::Violated,
-            Some(outlook) if !outlook.accepts => RuleVerdict::MayBeHeld,
-            Some(outlook) if outlook.may_be_violated => RuleVerdict::MayBeViolated,
-            Some(_) => RuleVerdict::Held,
-        };
+        let of = |instance: &Instance| verdict_of(compiled, instance);
         // With `per`, some value has always not been seen yet, so the common position counts, too; but nothing is due
         // for a value that never comes, however the automaton starts.
         let common = match (&self.rules.rules[rule].per, of(&state.common)) {
@@ -241,13 +238,27 @@ impl Session {
     }
 }
 
+pub(super) fn verdict_of(compiled: &Compiled, instance: &Instance) -> RuleVerdict {
+    match compiled.outlook(instance.position) {
+        None => RuleVerdict::Violated,
+        Some(outlook) if !outlook.accepts => RuleVerdict::MayBeHeld,
+        Some(outlook) if outlook.may_be_violated => RuleVerdict::MayBeViolated,
+        Some(_) => RuleVerdict::Held,
+    }
+}
+
 /// The value of `per` that an event belongs to. A call without it is one of a value of its own.
-fn key(per: &Pointer, event: &SessionEvent<'_>) -> String {
+pub(super) fn key(per: &Pointer, event: &SessionEvent<'_>) -> String {
     per.target(event.arguments).map(canonical).unwrap_or_default()
 }
 
 /// Whether an event changes nothing for a rule.
-fn is_indifferent(rule: &CallRule, compiled: &Compiled, state: &State, event: &SessionEvent<'_>) -> bool {
+pub(super) fn is_indifferent(
+    rule: &CallRule,
+    compiled: &Compiled,
+    state: &State,
+    event: &SessionEvent<'_>,
+) -> bool {
     // Something may be due for each value, whatever event brings it.
     let counts_values =
         rule.per.is_some() && compiled.outlook(state.common.position).is_none_or(|outlook| !outlook.accepts);

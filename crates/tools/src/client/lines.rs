@@ -17,7 +17,8 @@ use super::{MESSAGE_BYTES_MAX, message};
 const READ_BYTES: usize = 16 * 1024;
 
 /// What [`LineReader::next`] gives.
-pub(super) enum Line {
+#[derive(Debug)]
+pub enum Line {
     /// A line without its end.
     Whole(Bytes),
     /// The kept length of an overlong line.
@@ -27,7 +28,8 @@ pub(super) enum Line {
 }
 
 /// Splits a stream into lines of at most `bytes_max` bytes.
-pub(super) struct LineReader<R> {
+#[derive(Debug)]
+pub struct LineReader<R> {
     stream: R,
     buffer: BytesMut,
     /// Bytes of the buffer that hold no end of a line.
@@ -36,12 +38,13 @@ pub(super) struct LineReader<R> {
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(super) fn new(stream: R, bytes_max: usize) -> Self {
+    /// Splits this stream.
+    pub fn new(stream: R, bytes_max: usize) -> Self {
         Self { stream, buffer: BytesMut::new(), searched: 0, bytes_max }
     }
 
     /// The next line. May be dropped and called again without losing a byte.
-    pub(super) async fn next(&mut self) -> Line {
+    pub async fn next(&mut self) -> Line {
         loop {
             let found = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
             let end = found.map(|found| self.searched + found);

@@ -2,74 +2,49 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planproof_spec::rules::{Phase, RuleSet, Session, SessionEvent, TooManyValues};
+use planproof_guard::{AskedCall, GuardedSession};
+use planproof_spec::rules::{RuleSet, arguments_of, outcome_of};
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
-use planproof_trace::{Arguments, Catalogue, Tool, ToolCall, ToolResult};
+use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 use serde_json::Value;
 
 /// The tools of a run, and the session that the rules have seen of it.
 pub(super) struct RuledTools {
     tools: Arc<dyn Toolbox>,
-    rules: Arc<RuleSet>,
-    session: Mutex<Session>,
+    session: Mutex<GuardedSession>,
 }
 
 impl RuledTools {
-    pub(super) fn new(tools: Arc<dyn Toolbox>, rules: Arc<RuleSet>) -> Self {
-        let session = Mutex::new(Session::new(&rules));
-        Self { tools, rules, session }
+    pub(super) fn new(tools: Arc<dyn Toolbox>, rules: &Arc<RuleSet>) -> Self {
+        Self { tools, session: Mutex::new(GuardedSession::new(rules)) }
     }
 
     /// The rules that the session does not satisfy if it ends now, as sentences.
     pub(super) fn unsatisfied(&self) -> Vec<String> {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        let rules = self.rules.rules().iter().zip(session.verdicts());
-        rules
-            .filter(|(_, verdict)| !verdict.is_held_at_end())
-            .map(|(rule, _)| format!("{}: {rule}", rule.id))
-            .collect()
+        session.unsatisfied().into_iter().map(|rule| format!("{}: {rule}", rule.id)).collect()
     }
 
-    /// Whether the call may be made, which then counts as made; otherwise what the agent reads instead of a result.
-    fn decide(&self, call: &ToolCall, arguments: &Value) -> Result<(), String> {
+    /// The number of the call, if it may be made; otherwise what the agent reads instead of a result.
+    fn decide(&self, call: &ToolCall, arguments: &Value) -> Result<u64, String> {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        let event = SessionEvent::new(Phase::Call, &call.name, arguments);
-        let too_many = |error: TooManyValues| format!("The call is denied: {error}.");
-        // A call whose result would violate a rule, whatever the result says, cannot be taken back either.
-        let mut after = session.clone();
-        after.observe(&event).map_err(too_many)?;
-        let mut violated = session.would_violate(&event);
-        violated.extend(after.would_violate(&SessionEvent { moment: Phase::Done, ..event }));
-        if violated.is_empty() {
-            *session = after;
-            return Ok(());
+        let ruling = session.decide(AskedCall { server: None, tool: &call.name, arguments });
+        match &ruling.refusal {
+            None => Ok(ruling.number),
+            Some(refusal) => Err(session.explain(refusal)),
         }
-        violated.sort_unstable();
-        violated.dedup();
-        let rules = violated.iter().filter_map(|number| self.rules.rules().get(*number)).map(|rule| {
-            let why = rule.why.as_ref().map(|why| format!(" {why}")).unwrap_or_default();
-            format!("rule {}: {rule}.{why}", rule.id)
-        });
-        Err(format!("The call is denied by {}", rules.collect::<Vec<_>>().join(" And by ")))
     }
 
     async fn answer(&self, call: &ToolCall) -> ToolResult {
-        let arguments = match &call.arguments {
-            Arguments::Object(object) => Value::Object(object.clone()),
-            Arguments::Malformed(text) => Value::from(text.as_str()),
-        };
+        let arguments = arguments_of(&call.arguments);
         // The session is not locked while the tool works: other calls are decided on meanwhile, and count this one.
-        if let Err(why) = self.decide(call, &arguments) {
-            return ToolResult::held_back(call.id.clone(), why);
-        }
+        let number = match self.decide(call, &arguments) {
+            Ok(number) => number,
+            Err(why) => return ToolResult::held_back(call.id.clone(), why),
+        };
         let result = self.tools.execute(call).await;
-        let outcome =
-            serde_json::from_str(&result.text).unwrap_or_else(|_| Value::from(result.text.as_str()));
-        let moment = if result.is_error { Phase::Failed } else { Phase::Done };
-        let event = SessionEvent::new(moment, &call.name, &arguments).with_outcome(&outcome);
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        // What cannot be remembered is reported at the next call, which is denied.
-        let _ = session.observe(&event);
+        session.finished(number, result.is_error, &outcome_of(&result.text));
         result
     }
 }

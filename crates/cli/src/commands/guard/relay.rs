@@ -1,0 +1,275 @@
+//! The two directions of a guarded session. Stdout belongs to the protocol: bytes of the server, and answers of the
+//! guard, which `planproof-guard` makes.
+
+use std::cell::{Cell, RefCell};
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
+use planproof_guard::{FromClient, GuardMode, LINE_BYTES_MAX, McpGuard, Then};
+use planproof_tools::process::ProcessGroup;
+use planproof_tools::{Line, LineReader};
+use tokio::io::{AsyncWrite, AsyncWriteExt as _, Stdout};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use crate::arguments::Global;
+use crate::failure::{ExitCode, Failure};
+use crate::progress::{self, tell};
+use crate::render::counted;
+use crate::signals;
+use crate::terminal::inline;
+
+/// How long a server has to end after its stdin has, before it is asked to.
+const LEAVING_MAX: Duration = Duration::from_secs(5);
+
+/// How long a server may take to be gone after it has closed its stdout.
+const EXIT_MAX: Duration = Duration::from_secs(1);
+
+/// Where the lines of the log go.
+pub(super) struct LogFile {
+    path: PathBuf,
+    file: File,
+    /// A line was written in part.
+    is_torn: bool,
+}
+
+impl LogFile {
+    /// Opens a log to append to it.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        let file =
+            file.map_err(|error| Failure::usage(format!("cannot write --log {}: {error}", path.display())))?;
+        Ok(Self { path: path.to_owned(), file, is_torn: false })
+    }
+
+    /// Appends a line. When this returns, the operating system has it, and has it even if we are killed.
+    fn append(&mut self, line: &str) -> Result<(), String> {
+        let begin = if self.is_torn { "\n" } else { "" };
+        let written = self.file.write_all(format!("{begin}{line}\n").as_bytes());
+        self.is_torn = written.is_err();
+        written.map_err(|error| {
+            format!("the log {} of the guard cannot be written: {error}", self.path.display())
+        })
+    }
+}
+
+/// Why a session ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The client wants no more, or is gone.
+    Client,
+    /// The server wants no more, or is gone.
+    Server,
+}
+
+/// A session between a client, on our stdin and stdout, and a server.
+pub(super) struct Relay<'a> {
+    guard: RefCell<McpGuard>,
+    log: RefCell<Option<LogFile>>,
+    mode: GuardMode,
+    global: &'a Global,
+    /// One line at a time, whoever writes it.
+    out: Mutex<Stdout>,
+    has_lost_results: Cell<bool>,
+}
+
+impl<'a> Relay<'a> {
+    pub(super) fn new(guard: McpGuard, log: Option<LogFile>, mode: GuardMode, global: &'a Global) -> Self {
+        Self {
+            guard: RefCell::new(guard),
+            log: RefCell::new(log),
+            mode,
+            global,
+            out: Mutex::new(tokio::io::stdout()),
+            has_lost_results: Cell::new(false),
+        }
+    }
+
+    /// Relays until one side ends, or we are asked to. The server is gone afterwards.
+    ///
+    /// # Errors
+    /// The server ended by itself.
+    pub(super) async fn run(self, mut group: ProcessGroup) -> Result<ExitCode, Failure> {
+        let (Some(to_server), Some(from_server), _) = group.take_streams() else {
+            return Err(Failure::outside("the server has no stdin and stdout"));
+        };
+        let mut stop = pin!(signals::stop_requested());
+        let end = {
+            let mut to_client = pin!(self.to_client(from_server));
+            let end = tokio::select! {
+                biased;
+                () = &mut stop => End::Client,
+                () = self.to_server(to_server) => {
+                    // The server knows by now: its stdin has ended. What it still says is passed on.
+                    tokio::select! {
+                        _ = timeout(LEAVING_MAX, &mut to_client) => {}
+                        () = &mut stop => {}
+                    }
+                    End::Client
+                }
+                end = &mut to_client => end,
+            };
+            end
+        };
+        let ended = match end {
+            End::Client => Ok(ExitCode::Passed),
+            End::Server => {
+                let status = match timeout(EXIT_MAX, group.leader_exit()).await {
+                    Ok(Ok(status)) => format!(" ({status})"),
+                    _ => String::new(),
+                };
+                let pending = match self.guard.borrow().pending() {
+                    0 => String::new(),
+                    count => format!("; {} had no result yet", counted(count, "call")),
+                };
+                Err(Failure::outside(format!("the guarded server ended by itself{status}{pending}")))
+            }
+        };
+        group.terminate().await;
+        let guard = self.guard.into_inner();
+        for rule in guard.unsatisfied() {
+            progress::say(
+                self.global,
+                &format!("guard: not satisfied when the session ended: {}", inline(&rule)),
+            );
+        }
+        if let Some(log) = &mut self.log.into_inner()
+            && let Err(why) = log.append(&guard.end_line())
+        {
+            tell!("warning: {why}");
+        }
+        ended
+    }
+
+    /// Passes on what the client says, until it says no more.
+    async fn to_server(&self, mut server: ChildStdin) {
+        let mut lines = LineReader::new(tokio::io::stdin(), LINE_BYTES_MAX);
+        // Whether we are within a line that is too long, and whether that is passed on.
+        let mut long = None;
+        loop {
+            match lines.next().await {
+                Line::End => return,
+                Line::Piece(piece) => {
+                    let passes = match long {
+                        Some(passes) => passes,
+                        None => {
+                            let heard = self.guard.borrow_mut().too_long();
+                            self.settle(heard, Duration::ZERO).await
+                        }
+                    };
+                    long = Some(passes);
+                    if passes {
+                        send(&mut server, &piece).await;
+                    }
+                }
+                Line::Whole(line) => {
+                    let passes = match long.take() {
+                        Some(passes) => passes,
+                        None => {
+                            let started = Instant::now();
+                            let heard = self.guard.borrow_mut().from_client(&line);
+                            self.settle(heard, started.elapsed()).await
+                        }
+                    };
+                    if passes {
+                        send(&mut server, &with_end(&line)).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Logs a decision, and answers where the line does not pass. Gives whether it does.
+    async fn settle(&self, mut heard: FromClient, took: Duration) -> bool {
+        let microseconds = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let line = self.guard.borrow().decision_line(&heard, microseconds);
+        if let (Some(log), Some(line)) = (self.log.borrow_mut().as_mut(), line)
+            && let Err(why) = log.append(&line)
+        {
+            tell!("warning: {}", inline(&why));
+            heard = self.guard.borrow_mut().unlogged(heard, &why);
+        }
+        if let Some(reason) = &heard.reason {
+            let what = match self.mode {
+                GuardMode::Enforce => "rejected",
+                GuardMode::Shadow => "would be rejected",
+            };
+            progress::say(self.global, &format!("guard: {what}: {}", inline(reason)));
+        }
+        match heard.then {
+            Then::Pass => true,
+            Then::Drop => false,
+            Then::Answer(answer) => {
+                let mut out = self.out.lock().await;
+                // A client that is gone ends the session by its stdin.
+                let _ = write(&mut *out, &with_end(answer.as_bytes())).await;
+                false
+            }
+        }
+    }
+
+    /// Passes on what the server says, until it says no more.
+    async fn to_client(&self, server: ChildStdout) -> End {
+        let mut lines = LineReader::new(server, LINE_BYTES_MAX);
+        // Kept over the pieces of one line.
+        let mut out = None;
+        loop {
+            let (bytes, is_whole) = match lines.next().await {
+                Line::End => return End::Server,
+                Line::Piece(piece) => (piece.to_vec(), false),
+                Line::Whole(line) => {
+                    // Before the client can build on them.
+                    let results =
+                        if out.is_none() { self.guard.borrow_mut().from_server(&line) } else { Vec::new() };
+                    self.log_results(&results);
+                    (with_end(&line), true)
+                }
+            };
+            let mut held = match out.take() {
+                Some(held) => held,
+                None => self.out.lock().await,
+            };
+            if write(&mut *held, &bytes).await.is_err() {
+                return End::Client;
+            }
+            out = (!is_whole).then_some(held);
+        }
+    }
+
+    fn log_results(&self, results: &[String]) {
+        let mut log = self.log.borrow_mut();
+        let Some(log) = log.as_mut() else { return };
+        for line in results {
+            if let Err(why) = log.append(line)
+                && !self.has_lost_results.replace(true)
+            {
+                tell!("warning: {}; results are missing there", inline(&why));
+            }
+        }
+    }
+}
+
+/// A line with its end, to be written at once.
+fn with_end(line: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(line.len() + 1);
+    bytes.extend_from_slice(line);
+    bytes.push(b'\n');
+    bytes
+}
+
+/// A server that is gone is noticed at its stdout, after its last words.
+async fn send(server: &mut ChildStdin, bytes: &[u8]) {
+    let _ = write(server, bytes).await;
+}
+
+async fn write(stream: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> std::io::Result<()> {
+    stream.write_all(bytes).await?;
+    stream.flush().await
+}

@@ -1,0 +1,88 @@
+//! `planproof guard replay`: the decisions of a log under other rules.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::Path;
+
+use planproof_guard::{LoggedLine, replay};
+use serde_json::json;
+
+use crate::arguments::Global;
+use crate::commands::rules::rules_of;
+use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::progress::tell;
+use crate::render::{self, counted};
+use crate::select;
+use crate::terminal::{self, inline};
+
+/// Characters of arguments that are shown.
+const SHOWN_MAX: usize = 200;
+
+pub(super) fn run(log: &Path, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
+    let rules = rules_of(rules)?;
+    let lines = read(&select::read_json(log)?, &log.display().to_string())?;
+    let mut sessions = BTreeSet::new();
+    let (mut calls, mut changed, mut printed) = (0, 0, Ok(()));
+    let mut out = terminal::results(global.json);
+    for again in replay(&rules, lines.into_iter()) {
+        calls += 1;
+        sessions.insert(again.session.clone());
+        if !again.is_changed() {
+            continue;
+        }
+        changed += 1;
+        let call = &again.call;
+        let mut write = || {
+            if global.json {
+                let line = json!({
+                    "session": again.session, "call": call.number, "tool": call.tool, "arguments": call.arguments,
+                    "was_rejected": again.was_rejected, "is_rejected": again.reason.is_some(),
+                    "was_reason": again.was_reason, "reason": again.reason,
+                });
+                return writeln!(out, "{line}");
+            }
+            let arguments: String = call.arguments.to_string().chars().take(SHOWN_MAX).collect();
+            let (session, tool) = (inline(&again.session), inline(&call.tool));
+            writeln!(out, "session {session}, call {}: {tool} {}", call.number, inline(&arguments))?;
+            let (what, reason) = match &again.reason {
+                Some(reason) => ("was approved, would be rejected", reason.as_str()),
+                None => ("was rejected, would be approved", again.was_reason.as_deref().unwrap_or_default()),
+            };
+            writeln!(out, "  {what}")?;
+            writeln!(out, "{}", render::folded("    ", &inline(reason), 4))
+        };
+        // Every decision counts for the exit status, also if nobody reads on.
+        if printed.is_ok() {
+            printed = write();
+        }
+    }
+    if printed.is_ok() && !global.json {
+        let differently = match changed {
+            0 => "none would be decided differently".to_owned(),
+            count => format!("{count} would be decided differently"),
+        };
+        let (calls, sessions) = (counted(calls, "call"), counted(sessions.len(), "session"));
+        printed = writeln!(out, "{calls} in {sessions}, {differently}");
+    }
+    unless_closed(printed.map_err(Failure::from))?;
+    Ok(if changed == 0 { ExitCode::Passed } else { ExitCode::Failed })
+}
+
+/// The lines of a log of decisions. A last line that is cut off, as of a guard that was killed, is left out and named.
+///
+/// # Errors
+/// Another line is not of the format.
+pub(in crate::commands) fn read(text: &str, name: &str) -> Result<Vec<LoggedLine>, Failure> {
+    let mut lines = Vec::new();
+    let mut numbered = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
+    while let Some((number, line)) = numbered.next() {
+        match LoggedLine::read(line) {
+            Ok(line) => lines.push(line),
+            Err(fault) if numbered.peek().is_none() && !text.ends_with('\n') => {
+                tell!("warning: {name}:{}: the last line is left out: {fault}", number + 1);
+            }
+            Err(fault) => return Err(Failure::usage(format!("{name}:{}: {fault}", number + 1))),
+        }
+    }
+    Ok(lines)
+}

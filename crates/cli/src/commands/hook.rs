@@ -1,0 +1,186 @@
+//! `planproof hook`: rules at the hooks of coding agents. An agent starts it for each event and reads its answer.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::error::ErrorKind;
+use planproof_guard::{
+    DecisionLog, GuardMode, HookAnswer, HookEvent, HookPayload, HookSession, LoggedLine, PAYLOAD_BYTES_MAX,
+    denial,
+};
+use planproof_spec::rules::RuleSet;
+
+use crate::arguments::{Arguments, Command, HookArguments};
+use crate::failure::{ExitCode, Failure};
+use crate::progress::tell;
+use crate::spec_source::sha256;
+use crate::terminal::{self, inline};
+use crate::{secrets, select, values};
+
+/// How long the hook of one event waits for that of another of the same session.
+const LOCK_MAX: Duration = Duration::from_secs(5);
+
+/// How long it waits before it looks again.
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
+
+/// Longest log of a session, in bytes. Every call after that is rejected.
+const STATE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Hexadecimal digits of a session's file.
+const NAME_DIGITS: usize = 32;
+
+/// The whole command, for a command line that begins with its name: a wrong one, and a fault of ours, deny the call.
+/// Gives nothing if only help is wanted, which the usual way prints.
+pub(crate) fn main(words: &[OsString]) -> Option<ExitCode> {
+    let parsed = values::command().try_get_matches_from(words);
+    let arguments =
+        parsed.and_then(|matches| <Arguments as clap::FromArgMatches>::from_arg_matches(&matches));
+    match arguments {
+        Ok(Arguments { command: Command::Hook(arguments), global }) => {
+            if let Err(failure) = secrets::hold_variables(&global.secret) {
+                refuse(&failure.describe(), GuardMode::Enforce);
+                return Some(ExitCode::Passed);
+            }
+            let caught = catch_unwind(AssertUnwindSafe(|| run(&arguments)));
+            caught.unwrap_or_else(|_| refuse("the guard has failed", GuardMode::Enforce));
+        }
+        Ok(_) => refuse("the command line of the hook is wrong", GuardMode::Enforce),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            return None;
+        }
+        Err(error) => {
+            tell!("{}", error.render());
+            refuse("the command line of the hook is wrong", GuardMode::Enforce);
+        }
+    }
+    Some(ExitCode::Passed)
+}
+
+/// Takes one event.
+pub(crate) fn run(arguments: &HookArguments) {
+    let mode = if arguments.enforce { GuardMode::Enforce } else { GuardMode::Shadow };
+    let started = Instant::now();
+    let payload = match read_payload() {
+        Ok(payload) => payload,
+        Err(why) => return refuse(&why, mode),
+    };
+    match take(arguments, &payload, mode, started) {
+        Ok(answer) => {
+            if mode == GuardMode::Shadow
+                && let Some(reason) = answer.reason
+            {
+                tell!("guard: would be rejected: {}", inline(&reason));
+            }
+            say(answer.answer.as_deref());
+        }
+        Err(why) if matches!(payload.event, HookEvent::Before(_)) => refuse(&why, mode),
+        // Only a call can be denied. What is not known of a result stays pending.
+        Err(why) => tell!("error: {}", inline(&why)),
+    }
+}
+
+/// Denies a call for a reason that is not a rule, or in shadow mode only names it.
+fn refuse(why: &str, mode: GuardMode) {
+    tell!("error: {}", inline(why));
+    if mode == GuardMode::Enforce {
+        say(Some(&denial(&format!("The call is denied: {why}."))));
+    }
+}
+
+fn say(answer: Option<&str>) {
+    if let Some(answer) = answer {
+        // Without a reader there is nobody to deny anything to.
+        let _ = writeln!(terminal::json(), "{answer}");
+    }
+}
+
+fn read_payload() -> Result<HookPayload, String> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("the payload of the hook cannot be read: {error}"))?;
+    if bytes.len() > PAYLOAD_BYTES_MAX {
+        return Err(format!("the payload of the hook has more than {PAYLOAD_BYTES_MAX} bytes"));
+    }
+    HookPayload::read(&bytes)
+}
+
+/// Decides on an event, and has it in the log before it is answered.
+fn take(
+    arguments: &HookArguments,
+    payload: &HookPayload,
+    mode: GuardMode,
+    started: Instant,
+) -> Result<HookAnswer, String> {
+    let text = select::read_text(&arguments.rules).map_err(|failure| match failure {
+        Failure::Usage(why) => why,
+        _ => "the rules of the guard cannot be read".to_owned(),
+    })?;
+    let rules = RuleSet::read(&text).map(Arc::new).map_err(|faults| {
+        let first = faults.first().map(ToString::to_string).unwrap_or_default();
+        format!("the rules of the guard are not valid: {}:{first}", arguments.rules.display())
+    })?;
+    let cannot = |error: std::io::Error| {
+        format!("the log of the session in {} cannot be used: {error}", arguments.state.display())
+    };
+    fs::create_dir_all(&arguments.state).map_err(cannot)?;
+    let name = sha256(payload.session.as_bytes());
+    let path = arguments.state.join(format!("{}.jsonl", &name[..NAME_DIGITS.min(name.len())]));
+    let options = OpenOptions::new().read(true).append(true).create(true).open(&path);
+    let mut file = options.map_err(cannot)?;
+    lock(&file)?;
+    let lines = read_log(&file, &path)?;
+    let digest = format!("sha256:{}", sha256(text.as_bytes()));
+    let seam = arguments.agent.seam();
+    let log = DecisionLog::new(&payload.session, seam, mode, digest, secrets::held());
+    let mut session = HookSession::resume(&rules, lines.into_iter());
+    let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let answer = session.take(&payload.event, mode, &log, microseconds);
+    if let Some(line) = &answer.line {
+        file.write_all(format!("{line}\n").as_bytes()).map_err(cannot)?;
+    }
+    // The lock ends with the file.
+    Ok(answer)
+}
+
+fn lock(file: &File) -> Result<(), String> {
+    let until = Instant::now() + LOCK_MAX;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                return Err(format!("another hook of the session has not ended within {LOCK_MAX:?}"));
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(format!("the log of the session cannot be locked: {error}"));
+            }
+        }
+    }
+}
+
+/// The lines so far. A last one that was cut off is removed: its call was never answered for.
+fn read_log(file: &File, path: &Path) -> Result<Vec<LoggedLine>, String> {
+    let cannot = |what: String| format!("the log of the session {} cannot be read: {what}", path.display());
+    let mut text = String::new();
+    let read = file.take(STATE_BYTES_MAX + 1).read_to_string(&mut text);
+    read.map_err(|error| cannot(error.to_string()))?;
+    if text.len() as u64 > STATE_BYTES_MAX {
+        return Err(cannot(format!("it has more than {STATE_BYTES_MAX} bytes")));
+    }
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    if whole < text.len() {
+        file.set_len(whole as u64).map_err(|error| cannot(error.to_string()))?;
+    }
+    let lines = text[..whole].lines().enumerate();
+    lines
+        .map(|(number, line)| {
+            LoggedLine::read(line).map_err(|fault| cannot(format!("line {}: {fault}", number + 1)))
+        })
+        .collect()
+}

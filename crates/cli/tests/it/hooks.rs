@@ -1,0 +1,112 @@
+//! `planproof hook`: a process for each event of a coding agent.
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Run, json_lines};
+
+const RULES: &str = "schema: planproof/rules/v1\nrules:\n\
+    - {id: tests-first, requires: {call: Bash, where: {/command: {matches: 'git push.*'}}, done: mcp_run}, why: Test first.}\n";
+
+fn hook(place: &Place, agent: &str, mode: &str, payload: &str) -> Run {
+    let words = ["hook", agent, "--rules", "rules.yaml", mode, "--state", "guard"];
+    Run::of(place.command(&words), payload)
+}
+
+fn event(name: &str, tool: &str, input: &Value, id: &str) -> String {
+    json!({"session_id": "../../s", "hook_event_name": name, "tool_name": tool, "tool_input": input, "tool_use_id": id,
+        "tool_response": "ok", "cwd": "/", "permission_mode": "default"})
+    .to_string()
+}
+
+/// The reason of a denial; nothing if the call may be made.
+#[track_caller]
+fn denied(run: Run) -> Option<String> {
+    let run = run.code(0);
+    (!run.out.is_empty()).then(|| {
+        let output = &run.json()["hookSpecificOutput"];
+        assert_eq!(
+            (&output["hookEventName"], &output["permissionDecision"]),
+            (&json!("PreToolUse"), &json!("deny"))
+        );
+        output["permissionDecisionReason"].as_str().unwrap().to_owned()
+    })
+}
+
+#[test]
+fn a_coding_agent_is_held_to_rules_over_its_session() {
+    for agent in ["claude-code", "codex"] {
+        let place = Place::new();
+        place.write("rules.yaml", RULES);
+        let push = json!({"command": "git push"});
+        let before = |tool: &str, input: &Value, id: &str| event("PreToolUse", tool, input, id);
+        let reason = denied(hook(&place, agent, "--enforce", &before("Bash", &push, "1"))).unwrap();
+        assert!(reason.contains("rule tests-first") && reason.ends_with("Test first."), "{reason}");
+        assert_eq!(denied(hook(&place, agent, "--enforce", &before("mcp_run", &json!({}), "2"))), None);
+        assert_eq!(
+            hook(&place, agent, "--enforce", &event("PostToolUse", "mcp_run", &json!({}), "2")).out,
+            ""
+        );
+        assert_eq!(denied(hook(&place, agent, "--enforce", &before("Bash", &push, "3"))), None);
+        // One log for the session, whose name is no path.
+        let files: Vec<_> =
+            std::fs::read_dir(place.path("guard")).unwrap().map(|it| it.unwrap().path()).collect();
+        assert_eq!(files.len(), 1);
+        let lines = json_lines(&std::fs::read_to_string(&files[0]).unwrap());
+        let kinds: Vec<&Value> =
+            lines.iter().map(|line| line.get("action").unwrap_or(&line["kind"])).collect();
+        assert_eq!(kinds, ["blocked", "passed", "result", "passed"]);
+        assert!(lines[0]["seam"] == agent && lines[0]["call"]["id"] == "1", "{}", lines[0]);
+        // The next event finds the session after half a line, as after a kill.
+        let mut text = std::fs::read_to_string(&files[0]).unwrap();
+        text.push_str("{\"kind\":\"deci");
+        std::fs::write(&files[0], text).unwrap();
+        assert_eq!(denied(hook(&place, agent, "--enforce", &before("Bash", &push, "4"))), None);
+        let log = files[0].display().to_string();
+        place.run_words(&["guard", "replay", &log, "--rules", "rules.yaml"]).code(0);
+        place.run_words(&["check", "--rules", "rules.yaml", &log]).code(0);
+        // A damaged line in the middle is not passed over.
+        std::fs::write(&files[0], "{}\n").unwrap();
+        assert!(
+            denied(hook(&place, agent, "--enforce", &before("Bash", &push, "5"))).unwrap().contains("line 1")
+        );
+    }
+}
+
+#[test]
+fn whatever_is_wrong_is_a_denial_with_status_0() {
+    let place = Place::new();
+    place.write("rules.yaml", RULES);
+    place.write("file", "");
+    place.write("bad.yaml", "schema: planproof/rules/v1\nrules: [{id: x, nevr: {call: a}}]\n");
+    let payload = event("PreToolUse", "Bash", &json!({"command": "ls"}), "1");
+    let run = |line: &str| Run::of(place.command(&line.split(' ').collect::<Vec<_>>()), &payload);
+    for (line, fault) in [
+        ("hook codex --rules bad.yaml --enforce --state guard", "not valid: bad.yaml:2:"),
+        ("hook codex --rules none.yaml --enforce --state guard", "cannot read none.yaml"),
+        (
+            "hook codex --rules rules.yaml --enforce --state file",
+            "the log of the session in file cannot be used",
+        ),
+        ("hook codex --rules rules.yaml --enforce", "the command line of the hook is wrong"),
+        ("hook gemini --rules rules.yaml --enforce --state guard", "the command line of the hook is wrong"),
+        ("hook codex --rules rules.yaml --state guard", "the command line of the hook is wrong"),
+        ("hook codex --rules rules.yaml --enforce --state guard --secret NO_SUCH", "NO_SUCH"),
+        ("hook", "the command line of the hook is wrong"),
+    ] {
+        let run = run(line);
+        assert!(!run.err.is_empty(), "{line}");
+        let reason = denied(run).unwrap_or_default();
+        assert!(reason.contains(fault), "{line}: {reason}");
+    }
+    for payload in ["", "{", "[]", "{\"hook_event_name\":\"PreToolUse\"}", "\u{0}"] {
+        assert!(denied(hook(&place, "codex", "--enforce", payload)).is_some(), "{payload}");
+        let noted = hook(&place, "codex", "--shadow", payload).code(0);
+        assert!(noted.out.is_empty() && !noted.err.is_empty(), "{payload}");
+    }
+    // Events that are not about calls have no answer.
+    assert_eq!(
+        hook(&place, "codex", "--enforce", "{\"hook_event_name\":\"Other\",\"session_id\":\"s\"}").out,
+        ""
+    );
+    assert!(place.run("hook --help").code(0).out.contains("Exit status: always 0"));
+}

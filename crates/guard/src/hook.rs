@@ -1,0 +1,249 @@
+//! Hooks of coding agents: a process for each event of a session, with the log of the session as its memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use planproof_spec::rules::{RuleSet, outcome_of};
+use serde_json::{Value, json};
+
+use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling};
+use crate::log::{DecisionLog, GuardAction, GuardMode, LoggedLine};
+
+/// Longest payload of a hook, in bytes.
+pub const PAYLOAD_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What an agent reports to a hook. Claude Code and Codex report alike.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HookPayload {
+    /// The agent's name for the session.
+    pub session: String,
+    /// What happens.
+    pub event: HookEvent,
+}
+
+/// What happens in an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HookEvent {
+    /// A call is about to be made.
+    Before(CarriedCall),
+    /// A call has ended.
+    After {
+        /// The call.
+        call: CarriedCall,
+        /// Whether the tool failed.
+        is_error: bool,
+        /// JSON where the tool returned JSON, otherwise its text.
+        outcome: Value,
+    },
+    /// The agent wants to end its turn.
+    Stop {
+        /// It was already kept from it once.
+        is_again: bool,
+    },
+    /// Nothing that matters here.
+    Other,
+}
+
+impl HookPayload {
+    /// Reads what an agent writes to a hook's stdin.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence without a full stop.
+    pub fn read(payload: &[u8]) -> Result<Self, String> {
+        let payload = crate::strict::read(payload.trim_ascii_end())?;
+        let text = |key: &str| payload.get(key).and_then(Value::as_str);
+        let name = text("hook_event_name").ok_or("the payload of the hook has no `hook_event_name`")?;
+        let session = text("session_id").ok_or("the payload of the hook has no `session_id`")?.to_owned();
+        let call = || -> Result<CarriedCall, String> {
+            let name = text("tool_name").ok_or("the payload of the hook has no `tool_name`")?;
+            let arguments = match payload.get("tool_input") {
+                None | Some(Value::Null) => json!({}),
+                Some(arguments @ Value::Object(_)) => arguments.clone(),
+                Some(_) => return Err("`tool_input` is not an object".to_owned()),
+            };
+            // `mcp__SERVER__TOOL`.
+            let parts = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
+            let (server, tool) = parts.map_or((None, name), |(server, tool)| (Some(server.to_owned()), tool));
+            Ok(CarriedCall {
+                id: text("tool_use_id").map(str::to_owned),
+                server,
+                tool: tool.to_owned(),
+                arguments,
+            })
+        };
+        let event = match name {
+            "PreToolUse" => HookEvent::Before(call()?),
+            "PostToolUse" => {
+                let outcome = match payload.get("tool_response") {
+                    Some(Value::String(text)) => outcome_of(text),
+                    other => other.cloned().unwrap_or_default(),
+                };
+                HookEvent::After { call: call()?, is_error: false, outcome }
+            }
+            "PostToolUseFailure" => {
+                let outcome = payload.get("error").and_then(Value::as_str).map(outcome_of);
+                HookEvent::After { call: call()?, is_error: true, outcome: outcome.unwrap_or_default() }
+            }
+            "Stop" => {
+                HookEvent::Stop { is_again: payload.get("stop_hook_active") == Some(&Value::Bool(true)) }
+            }
+            _ => HookEvent::Other,
+        };
+        Ok(Self { session, event })
+    }
+}
+
+/// What a hook writes to its log and answers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HookAnswer {
+    /// A line for the log, to be written before the answer.
+    pub line: Option<String>,
+    /// What goes to stdout. Without one the agent proceeds as if there were no hook: a guard never grants anything.
+    pub answer: Option<String>,
+    /// Why a call is, or in shadow mode would be, rejected.
+    pub reason: Option<String>,
+}
+
+/// A session of an agent, as its log has it.
+#[derive(Debug)]
+pub struct HookSession {
+    session: GuardedSession,
+    /// Pending calls by the agent's names for them.
+    ids: BTreeMap<String, u64>,
+    /// Pending calls, to recognise one that is reported twice or ends without a name.
+    calls: BTreeMap<u64, CarriedCall>,
+}
+
+impl HookSession {
+    /// The session after these lines. What the log says has happened counts, whatever these rules say of it.
+    pub fn resume(rules: &Arc<RuleSet>, lines: impl Iterator<Item = LoggedLine>) -> Self {
+        let mut resumed =
+            Self { session: GuardedSession::new(rules), ids: BTreeMap::new(), calls: BTreeMap::new() };
+        for line in lines {
+            match line {
+                LoggedLine::Decision { call: Some(call), action, .. } => {
+                    let (number, is_passed) = (call.number, action == GuardAction::Passed);
+                    let call = CarriedCall {
+                        id: call.id,
+                        server: call.server,
+                        tool: call.tool,
+                        arguments: call.arguments,
+                    };
+                    resumed.session.recall(number, is_passed.then(|| asked(&call)));
+                    if is_passed {
+                        resumed.remember(number, call);
+                    }
+                }
+                LoggedLine::Result { number, is_error, outcome, .. } => {
+                    resumed.session.finished(number, is_error, &outcome);
+                    resumed.forget(number);
+                }
+                LoggedLine::Decision { .. } | LoggedLine::End { .. } => {}
+            }
+        }
+        resumed
+    }
+
+    fn remember(&mut self, number: u64, call: CarriedCall) {
+        if let Some(id) = &call.id {
+            self.ids.insert(id.clone(), number);
+        }
+        self.calls.insert(number, call);
+    }
+
+    fn forget(&mut self, number: u64) {
+        if let Some(id) = self.calls.remove(&number).and_then(|call| call.id) {
+            self.ids.remove(&id);
+        }
+    }
+
+    /// The number of a pending call: that of its name, or without a name the oldest equal one.
+    fn number_of(&self, call: &CarriedCall) -> Option<u64> {
+        match &call.id {
+            Some(id) => self.ids.get(id).copied(),
+            None => self.calls.iter().find(|(_, pending)| *pending == call).map(|(number, _)| *number),
+        }
+    }
+
+    /// Takes an event. The microseconds are those since the hook was started.
+    pub fn take(
+        &mut self,
+        event: &HookEvent,
+        mode: GuardMode,
+        log: &DecisionLog,
+        microseconds: u64,
+    ) -> HookAnswer {
+        match event {
+            HookEvent::Other => HookAnswer::default(),
+            HookEvent::Before(call) => {
+                // A call that is reported twice counts once.
+                let known = self.number_of(call).and_then(|number| self.calls.get(&number));
+                if known.is_some_and(|known| known == call) {
+                    return HookAnswer::default();
+                }
+                let is_exact = !crate::strict::has_inexact_integer(&call.arguments);
+                let ruling = self.session.decide(asked(call));
+                let refusal = ruling.refusal.as_ref().map(|refusal| self.session.explain(refusal));
+                let inexact = "The call is denied: an integer beyond 2^53 does not mean one number to all readers; send it \
+                               as a text.";
+                let reason = refusal.or_else(|| (!is_exact).then(|| inexact.to_owned()));
+                if ruling.refusal.is_none() && reason.is_some() {
+                    self.session.abandoned(ruling.number);
+                }
+                let action = match (&reason, mode) {
+                    (None, _) => GuardAction::Passed,
+                    (Some(_), GuardMode::Shadow) => GuardAction::Noted,
+                    (Some(_), GuardMode::Enforce) => GuardAction::Blocked,
+                };
+                let line = self.line(call, &ruling, action, reason.as_deref(), log, microseconds);
+                let answer = reason.as_deref().filter(|_| action == GuardAction::Blocked).map(denial);
+                HookAnswer { line: Some(line), answer, reason }
+            }
+            HookEvent::After { call, is_error, outcome } => {
+                let Some(number) = self.number_of(call) else { return HookAnswer::default() };
+                self.session.finished(number, *is_error, outcome);
+                self.forget(number);
+                HookAnswer { line: Some(log.result(number, *is_error, outcome)), ..HookAnswer::default() }
+            }
+            HookEvent::Stop { is_again } => {
+                let unsatisfied = self.session.unsatisfied();
+                let due: Vec<String> =
+                    unsatisfied.iter().map(|rule| format!("{}: {rule}.", rule.id)).collect();
+                let is_due = !due.is_empty();
+                let reason = is_due
+                    .then(|| format!("Before you end, these rules are to be satisfied: {}", due.join(" ")));
+                // Once: an agent that is always kept from ending never does.
+                let is_kept = !is_again && mode == GuardMode::Enforce;
+                let answer = reason.as_ref().filter(|_| is_kept);
+                let answer =
+                    answer.map(|reason| json!({ "decision": "block", "reason": reason }).to_string());
+                HookAnswer { line: None, answer, reason }
+            }
+        }
+    }
+
+    fn line(
+        &self,
+        call: &CarriedCall,
+        ruling: &Ruling,
+        action: GuardAction,
+        reason: Option<&str>,
+        log: &DecisionLog,
+        microseconds: u64,
+    ) -> String {
+        let rules = self.session.rules();
+        log.decision(Some((ruling, call)), Some(&**rules), action, reason, microseconds)
+    }
+}
+
+fn asked(call: &CarriedCall) -> AskedCall<'_> {
+    AskedCall { server: call.server.as_deref(), tool: &call.tool, arguments: &call.arguments }
+}
+
+/// What an agent reads of a call that is rejected.
+pub fn denial(reason: &str) -> String {
+    json!({ "hookSpecificOutput": {
+        "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason,
+    }})
+    .to_string()
+}

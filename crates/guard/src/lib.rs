@@ -1,0 +1,29 @@
+//! Decisions on the calls of an agent while it works: the same rules as in tests and on recorded sessions.
+//!
+//! [`GuardedSession`] (`decision.rs`) decides on one call after the other; whoever carries calls, asks it before each
+//! and reports each result. [`McpGuard`] (`mcp.rs`, with the strict reading of JSON in `strict.rs` and the answers in
+//! `answers.rs`) does so for the messages between an MCP client and a server. Decisions are logged (`log.rs`, decision
+//! v1) and can be taken again with other rules (`replay.rs`).
+//!
+//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each.
+//!
+//! Nothing here reads, writes, waits or knows the time: bytes and results go in, decisions and bytes come out. What is
+//! passed on is what was decided on, to the byte.
+
+mod answers;
+mod decision;
+mod hook;
+mod log;
+mod mcp;
+mod replay;
+mod strict;
+
+pub use decision::{
+    AskedCall, CarriedCall, GuardedSession, PENDING_BYTES_MAX, PENDING_CALLS_MAX, Refusal, RuleChange, Ruling,
+};
+pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX, denial};
+pub use log::{
+    DecisionLog, GuardAction, GuardMode, LogFault, LoggedCall, LoggedLine, LoggedRule, SCHEMA, happened,
+};
+pub use mcp::{FromClient, LINE_BYTES_MAX, McpGuard, OUTSTANDING_MAX, SEAM, Then};
+pub use replay::{ReplayedCall, replay};

@@ -1,0 +1,312 @@
+//! Decision v1: what a guard decided, one JSON object a line.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use planproof_spec::rules::{Phase, RecordedEvent, RuleSet};
+use planproof_trace::{Arguments, Secrets};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::decision::CarriedCall;
+use crate::decision::Ruling;
+
+/// The name of the format, in every line.
+pub const SCHEMA: &str = "planproof/decision/v1";
+
+/// What becomes of a call that is rejected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GuardMode {
+    /// It is made, and only the log says that it would have been rejected.
+    Shadow,
+    /// It is not made.
+    Enforce,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GuardAction {
+    /// It was approved and passed on.
+    Passed,
+    /// It was passed on because it continues a call that was approved before: the server had asked for more.
+    Continued,
+    /// It was rejected, and not passed on.
+    Blocked,
+    /// It was rejected, and passed on nevertheless: in shadow mode.
+    Noted,
+}
+
+impl GuardAction {
+    /// Whether the server got the message.
+    pub fn is_passed_on(self) -> bool {
+        self != Self::Blocked
+    }
+}
+
+/// A line of a log. All lines have the session's id and, in the file, the name of the format.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum LoggedLine {
+    /// A decision, written before the message is passed on.
+    Decision {
+        /// [`SCHEMA`].
+        schema: String,
+        /// The session.
+        session: String,
+        /// Where the guard stands, such as `mcp`.
+        seam: String,
+        /// What was asked for; absent if the message cannot be read as a call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<LoggedCall>,
+        /// The rules that reject the call, and those whose verdict it changes.
+        rules: Vec<LoggedRule>,
+        /// What became of it.
+        action: GuardAction,
+        /// Why it was rejected.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// The mode of the guard.
+        mode: GuardMode,
+        /// The digest of the rules; empty if they could not be read.
+        digest: String,
+        /// How long the decision took.
+        microseconds: u64,
+    },
+    /// A result, written before it is passed on.
+    Result {
+        /// [`SCHEMA`].
+        schema: String,
+        /// The session.
+        session: String,
+        /// The number of the call.
+        number: u64,
+        /// Whether it is an error.
+        is_error: bool,
+        /// JSON where the tool returned JSON, otherwise its text.
+        outcome: Value,
+    },
+    /// The end of a session.
+    End {
+        /// [`SCHEMA`].
+        schema: String,
+        /// The session.
+        session: String,
+        /// The ids of the rules that it does not satisfy.
+        unsatisfied: Vec<String>,
+        /// The numbers of the calls whose results never came.
+        pending: Vec<u64>,
+    },
+}
+
+/// A call in a log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoggedCall {
+    /// Its number in the session, from 1.
+    pub number: u64,
+    /// The caller's name for it, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The server whose tool it is, if the session has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The tool.
+    pub tool: String,
+    /// The arguments.
+    pub arguments: Value,
+}
+
+/// A rule in a log, with what was known of it for the value of `per` that the call belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoggedRule {
+    /// Its id.
+    pub id: String,
+    /// Its verdict before the call.
+    pub before: String,
+    /// Its verdict after the call; for a rule that rejects the call, what it was kept from.
+    pub after: String,
+}
+
+/// Why a line of a log cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogFault {
+    /// What is wrong with it, in a sentence without a full stop.
+    pub what: String,
+}
+
+impl fmt::Display for LogFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for LogFault {}
+
+impl LoggedLine {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// It is not a line of decision v1.
+    pub fn read(line: &str) -> Result<Self, LogFault> {
+        let value: Value = serde_json::from_str(line)
+            .map_err(|error| LogFault { what: format!("not a whole line of a log of decisions: {error}") })?;
+        match value.get("schema").and_then(Value::as_str) {
+            Some(SCHEMA) => {}
+            Some(other) => {
+                let what = format!("the line is of the version `{other}`, and only `{SCHEMA}` is known");
+                return Err(LogFault { what });
+            }
+            None => return Err(LogFault { what: format!("the line has no `\"schema\": \"{SCHEMA}\"`") }),
+        }
+        serde_json::from_value(value)
+            .map_err(|error| LogFault { what: format!("the line is not one of {SCHEMA}: {error}") })
+    }
+
+    /// The id of its session.
+    pub fn session(&self) -> &str {
+        match self {
+            Self::Decision { session, .. } | Self::Result { session, .. } | Self::End { session, .. } => {
+                session
+            }
+        }
+    }
+}
+
+/// The events of the session of these lines: the calls that the server got, and their results.
+pub fn happened<'l>(lines: impl Iterator<Item = &'l LoggedLine>) -> Vec<RecordedEvent> {
+    let mut open: BTreeMap<u64, (&str, &Value)> = BTreeMap::new();
+    let mut happened = Vec::new();
+    for line in lines {
+        match line {
+            LoggedLine::Decision {
+                call: Some(call),
+                action: GuardAction::Passed | GuardAction::Noted,
+                ..
+            } => {
+                open.insert(call.number, (&call.tool, &call.arguments));
+                happened.push(RecordedEvent {
+                    phase: Phase::Call,
+                    tool: call.tool.clone(),
+                    arguments: call.arguments.clone(),
+                    outcome: None,
+                });
+            }
+            LoggedLine::Result { number, is_error, outcome, .. } => {
+                let Some((tool, arguments)) = open.remove(number) else { continue };
+                happened.push(RecordedEvent {
+                    phase: if *is_error { Phase::Failed } else { Phase::Done },
+                    tool: tool.to_owned(),
+                    arguments: arguments.clone(),
+                    outcome: Some(outcome.clone()),
+                });
+            }
+            LoggedLine::Decision { .. } | LoggedLine::End { .. } => {}
+        }
+    }
+    happened
+}
+
+/// Makes the lines of one session. Secrets are removed from all texts of others.
+#[derive(Debug, Clone)]
+pub struct DecisionLog {
+    session: String,
+    seam: String,
+    mode: GuardMode,
+    digest: String,
+    secrets: Secrets,
+}
+
+impl DecisionLog {
+    /// The log of a session.
+    pub fn new(
+        session: impl Into<String>,
+        seam: impl Into<String>,
+        mode: GuardMode,
+        digest: impl Into<String>,
+        secrets: Secrets,
+    ) -> Self {
+        Self { session: session.into(), seam: seam.into(), mode, digest: digest.into(), secrets }
+    }
+
+    /// The line of a decision, without its end.
+    pub fn decision(
+        &self,
+        call: Option<(&Ruling, &CarriedCall)>,
+        rules: Option<&RuleSet>,
+        action: GuardAction,
+        reason: Option<&str>,
+        microseconds: u64,
+    ) -> String {
+        let changes = call.iter().flat_map(|(ruling, ..)| &ruling.rules);
+        let changes = changes.filter_map(|change| {
+            let rule = rules?.rules().get(change.rule)?;
+            let (before, after) = (change.before.words().to_owned(), change.after.words().to_owned());
+            Some(LoggedRule { id: rule.id.clone(), before, after })
+        });
+        let rules: Vec<LoggedRule> = changes.collect();
+        let without = |text: &String| self.secrets.redact(text).into_owned();
+        let call = call.map(|(ruling, call)| LoggedCall {
+            number: ruling.number,
+            id: call.id.as_ref().map(without),
+            server: call.server.as_ref().map(without),
+            tool: without(&call.tool),
+            arguments: self.without_secrets(&call.arguments),
+        });
+        line(&LoggedLine::Decision {
+            schema: SCHEMA.to_owned(),
+            session: self.session.clone(),
+            seam: self.seam.clone(),
+            call,
+            rules,
+            action,
+            reason: reason.map(|reason| self.secrets.redact(reason).into_owned()),
+            mode: self.mode,
+            digest: self.digest.clone(),
+            microseconds,
+        })
+    }
+
+    /// The line of a result, without its end.
+    pub fn result(&self, number: u64, is_error: bool, outcome: &Value) -> String {
+        let outcome = self.without_secrets(outcome);
+        line(&LoggedLine::Result {
+            schema: SCHEMA.to_owned(),
+            session: self.session.clone(),
+            number,
+            is_error,
+            outcome,
+        })
+    }
+
+    /// The last line of the session, without its end.
+    pub fn end(&self, unsatisfied: Vec<String>, pending: Vec<u64>) -> String {
+        line(&LoggedLine::End {
+            schema: SCHEMA.to_owned(),
+            session: self.session.clone(),
+            unsatisfied,
+            pending,
+        })
+    }
+
+    /// A value without secrets, in keys as well.
+    fn without_secrets(&self, value: &Value) -> Value {
+        if self.secrets.is_empty() {
+            return value.clone();
+        }
+        let key = "value";
+        let mut arguments = Arguments::Object(Map::from_iter([(key.to_owned(), value.clone())]));
+        self.secrets.redact_arguments(&mut arguments);
+        match arguments {
+            Arguments::Object(mut object) => object.remove(key).unwrap_or(Value::Null),
+            Arguments::Malformed(text) => Value::String(text),
+        }
+    }
+}
+
+fn line(line: &LoggedLine) -> String {
+    // There is nothing in a line that JSON cannot say.
+    serde_json::to_string(line).unwrap_or_default()
+}

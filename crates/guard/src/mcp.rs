@@ -1,0 +1,590 @@
+//! A guard between an MCP client and a server, message by message.
+//!
+//! Messages are lines of JSON. All but calls of tools pass as they are, whatever they mean, except those that client and
+//! server could understand differently. Nothing is written anew: a line is passed on as it came, or not at all.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use planproof_spec::rules::{RuleSet, outcome_of};
+use planproof_trace::json;
+use serde_json::Value;
+
+use crate::decision::CarriedCall;
+use crate::decision::{AskedCall, GuardedSession, Refusal, Ruling};
+use crate::log::{DecisionLog, GuardAction, GuardMode};
+use crate::{answers, strict};
+
+/// What the log calls this place of a guard.
+pub const SEAM: &str = "mcp";
+
+/// Longest line of a client, in bytes; a longer one is refused. A longer line of a server is passed on without being
+/// read.
+pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Most requests of a client whose answers have not come; further ones are refused.
+pub const OUTSTANDING_MAX: usize = 10_000;
+
+/// Most calls that a server has answered by asking for more, and most tasks, that are remembered. Further ones stay
+/// pending.
+const UNFINISHED_MAX: usize = 1024;
+
+/// The keys of a message that say what it is.
+const MESSAGE_KEYS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+/// Those of the parameters of a call.
+const CALL_KEYS: [&str; 6] = ["name", "arguments", "_meta", "task", "requeststate", "inputresponses"];
+/// The same, as they are written.
+const CALL_KEYS_WRITTEN: [&str; 6] = ["name", "arguments", "_meta", "task", "requestState", "inputResponses"];
+
+/// The call of a tool.
+const TOOLS_CALL: &str = "tools/call";
+
+/// What a server's answer will be about.
+#[derive(Debug, Clone)]
+enum Awaited {
+    /// A call, by its number.
+    Call(u64, CarriedCall),
+    /// A list of tools.
+    Tools,
+    /// The result of a task, by the task's id.
+    Task(String),
+    /// Nothing that matters here.
+    Other,
+}
+
+/// A guard's session with one client and one server.
+#[derive(Debug)]
+pub struct McpGuard {
+    /// Without rules, nothing is known, and nothing approved: the reason.
+    session: Result<GuardedSession, String>,
+    mode: GuardMode,
+    log: DecisionLog,
+    /// Names of tools in the rules, by their folded forms.
+    tools: HashMap<String, HashSet<String>>,
+    /// Names of arguments in the rules, by their folded forms.
+    arguments: HashMap<String, HashSet<String>>,
+    /// By the text of the id.
+    outstanding: HashMap<String, Awaited>,
+    /// Calls that the server asked for more about, with the state that the client has to repeat.
+    unfinished: Vec<(u64, CarriedCall, Option<String>)>,
+    /// Calls by the tasks that they became.
+    tasks: HashMap<String, u64>,
+    /// Tools whose results must have a form of their own, which a rejection has not.
+    with_schema: HashSet<String>,
+    /// Whether the client has greeted in the older protocol.
+    is_older: bool,
+    /// Calls have numbers even where there are no rules.
+    calls: u64,
+}
+
+/// What becomes of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Then {
+    /// It is passed on as it came.
+    Pass,
+    /// It is not passed on, and the client gets this line instead.
+    Answer(String),
+    /// It is not passed on, and nothing can be answered.
+    Drop,
+}
+
+/// What was heard from a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FromClient {
+    /// What becomes of the line.
+    pub then: Then,
+    /// Why it is, or in shadow mode would be, refused.
+    pub reason: Option<String>,
+    /// What the log has to say before anything else happens.
+    decision: Option<Decided>,
+    /// The id to answer to.
+    id: Value,
+}
+
+/// A decision, as the log has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Decided {
+    /// The call, if the message can be read as one.
+    call: Option<(Ruling, CarriedCall)>,
+    action: GuardAction,
+}
+
+/// Why a message is refused before any rule is asked.
+struct Unclear {
+    reason: String,
+    id: Value,
+    is_json: bool,
+    /// Whether the answer has to be the result of a call.
+    is_call: bool,
+    is_answerable: bool,
+}
+
+impl McpGuard {
+    /// A session by these rules, or with none that can be read: then every call is rejected, for the reason given.
+    pub fn new(rules: Result<&Arc<RuleSet>, String>, mode: GuardMode, log: DecisionLog) -> Self {
+        let mut guard = Self {
+            session: rules.map(GuardedSession::new),
+            mode,
+            log,
+            tools: HashMap::new(),
+            arguments: HashMap::new(),
+            outstanding: HashMap::new(),
+            unfinished: Vec::new(),
+            tasks: HashMap::new(),
+            with_schema: HashSet::new(),
+            is_older: false,
+            calls: 0,
+        };
+        if let Ok(session) = &guard.session {
+            for name in session.rules().tool_names() {
+                let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
+                guard.tools.entry(plain(name)).or_default().insert(name.to_owned());
+            }
+            for name in session.rules().argument_names() {
+                guard.arguments.entry(strict::folded(&name)).or_default().insert(name);
+            }
+        }
+        guard
+    }
+
+    /// Takes a line of the client, without its end, and decides what becomes of it. [`decision_line`] belongs into the
+    /// log before that happens.
+    ///
+    /// [`decision_line`]: Self::decision_line
+    pub fn from_client(&mut self, line: &[u8]) -> FromClient {
+        let passed = |decision| FromClient { then: Then::Pass, reason: None, decision, id: Value::Null };
+        if line.trim_ascii().is_empty() {
+            return passed(None);
+        }
+        match self.read(line) {
+            Ok(None) => passed(None),
+            Ok(Some((id, params))) => self.call(id, params),
+            Err(unclear) => self.refuse(unclear),
+        }
+    }
+
+    /// What becomes of a line that is longer than [`LINE_BYTES_MAX`].
+    pub fn too_long(&mut self) -> FromClient {
+        let reason = format!("the message has more than {LINE_BYTES_MAX} bytes");
+        self.refuse(Unclear { reason, id: Value::Null, is_json: false, is_call: false, is_answerable: true })
+    }
+
+    fn refuse(&mut self, unclear: Unclear) -> FromClient {
+        let Unclear { reason, id, is_json, is_call, is_answerable } = unclear;
+        let answer = || match is_call {
+            true => {
+                let reason = format!("The call is denied: {reason}.");
+                answers::rejected(&id, &reason, None, !self.is_older)
+            }
+            false => answers::refused(&id, &reason, is_json),
+        };
+        let (then, action) = match self.mode {
+            GuardMode::Shadow => (Then::Pass, GuardAction::Noted),
+            GuardMode::Enforce if is_answerable => (Then::Answer(answer()), GuardAction::Blocked),
+            GuardMode::Enforce => (Then::Drop, GuardAction::Blocked),
+        };
+        FromClient { then, reason: Some(reason), decision: Some(Decided { call: None, action }), id }
+    }
+
+    /// The id and the parameters of a call; `None` for any other message, which is noted if it is a request.
+    fn read(&mut self, line: &[u8]) -> Result<Option<(Value, Value)>, Unclear> {
+        let unclear = |reason: String, id: &Value| Unclear {
+            reason,
+            id: id.clone(),
+            is_json: true,
+            is_call: false,
+            is_answerable: true,
+        };
+        let message = strict::read(line).map_err(|reason| Unclear {
+            reason,
+            id: probable_id(line),
+            is_json: false,
+            is_call: false,
+            is_answerable: true,
+        })?;
+        let Value::Object(mut message) = message else {
+            let what = if message.is_array() { "a batch of messages" } else { "not an object" };
+            return Err(unclear(format!("the message is {what}; send one object a line"), &Value::Null));
+        };
+        let id = message.get("id").cloned();
+        let known_id = id.clone().filter(is_usable).unwrap_or(Value::Null);
+        for key in message.keys() {
+            let folded = strict::folded(key);
+            if MESSAGE_KEYS.contains(&folded.as_str()) && folded != *key {
+                return Err(unclear(
+                    format!("the message has the key `{key}` instead of `{folded}`"),
+                    &known_id,
+                ));
+            }
+        }
+        let method = match message.remove("method") {
+            // An answer to a request of the server.
+            None => return Ok(None),
+            Some(Value::String(method)) => method,
+            Some(_) => return Err(unclear("`method` is not a text".to_owned(), &known_id)),
+        };
+        if !method.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(unclear("`method` has characters that no method has".to_owned(), &known_id));
+        }
+        if method != TOOLS_CALL && method.eq_ignore_ascii_case(TOOLS_CALL) {
+            return Err(unclear(format!("`method` is `{method}` instead of `{TOOLS_CALL}`"), &known_id));
+        }
+        let is_call = method == TOOLS_CALL;
+        let Some(id) = id else {
+            if is_call {
+                let reason = format!("`{TOOLS_CALL}` without an id cannot be answered");
+                return Err(Unclear { is_answerable: false, ..unclear(reason, &Value::Null) });
+            }
+            return Ok(None);
+        };
+        if !is_usable(&id) {
+            return Err(unclear(
+                "`id` is neither a text nor an integer of up to 53 bits".to_owned(),
+                &Value::Null,
+            ));
+        }
+        if self.outstanding.contains_key(&text_of(&id)) {
+            let reason = format!("the id {id} belongs to a request that is not answered yet");
+            return Err(unclear(reason, &Value::Null));
+        }
+        if self.outstanding.len() >= OUTSTANDING_MAX {
+            return Err(unclear(format!("more than {OUTSTANDING_MAX} requests are not answered yet"), &id));
+        }
+        let params = message.remove("params").unwrap_or(Value::Null);
+        if is_call {
+            return Ok(Some((id, params)));
+        }
+        let awaited = match method.as_str() {
+            "tools/list" => Awaited::Tools,
+            "tasks/result" | "tasks/get" => match params.get("taskId").and_then(Value::as_str) {
+                Some(task) => Awaited::Task(task.to_owned()),
+                None => Awaited::Other,
+            },
+            "initialize" => {
+                self.is_older = true;
+                Awaited::Other
+            }
+            _ => Awaited::Other,
+        };
+        self.outstanding.insert(text_of(&id), awaited);
+        Ok(None)
+    }
+
+    /// Decides on a call.
+    fn call(&mut self, id: Value, params: Value) -> FromClient {
+        let (tool, arguments, state) = match self.parts_of(params) {
+            Ok(parts) => parts,
+            Err(reason) => {
+                if self.mode == GuardMode::Shadow {
+                    self.outstanding.insert(text_of(&id), Awaited::Other);
+                }
+                return self.refuse(Unclear {
+                    reason,
+                    id,
+                    is_json: true,
+                    is_call: true,
+                    is_answerable: true,
+                });
+            }
+        };
+        let asked = CarriedCall { id: None, server: None, tool, arguments };
+        // The server asked for more before it answered: this is the call that was approved, once more.
+        let continued = state.and_then(|state| {
+            let place =
+                self.unfinished.iter().position(|(_, call, known)| *call == asked && *known == state)?;
+            Some(self.unfinished.swap_remove(place).0)
+        });
+        if let Some(number) = continued {
+            let ruling = Ruling { number, refusal: None, rules: Vec::new() };
+            return self.pass(id, asked, ruling, GuardAction::Continued, None);
+        }
+        let ruling = match &mut self.session {
+            Ok(session) => {
+                session.decide(AskedCall { server: None, tool: &asked.tool, arguments: &asked.arguments })
+            }
+            Err(_) => {
+                self.calls += 1;
+                Ruling { number: self.calls, refusal: None, rules: Vec::new() }
+            }
+        };
+        let reason = match (&self.session, &ruling.refusal) {
+            (Err(reason), _) => format!("The call is denied: {reason}."),
+            (Ok(session), Some(refusal)) => session.explain(refusal),
+            (Ok(_), None) => return self.pass(id, asked, ruling, GuardAction::Passed, None),
+        };
+        if self.mode == GuardMode::Shadow {
+            return self.pass(id, asked, ruling, GuardAction::Noted, Some(reason));
+        }
+        let structured = (!self.with_schema.contains(&asked.tool)).then(|| {
+            let rules = self.session.as_ref().map_or(&[][..], |session| session.rules().rules());
+            let numbers = match &ruling.refusal {
+                Some(Refusal::Rules(numbers)) => numbers.as_slice(),
+                _ => &[],
+            };
+            answers::structured(&reason, &asked.tool, numbers.iter().filter_map(|number| rules.get(*number)))
+        });
+        let answer = answers::rejected(&id, &reason, structured, !self.is_older);
+        let decision = Some(Decided { call: Some((ruling, asked)), action: GuardAction::Blocked });
+        FromClient { then: Then::Answer(answer), reason: Some(reason), decision, id }
+    }
+
+    fn pass(
+        &mut self,
+        id: Value,
+        asked: CarriedCall,
+        ruling: Ruling,
+        action: GuardAction,
+        reason: Option<String>,
+    ) -> FromClient {
+        self.outstanding.insert(text_of(&id), Awaited::Call(ruling.number, asked.clone()));
+        let decision = Some(Decided { call: Some((ruling, asked)), action });
+        FromClient { then: Then::Pass, reason, decision, id }
+    }
+
+    /// The tool and the arguments of a call, and the state that it repeats, if it continues another.
+    fn parts_of(&self, params: Value) -> Result<(String, Value, Option<Option<String>>), String> {
+        let Value::Object(mut params) = params else { return Err("`params` is not an object".to_owned()) };
+        for key in params.keys() {
+            let place = CALL_KEYS.iter().position(|known| *known == strict::folded(key));
+            if let Some(written) =
+                place.map(|place| CALL_KEYS_WRITTEN[place]).filter(|written| written != key)
+            {
+                return Err(format!("`params` has the key `{key}` instead of `{written}`"));
+            }
+        }
+        let tool = match params.remove("name") {
+            Some(Value::String(name)) => name,
+            Some(_) => return Err("`name` is not a text".to_owned()),
+            None => return Err("`name`, the tool, is missing".to_owned()),
+        };
+        if let Some(known) = self.tools.get(&plain(&tool)).filter(|known| !known.contains(&tool)) {
+            let known = known.iter().min().map_or("", String::as_str);
+            return Err(format!("the tool is called `{known}` in the rules, not `{}`", tool.escape_debug()));
+        }
+        let arguments = match params.remove("arguments") {
+            None | Some(Value::Null) => Value::Object(serde_json::Map::new()),
+            Some(arguments @ Value::Object(_)) => arguments,
+            Some(_) => return Err("`arguments` is not an object".to_owned()),
+        };
+        if strict::has_inexact_integer(&arguments) {
+            return Err("an integer beyond 2^53 does not mean one number to all readers; send it as a text"
+                .to_owned());
+        }
+        if let Some((name, known)) = self.careless_name(&arguments) {
+            return Err(format!("an argument is called `{known}` in the rules, not `{name}`"));
+        }
+        let state = match params.remove("requestState") {
+            Some(Value::String(state)) => Some(Some(state)),
+            Some(Value::Null) | None => params.contains_key("inputResponses").then_some(None),
+            Some(_) => return Err("`requestState` is not a text".to_owned()),
+        };
+        Ok((tool, arguments, state))
+    }
+
+    /// A name in arguments that differs from one in the rules by case alone, and that name.
+    fn careless_name(&self, value: &Value) -> Option<(String, String)> {
+        match value {
+            Value::Object(entries) => entries.iter().find_map(|(name, value)| {
+                let known = self.arguments.get(&strict::folded(name)).filter(|known| !known.contains(name));
+                match known.and_then(|known| known.iter().min()) {
+                    Some(known) => Some((name.clone(), known.clone())),
+                    None => self.careless_name(value),
+                }
+            }),
+            Value::Array(items) => items.iter().find_map(|item| self.careless_name(item)),
+            _ => None,
+        }
+    }
+
+    /// The line of the log on what was heard; `None` if there was nothing to decide. The microseconds are those that
+    /// the decision took.
+    pub fn decision_line(&self, heard: &FromClient, microseconds: u64) -> Option<String> {
+        let Decided { call, action } = heard.decision.as_ref()?;
+        let call = call.as_ref().map(|(ruling, asked)| (ruling, asked));
+        let rules = self.session.as_ref().ok().map(|session| &**session.rules());
+        Some(self.log.decision(call, rules, *action, heard.reason.as_deref(), microseconds))
+    }
+
+    /// Takes back what was heard, because the log cannot be written. Gives what the client gets instead, or in shadow
+    /// mode what was decided.
+    pub fn unlogged(&mut self, heard: FromClient, why: &str) -> FromClient {
+        if self.mode == GuardMode::Shadow || heard.then != Then::Pass {
+            return heard;
+        }
+        self.outstanding.remove(&text_of(&heard.id));
+        let decided = heard.decision.as_ref().filter(|decided| decided.action == GuardAction::Passed);
+        if let (Ok(session), Some((ruling, _))) = (&mut self.session, decided.and_then(|it| it.call.as_ref()))
+        {
+            session.abandoned(ruling.number);
+        }
+        let reason = format!("The call is denied: {why}.");
+        let answer = answers::rejected(&heard.id, &reason, None, !self.is_older);
+        FromClient { then: Then::Answer(answer), reason: Some(reason), ..heard }
+    }
+
+    /// Takes a line of the server, which is always passed on. Gives the lines of the log that are to be written before,
+    /// one for each result of a call.
+    pub fn from_server(&mut self, line: &[u8]) -> Vec<String> {
+        // Only what could be an answer is read.
+        if self.outstanding.is_empty() && self.tasks.is_empty() {
+            return Vec::new();
+        }
+        match json::read::<Value>(line) {
+            Ok(Value::Array(messages)) => {
+                messages.into_iter().filter_map(|message| self.answered(message)).collect()
+            }
+            Ok(message) => self.answered(message).into_iter().collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    fn answered(&mut self, mut message: Value) -> Option<String> {
+        if message.get("method").is_some() {
+            let is_of_task = message["method"] == "notifications/tasks";
+            let task = message.get_mut("params").filter(|_| is_of_task).map(Value::take)?;
+            let id = task.get("taskId")?.as_str()?.to_owned();
+            return self.task_ended(&id, task);
+        }
+        let awaited = self.outstanding.remove(&text_of(message.get("id")?))?;
+        let error = message.get_mut("error").map(Value::take);
+        let result = message.get_mut("result").map(Value::take);
+        match awaited {
+            Awaited::Other => None,
+            Awaited::Tools => {
+                let tools = result.as_ref()?.get("tools")?.as_array()?;
+                let has_schema =
+                    |tool: &&Value| tool.get("outputSchema").is_some_and(|schema| !schema.is_null());
+                let names = tools.iter().filter(has_schema).filter_map(|tool| tool.get("name")?.as_str());
+                self.with_schema.extend(names.map(str::to_owned));
+                None
+            }
+            Awaited::Task(id) => self.task_ended(&id, result?),
+            Awaited::Call(number, asked) => match (error, result) {
+                (Some(error), _) => Some(self.finished(number, true, &message_of(&error))),
+                (None, Some(result)) => self.called(number, asked, &result),
+                (None, None) => None,
+            },
+        }
+    }
+
+    /// Takes the answer to a call, which need not be its result.
+    fn called(&mut self, number: u64, asked: CarriedCall, result: &Value) -> Option<String> {
+        let kind = result.get("resultType").and_then(Value::as_str);
+        if kind == Some("input_required") {
+            let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
+            if self.unfinished.len() < UNFINISHED_MAX {
+                self.unfinished.push((number, asked, state));
+            }
+            return None;
+        }
+        let task = result.get("task").filter(|_| result.get("content").is_none());
+        let task = task.or_else(|| (kind == Some("task")).then_some(result));
+        if let Some(id) = task.and_then(|task| task.get("taskId")?.as_str()) {
+            if self.tasks.len() < UNFINISHED_MAX {
+                self.tasks.insert(id.to_owned(), number);
+            }
+            return None;
+        }
+        let is_error = result.get("isError") == Some(&Value::Bool(true));
+        Some(self.finished(number, is_error, &outcome(result)))
+    }
+
+    /// Takes what is known of a task, which has ended or not.
+    fn task_ended(&mut self, id: &str, mut task: Value) -> Option<String> {
+        let number = *self.tasks.get(id)?;
+        let (is_error, outcome) = match task.get("status").and_then(Value::as_str) {
+            // The result itself, of the older protocol.
+            None if task.get("content").is_some() => {
+                (task.get("isError") == Some(&Value::Bool(true)), outcome(&task))
+            }
+            Some("completed") => {
+                let result = task.get_mut("result").map(Value::take)?;
+                (result.get("isError") == Some(&Value::Bool(true)), outcome(&result))
+            }
+            Some("failed") => (true, message_of(task.get("error").unwrap_or(&Value::Null))),
+            _ => return None,
+        };
+        self.tasks.remove(id);
+        Some(self.finished(number, is_error, &outcome))
+    }
+
+    fn finished(&mut self, number: u64, is_error: bool, outcome: &Value) -> String {
+        if let Ok(session) = &mut self.session {
+            session.finished(number, is_error, outcome);
+        }
+        self.log.result(number, is_error, outcome)
+    }
+
+    /// The rules that the session does not satisfy if it ends now, as sentences.
+    pub fn unsatisfied(&self) -> Vec<String> {
+        let rules = self.session.iter().flat_map(GuardedSession::unsatisfied);
+        rules.map(|rule| format!("{}: {rule}", rule.id)).collect()
+    }
+
+    /// How many approved calls have no result.
+    pub fn pending(&self) -> usize {
+        self.session.as_ref().map_or(0, |session| session.pending().count())
+    }
+
+    /// The last line of the log.
+    pub fn end_line(&self) -> String {
+        let unsatisfied = self.session.iter().flat_map(GuardedSession::unsatisfied);
+        let unsatisfied = unsatisfied.map(|rule| rule.id.clone()).collect();
+        let pending = self.session.iter().flat_map(GuardedSession::pending).collect();
+        self.log.end(unsatisfied, pending)
+    }
+}
+
+/// Whether an id is one for every reader.
+fn is_usable(id: &Value) -> bool {
+    match id {
+        Value::String(_) => true,
+        Value::Number(number) => !number.is_f64() && !strict::has_inexact_integer(id),
+        _ => false,
+    }
+}
+
+/// The text of an id. That of `7` and of `"7"` is one, because servers mix them up.
+fn text_of(id: &Value) -> String {
+    match id {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The id in a message that is not valid, if one is found nevertheless. Only the answer is addressed to it.
+fn probable_id(line: &[u8]) -> Value {
+    let message = json::read::<Value>(line).ok();
+    message.and_then(|message| message.get("id").cloned()).filter(is_usable).unwrap_or(Value::Null)
+}
+
+/// The name of a tool as careless servers see it: without blanks and what is invisible, in any case, in any width.
+fn plain(name: &str) -> String {
+    let narrow = |c: char| match u32::from(c) {
+        wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
+        _ => c,
+    };
+    let is_seen = |c: &char| !c.is_whitespace() && !c.is_control() && !('\u{200b}'..='\u{200f}').contains(c);
+    strict::folded(&name.chars().map(narrow).filter(is_seen).collect::<String>())
+}
+
+/// The result of a call as rules see it: its texts, or the structured content where there is none.
+fn outcome(result: &Value) -> Value {
+    let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
+    let texts: Vec<&str> = blocks
+        .filter_map(|block| block.get("text").or_else(|| block.get("resource")?.get("text"))?.as_str())
+        .filter(|text| !text.is_empty())
+        .collect();
+    match result.get("structuredContent") {
+        Some(structured) if texts.is_empty() => structured.clone(),
+        _ => outcome_of(&texts.join("\n")),
+    }
+}
+
+/// An error of the protocol as rules see it: its message.
+fn message_of(error: &Value) -> Value {
+    match error.get("message").and_then(Value::as_str) {
+        Some(message) => outcome_of(message),
+        None => error.clone(),
+    }
+}

@@ -1,0 +1,84 @@
+//! The decisions of a log taken again, with other rules.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use planproof_spec::rules::RuleSet;
+
+use crate::decision::{AskedCall, GuardedSession};
+use crate::log::{GuardAction, LoggedCall, LoggedLine};
+
+/// A call of a log, decided on again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayedCall {
+    /// Its session.
+    pub session: String,
+    /// The call.
+    pub call: LoggedCall,
+    /// Whether the log rejects it, in whichever mode.
+    pub was_rejected: bool,
+    /// Why the log does.
+    pub was_reason: Option<String>,
+    /// Why these rules reject it; `None` if they approve it.
+    pub reason: Option<String>,
+}
+
+impl ReplayedCall {
+    /// Whether the decision is another one.
+    pub fn is_changed(&self) -> bool {
+        self.was_rejected != self.reason.is_some()
+    }
+}
+
+/// Decides on each call of a log again, in order. Calls that these rules reject never happened, whatever the log says;
+/// a call that they approve and that the log rejected has the result that the log has of it, if any.
+pub fn replay<'l>(
+    rules: &'l Arc<RuleSet>,
+    lines: impl Iterator<Item = LoggedLine> + 'l,
+) -> impl Iterator<Item = ReplayedCall> + 'l {
+    let mut sessions: BTreeMap<String, Replayed> = BTreeMap::new();
+    lines.filter_map(move |line| {
+        let name = line.session().to_owned();
+        let session = sessions
+            .entry(name)
+            .or_insert_with(|| Replayed { session: GuardedSession::new(rules), numbers: BTreeMap::new() });
+        match line {
+            LoggedLine::Decision { session: name, call: Some(call), action, reason, .. } => {
+                if action == GuardAction::Continued {
+                    return None;
+                }
+                let asked = AskedCall {
+                    server: call.server.as_deref(),
+                    tool: &call.tool,
+                    arguments: &call.arguments,
+                };
+                let ruling = session.session.decide(asked);
+                session.numbers.insert(call.number, ruling.number);
+                Some(ReplayedCall {
+                    session: name,
+                    was_rejected: matches!(action, GuardAction::Blocked | GuardAction::Noted),
+                    was_reason: reason,
+                    reason: ruling.refusal.map(|refusal| session.session.explain(&refusal)),
+                    call,
+                })
+            }
+            LoggedLine::Result { number, is_error, outcome, .. } => {
+                if let Some(number) = session.numbers.remove(&number) {
+                    session.session.finished(number, is_error, &outcome);
+                }
+                None
+            }
+            LoggedLine::End { session: name, .. } => {
+                sessions.remove(&name);
+                None
+            }
+            LoggedLine::Decision { .. } => None,
+        }
+    })
+}
+
+/// A session that is decided on again, with the new numbers of its calls by those in the log.
+struct Replayed {
+    session: GuardedSession,
+    numbers: BTreeMap<u64, u64>,
+}

@@ -1,0 +1,265 @@
+//! One decision everywhere: the definitions, the monitor, the guard between messages in both generations of the
+//! protocol, the log taken again, and the log held against the rules.
+
+use std::sync::Arc;
+
+use planproof_guard::{AskedCall, GuardMode, GuardedSession, LoggedLine, replay};
+use planproof_spec::rules::{
+    EventPattern, Phase, RecordedEvent, RuleDemand, RuleSet, RuleVerdict, Session, SessionEvent, textbook,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::{Value, json};
+
+use crate::support::{self, call, is_passed, rules};
+
+/// Something that happens in a session.
+#[derive(Debug, Clone)]
+enum Move {
+    Ask(&'static str, Value),
+    /// The result of one of the pending calls comes.
+    Finish(usize, bool, Value),
+}
+
+/// Most calls that are pending at once: the definitions try all orders of their results.
+const PENDING_MAX: usize = 3;
+
+fn tool() -> impl Strategy<Value = &'static str> {
+    prop_oneof![Just("a"), Just("b"), Just("c")]
+}
+
+fn a_move() -> impl Strategy<Value = Move> {
+    let arguments = prop_oneof![
+        Just(json!({})),
+        Just(json!({"k": 1, "n": 5})),
+        Just(json!({"k": 1.0, "n": 50, "v": "x"})),
+        Just(json!({"k": 2, "n": 500, "v": "y"})),
+    ];
+    let outcome = prop_oneof![
+        Just(json!({"ok": true, "v": "x"})),
+        Just(json!({"ok": false, "v": ["y", 7]})),
+        Just(json!("a text")),
+    ];
+    prop_oneof![
+        3 => (tool(), arguments).prop_map(|(tool, arguments)| Move::Ask(tool, arguments)),
+        2 => (0..PENDING_MAX, prop::bool::weighted(0.2), outcome)
+            .prop_map(|(place, is_error, outcome)| Move::Finish(place, is_error, outcome)),
+    ]
+}
+
+fn event_text() -> impl Strategy<Value = String> {
+    let tests = prop_oneof![
+        3 => Just(""),
+        1 => Just(", where: {/n: {above: 50}}"),
+        1 => Just(", where: {/k: 1}"),
+    ];
+    let moment = prop_oneof![
+        3 => Just(("call", "")),
+        3 => Just(("done", "")),
+        1 => Just(("done", ", result: {/ok: true}")),
+        1 => Just(("failed", "")),
+    ];
+    let tool = prop_oneof![3 => tool(), 1 => Just("\"*\"")];
+    (moment, tool, tests)
+        .prop_map(|((moment, outcome), tool, tests)| format!("{moment}: {tool}{tests}{outcome}"))
+}
+
+/// Formulas that a prefix of a session violates for good as soon as it violates them at all.
+const SAFE: [&str; 3] = [
+    "(always (implies call:a (not (eventually (and done:b (next call:c))))))",
+    "(before done:b call:c)",
+    "(at-most 1 done:a)",
+];
+/// Formulas that no prefix violates for good.
+const LIVE: [&str; 2] = ["(always (implies call:a (eventually done:b)))", "(eventually failed:c)"];
+
+fn file() -> impl Strategy<Value = String> {
+    let per = prop_oneof![2 => Just(""), 1 => Just(", per: /k"), 1 => Just(", per: /v")];
+    let pair = prop_oneof![2 => Just("requires"), 1 => Just("followed-by"), 2 => Just("never-after")];
+    let counted = prop_oneof![3 => Just("at-most"), 1 => Just("at-least")];
+    let formula = prop_oneof![Just(SAFE[0]), Just(SAFE[1]), Just(SAFE[2]), Just(LIVE[0]), Just(LIVE[1])];
+    let demand = prop_oneof![
+        4 => (pair, event_text(), event_text()).prop_map(|(name, f, g)| format!("{name}: [{{{f}}}, {{{g}}}]")),
+        1 => event_text().prop_map(|f| format!("never: {{{f}}}")),
+        2 => (counted, 0..3_u32, event_text()).prop_map(|(name, n, f)| format!("{name}: {{{f}, times: {n}}}")),
+        1 => event_text().prop_map(|f| format!("last: {{{f}}}")),
+        1 => (tool(), tool(), prop_oneof![Just("/v"), Just("/v/*")])
+            .prop_map(|(f, g, value)| format!("takes: {{call: {f}, argument: /v, from: {g}, value: {value}}}")),
+        2 => formula.prop_map(|f| format!("formula: '{f}'")),
+    ];
+    let rule = (demand, per).prop_map(|(demand, per)| format!("{demand}{per}"));
+    prop::collection::vec(rule, 1..4).prop_map(|rules| {
+        rules.iter().enumerate().map(|(number, rule)| format!("- {{id: r{number}, {rule}}}\n")).collect()
+    })
+}
+
+fn event(phase: Phase, tool: &str, arguments: &Value, outcome: Option<Value>) -> RecordedEvent {
+    RecordedEvent { phase, tool: tool.to_owned(), arguments: arguments.clone(), outcome }
+}
+
+/// Whether nothing that comes can mend a session any more, by the definitions.
+fn is_broken(demand: &RuleDemand, rule: &planproof_spec::rules::CallRule, session: &[RecordedEvent]) -> bool {
+    let can_be_mended = match demand {
+        RuleDemand::FollowedBy { .. } | RuleDemand::AtLeast(..) | RuleDemand::Last(_) => true,
+        RuleDemand::Formula { source, .. } => LIVE.contains(&source.as_str()),
+        _ => false,
+    };
+    let seen: Vec<SessionEvent<'_>> = session.iter().map(RecordedEvent::as_seen).collect();
+    !can_be_mended && !textbook::is_held(rule, &seen)
+}
+
+/// Whether some of the results, in some order, break a rule after a session.
+fn can_break(
+    rule: &planproof_spec::rules::CallRule,
+    session: &mut Vec<RecordedEvent>,
+    results: &[RecordedEvent],
+) -> bool {
+    (0..results.len()).any(|place| {
+        let mut left = results.to_vec();
+        session.push(left.remove(place));
+        let is_so = is_broken(&rule.demand, rule, session) || can_break(rule, session, &left);
+        session.pop();
+        is_so
+    })
+}
+
+/// The numbers of the rules that reject a call, by the definitions: `docs/guard.md` in code.
+fn rejecting(
+    rules: &RuleSet,
+    history: &[RecordedEvent],
+    pending: &[(u64, RecordedEvent)],
+    asked: &RecordedEvent,
+) -> Vec<usize> {
+    let result = |call: &RecordedEvent| event(Phase::Done, &call.tool, &call.arguments, None);
+    let is_against = |rule: &planproof_spec::rules::CallRule| {
+        let value = |event: &RecordedEvent| {
+            let value = event.arguments.pointer(rule.per.as_ref()?.as_str())?;
+            // `1` and `1.0` are one number.
+            Some(value.as_f64().map_or_else(|| value.to_string(), |number| number.to_string()))
+        };
+        let is_alike = |event: &RecordedEvent| rule.per.is_none() || value(event) == value(asked);
+        let mut session: Vec<RecordedEvent> =
+            history.iter().filter(|event| is_alike(event)).cloned().collect();
+        if is_broken(&rule.demand, rule, &session) {
+            let is_about = |pattern: &EventPattern| {
+                let call = EventPattern { moment: Phase::Call, outcome: Vec::new(), ..pattern.clone() };
+                call.matches(&asked.as_seen())
+            };
+            return rule.patterns().into_iter().any(is_about);
+        }
+        let waiting: Vec<RecordedEvent> =
+            pending.iter().map(|(_, call)| call).filter(|call| is_alike(call)).map(result).collect();
+        let mut results = if can_break(rule, &mut session, &waiting) { Vec::new() } else { waiting };
+        results.push(result(asked));
+        session.push(asked.clone());
+        is_broken(&rule.demand, rule, &session) || can_break(rule, &mut session, &results)
+    };
+    (0..rules.rules().len()).filter(|number| is_against(&rules.rules()[*number])).collect()
+}
+
+/// Lets everything decide on a session. Gives how often a monitor that forgets the oldest pending call is wrong.
+fn compare(text: &str, moves: &[Move]) -> Result<usize, TestCaseError> {
+    let rules = rules(text);
+    let mut session = GuardedSession::new(&rules);
+    let mut monitor = Session::new(&rules);
+    let mut older = support::guard(&rules, GuardMode::Enforce);
+    let mut newer = support::guard(&rules, GuardMode::Enforce);
+    older.from_client(br#"{"jsonrpc":"2.0","id":"hi","method":"initialize","params":{}}"#);
+    older.from_server(br#"{"jsonrpc":"2.0","id":"hi","result":{}}"#);
+    let mut shadow = support::guard(&rules, GuardMode::Shadow);
+    let (mut history, mut pending, mut log) = (Vec::new(), Vec::<(u64, RecordedEvent)>::new(), Vec::new());
+    let mut forgetful_errors = 0;
+    for step in moves {
+        match step {
+            Move::Ask(..) if pending.len() >= PENDING_MAX => {}
+            Move::Ask(tool, arguments) => {
+                let asked = event(Phase::Call, tool, arguments, None);
+                let expected = rejecting(&rules, &history, &pending, &asked);
+                let seen: Vec<SessionEvent<'_>> = pending.iter().map(|(_, call)| call.as_seen()).collect();
+                let objections = monitor.objections(&asked.as_seen(), &seen).unwrap();
+                prop_assert_eq!(&objections, &expected, "the monitor on {} {}", tool, arguments);
+                let forgetful =
+                    monitor.objections(&asked.as_seen(), seen.get(1..).unwrap_or_default()).unwrap();
+                forgetful_errors += usize::from(forgetful != expected);
+
+                let ruling = session.decide(AskedCall { server: None, tool, arguments });
+                let rejected = match &ruling.refusal {
+                    None => Vec::new(),
+                    Some(planproof_guard::Refusal::Rules(numbers)) => numbers.clone(),
+                    other => panic!("{other:?}"),
+                };
+                prop_assert_eq!(&rejected, &expected, "the guard on {} {}", tool, arguments);
+                let line = call(ruling.number, tool, arguments);
+                for guard in [&mut older, &mut newer] {
+                    let heard = guard.from_client(line.as_bytes());
+                    prop_assert_eq!(is_passed(&heard), expected.is_empty(), "the proxy on {}", line);
+                    log.extend(guard.decision_line(&heard, 0));
+                }
+                // What shadow mode notes is what enforcement would reject.
+                let heard = shadow.from_client(line.as_bytes());
+                prop_assert!(is_passed(&heard));
+                prop_assert_eq!(heard.reason.is_none(), expected.is_empty(), "shadow mode on {}", line);
+                if expected.is_empty() {
+                    monitor.observe(&asked.as_seen()).unwrap();
+                    history.push(asked.clone());
+                    pending.push((ruling.number, asked));
+                }
+            }
+            Move::Finish(place, is_error, outcome) => {
+                if pending.is_empty() {
+                    continue;
+                }
+                let (number, made) = pending.remove(place % pending.len());
+                session.finished(number, *is_error, outcome);
+                let phase = if *is_error { Phase::Failed } else { Phase::Done };
+                let done = event(phase, &made.tool, &made.arguments, Some(outcome.clone()));
+                monitor.observe(&done.as_seen()).unwrap();
+                history.push(done);
+                let text = outcome.as_str().map_or_else(|| outcome.to_string(), str::to_owned);
+                let line = support::result(number, *is_error, &text);
+                for guard in [&mut older, &mut newer] {
+                    log.extend(guard.from_server(line.as_bytes()));
+                }
+                shadow.from_server(line.as_bytes());
+            }
+        }
+    }
+    // Both proxies have written the same lines.
+    prop_assert_eq!(log.len() % 2, 0);
+    let lines: Vec<LoggedLine> = log.iter().step_by(2).map(|line| LoggedLine::read(line).unwrap()).collect();
+    for again in replay(&rules, lines.iter().cloned()) {
+        prop_assert!(!again.is_changed(), "the log taken again: {:?}", again);
+    }
+    prop_assert_eq!(held(&rules, &lines), session.verdicts(), "the log held against the rules");
+    prop_assert_eq!(older.unsatisfied().len(), session.unsatisfied().len());
+    Ok(forgetful_errors)
+}
+
+/// The verdicts on what a log says has happened.
+fn held(rules: &Arc<RuleSet>, lines: &[LoggedLine]) -> Vec<RuleVerdict> {
+    let happened = planproof_guard::happened(lines.iter());
+    rules.hold(&happened).unwrap().into_iter().map(|end| end.verdict).collect()
+}
+
+#[test]
+fn one_decision_everywhere_and_a_forgetful_monitor_is_caught() {
+    let cases = if cfg!(debug_assertions) { 600 } else { 20_000 };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[34; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::with_cases(cases), rng);
+    let forgetful_errors = std::cell::Cell::new(0);
+    let session = (file(), prop::collection::vec(a_move(), 0..16));
+    let compared = runner.run(&session, |(text, moves)| {
+        let errors = compare(&text, &moves).map_err(|error| match error {
+            TestCaseError::Fail(reason) => TestCaseError::fail(format!("{reason}\n{text}")),
+            other => other,
+        })?;
+        forgetful_errors.set(forgetful_errors.get() + errors);
+        Ok(())
+    });
+    compared.unwrap_or_else(|error| panic!("{error}"));
+    let found = forgetful_errors.get();
+    assert!(
+        found > cases as usize / 100,
+        "a monitor that forgets a pending call was caught {found} times only"
+    );
+}

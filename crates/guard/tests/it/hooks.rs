@@ -1,0 +1,104 @@
+//! Events of coding agents, each taken by a process of its own.
+
+use planproof_guard::{DecisionLog, GuardMode, HookAnswer, HookPayload, HookSession, LoggedLine};
+use planproof_trace::Secrets;
+use serde_json::{Value, json};
+
+use crate::support::rules;
+
+const RULES: &str = "- {id: tests-first, requires: {call: Bash, where: {/command: {matches: 'git push.*'}}, done: mark}}\n\
+                     - {id: once, at-most: {call: refund, times: 1}}\n\
+                     - {id: tell, followed-by: {done: refund, call: mail}}\n";
+
+/// A session of which nothing is kept but its log.
+struct Sessions {
+    lines: Vec<String>,
+    mode: GuardMode,
+}
+
+impl Sessions {
+    fn take(&mut self, payload: &Value) -> HookAnswer {
+        let rules = rules(RULES);
+        let payload = HookPayload::read(payload.to_string().as_bytes()).unwrap();
+        let log = DecisionLog::new(payload.session, "codex", self.mode, "sha256:00", Secrets::none());
+        let lines = self.lines.iter().map(|line| LoggedLine::read(line).unwrap());
+        let mut session = HookSession::resume(&rules, lines);
+        let answer = session.take(&payload.event, self.mode, &log, 1);
+        self.lines.extend(answer.line.clone());
+        answer
+    }
+
+    fn before(&mut self, id: &str, tool: &str, input: &Value) -> bool {
+        let answer = self
+            .take(&json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": tool,
+            "tool_input": input, "tool_use_id": id, "transcript_path": null, "cwd": "/"}));
+        let denied = answer.answer.map(|answer| serde_json::from_str::<Value>(&answer).unwrap());
+        if let Some(denied) = &denied {
+            let output = &denied["hookSpecificOutput"];
+            assert_eq!(
+                (&output["hookEventName"], &output["permissionDecision"]),
+                (&json!("PreToolUse"), &json!("deny"))
+            );
+            assert_eq!(output["permissionDecisionReason"].as_str(), answer.reason.as_deref());
+        }
+        denied.is_none()
+    }
+
+    fn after(&mut self, id: &str, tool: &str, input: &Value) {
+        self.take(&json!({"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": tool,
+            "tool_input": input, "tool_use_id": id, "tool_response": "{\"ok\": true}"}));
+    }
+}
+
+#[test]
+fn a_session_is_held_over_many_processes() {
+    let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Enforce };
+    let push = json!({"command": "git push origin"});
+    assert!(session.before("1", "Bash", &json!({"command": "ls"})));
+    assert!(!session.before("2", "Bash", &push));
+    assert!(session.before("3", "mcp__shop__mark", &json!({})));
+    assert!(!session.before("4", "Bash", &push), "the result has not come");
+    session.after("3", "mcp__shop__mark", &json!({}));
+    assert!(session.before("5", "Bash", &push));
+    // Reported twice, as where two hooks are registered: it counts once, with and without a name.
+    assert!(session.before("6", "refund", &json!({})));
+    assert!(session.before("6", "refund", &json!({})));
+    assert!(!session.before("7", "refund", &json!({})));
+    assert!(!session.before("6", "refund", &json!({"other": 1})), "another call of the same name");
+    session.after("6", "refund", &json!({}));
+    let stop =
+        |is_again: bool| json!({"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": is_again});
+    let kept = session.take(&stop(false));
+    assert!(kept.answer.unwrap().contains("\"decision\":\"block\""));
+    // An agent that is always kept from ending never does.
+    assert_eq!(session.take(&stop(true)).answer, None);
+    assert!(session.before("8", "mail", &json!({})));
+    assert_eq!(session.take(&stop(false)), HookAnswer::default());
+    assert!(!session.before("9", "other", &json!({"n": 9_007_199_254_740_993_u64})));
+}
+
+#[test]
+fn shadow_mode_only_notes() {
+    let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Shadow };
+    assert!(session.before("1", "Bash", &json!({"command": "git push"})));
+    assert!(session.lines[0].contains("\"noted\"") && session.lines[0].contains("tests-first"));
+}
+
+#[test]
+fn payloads_of_others_are_errors() {
+    for (payload, fault) in [
+        ("", "not valid JSON"),
+        ("[]", "no `hook_event_name`"),
+        ("{\"hook_event_name\":\"PreToolUse\"}", "no `session_id`"),
+        ("{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\"}", "no `tool_name`"),
+        (
+            "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\",\"tool_name\":\"a\",\"tool_input\":7}",
+            "not an object",
+        ),
+        ("{\"session_id\":\"s\",\"session_id\":\"t\"}", "stands twice"),
+    ] {
+        let error = HookPayload::read(payload.as_bytes()).unwrap_err();
+        assert!(error.contains(fault), "{payload}: {error}");
+    }
+    assert!(HookPayload::read(b"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s\"}\n").is_ok());
+}

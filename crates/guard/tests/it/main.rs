@@ -1,0 +1,10 @@
+//! Tests of decisions, logs and messages.
+
+#![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
+
+mod agreement;
+mod decisions;
+mod hooks;
+mod logs;
+mod messages;
+mod support;
