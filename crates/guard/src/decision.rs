@@ -168,8 +168,8 @@ impl GuardedSession {
         }
     }
 
-    /// Takes a call of an earlier part of the session, with the number that it had there. It counts as made, whatever the
-    /// rules say; without a call, only the number is taken.
+    /// Takes a call of an earlier part of the session, with the number that it had there. It counts as made, whatever
+    /// the rules say; without a call, only the number is taken.
     pub fn recall(&mut self, number: u64, made: Option<AskedCall<'_>>) {
         self.calls = self.calls.max(number);
         let Some(call) = made else { return };

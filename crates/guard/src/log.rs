@@ -72,6 +72,7 @@ pub enum LoggedLine {
         /// The digest of the rules; empty if they could not be read.
         digest: String,
         /// How long the decision took.
+        #[serde(deserialize_with = "planproof_trace::bounded::count")]
         microseconds: u64,
     },
     /// A result, written before it is passed on.
@@ -81,6 +82,7 @@ pub enum LoggedLine {
         /// The session.
         session: String,
         /// The number of the call.
+        #[serde(deserialize_with = "planproof_trace::bounded::count")]
         number: u64,
         /// Whether it is an error.
         is_error: bool,
@@ -105,6 +107,7 @@ pub enum LoggedLine {
 #[serde(deny_unknown_fields)]
 pub struct LoggedCall {
     /// Its number in the session, from 1.
+    #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub number: u64,
     /// The caller's name for it, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

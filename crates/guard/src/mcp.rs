@@ -1,7 +1,7 @@
 //! A guard between an MCP client and a server, message by message.
 //!
-//! Messages are lines of JSON. All but calls of tools pass as they are, whatever they mean, except those that client and
-//! server could understand differently. Nothing is written anew: a line is passed on as it came, or not at all.
+//! Messages are lines of JSON. All but calls of tools pass as they are, whatever they mean, except those that client
+//! and server could understand differently. Nothing is written anew: a line is passed on as it came, or not at all.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -40,7 +40,7 @@ impl Scenarios {
     /// [`RULE_SEARCH_MAX`](planproof_spec::limits::RULE_SEARCH_MAX) sessions.
     ///
     /// # Errors
-    /// The file is no file of scenarios.
+    /// The file is not a file of scenarios.
     pub fn review(&self, data: Data<'_>) -> Result<Vec<CaseReview>, CaseError> {
         let cases = file::read_all(data, self.read_file.as_ref())?;
         Ok(cases.into_iter().map(review::review).collect())

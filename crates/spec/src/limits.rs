@@ -44,7 +44,8 @@ pub const RULE_EVENTS_MAX: usize = 8;
 pub const RULE_INSTANCES_MAX: usize = 100_000;
 /// Values that a session remembers for an argument that has to come from an earlier result.
 pub const RULE_VALUES_MAX: usize = 100_000;
-/// Positions looked at, for one rule, to find what the results of pending calls can lead to. Beyond, the call is rejected.
+/// Positions looked at, for one rule, to find what the results of pending calls can lead to. Beyond, the call is
+/// rejected.
 pub const RULE_FORESIGHT_MAX: usize = 10_000;
 /// Sessions looked at in a search for one that violates a rule.
 pub const RULE_SEARCH_MAX: usize = 5_000;

@@ -155,7 +155,7 @@ impl Calls {
         });
     }
 
-    /// A result for a call that was never made is no event of the session. Of several calls with one id, or without
+    /// A result for a call that was never made is not an event of the session. Of several calls with one id, or without
     /// any, the first that is open has it: results come in the order of the calls. A result that names its tool is one
     /// of that tool, if there is such a call.
     fn outcome(&mut self, id: &str, tool: Option<&str>, is_error: bool, outcome: Value) {

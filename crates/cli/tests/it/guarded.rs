@@ -258,7 +258,7 @@ fn what_reached_the_server_is_in_the_log_even_if_the_guard_is_killed() {
             .map(|line| line["call"]["arguments"]["id"].clone())
             .collect();
         let reached = read(&place, "reached.jsonl");
-        // The last line may have reached the server in part, which is no call.
+        // The last line may have reached the server in part, which is not a call.
         let reached = reached.rsplit_once('\n').map_or("", |(whole, _)| whole);
         let reached: Vec<Value> =
             json_lines(reached).iter().map(|message| message["params"]["arguments"]["id"].clone()).collect();

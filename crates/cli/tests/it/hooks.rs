@@ -47,7 +47,7 @@ fn a_coding_agent_is_held_to_rules_over_its_session() {
             ""
         );
         assert_eq!(denied(hook(&place, agent, "--enforce", &before("Bash", &push, "3"))), None);
-        // One log for the session, whose name is no path.
+        // One log for the session, whose name is not a path.
         let files: Vec<_> =
             std::fs::read_dir(place.path("guard")).unwrap().map(|it| it.unwrap().path()).collect();
         assert_eq!(files.len(), 1);

@@ -275,7 +275,7 @@ fn files(tried: &mut Tried, place: &Place) {
     );
     tried.run(place, &["bench", "scenario", "command:echo nothing", "--data", "cases.yaml"]);
     tried.run(place, &["scenario", "check", "cases.yaml"]).code(0);
-    // What cannot be satisfied, and what is no file of scenarios.
+    // What cannot be satisfied, and what is not a file of scenarios.
     let never = format!("{{id: {text}, why: {text}, never: {{call: a}}, words: {text}}}");
     let case = format!("{{id: {text}, query: {text}, expect: [{{do: [a], words: {text}}}, {never}]}}");
     let head = "schema: planproof/scenario/v1\ntools: [{name: a}]";

@@ -18,7 +18,8 @@ impl Session {
     /// - the call violates it for good; or
     /// - results can, whatever they say: that of the call and any of those pending, in any order. Where those pending
     ///   can do so alone, only the result of the call counts, because the call makes nothing worse; or
-    /// - results have violated it already, for the value of `per` that the call belongs to, and it speaks of such calls.
+    /// - results have violated it already, for the value of `per` that the call belongs to, and it speaks of such
+    ///   calls.
     ///
     /// Takes time in the number of rules times that of pending calls.
     ///

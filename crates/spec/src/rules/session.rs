@@ -75,8 +75,8 @@ pub(super) struct State {
     pub(super) common: Instance,
     /// By the text of the value.
     pub(super) by_value: HashMap<String, Instance>,
-    /// Whether the rule is violated for any value, which is never mended. The other values are followed further, because
-    /// a guard decides on each.
+    /// Whether the rule is violated for any value, which is never mended. The other values are followed further,
+    /// because a guard decides on each.
     is_violated: bool,
 }
 
