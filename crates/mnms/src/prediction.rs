@@ -251,8 +251,8 @@ mod tests {
 
     #[test]
     fn a_program_breaks_of_itself_or_of_a_value() {
-        let none = parse("@0 query \"q\"").expect("events");
-        let some = parse("@0 query \"q\"\n@1 call count {} #1\n@2 ok #1 \"{}\"").expect("events");
+        let none = parse("query \"q\"").expect("events");
+        let some = parse("query \"q\" | call count {} | ok \"{}\"").expect("events");
         let program = "a['text'], b[\"label\"], {'up': 1}[c]";
         // How it ended, and whether that counts before and after the first result.
         let table = [
