@@ -271,10 +271,7 @@ fn push_case(text: &mut String, number: usize, session: &GoodSession, is_expecte
     let proposals = proposals_of(session, query);
     let _ = writeln!(text, "    expect:");
     if !is_expected {
-        let _ = writeln!(
-            text,
-            "      # What the session did. Take out of the comment what every right agent must do."
-        );
+        let _ = writeln!(text, "      # What the session did. Uncomment what every right agent must do.");
     }
     for proposal in proposals {
         let _ = writeln!(text, "      {}- {}", if is_expected { "" } else { "# " }, flow(&proposal));

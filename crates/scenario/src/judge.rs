@@ -1,6 +1,6 @@
 //! From the events of a run to a verdict, and the verdict in words.
 
-use planproof_spec::rules::{CallRule, Phase, RuleDemand, RuleEnd, session_of};
+use planproof_spec::rules::{CallRule, Phase, RecordedEvent, RuleDemand, RuleEnd, session_of};
 use planproof_suite::runs::{Ended, call_notes, on_one_line, shortened};
 use planproof_suite::{
     Check, CheckState, Class, ClassInfo, Content, EventNote, Explanation, Fact, FlagInfo, Mark, Scored,
@@ -42,12 +42,15 @@ pub(crate) static CLASSES: [ClassInfo; 9] = [
         rank: 6,
     },
     ClassInfo {
-        name: "missing_call",
+        name: MISSING_CALL,
         meaning: "A call that was due had not been made, or had no result, when the run ended.",
         rank: 7,
     },
     ClassInfo { name: "rule_violated", meaning: "A formula does not hold.", rank: 8 },
 ];
+
+/// The class of a run in which a call is missing.
+const MISSING_CALL: &str = "missing_call";
 
 /// The flags, in the order in which they are shown.
 pub(crate) static FLAGS: [FlagInfo; 1] = [FlagInfo {
@@ -104,16 +107,27 @@ pub struct MadeCall {
     pub is_error: bool,
 }
 
+/// The class of a session that violates a rule. A last call that was never made is missing, and not in the wrong place.
+fn class_in(rule: &CallRule, session: &[RecordedEvent]) -> &'static str {
+    match &rule.demand {
+        RuleDemand::Last(last) if !session.iter().any(|event| last.matches(&event.as_seen())) => MISSING_CALL,
+        _ => class_of(rule),
+    }
+}
+
 /// The class of a run that violates a rule.
 fn class_of(rule: &CallRule) -> &'static str {
     match rule.demand {
         RuleDemand::Never(_) | RuleDemand::AtMost(..) => "forbidden_call",
         RuleDemand::Requires { .. } | RuleDemand::NeverAfter { .. } | RuleDemand::Last(_) => "order_error",
         RuleDemand::Takes { .. } => "wrong_value",
-        RuleDemand::AtLeast(..) | RuleDemand::FollowedBy { .. } => "missing_call",
+        RuleDemand::AtLeast(..) | RuleDemand::FollowedBy { .. } => MISSING_CALL,
         RuleDemand::Formula { .. } => "rule_violated",
     }
 }
+
+/// Most violated demands that a finding names.
+const VIOLATED_SHOWN_MAX: usize = 5;
 
 /// The id of what `only` demands.
 pub(crate) const ONLY: &str = "only";
@@ -127,7 +141,8 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
     let rules = case.rules.rules().iter().zip(&outcomes);
     let mut rules: Vec<(&'static str, RuleOutcome)> = rules
         .map(|(rule, RuleEnd { verdict, call })| {
-            (class_of(rule), RuleOutcome { id: rule.id.clone(), held: verdict.is_held_at_end(), call: *call })
+            let held = verdict.is_held_at_end();
+            (class_in(rule, &session), RuleOutcome { id: rule.id.clone(), held, call: *call })
         })
         .collect();
     if let Some(only) = &case.line.only {
@@ -217,6 +232,15 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
         SequenceStep { text: format!("{} {}{error}", call.tool, call.arguments), when: None, is_wrong }
     });
     let mut facts = vec![Fact { label: "called", content: Content::Steps(steps.collect()) }];
+    let violated = checks.iter().filter(|check: &&Check| check.state == CheckState::Violated);
+    facts.extend(violated.take(VIOLATED_SHOWN_MAX).map(|check| match check.sources.first() {
+        Some(words) => Fact::text("violated", format!("{} ({}: \"{words}\")", check.demand, check.id)),
+        None => Fact::text("violated", format!("{} ({})", check.demand, check.id)),
+    }));
+    let wrong = detail.first_wrong_call.and_then(|number| Some((number, detail.calls.get(number - 1)?)));
+    facts.extend(wrong.map(|(number, call)| {
+        Fact::text("first wrong call", format!("#{number} {} {}", call.tool, call.arguments))
+    }));
     if let Some(right) = case.right().session().filter(|_| !detail.passed) {
         let steps = right.iter().map(|call| SequenceStep {
             text: format!("{} {}", call.tool, call.arguments),
@@ -269,7 +293,10 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
     let of_class = detail.rules.iter().filter(|outcome| !outcome.held).filter_map(|outcome| {
         let rule = case.rules.rules().iter().find(|rule| rule.id == outcome.id);
         let given = rule.map_or("forbidden_call", class_of);
-        (given == class).then_some((outcome, rule))
+        // A last call in the wrong place would have given its class, which comes first.
+        let is_missing_last =
+            class == MISSING_CALL && rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::Last(_)));
+        (given == class || is_missing_last).then_some((outcome, rule))
     });
     let is_said = |id: &str| {
         let said = case.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);

@@ -49,7 +49,7 @@ pub(crate) enum ScenarioCommand {
     /// Make cases of recorded sessions that went well.
     ///
     /// Each has the query of the session, its tools, and a world that gives its results. What the session did is
-    /// proposed in comments: take out of them what every right agent must do.
+    /// proposed in comments: uncomment what every right agent must do.
     #[command(after_help = "Examples:\n  \
                   planproof scenario from-trace conversations.jsonl --out cases.yaml\n  \
                   planproof scenario from-trace conversations.jsonl --accept")]

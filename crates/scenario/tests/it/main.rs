@@ -90,12 +90,14 @@ fn each_failure_has_its_class_and_its_words() {
     let refund = ("refund", json!({"order_id": 17}));
     let email = ("send_email", json!({"customer_id": "c-81", "text": "It is on its way."}));
     let other = ("send_email", json!({"customer_id": "c-1", "text": "It is on its way."}));
-    let runs: [(usize, &str, Calls); 7] = [
+    let runs: [(usize, &str, Calls); 8] = [
         (0, "passed", vec![customer.clone(), order.clone(), refund.clone(), email.clone()]),
         (0, "order_error", vec![customer.clone(), refund.clone(), order.clone(), email.clone()]),
         (0, "order_error", vec![customer.clone(), email.clone(), order.clone(), refund.clone()]),
         (0, "wrong_value", vec![customer.clone(), order.clone(), refund.clone(), other]),
         (0, "missing_call", vec![customer.clone(), order.clone(), email.clone()]),
+        // The last call is missing, and not in the wrong place.
+        (0, "missing_call", vec![customer.clone(), order.clone(), refund.clone()]),
         (
             1,
             "forbidden_call",
