@@ -13,6 +13,10 @@ pub const PENDING_CALLS_MAX: usize = 1024;
 /// Most bytes of names and arguments of calls whose results have not come, as JSON. Further calls are rejected.
 pub const PENDING_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Why nothing is approved after an answer that could not be read.
+pub(crate) const UNREAD: &str =
+    "an answer of the server could not be read, so it is not known what has been done; begin a new session";
+
 /// A call that somebody wants to make.
 #[derive(Debug, Clone, Copy)]
 pub struct AskedCall<'a> {
@@ -66,6 +70,8 @@ pub enum Refusal {
     Rules(Vec<usize>),
     /// A rule cannot remember what it has to, so it is not known whether it would be violated.
     TooManyValues(TooManyValues),
+    /// The answer to a call could not be read, so it is not known what has been done.
+    UnknownResult,
     /// Too many calls, or too large ones, are pending.
     TooManyPending {
         /// How many there may be.
@@ -89,6 +95,8 @@ pub struct GuardedSession {
     calls: u64,
     /// A result could not be remembered: nothing is known any more, and nothing approved.
     lost: Option<TooManyValues>,
+    /// The answer to a call could not be read: likewise.
+    has_unknown_result: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -116,6 +124,7 @@ impl GuardedSession {
             pending_bytes: 0,
             calls: 0,
             lost: None,
+            has_unknown_result: false,
         }
     }
 
@@ -152,6 +161,9 @@ impl GuardedSession {
     fn refusal(&self, call: &SessionEvent<'_>, bytes: usize) -> Option<Refusal> {
         if let Some(error) = &self.lost {
             return Some(Refusal::TooManyValues(error.clone()));
+        }
+        if self.has_unknown_result {
+            return Some(Refusal::UnknownResult);
         }
         let pending: Vec<SessionEvent<'_>> =
             self.pending.values().map(|pending| pending.event(Phase::Call)).collect();
@@ -205,6 +217,11 @@ impl GuardedSession {
         true
     }
 
+    /// An answer has come that cannot be read. Whoever asked may understand it, so nothing is approved from then on.
+    pub fn unread(&mut self) {
+        self.has_unknown_result = true;
+    }
+
     /// The result of this call will never come, and did not happen. Gives whether the call was pending.
     pub fn abandoned(&mut self, number: u64) -> bool {
         self.forget(number).is_some()
@@ -237,6 +254,7 @@ impl GuardedSession {
         let numbers = match refusal {
             Refusal::Rules(numbers) => numbers,
             Refusal::TooManyValues(error) => return format!("The call is denied: {error}."),
+            Refusal::UnknownResult => return format!("The call is denied: {UNREAD}."),
             Refusal::TooManyPending { limit, what } => {
                 return format!(
                     "The call is denied: results of more than {limit} {what} have not come. Wait for some of them."

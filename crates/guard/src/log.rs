@@ -138,6 +138,8 @@ pub struct LoggedRule {
 pub struct LogFault {
     /// What is wrong with it, in a sentence without a full stop.
     pub what: String,
+    /// The line ends too early, as after a kill or on a full disk.
+    pub is_cut: bool,
 }
 
 impl fmt::Display for LogFault {
@@ -154,18 +156,25 @@ impl LoggedLine {
     /// # Errors
     /// It is not a line of decision v1.
     pub fn read(line: &str) -> Result<Self, LogFault> {
-        let value: Value = serde_json::from_str(line)
-            .map_err(|error| LogFault { what: format!("not a whole line of a log of decisions: {error}") })?;
+        let value: Value = serde_json::from_str(line).map_err(|error| LogFault {
+            what: format!("not a whole line of a log of decisions: {error}"),
+            is_cut: error.is_eof(),
+        })?;
         match value.get("schema").and_then(Value::as_str) {
             Some(SCHEMA) => {}
             Some(other) => {
                 let what = format!("the line is of the version `{other}`, and only `{SCHEMA}` is known");
-                return Err(LogFault { what });
+                return Err(LogFault { what, is_cut: false });
             }
-            None => return Err(LogFault { what: format!("the line has no `\"schema\": \"{SCHEMA}\"`") }),
+            None => {
+                let what = format!("the line has no `\"schema\": \"{SCHEMA}\"`");
+                return Err(LogFault { what, is_cut: false });
+            }
         }
-        serde_json::from_value(value)
-            .map_err(|error| LogFault { what: format!("the line is not one of {SCHEMA}: {error}") })
+        serde_json::from_value(value).map_err(|error| LogFault {
+            what: format!("the line is not one of {SCHEMA}: {error}"),
+            is_cut: false,
+        })
     }
 
     /// The id of its session.

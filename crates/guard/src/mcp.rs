@@ -10,8 +10,7 @@ use planproof_spec::rules::{RuleSet, outcome_of};
 use planproof_trace::json;
 use serde_json::Value;
 
-use crate::decision::CarriedCall;
-use crate::decision::{AskedCall, GuardedSession, Refusal, Ruling};
+use crate::decision::{AskedCall, CarriedCall, GuardedSession, Refusal, Ruling, UNREAD};
 use crate::log::{DecisionLog, GuardAction, GuardMode};
 use crate::{answers, strict};
 
@@ -434,8 +433,23 @@ impl McpGuard {
                 messages.into_iter().filter_map(|message| self.answered(message)).collect()
             }
             Ok(message) => self.answered(message).into_iter().collect(),
+            // Lines that cannot be messages are output of the server's that every client skips.
+            Err(_) if may_be_message(line) => self.unread().into_iter().collect(),
             Err(_) => Vec::new(),
         }
+    }
+
+    /// Takes note of an answer that cannot be read, as of a line that is longer than [`LINE_BYTES_MAX`]. The client may
+    /// understand it, so no further call is approved. Gives the line of the log about it; `None` if no call is pending.
+    pub fn unread(&mut self) -> Option<String> {
+        let is_call = |awaited: &Awaited| matches!(awaited, Awaited::Call(..) | Awaited::Task(_));
+        if self.tasks.is_empty() && !self.outstanding.values().any(is_call) {
+            return None;
+        }
+        let session = self.session.as_mut().ok()?;
+        session.unread();
+        let rules = Arc::clone(session.rules());
+        Some(self.log.decision(None, Some(&rules), GuardAction::Noted, Some(UNREAD), 0))
     }
 
     fn answered(&mut self, mut message: Value) -> Option<String> {
@@ -445,7 +459,8 @@ impl McpGuard {
             let id = task.get("taskId")?.as_str()?.to_owned();
             return self.task_ended(&id, task);
         }
-        let awaited = self.outstanding.remove(&text_of(message.get("id")?))?;
+        let id = message.get("id")?.clone();
+        let awaited = self.outstanding.remove(&text_of(&id))?;
         let error = message.get_mut("error").map(Value::take);
         let result = message.get_mut("result").map(Value::take);
         match awaited {
@@ -460,9 +475,20 @@ impl McpGuard {
             }
             Awaited::Task(id) => self.task_ended(&id, result?),
             Awaited::Call(number, asked) => match (error, result) {
-                (Some(error), _) => Some(self.finished(number, true, &message_of(&error))),
-                (None, Some(result)) => self.called(number, asked, &result),
-                (None, None) => None,
+                (Some(error @ Value::Object(_)), None) => {
+                    Some(self.finished(number, true, &message_of(&error)))
+                }
+                // Clients take an error that is not one for none.
+                (None | Some(Value::Null | Value::Number(_)), Some(result)) => {
+                    self.called(number, asked, &result)
+                }
+                // Clients differ in what they make of both, or of neither.
+                _ => {
+                    self.outstanding.insert(text_of(&id), Awaited::Call(number, asked));
+                    let line = self.unread();
+                    self.outstanding.remove(&text_of(&id));
+                    line
+                }
             },
         }
     }
@@ -542,6 +568,12 @@ fn is_usable(id: &Value) -> bool {
         Value::Number(number) => !number.is_f64() && !strict::has_inexact_integer(id),
         _ => false,
     }
+}
+
+/// Whether some client may take a line for a message.
+fn may_be_message(line: &[u8]) -> bool {
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    matches!(line.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
 /// The text of an id. That of `7` and of `"7"` is one, because servers mix them up.

@@ -357,3 +357,42 @@ fn requests_without_answers_are_limited() {
     let refused = answer(&guard.too_long());
     assert!(refused["error"]["message"].as_str().unwrap().contains(&LINE_BYTES_MAX.to_string()));
 }
+
+/// What a client understands and the guard does not has happened all the same, so nothing is approved afterwards.
+#[test]
+fn an_answer_that_cannot_be_read_ends_all_approval() {
+    let rules = rules("- {id: closed, never-after: {call: reply, done: close}}\n");
+    let deep = format!("{}{}", "[".repeat(150), "]".repeat(150));
+    let closed = |answer: &str| {
+        let mut guard = guard(&rules, GuardMode::Enforce);
+        assert!(is_passed(&guard.from_client(call(1, "close", &json!({})).as_bytes())));
+        let logged = guard.from_server(answer.as_bytes()).len();
+        let next = guard.from_client(call(2, "reply", &json!({})).as_bytes());
+        let reason = next.reason.clone().unwrap_or_default();
+        (logged, is_passed(&next), reason.contains("could not be read"))
+    };
+    for answer in [
+        r#"{"id":1,"result":{"content":[],"share":NaN}}"#.to_owned(),
+        r#"{"id":1,"result":{"content":[],"share":1e999}}"#.to_owned(),
+        format!(r#"{{"id":1,"result":{{"content":[],"more":{deep}}}}}"#),
+        r#"  {"id":1,"result":"#.to_owned(),
+        r#"{"id":1,"error":{"code":1,"message":"no"},"result":{"content":[]}}"#.to_owned(),
+        r#"{"id":1}"#.to_owned(),
+    ] {
+        assert_eq!(closed(&answer), (1, false, true), "{answer}");
+    }
+    // An error that is not one, beside a result, is the result; an error alone is an error; output is nothing.
+    for error in ["null", "0"] {
+        let answer = format!(r#"{{"id":1,"error":{error},"result":{{"content":[]}}}}"#);
+        assert_eq!(closed(&answer), (1, false, false), "{answer}");
+    }
+    assert_eq!(closed(r#"{"id":1,"error":{"code":1,"message":"no"}}"#), (1, true, false));
+    // The ticket is not closed yet.
+    assert_eq!(closed("INFO closing 1 ticket"), (0, true, false));
+    // The same for a line that is too long to be read; without a pending call, nobody waits for an answer.
+    let mut guard = guard(&rules, GuardMode::Enforce);
+    assert_eq!(guard.unread(), None);
+    assert!(is_passed(&guard.from_client(call(1, "look", &json!({})).as_bytes())));
+    assert!(guard.unread().is_some());
+    assert!(!is_passed(&guard.from_client(call(2, "look", &json!({})).as_bytes())));
+}

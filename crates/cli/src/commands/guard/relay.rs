@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -43,10 +43,10 @@ impl LogFile {
     /// # Errors
     /// It cannot be opened.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let file = OpenOptions::new().append(true).create(true).open(path);
-        let file =
-            file.map_err(|error| Failure::usage(format!("cannot write --log {}: {error}", path.display())))?;
-        Ok(Self { path: path.to_owned(), file, is_torn: false })
+        let cannot = |error| Failure::usage(format!("cannot write --log {}: {error}", path.display()));
+        let file = OpenOptions::new().append(true).create(true).open(path).map_err(cannot)?;
+        let is_torn = ends_within_a_line(path).map_err(cannot)?;
+        Ok(Self { path: path.to_owned(), file, is_torn })
     }
 
     /// Appends a line. When this returns, the operating system has it, and has it even if we are killed.
@@ -58,6 +58,22 @@ impl LogFile {
             format!("the log {} of the guard cannot be written: {error}", self.path.display())
         })
     }
+}
+
+/// Whether the last line of a file has no end, as after a full disk: what is appended would belong to it.
+fn ends_within_a_line(path: &Path) -> std::io::Result<bool> {
+    // A device has no last line.
+    if !std::fs::metadata(path)?.is_file() {
+        return Ok(false);
+    }
+    let mut file = File::open(path)?;
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
 }
 
 /// Why a session ended.
@@ -223,7 +239,13 @@ impl<'a> Relay<'a> {
         loop {
             let (bytes, is_whole) = match lines.next().await {
                 Line::End => return End::Server,
-                Line::Piece(piece) => (piece.to_vec(), false),
+                Line::Piece(piece) => {
+                    if out.is_none() {
+                        let unread: Vec<String> = self.guard.borrow_mut().unread().into_iter().collect();
+                        self.log_results(&unread);
+                    }
+                    (piece.to_vec(), false)
+                }
                 Line::Whole(line) => {
                     // Before the client can build on them.
                     let results =

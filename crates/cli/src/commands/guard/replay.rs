@@ -68,19 +68,17 @@ pub(super) fn run(log: &Path, rules: &Path, global: &Global) -> Result<ExitCode,
     Ok(if changed == 0 { ExitCode::Passed } else { ExitCode::Failed })
 }
 
-/// The lines of a log of decisions. A last line that is cut off, as of a guard that was killed, is left out and named.
+/// The lines of a log of decisions. Lines that are cut off, as of a guard that was killed or had a full disk, are left
+/// out and named.
 ///
 /// # Errors
 /// Another line is not of the format.
 pub(in crate::commands) fn read(text: &str, name: &str) -> Result<Vec<LoggedLine>, Failure> {
     let mut lines = Vec::new();
-    let mut numbered = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
-    while let Some((number, line)) = numbered.next() {
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match LoggedLine::read(line) {
             Ok(line) => lines.push(line),
-            Err(fault) if numbered.peek().is_none() && !text.ends_with('\n') => {
-                tell!("warning: {name}:{}: the last line is left out: {fault}", number + 1);
-            }
+            Err(fault) if fault.is_cut => tell!("warning: {name}:{}: left out: {fault}", number + 1),
             Err(fault) => return Err(Failure::usage(format!("{name}:{}: {fault}", number + 1))),
         }
     }
