@@ -9,8 +9,9 @@ use planproof_suite::{
 };
 use planproof_synth::file::{VerdictFileError, read_verdict, write_case, write_verdict};
 use planproof_synth::{CaseTool, Flag, JudgeOptions, Naming, OneLook, PlanningCase, Rule, judge};
-use planproof_tools::SchemaCache;
+use planproof_tools::{FaultyTools, SchemaCache};
 use planproof_trace::Event;
+use planproof_trace::faults::{FaultShares, TRANSIENTS_IN_ROW_MAX, ToolFaults};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -28,6 +29,9 @@ pub const CONFLICT_IS_ALL: u32 = 2;
 
 /// The bit of [`Card::marks`] of cases in which one tool takes the output of another.
 pub const HAS_FLOWS: u32 = 4;
+
+/// The bit of [`Card::marks`] of cases whose tools fail.
+pub(crate) const HAS_FAULTS: u32 = 8;
 
 /// A case of the suite of orders.
 #[derive(Debug)]
@@ -91,6 +95,9 @@ fn card_of(case: &PlanningCase) -> Card {
     // A product of floats, because 64! does not fit into a `u128`.
     let orders: f64 = (1..=case.actions.len()).map(|n| n as f64).product();
     let chance = case.difficulty.correct_plans.map(|correct| correct as f64 / orders);
+    // Nobody knows how an agent fares that does not read what failed.
+    let baselines = std::iter::once(chance).chain(one_look);
+    let baselines = baselines.map(|baseline| baseline.filter(|_| case.faults.is_none())).collect();
     let [size, constraints, bytes] =
         [case.actions.len(), case.difficulty.constraints, case.paragraph.len()].map(saturated);
     Card {
@@ -98,12 +105,19 @@ fn card_of(case: &PlanningCase) -> Card {
         label: case.topic.clone(),
         size,
         detail_sizes: [constraints, bytes],
-        baselines: std::iter::once(chance).chain(one_look).collect(),
+        baselines,
         apart: (!case.is_feasible()).then(|| "infeasible".to_owned()),
         marks: if case.offers_report() { OFFERS_REPORT } else { 0 }
             | if is_all { CONFLICT_IS_ALL } else { 0 }
-            | if has_flows { HAS_FLOWS } else { 0 },
+            | if has_flows { HAS_FLOWS } else { 0 }
+            | if case.faults.is_some() { HAS_FAULTS } else { 0 },
     }
+}
+
+/// That the tool that reports a conflict never fails, if there is one.
+fn report_works(case: &PlanningCase) -> Option<(String, FaultShares)> {
+    let report = case.tools.iter().find(|tool| case.is_report(&tool.name))?;
+    Some((report.name.clone(), FaultShares::default()))
 }
 
 fn saturated(number: usize) -> u32 {
@@ -136,10 +150,13 @@ impl suite::Case for OrderCase {
         words
     }
 
-    /// One call for each task; in the time form in each round, of which there is one more than there are restarts.
+    /// One call for each task, and those that fail before it; in the time form in each round, of which there is one more than there are restarts.
     fn calls_needed(&self) -> Option<u32> {
         let tasks = saturated(self.case.actions.len());
         let restarts = self.case.time.as_ref().map_or(0, |time| time.restarts_max);
+        if self.case.faults.is_some() {
+            return Some(tasks.saturating_mul(TRANSIENTS_IN_ROW_MAX + 1));
+        }
         Some(tasks.saturating_mul(restarts.saturating_add(1)).saturating_add(restarts))
     }
 
@@ -148,7 +165,11 @@ impl suite::Case for OrderCase {
     }
 
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
-        Ok(Arc::new(tools::mock_tools(&self.case, &self.schemas).map_err(CaseError::new)?))
+        let tools = Arc::new(tools::mock_tools(&self.case, &self.schemas).map_err(CaseError::new)?);
+        Ok(match &self.case.faults {
+            None => tools,
+            Some(faults) => Arc::new(FaultyTools::new(tools, faults.clone())),
+        })
     }
 
     /// Some microseconds for a handful of actions.
@@ -180,6 +201,20 @@ impl suite::Case for OrderCase {
             }
             Err(error) => (explanation::unreadable(&self.case, verdict, &error), None),
         }
+    }
+
+    /// Refused where a wrong call has another meaning: with clock times, and where there is nothing to do.
+    fn with_faults(&self, faults: &ToolFaults) -> Option<Result<Arc<dyn suite::Case>, CaseError>> {
+        if self.case.time.is_some() || !self.case.is_feasible() {
+            let what = "the tools of cases with clock times, or with a conflict, cannot fail";
+            return Some(Err(CaseError::new(format!("case {}: {what}", self.case.id))));
+        }
+        let faults = (!faults.is_nothing()).then(|| ToolFaults {
+            // Whether a conflict is reported is the agent's choice, not the tool's.
+            tools: faults.tools.clone().into_iter().chain(report_works(&self.case)).collect(),
+            ..faults.clone()
+        });
+        Some(Ok(self.like(PlanningCase { faults, ..PlanningCase::clone(&self.case) })))
     }
 
     fn guard(&self) -> Option<Box<dyn Guard>> {

@@ -15,8 +15,8 @@ use crate::conflict::{self, conflict_facts};
 use crate::picture;
 use crate::stated::{Stated, span};
 use crate::words::{
-    day, expected, is_wrong_value, late, missing, order_notes, restarts, summary, text, time_notes,
-    violations, wrong_start, wrong_values,
+    continued, day, expected, is_wrong_value, late, missing, order_notes, restarts, summary, text,
+    time_notes, violations, wrong_start, wrong_values,
 };
 
 /// Most refused calls that are listed, and most denied ones.
@@ -158,6 +158,9 @@ fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>
         };
         facts.push(Fact::text("violated", instead));
     }
+    if verdict.flags.contains(&Flag::Class(OrderClass::WentOnAfterFailure)) {
+        facts.push(Fact::text("violated", continued(case, verdict)));
+    }
     facts.extend(wrong_values(case, verdict).into_iter().map(|wrong| Fact::text("passed", wrong)));
     let parameter_errors = verdict.time.as_ref().map_or(&[][..], |time| time.parameter_errors.as_slice());
     some_of(&mut facts, "start", parameter_errors, WRONG_STARTS_SHOWN_MAX, |error| wrong_start(case, error));
@@ -166,8 +169,18 @@ fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>
     if !missing.is_empty() {
         facts.push(Fact::text("missing", missing.join(", ")));
     }
-    for (label, calls) in [("refused", &verdict.refused), ("held", &verdict.held_back)] {
-        let in_words = |call: &planproof_synth::Refused| format!("{}: {}", call.tool, call.answer);
+    let waived: Vec<&str> = verdict.waived.iter().map(|id| text(case, id)).collect();
+    if !waived.is_empty() {
+        facts.push(Fact::text("no longer due", waived.join(", ")));
+    }
+    for (label, calls) in
+        [("failed", &verdict.failed), ("refused", &verdict.refused), ("held", &verdict.held_back)]
+    {
+        // The error of a tool that failed names it.
+        let in_words = |call: &planproof_synth::Refused| match label {
+            "failed" => call.answer.clone(),
+            _ => format!("{}: {}", call.tool, call.answer),
+        };
         some_of(&mut facts, label, calls, REFUSED_SHOWN_MAX, in_words);
     }
     if let Some(reason) = &verdict.cut_short {

@@ -4,7 +4,7 @@ use planproof_synth::{Bound, ConstraintId, PlanningCase, Source};
 use serde_json::{Map, Number, Value, json};
 
 /// A JSON text that is the same for two cases exactly if their queries, actions, tools, constraints, day, durations,
-/// restarts and conflicts are equal. The origin of a case (its seed, its options) and what follows from these data
+/// restarts, conflicts and faults of tools are equal. The origin of a case (its seed, its options) and what follows from these data
 /// (its difficulty) are left out.
 pub(crate) fn identity(case: &PlanningCase) -> String {
     let actions = case.actions.iter().map(|it| json!([it.id.as_str(), it.text, it.tool]));
@@ -38,14 +38,11 @@ pub(crate) fn identity(case: &PlanningCase) -> String {
         });
         json!([[time.day.start, time.day.end], time.durations, time.restarts_max, bounds.collect::<Vec<_>>()])
     });
-    json!([
-        case.query,
-        actions.collect::<Vec<_>>(),
-        tools.collect::<Vec<_>>(),
-        constraints,
-        time,
-        case.conflict
-    ])
+    let (actions, tools) = (actions.collect::<Vec<_>>(), tools.collect::<Vec<_>>());
+    match &case.faults {
+        None => json!([case.query, actions, tools, constraints, time, case.conflict]),
+        Some(faults) => json!([case.query, actions, tools, constraints, time, case.conflict, faults]),
+    }
     .to_string()
 }
 

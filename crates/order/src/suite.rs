@@ -10,7 +10,7 @@ use planproof_synth::file::read_case;
 use planproof_synth::{Flag, JudgeOptions, OneLook, OrderClass, PlanningCase};
 use planproof_tools::SchemaCache;
 
-use crate::case::{HAS_FLOWS, OFFERS_REPORT, OrderCase};
+use crate::case::{HAS_FAULTS, HAS_FLOWS, OFFERS_REPORT, OrderCase};
 use crate::drawn::DrawnCases;
 use crate::infeasible::InfeasibleReport;
 use crate::{cells, infeasible, phrasing};
@@ -111,7 +111,7 @@ impl Suite for OrderSuite {
     }
 
     /// A conflict can be missed only in cases that are scored separately, a false alarm raised only if there is a tool
-    /// for it, and a wrong value passed only if rules define the right one.
+    /// for it, a wrong value passed only if rules define the right one, and a failure mistaken only where tools fail.
     fn can_occur(&self, class: suite::Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
         match class.as_str() {
             it if it == OrderClass::ConflictMissed.as_str() => Iterator::any(&mut cards, Card::is_apart),
@@ -120,6 +120,9 @@ impl Suite for OrderSuite {
             }
             it if it == OrderClass::WrongValue.as_str() => {
                 Iterator::any(&mut cards, |card| card.marks & HAS_FLOWS != 0)
+            }
+            it if OF_FAILURES.iter().any(|class| class.as_str() == it) => {
+                Iterator::any(&mut cards, |card| card.marks & HAS_FAULTS != 0)
             }
             _ => true,
         }
@@ -162,6 +165,15 @@ impl Suite for OrderSuite {
     }
 }
 
+/// The classes of what agents make of tools that fail.
+const OF_FAILURES: [OrderClass; 5] = [
+    OrderClass::RetriedForever,
+    OrderClass::CalledVanished,
+    OrderClass::WentOnAfterFailure,
+    OrderClass::NoRetry,
+    OrderClass::GaveUp,
+];
+
 fn class_meaning(class: OrderClass) -> &'static str {
     match class {
         OrderClass::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
@@ -177,6 +189,17 @@ fn class_meaning(class: OrderClass) -> &'static str {
         OrderClass::Repeated => "An action was done more than once.",
         OrderClass::Distractor => "A tool was called that belongs to no action.",
         OrderClass::FalseAlarm => "A conflict was reported, although everything can hold together.",
+        OrderClass::RetriedForever => {
+            "A tool that had reported that it would not work again was called more than three more times."
+        }
+        OrderClass::CalledVanished => "A tool was called after the agent had been shown that it is gone.",
+        OrderClass::WentOnAfterFailure => {
+            "A task was done although one that has to come before it had failed."
+        }
+        OrderClass::NoRetry => "A call that had failed for the moment was not made again.",
+        OrderClass::GaveUp => {
+            "A call was not repeated until it got through, or the agent stopped at a failure with calls still due."
+        }
         OrderClass::ConflictMissed => "A conflict was not reported, or a task was done anyway.",
     }
 }
@@ -190,6 +213,7 @@ fn flag_meaning(flag: Flag) -> &'static str {
         Flag::AtOnce => "Calls that must follow one another were written in one reply, in the right order.",
         Flag::AgentFailed => "The agent broke instead of finishing.",
         Flag::HeldBack => "A guard held back a call, which was not executed.",
+        Flag::ToolFailed => "A call failed because its tool did, which is no mistake of the agent.",
         Flag::RestartLimit => "The agent tried to clear the day more often than is allowed.",
     }
 }

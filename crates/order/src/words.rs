@@ -197,6 +197,25 @@ pub(crate) fn time_notes(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<St
     notes
 }
 
+/// The task that was done although one before it had failed.
+pub(crate) fn continued(case: &PlanningCase, verdict: &OracleVerdict) -> String {
+    let failed = |place: usize| {
+        let tool = case.actions.get(place).map(|action| action.tool.as_str());
+        verdict.failed.iter().any(|failed| Some(failed.tool.as_str()) == tool)
+    };
+    let Some(wrong) = verdict.first_wrong_call.and_then(|call| verdict.calls.get(call)) else {
+        return "a call was made although one that has to come before it had failed".to_owned();
+    };
+    let place = case.actions.iter().position(|action| action.id == *wrong);
+    let before = case.constraints.iter().find(|stated| Some(stated.second) == place && failed(stated.first));
+    match before {
+        Some(stated) => {
+            format!("{} was done although {} had failed", text(case, wrong), case.actions[stated.first].text)
+        }
+        None => format!("{} was done although a task before it had failed", text(case, wrong)),
+    }
+}
+
 /// What went wrong, in one line; `passed` if nothing did.
 pub(crate) fn summary(case: &PlanningCase, verdict: &OracleVerdict) -> String {
     let Some(class) = verdict.class else { return "passed".to_owned() };
@@ -219,6 +238,15 @@ pub(crate) fn summary(case: &PlanningCase, verdict: &OracleVerdict) -> String {
             None => cut_short(),
         },
         OrderClass::ActionLost => Some(format!("never done: {}", missing(case, verdict).join(", "))),
+        OrderClass::NoRetry => {
+            Some(format!("not tried again and never done: {}", missing(case, verdict).join(", ")))
+        }
+        OrderClass::GaveUp => Some(format!("given up: {}", missing(case, verdict).join(", "))),
+        OrderClass::WentOnAfterFailure => Some(continued(case, verdict)),
+        OrderClass::CalledVanished => Some("a tool was called after it was gone".to_owned()),
+        OrderClass::RetriedForever => Some(
+            "a tool was called again and again after it had reported that it would not work again".to_owned(),
+        ),
         OrderClass::OrderError => {
             let violations = violations(case, verdict);
             let violated = violations.first().and_then(|violation| {
@@ -257,7 +285,8 @@ fn more<T>(all: &[T]) -> String {
 pub(crate) fn missing<'a>(case: &'a PlanningCase, verdict: &OracleVerdict) -> Vec<&'a str> {
     // An infeasible case requires no actions.
     let actions = if case.is_feasible() { case.actions.as_slice() } else { &[] };
-    let lost = actions.iter().filter(|action| !verdict.calls.contains(&action.id));
+    let is_lost = |id: &ActionId| !verdict.calls.contains(id) && !verdict.waived.contains(id);
+    let lost = actions.iter().filter(|action| is_lost(&action.id));
     lost.map(|action| action.text.as_str()).collect()
 }
 

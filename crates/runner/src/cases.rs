@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use planproof_bench::SynthesisUse;
-use planproof_suite::{Case, Suite};
+use planproof_suite::{Case, CaseError, Suite};
+use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -50,5 +51,26 @@ impl Cases {
     pub fn given(suite: Arc<dyn Suite>, cases: Vec<Arc<dyn Case>>) -> Self {
         let origin = CasesOrigin::Given(cases.len());
         Self { suite, cases, origin, drawn: None, synthesis: None, named: None }
+    }
+
+    /// The same cases with tools that fail: those of each case as its id and the seed say. A recording has them in
+    /// full.
+    ///
+    /// # Errors
+    /// The tools of one of them cannot fail.
+    pub fn with_faults(self, shares: FaultShares, seed: u64) -> Result<Self, CaseError> {
+        let failing = |case: &Arc<dyn Case>| {
+            let id = &case.card().id;
+            let faults = ToolFaults::of_case(id, seed, shares);
+            case.with_faults(&faults).unwrap_or_else(|| {
+                Err(CaseError::new(format!("the tools of the suite {} cannot fail", self.suite.name())))
+            })
+        };
+        let cases = self.cases.iter().map(failing).collect::<Result<Vec<_>, _>>()?;
+        let (origin, drawn) = match self.origin {
+            CasesOrigin::Given(_) => (self.origin, self.drawn),
+            CasesOrigin::Made(_) => (CasesOrigin::Given(cases.len()), Some(self.origin)),
+        };
+        Ok(Self { cases, origin, drawn, ..self })
     }
 }

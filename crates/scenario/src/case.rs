@@ -9,10 +9,13 @@ use planproof_suite::runs::refuse_schema;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
 };
+use planproof_tools::FaultyTools;
+use planproof_trace::faults::ToolFaults;
 use planproof_trace::{Event, sample_arguments};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::faults;
 use crate::judge;
 use crate::limits::CASE_BYTES_MAX;
 use crate::suite::NAME;
@@ -37,6 +40,9 @@ pub(crate) struct CaseLine {
     pub(crate) shown: bool,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(crate) aliases: Map<String, Value>,
+    /// How the tools fail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) faults: Option<ToolFaults>,
     /// The calls of a shortest right session, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) calls: Option<u32>,
@@ -66,6 +72,8 @@ pub struct Scenario {
     pub(crate) rules: Arc<RuleSet>,
     tools: Arc<[AnsweringTool]>,
     right: OnceLock<Right>,
+    /// The right session in the world whose tools fail.
+    played: OnceLock<Option<Vec<SampleCall>>>,
 }
 
 /// What a search for a right session came to.
@@ -104,6 +112,9 @@ impl Scenario {
     pub(crate) fn new(line: CaseLine) -> Result<Self, CaseError> {
         let id = &line.id;
         let fail = |what: String| CaseError::new(format!("case {id}: {what}"));
+        if let Some(faults) = &line.faults {
+            faults.check().map_err(fail)?;
+        }
         let expected = line.expect.iter().map(|expectation| expectation.rule.clone());
         let all: Vec<Value> = line.rules.iter().cloned().chain(expected).collect();
         let text = json!({"schema": planproof_spec::rules::SCHEMA, "aliases": line.aliases, "rules": all});
@@ -123,17 +134,31 @@ impl Scenario {
                 prompt.push_str(&format!("\n- {rule}.{why}"));
             }
         }
-        let card = Card::new(line.id.clone(), line.calls.unwrap_or(0));
+        let card = card_of(&line, line.calls);
         let (rules, tools) = (Arc::new(rules), tools.into());
-        Ok(Self { line, card, prompt, rules, tools, right: OnceLock::new() })
+        Ok(Self { line, card, prompt, rules, tools, right: OnceLock::new(), played: OnceLock::new() })
     }
 
     /// The same case with the length of its right session, as it is stored.
     pub(crate) fn measured(mut self) -> Self {
         let calls = self.right().session().and_then(|calls| u32::try_from(calls.len()).ok());
         self.line.calls = calls;
-        self.card = Card::new(self.line.id.clone(), calls.unwrap_or(0));
+        self.card = card_of(&self.line, calls);
         self
+    }
+
+    /// The calls of a right agent in this world, with those that fail.
+    pub(crate) fn right_calls(&self) -> Option<&[SampleCall]> {
+        match &self.line.faults {
+            None => self.right().session(),
+            Some(faults) => self.played.get_or_init(|| faults::played(self, faults)).as_deref(),
+        }
+    }
+
+    /// What a tool answers that works.
+    pub(crate) fn answer(&self, tool: &str, arguments: &Value) -> Result<Value, Value> {
+        let tool = self.tools.iter().find(|it| it.tool.name == tool);
+        tool.map_or_else(|| Err(Value::Null), |tool| tool.answer(arguments))
     }
 
     /// A session of a right agent, and a shortest one unless there are too many.
@@ -198,9 +223,7 @@ impl Scenario {
             let whole = search::joined(&sampled, &arguments);
             tool.takes(&whole).is_ok().then_some(whole)
         };
-        let outcome = |name: &str, arguments: &Value| {
-            find(name).map_or_else(|| Err(Value::Null), |tool| tool.answer(arguments))
-        };
+        let outcome = |name: &str, arguments: &Value| self.answer(name, arguments);
         let mut calls = calls_of(&self.rules, &callable, complete, outcome);
         calls.retain(|call| is_allowed(&call.tool));
         calls
@@ -243,11 +266,24 @@ impl Case for Scenario {
     }
 
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
-        Ok(Arc::new(World::new(&self.tools)))
+        let world = Arc::new(World::new(&self.tools));
+        Ok(match &self.line.faults {
+            None => world,
+            Some(faults) => Arc::new(FaultyTools::new(world, faults.clone())),
+        })
+    }
+
+    /// Tools that have shares of their own in the file keep them.
+    fn with_faults(&self, faults: &ToolFaults) -> Option<Result<Arc<dyn Case>, CaseError>> {
+        let mut faults = faults.clone();
+        faults.tools.extend(self.line.faults.iter().flat_map(|own| own.tools.clone()));
+        let faults = (!faults.is_nothing()).then_some(faults);
+        let case = Self::new(CaseLine { faults, ..self.line.clone() });
+        Some(case.map(|case| -> Arc<dyn Case> { Arc::new(case) }))
     }
 
     fn calls_needed(&self) -> Option<u32> {
-        let calls = self.right().session()?.len();
+        let calls = self.right_calls()?.len();
         u32::try_from(calls).ok()
     }
 
@@ -268,17 +304,25 @@ impl Case for Scenario {
     }
 
     fn target(&self) -> String {
-        let right = self.right().session().unwrap_or_default();
+        let right = self.right_calls().unwrap_or_default();
         right.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>().join(", ")
     }
 
     fn gold(&self) -> Option<Gold> {
-        let calls = self.right().session()?.iter().map(|call| GoldCall {
+        let calls = self.right_calls()?.iter().map(|call| GoldCall {
             tool: call.tool.clone(),
             arguments: call.arguments.as_object().cloned().unwrap_or_default(),
         });
         Some(Gold { calls: calls.collect(), answer: "Done.".to_owned(), ..Gold::default() })
     }
+}
+
+/// The bit of [`Card::marks`] of cases whose tools fail.
+pub(crate) const HAS_FAULTS: u32 = 1;
+
+fn card_of(line: &CaseLine, calls: Option<u32>) -> Card {
+    let marks = if line.faults.is_some() { HAS_FAULTS } else { 0 };
+    Card { marks, ..Card::new(line.id.clone(), calls.unwrap_or(0)) }
 }
 
 /// The tests in the `where` of an answer, ready to be held against arguments.

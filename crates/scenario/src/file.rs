@@ -1,11 +1,12 @@
 //! A file of scenarios: YAML, with every fault at its place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planproof_spec::rules::search::Found;
 use planproof_spec::rules::tree::{self, Kind, Node};
 use planproof_spec::rules::{RuleSet, RulesPlace, rule_value};
 use planproof_suite::{CaseError, Data};
+use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
@@ -71,6 +72,7 @@ struct Common {
     places: Vec<Option<RulesPlace>>,
     aliases: Map<String, Value>,
     shown: bool,
+    faults: BTreeMap<String, FaultShares>,
 }
 
 /// What is expected of a case, as far as it has been read.
@@ -79,6 +81,15 @@ struct Expected {
     rules: Vec<Expectation>,
     places: Vec<Option<RulesPlace>>,
     only: Option<(Vec<String>, RulesPlace)>,
+}
+
+/// The name that stands for all tools that `faults` does not name.
+const ANY_TOOL: &str = "*";
+
+/// The failures of a case, which are the same in every campaign.
+fn faults_of(id: &str, mut shares: BTreeMap<String, FaultShares>) -> ToolFaults {
+    let all = shares.remove(ANY_TOOL).unwrap_or_default();
+    ToolFaults { tools: shares, ..ToolFaults::of_case(id, 0, all) }
 }
 
 type Entries<'n> = &'n [(String, RulesPlace, Node)];
@@ -122,7 +133,8 @@ impl Reader<'_> {
 
     fn file(&self, text: &str) -> Result<Vec<Placed>, CaseError> {
         let root = tree::read(text).map_err(|fault| CaseError::new(format!("{}:{fault}", self.file)))?;
-        let entries = self.map(&root, "the file", &["schema", "tools", "rules", "shown", "cases"])?;
+        let entries =
+            self.map(&root, "the file", &["schema", "tools", "rules", "shown", "faults", "cases"])?;
         match get(entries, "schema") {
             Some(node) if node.text() == Some(SCHEMA) => {}
             Some(node) => {
@@ -148,7 +160,11 @@ impl Reader<'_> {
             Some(Kind::List(items)) => items.iter().map(|item| Some(item.place)).collect(),
             _ => vec![None; rules.len()],
         };
-        let common = Common { tools, rules, places, aliases, shown };
+        let faults = match get(entries, "faults") {
+            Some(node) => self.faults(node, &tools)?,
+            None => BTreeMap::new(),
+        };
+        let common = Common { tools, rules, places, aliases, shown, faults };
         let cases = get(entries, "cases");
         let cases = cases.ok_or_else(|| self.fault(root.place, "the file has no `cases`; list them"))?;
         let items = self.list(cases, "`cases`")?;
@@ -297,7 +313,7 @@ impl Reader<'_> {
     }
 
     fn case(&self, node: &Node, common: &Common, ids: &mut BTreeSet<String>) -> Result<Placed, CaseError> {
-        let entries = self.map(node, "a case", &["id", "query", "world", "expect"])?;
+        let entries = self.map(node, "a case", &["id", "query", "world", "faults", "expect"])?;
         let needed = |key: &str| {
             get(entries, key).ok_or_else(|| self.fault(node.place, format!("the case has no `{key}`")))
         };
@@ -327,6 +343,11 @@ impl Reader<'_> {
             );
             return Err(self.fault(node.place, what));
         }
+        let shares = match get(entries, "faults") {
+            Some(node) => self.faults(node, &tools)?,
+            None => common.faults.clone(),
+        };
+        let faults = (!shares.is_empty()).then(|| faults_of(&id, shares));
         let Common { rules, aliases, shown, .. } = common;
         let places = common.places.iter().copied().chain(places).collect();
         let (only, place_of_only) = only.unzip();
@@ -341,9 +362,40 @@ impl Reader<'_> {
             calls: None,
             expect,
             only,
+            faults,
         };
         let case = Scenario::new(line).map_err(|error| self.fault(node.place, error.to_string()))?;
         Ok(Placed { case, place: node.place, places, only: place_of_only })
+    }
+
+    /// `{refund: transient=1, "*": slow=0.1:5s}`
+    fn faults(&self, node: &Node, tools: &[WorldTool]) -> Result<BTreeMap<String, FaultShares>, CaseError> {
+        let Kind::Map(entries) = &node.kind else {
+            let what = format!(
+                "`faults` is {}, not a map of tools; write {{refund: transient=0.2}}",
+                node.describe()
+            );
+            return Err(self.fault(node.place, what));
+        };
+        let mut shares = BTreeMap::new();
+        for (name, place, node) in entries {
+            if name.contains('=') {
+                let what = format!(
+                    "`{name}` is not a tool; put several shares in quotes, as in \"empty=0.1,vanish=0.1\""
+                );
+                return Err(self.fault(*place, what));
+            }
+            if name != ANY_TOOL && !tools.iter().any(|tool| tool.name == *name) {
+                let what = format!(
+                    "`faults` has `{name}`, and no tool is called so; `{ANY_TOOL}` stands for all others"
+                );
+                return Err(self.fault(*place, what));
+            }
+            let text = self.text(node, &format!("the faults of `{name}`"))?;
+            let read = FaultShares::parse(text).map_err(|error| self.fault(node.place, error.to_string()))?;
+            shares.insert(name.clone(), read);
+        }
+        Ok(shares)
     }
 
     /// `{get_order: [{where: {...}, returns: ...}, {fails: "..."}]}`

@@ -1,5 +1,6 @@
 //! From the events of a run to a verdict, and the verdict in words.
 
+use planproof_spec::rules::search::SampleCall;
 use planproof_spec::rules::{CallRule, Phase, RecordedEvent, RuleDemand, RuleEnd, session_of};
 use planproof_suite::runs::{Ended, call_notes, on_one_line, shortened};
 use planproof_suite::{
@@ -10,53 +11,91 @@ use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Scenario;
+use crate::faults::{self, Failures, Left, Undecided};
 use crate::limits::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX};
 use crate::world::NO_LINE;
 
 /// The schema of a verdict's document.
 pub const VERDICT_SCHEMA: &str = "planproof/scenario-verdict/v1";
 
-/// The classes of failures, by precedence.
-pub(crate) static CLASSES: [ClassInfo; 9] = [
+/// The classes of failures, by precedence. Endless calls of a tool that is out of service also explain why a limit was
+/// reached.
+pub(crate) static CLASSES: [ClassInfo; 14] = [
+    ClassInfo {
+        name: RETRIED_FOREVER,
+        meaning: "A tool that had reported that it would not work again was called more than three more times.",
+        rank: 0,
+    },
     ClassInfo {
         name: "timeout",
         meaning: "A limit of the run was reached before the agent had answered.",
-        rank: 0,
+        rank: 1,
     },
-    ClassInfo::reply_limit(1),
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
-    ClassInfo::unparsed_call(3),
+    ClassInfo::reply_limit(2),
+    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 3 },
+    ClassInfo::unparsed_call(4),
+    ClassInfo {
+        name: CALLED_VANISHED,
+        meaning: "A tool was called after the agent had been shown that it is gone.",
+        rank: 5,
+    },
+    ClassInfo { name: WENT_ON, meaning: "A call was made although one that it needs had failed.", rank: 6 },
     ClassInfo {
         name: "forbidden_call",
         meaning: "A call was made that must not be made, or once too often.",
-        rank: 4,
+        rank: 7,
     },
     ClassInfo {
         name: "order_error",
         meaning: "A call came before what it needs, or after what it must not follow.",
-        rank: 5,
+        rank: 8,
     },
     ClassInfo {
         name: "wrong_value",
         meaning: "An argument does not come from the result that it has to come from.",
-        rank: 6,
+        rank: 9,
+    },
+    ClassInfo {
+        name: NO_RETRY,
+        meaning: "A call that was due had failed for the moment and was not made again.",
+        rank: 10,
+    },
+    ClassInfo {
+        name: GAVE_UP,
+        meaning: "A call that was due was not repeated until it got through, or the agent stopped at a failure.",
+        rank: 11,
     },
     ClassInfo {
         name: MISSING_CALL,
         meaning: "A call that was due had not been made, or had no result, when the run ended.",
-        rank: 7,
+        rank: 12,
     },
-    ClassInfo { name: "rule_violated", meaning: "A formula does not hold.", rank: 8 },
+    ClassInfo { name: "rule_violated", meaning: "A formula does not hold.", rank: 13 },
 ];
+
+const RETRIED_FOREVER: &str = "retried_forever";
+const CALLED_VANISHED: &str = "called_vanished";
+const WENT_ON: &str = "went_on_after_failure";
+const NO_RETRY: &str = "no_retry";
+const GAVE_UP: &str = "gave_up";
+
+/// The classes of what agents make of tools that fail.
+pub(crate) const OF_FAILURES: [&str; 5] = [RETRIED_FOREVER, CALLED_VANISHED, WENT_ON, NO_RETRY, GAVE_UP];
 
 /// The class of a run in which a call is missing.
 const MISSING_CALL: &str = "missing_call";
 
 /// The flags, in the order in which they are shown.
-pub(crate) static FLAGS: [FlagInfo; 1] = [FlagInfo {
-    name: "no_answer_in_world",
-    meaning: "A call was made for which the world of the case has no line; it got an error.",
-}];
+pub(crate) static FLAGS: [FlagInfo; 2] = [
+    FlagInfo {
+        name: "no_answer_in_world",
+        meaning: "A call was made for which the world of the case has no line; it got an error.",
+    },
+    FlagInfo {
+        name: "tool_failed",
+        meaning: "A call failed because its tool did, which is no mistake of the agent.",
+    },
+];
 
 /// The judge's whole result for a run: the document of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,6 +117,9 @@ pub struct ScenarioDetail {
     /// How many calls there were.
     #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub calls_total: u64,
+    /// The ids of the rules and expectations that tools which failed made impossible.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waived: Vec<String>,
     /// The call, from 1, that is the first to violate something.
     pub first_wrong_call: Option<usize>,
     /// The agent's answer, of a long text both ends; `None` if it did not answer.
@@ -107,11 +149,26 @@ pub struct MadeCall {
     pub is_error: bool,
 }
 
-/// The class of a session that violates a rule. A last call that was never made is missing, and not in the wrong place.
-fn class_in(rule: &CallRule, session: &[RecordedEvent]) -> &'static str {
-    match &rule.demand {
+/// The class of a session that violates a rule, at this call if it did so for good. A last call that was never made is
+/// missing, and not in the wrong place.
+fn class_in(
+    rule: &CallRule,
+    session: &[RecordedEvent],
+    failures: &Failures<'_>,
+    call: Option<usize>,
+) -> &'static str {
+    let class = match &rule.demand {
         RuleDemand::Last(last) if !session.iter().any(|event| last.matches(&event.as_seen())) => MISSING_CALL,
+        RuleDemand::Requires { needed: from, .. } | RuleDemand::Takes { from, .. } => {
+            let is_after = call.is_some_and(|call| failures.include(from, call));
+            if is_after { WENT_ON } else { class_of(rule) }
+        }
         _ => class_of(rule),
+    };
+    match (class, failures.left(&rule.demand)) {
+        (MISSING_CALL, Left::NotRetried) => NO_RETRY,
+        (MISSING_CALL, Left::GivenUp) => GAVE_UP,
+        _ => class,
     }
 }
 
@@ -138,13 +195,29 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
     let session = session_of(events);
     let outcomes =
         case.rules.hold(&session).map_err(|error| Unscored::Outside { reason: error.to_string() })?;
-    let rules = case.rules.rules().iter().zip(&outcomes);
+    let failures = Failures::of(case, &session);
+    let waived = faults::waived(case, &session, &outcomes).map_err(|Undecided| Unscored::Outside {
+        reason: "what could still be done after a tool had failed is not decided: too many sessions"
+            .to_owned(),
+    })?;
+    let rules = case.rules.rules().iter().zip(&outcomes).enumerate();
     let mut rules: Vec<(&'static str, RuleOutcome)> = rules
-        .map(|(rule, RuleEnd { verdict, call })| {
+        .filter(|(number, _)| !waived.contains(number))
+        .map(|(_, (rule, RuleEnd { verdict, call }))| {
             let held = verdict.is_held_at_end();
-            (class_in(rule, &session), RuleOutcome { id: rule.id.clone(), held, call: *call })
+            (
+                class_in(rule, &session, &failures, *call),
+                RuleOutcome { id: rule.id.clone(), held, call: *call },
+            )
         })
         .collect();
+    let of_failures =
+        [(CALLED_VANISHED, failures.called_vanished()), (RETRIED_FOREVER, failures.retried_forever())];
+    for (class, call) in of_failures {
+        rules.extend(
+            call.map(|call| (class, RuleOutcome { id: class.to_owned(), held: false, call: Some(call) })),
+        );
+    }
     if let Some(only) = &case.line.only {
         let calls = session.iter().filter(|event| event.phase == Phase::Call);
         let other =
@@ -158,7 +231,10 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
     let first_wrong_call = broken.clone().filter_map(|(_, rule)| rule.call).min();
     let violated = broken.filter_map(|(class, _)| Class::find(&CLASSES, class)).min();
     let class = match ended.class() {
-        Some(name) => Class::find(&CLASSES, name),
+        Some(name) => {
+            let endless = violated.filter(|class| class.as_str() == RETRIED_FOREVER);
+            endless.or(Class::find(&CLASSES, name))
+        }
         None => violated,
     };
     let calls = paired_calls(events);
@@ -171,7 +247,8 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
         result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
         is_error: paired.result.is_some_and(|(_, result)| result.is_error),
     });
-    let flags: Vec<&'static str> = no_line.then_some(FLAGS[0].name).into_iter().collect();
+    let flags = [no_line, !failures.is_empty()].into_iter().zip(&FLAGS);
+    let flags: Vec<&'static str> = flags.filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.name).collect();
     let detail = ScenarioDetail {
         schema: VERDICT_SCHEMA.to_owned(),
         case: case.line.id.clone(),
@@ -181,6 +258,7 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
         rules: rules.into_iter().map(|(_, rule)| rule).collect(),
         calls: made.collect(),
         calls_total: calls.len() as u64,
+        waived: waived.iter().map(|rule| case.rules.rules()[*rule].id.clone()).collect(),
         first_wrong_call,
         answer: ended.answer().map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
         ended: ended.why(ANSWER_CHARACTERS_MAX),
@@ -206,9 +284,13 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
     let mut marks: Vec<Mark> = Vec::new();
     for outcome in &detail.rules {
         let rule = case.rules.rules().iter().find(|rule| rule.id == outcome.id);
-        let demand = match rule {
-            Some(rule) => rule.to_string(),
-            None => format!(
+        let demand = match (rule, outcome.id.as_str()) {
+            (Some(rule), _) => rule.to_string(),
+            (None, CALLED_VANISHED) => "No tool is called once it is known to be gone".to_owned(),
+            (None, RETRIED_FOREVER) => {
+                "No tool is called again and again once it is known that it will not work".to_owned()
+            }
+            (None, _) => format!(
                 "No tool is called but {}",
                 case.line.only.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
             ),
@@ -237,13 +319,16 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
         Some(words) => Fact::text("violated", format!("{} ({}: \"{words}\")", check.demand, check.id)),
         None => Fact::text("violated", format!("{} ({})", check.demand, check.id)),
     }));
+    let waived = detail.waived.iter().filter_map(|id| case.rules.rules().iter().find(|rule| rule.id == *id));
+    facts.extend(waived.map(|rule| Fact::text("no longer due", format!("{rule} ({})", rule.id))));
     let wrong = detail.first_wrong_call.and_then(|number| Some((number, detail.calls.get(number - 1)?)));
     facts.extend(wrong.map(|(number, call)| {
         Fact::text("first wrong call", format!("#{number} {} {}", call.tool, call.arguments))
     }));
-    if let Some(right) = case.right().session().filter(|_| !detail.passed) {
+    if let Some(right) = case.right_calls().filter(|_| !detail.passed) {
+        let error = |call: &SampleCall| if matches!(call.outcome, Some(Err(_))) { " (error)" } else { "" };
         let steps = right.iter().map(|call| SequenceStep {
-            text: format!("{} {}", call.tool, call.arguments),
+            text: format!("{} {}{}", call.tool, call.arguments, error(call)),
             when: None,
             is_wrong: false,
         });
@@ -292,11 +377,21 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
     // The rule that gave the class; of several one that the query says in words, then the one that was violated first.
     let of_class = detail.rules.iter().filter(|outcome| !outcome.held).filter_map(|outcome| {
         let rule = case.rules.rules().iter().find(|rule| rule.id == outcome.id);
-        let given = rule.map_or("forbidden_call", class_of);
+        let given = match (rule, outcome.id.as_str()) {
+            (Some(rule), _) => class_of(rule),
+            (None, id @ (CALLED_VANISHED | RETRIED_FOREVER)) => id,
+            (None, _) => "forbidden_call",
+        };
+        // The class says more of a missing call, and of one that came too early, where a tool failed.
+        let is_missing = [MISSING_CALL, NO_RETRY, GAVE_UP].contains(&class.as_str());
+        let is_last = rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::Last(_)));
         // A last call in the wrong place would have given its class, which comes first.
-        let is_missing_last =
-            class == MISSING_CALL && rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::Last(_)));
-        (given == class || is_missing_last).then_some((outcome, rule))
+        let is_given = match given {
+            MISSING_CALL => is_missing,
+            "order_error" | "wrong_value" if class == WENT_ON => outcome.call.is_some(),
+            given => given == class || (is_missing && is_last),
+        };
+        is_given.then_some((outcome, rule))
     });
     let is_said = |id: &str| {
         let said = case.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);
@@ -304,6 +399,10 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
     };
     match of_class.min_by_key(|(outcome, _)| (!is_said(&outcome.id), outcome.call.unwrap_or(usize::MAX))) {
         Some((_, Some(rule))) => rule.to_string(),
+        Some((outcome, None)) if OF_FAILURES.contains(&outcome.id.as_str()) => {
+            let meaning = Class::find(&CLASSES, class).map_or("failed", Class::meaning);
+            meaning.trim_end_matches('.').to_owned()
+        }
         Some((outcome, None)) => {
             let call = outcome.call.and_then(|call| detail.calls.get(call - 1));
             call.map_or_else(

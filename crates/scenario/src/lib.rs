@@ -33,12 +33,13 @@
 //! # Files
 //!
 //! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`) and can be looked at
-//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`), a run is judged (`judge.rs`),
+//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`) or fail (`faults.rs`), a run is judged (`judge.rs`),
 //! and the suite registers it all (`suite.rs`). First files are drafted from tools and from recorded sessions
 //! (`draft.rs`).
 
 mod case;
 mod draft;
+mod faults;
 mod file;
 mod judge;
 mod listed;
@@ -60,6 +61,12 @@ pub mod limits {
     pub const DRAFT_LINES_MAX: usize = 100;
     /// Words of an argument that a line of such a world asks for. A longer one is a wording, which agents choose.
     pub const DRAFT_WORDS_MAX: usize = 4;
+    /// Calls of a tool after it has reported that it will not work again.
+    pub const RETRIES_MAX: usize = 3;
+    /// Failures of tools in a run for which it is looked what they made impossible.
+    pub const FAILURES_WEIGHED_MAX: usize = 64;
+    /// Calls of the session that is looked for in a world whose tools fail.
+    pub const PLAYED_CALLS_MAX: usize = 1_000;
     /// Calls that a verdict keeps. All are counted.
     pub const CALLS_KEPT_MAX: usize = 100;
     /// Characters of a call's arguments, and of its result, in a verdict.

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_suite::{Case, CaseError, CaseSelection, ClassInfo, Data, FlagInfo, SizeUnit, Suite};
+use planproof_suite::{
+    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, FlagInfo, SizeUnit, Suite,
+};
 
-use crate::case::Scenario;
+use crate::case::{HAS_FAULTS, Scenario};
 use crate::review::{self, CaseReview};
 use crate::{file, judge};
 
@@ -79,6 +81,12 @@ impl Suite for Scenarios {
 
     fn flags(&self) -> &'static [FlagInfo] {
         &judge::FLAGS
+    }
+
+    /// Failures are mistaken only where tools fail.
+    fn can_occur(&self, class: Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
+        !judge::OF_FAILURES.contains(&class.as_str())
+            || Iterator::any(&mut cards, |card| card.marks & HAS_FAULTS != 0)
     }
 
     fn unit(&self) -> SizeUnit {

@@ -43,6 +43,14 @@ pub enum SimKind {
     TextCalls,
     /// It writes on and on, and reaches any limit of its replies.
     Rambling,
+    /// It never repeats a call, even if its tool said that this would help.
+    NoRetry,
+    /// It takes a task for done whose tool will not work again, and continues with what comes after it.
+    IgnoresFailures,
+    /// It repeats a call once, and ends as soon as a call fails again or for good.
+    GivesUp,
+    /// It repeats calls of tools that have said that they will not work again, for ever.
+    RetriesForever,
     /// One planted fault, and nothing else: for the dissection of errors.
     Planted(PlantedFault),
 }
@@ -50,6 +58,10 @@ pub enum SimKind {
 impl SimKind {
     /// Stand-ins for what real models do on real servers, whatever the case.
     pub const OF_SERVERS: [Self; 2] = [Self::TextCalls, Self::Rambling];
+
+    /// Those that make a mistake only where tools fail, and only in conversations with calls.
+    pub const OF_FAILURES: [Self; 4] =
+        [Self::NoRetry, Self::IgnoresFailures, Self::GivesUp, Self::RetriesForever];
 
     /// All other kinds but those with a planted fault.
     pub const ALL: [Self; 7] = [
@@ -74,6 +86,10 @@ impl SimKind {
             Self::Endless => "endless",
             Self::TextCalls => "text-calls",
             Self::Rambling => "rambling",
+            Self::NoRetry => "no-retry",
+            Self::IgnoresFailures => "ignores-failures",
+            Self::GivesUp => "gives-up",
+            Self::RetriesForever => "retries-forever",
             Self::Planted(fault) => fault.as_str(),
         }
     }
@@ -81,7 +97,8 @@ impl SimKind {
     /// The kind of that name.
     pub fn find(name: &str) -> Option<Self> {
         let planted = PlantedFault::ALL.into_iter().map(Self::Planted);
-        Self::ALL.into_iter().chain(Self::OF_SERVERS).chain(planted).find(|kind| kind.as_str() == name)
+        let others = Self::OF_SERVERS.into_iter().chain(Self::OF_FAILURES);
+        Self::ALL.into_iter().chain(others).chain(planted).find(|kind| kind.as_str() == name)
     }
 
     /// Chance of one mistake with `actions` actions; see the kinds, which define the mistake.
@@ -97,6 +114,10 @@ impl SimKind {
             | Self::Endless
             | Self::TextCalls
             | Self::Rambling
+            | Self::NoRetry
+            | Self::IgnoresFailures
+            | Self::GivesUp
+            | Self::RetriesForever
             | Self::Planted(_) => 0.0,
         }
     }

@@ -33,6 +33,7 @@ mod calling;
 mod day;
 mod dspy;
 mod echo;
+mod failing;
 mod flows;
 mod follow_guard;
 mod gold;

@@ -9,6 +9,7 @@ use planproof_synth::{ACTIONS_MAX, Draw};
 
 use crate::SimKind;
 use crate::day::{self, DayScript};
+use crate::failing;
 use crate::follow_guard::{self, Progress};
 use crate::reading::{Found, Stated, is_among, read_paragraph, task_of, user_texts};
 use crate::report::{self, REPORTED, Report};
@@ -18,8 +19,8 @@ use crate::step::{ALL_DONE, Slip, Step};
 #[derive(Debug)]
 pub(crate) enum Script {
     /// All turns, known from the start. `free` gives for each how many of the turns right before it could just as
-    /// well come after it, as far as the model knows.
-    Turns { calls: Box<[Step]>, end: Step, free: Box<[u8]>, report: Option<Report> },
+    /// well come after it, as far as the model knows, `after` the set of those that have to come before it.
+    Turns { calls: Box<[Step]>, end: Step, free: Box<[u8]>, after: Box<[u64]>, report: Option<Report> },
     /// Turns that depend on what the tools answer.
     Day(DayScript),
 }
@@ -66,7 +67,10 @@ impl Script {
     /// The turn after `made` calls, which are those of the request.
     pub(crate) fn step(&self, kind: SimKind, made: usize, request: &ChatRequest) -> Step {
         match self {
-            Self::Turns { calls, end, report, .. } => {
+            Self::Turns { calls, end, report, after, .. } => {
+                if failing::has_failures(request) {
+                    return failing::next(kind, calls, after, *end, request);
+                }
                 let is_refused =
                     |it: &Message| matches!(it, Message::Tool { text, .. } if follow_guard::is_denied(text));
                 // Without a denial, the number of calls is the position, and the conversation need not be replayed.
@@ -108,6 +112,7 @@ impl Script {
                 calls: Box::default(),
                 end: Step::Say(NO_TASKS),
                 free: Box::default(),
+                after: Box::default(),
                 report: None,
             };
         };
@@ -138,7 +143,8 @@ impl Script {
                 SimKind::Endless => Step::Call { tool, start: None, slip: Slip::None, sentences },
                 _ => Step::Say(REPORTED),
             };
-            return Self::Turns { calls: calls.into(), end, free: Box::default(), report: Some(report) };
+            let (free, after) = (Box::default(), Box::default());
+            return Self::Turns { calls: calls.into(), end, free, after, report: Some(report) };
         }
         let (plan, order) = plan(kind, &mentioned, &pairs, &noticed, draw);
         let mut calls = Vec::with_capacity(plan.len());
@@ -148,11 +154,12 @@ impl Script {
             add_call(kind, Call { tool, sentences: 0 }, mentioned.len(), draw, &mut calls);
         }
         let free = free_turns(&calls, &mentioned, order.as_ref());
+        let after = turns_before(&calls, &mentioned, order.as_ref());
         let end = match (kind, calls.last()) {
             (SimKind::Endless, Some(last)) => *last,
             _ => Step::Say(ALL_DONE),
         };
-        Self::Turns { calls: calls.into(), end, free, report }
+        Self::Turns { calls: calls.into(), end, free, after, report }
     }
 }
 
@@ -209,6 +216,10 @@ fn plan(
         | SimKind::Endless
         | SimKind::TextCalls
         | SimKind::Rambling
+        | SimKind::NoRetry
+        | SimKind::IgnoresFailures
+        | SimKind::GivesUp
+        | SimKind::RetriesForever
         | SimKind::Planted(_) => keep_order(mentioned, pairs, |_| true, None),
         SimKind::Forgetful => {
             let (mut plan, order) = keep_order(mentioned, pairs, |_| true, None);
@@ -252,16 +263,33 @@ fn keep_order(
     (plan, Some(order))
 }
 
-/// For each turn, how many of those right before it call tasks that need not precede it.
-fn free_turns(calls: &[Step], mentioned: &[usize], order: Option<&Order>) -> Box<[u8]> {
+/// For each of the first 64 turns, the set of those that have to come before it.
+fn turns_before(calls: &[Step], mentioned: &[usize], order: Option<&Order>) -> Box<[u64]> {
     let Some(order) = order else { return Box::default() };
-    let variable = |step: &Step| match step {
+    let variables: Vec<Option<Variable>> = calls.iter().map(|step| variable_of(step, mentioned)).collect();
+    let before = |later: &Option<Variable>| {
+        let Some(later) = *later else { return 0 };
+        let earlier = variables.iter().take(u64::BITS as usize).enumerate();
+        let earlier = earlier.filter(|(_, it)| it.is_some_and(|it| order.is_before(it, later)));
+        earlier.fold(0, |set, (turn, _)| set | 1 << turn)
+    };
+    variables.iter().map(before).collect()
+}
+
+/// The task of a turn.
+fn variable_of(step: &Step, mentioned: &[usize]) -> Option<Variable> {
+    match step {
         Step::Call { tool, .. } => {
             mentioned.iter().position(|&task| task == usize::from(*tool)).map(Variable::new)
         }
         Step::Say(_) => None,
-    };
-    let variables: Vec<Option<Variable>> = calls.iter().map(variable).collect();
+    }
+}
+
+/// For each turn, how many of those right before it call tasks that need not precede it.
+fn free_turns(calls: &[Step], mentioned: &[usize], order: Option<&Order>) -> Box<[u8]> {
+    let Some(order) = order else { return Box::default() };
+    let variables: Vec<Option<Variable>> = calls.iter().map(|step| variable_of(step, mentioned)).collect();
     let is_free = |earlier: &Option<Variable>, later: Variable| {
         earlier.is_some_and(|earlier| earlier != later && !order.is_before(earlier, later))
     };

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use planproof_trace::faults::ToolFaults;
 use planproof_trace::{EndReason, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -100,6 +101,15 @@ pub trait Case: fmt::Debug + Send + Sync {
 
     /// A guard that denies calls after which a run could no longer pass; `None` if the suite has none.
     fn guard(&self) -> Option<Box<dyn Guard>> {
+        None
+    }
+
+    /// The same case with tools that fail so; `None` if no case of this suite can have such tools.
+    ///
+    /// # Errors
+    /// This case cannot have them.
+    fn with_faults(&self, faults: &ToolFaults) -> Option<Result<Arc<dyn Case>, CaseError>> {
+        let _ = faults;
         None
     }
 

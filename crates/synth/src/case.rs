@@ -4,6 +4,7 @@ use std::fmt;
 
 use memchr::memmem;
 use planproof_constraint::{Constraint, Problem, Relation, TimedProblem, TimedRelation, Variable};
+use planproof_trace::faults::ToolFaults;
 use planproof_trace::{Tool, WrittenObject};
 
 use crate::rewriting::Rewritten;
@@ -173,6 +174,8 @@ pub struct PlanningCase {
     pub conflict: Option<Vec<u32>>,
     /// Who wrote the paragraph, if it was not synthesised.
     pub rewritten: Option<Rewritten>,
+    /// How its tools fail, if they do. Only a feasible case of the basic form has such tools.
+    pub faults: Option<ToolFaults>,
     /// How hard it is.
     pub difficulty: Difficulty,
 }

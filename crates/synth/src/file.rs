@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use planproof_constraint::{Constraint, Day, MINUTE_MAX, Problem, Relation, TimedProblem, Variable};
 use planproof_trace::WrittenObject;
+use planproof_trace::faults::ToolFaults;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -75,6 +76,9 @@ struct CaseFile {
     /// Absent in synthesised cases, which are all that earlier versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rewritten: Option<RewrittenFile>,
+    /// Absent if no tool fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    faults: Option<ToolFaults>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -331,6 +335,7 @@ pub fn write_case(case: &PlanningCase) -> String {
         conflict: case.conflict.clone(),
         difficulty: DifficultyFile::of(&case.difficulty),
         rewritten: case.rewritten.as_ref().map(RewrittenFile::of),
+        faults: case.faults.clone(),
     };
     json(&file)
 }
@@ -549,8 +554,15 @@ impl CaseFile {
             time,
             conflict: self.conflict,
             rewritten: self.rewritten.map(RewrittenFile::read).transpose()?,
+            faults: self.faults,
             difficulty,
         };
+        if let Some(faults) = &case.faults {
+            faults.check()?;
+            if case.time.is_some() || !case.is_feasible() {
+                return Err("`faults` need a feasible case without clock times".into());
+            }
+        }
         // What is judged must be in the query, also if another version wrote the file.
         if case.rules_text().is_some_and(|rules| !case.query.contains(&rules)) {
             return Err(

@@ -2,6 +2,7 @@
 
 mod calls;
 mod conflict;
+mod faults;
 mod time;
 mod values;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use calls::{CallRecord, collect_calls, linearisation};
+use faults::Failures;
 
 pub use calls::executed_calls;
 pub use conflict::ConflictVerdict;
@@ -24,6 +26,8 @@ use crate::case::{ActionId, ConstraintId, PlanningCase};
 /// The class of a failure; each failed case has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OrderClass {
+    /// **(ours)** A tool that had reported that it would not work again was called again and again.
+    RetriedForever,
     /// Out of time or iterations without finishing.
     Timeout,
     /// **(ours)** A reply of the model reached the limit of its tokens without a call.
@@ -37,6 +41,14 @@ pub enum OrderClass {
     ActError,
     /// **(ours)** In an infeasible case the agent did a task, or did not report a conflict.
     ConflictMissed,
+    /// **(ours)** A tool was called after the agent had been shown that it is gone.
+    CalledVanished,
+    /// **(ours)** A task was done although one that has to come before it had failed.
+    WentOnAfterFailure,
+    /// **(ours)** A call that had failed for the moment was not made again.
+    NoRetry,
+    /// **(ours)** A call was not made often enough to get through, or nothing at all was done after a failure.
+    GaveUp,
     /// A required action was never executed.
     ActionLost,
     /// Time form only: a start before the end of the previous call or before the day, or one that is no clock time.
@@ -54,13 +66,18 @@ pub enum OrderClass {
 impl OrderClass {
     /// All classes in order of precedence: the first that applies becomes a case's class. The order is the paper's,
     /// with the omissions of infeasible cases at the position of the paper's omissions.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 17] = [
+        Self::RetriedForever,
         Self::Timeout,
         Self::ReplyLimit,
         Self::FalseAlarm,
         Self::UnparsedCall,
         Self::ActError,
         Self::ConflictMissed,
+        Self::CalledVanished,
+        Self::WentOnAfterFailure,
+        Self::NoRetry,
+        Self::GaveUp,
         Self::ActionLost,
         Self::ParameterError,
         Self::OrderError,
@@ -84,6 +101,11 @@ impl OrderClass {
             Self::Repeated => "repeated",
             Self::Distractor => "distractor",
             Self::ConflictMissed => "conflict_missed",
+            Self::RetriedForever => "retried_forever",
+            Self::CalledVanished => "called_vanished",
+            Self::WentOnAfterFailure => "went_on_after_failure",
+            Self::NoRetry => "no_retry",
+            Self::GaveUp => "gave_up",
         }
     }
 }
@@ -103,17 +125,24 @@ pub enum Flag {
     RestartLimit,
     /// A guard between agent and tools denied a call.
     HeldBack,
+    /// **(ours)** A call failed because its tool did.
+    ToolFailed,
 }
 
 impl Flag {
     /// All flags.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 23] = [
+        Self::Class(OrderClass::RetriedForever),
         Self::Class(OrderClass::Timeout),
         Self::Class(OrderClass::ReplyLimit),
         Self::Class(OrderClass::FalseAlarm),
         Self::Class(OrderClass::UnparsedCall),
         Self::Class(OrderClass::ActError),
         Self::Class(OrderClass::ConflictMissed),
+        Self::Class(OrderClass::CalledVanished),
+        Self::Class(OrderClass::WentOnAfterFailure),
+        Self::Class(OrderClass::NoRetry),
+        Self::Class(OrderClass::GaveUp),
         Self::Class(OrderClass::ActionLost),
         Self::Class(OrderClass::ParameterError),
         Self::Class(OrderClass::OrderError),
@@ -125,6 +154,7 @@ impl Flag {
         Self::AgentFailed,
         Self::RestartLimit,
         Self::HeldBack,
+        Self::ToolFailed,
     ];
 
     /// The word used in files.
@@ -136,6 +166,7 @@ impl Flag {
             Self::AgentFailed => "agent_failed",
             Self::RestartLimit => "restart_limit",
             Self::HeldBack => "held_back",
+            Self::ToolFailed => "tool_failed",
         }
     }
 }
@@ -211,6 +242,10 @@ pub struct OracleVerdict {
     /// Denied calls, in order; in the time form including those before the last restart. They were not executed and
     /// are no mistakes by themselves.
     pub held_back: Vec<Refused>,
+    /// Calls that failed because their tools did, in order. They are no mistakes.
+    pub failed: Vec<Refused>,
+    /// Actions that were no longer due, because their tools had failed for good or they depend on such ones.
+    pub waived: Vec<ActionId>,
     /// Why the run ended, unless the agent ended it by an answer.
     pub cut_short: Option<String>,
     /// The agent's answer if it failed without a call of an action, because nothing else can be seen of such a run, or
@@ -354,10 +389,18 @@ fn judge_order(
     // For each action, the batch of its first execution.
     let mut batches: Vec<Option<usize>> = vec![None; case.actions.len()];
     let mut made = Vec::new();
+    let failures = Failures::of(case, calls);
+    // The actions of which some execution was answered with something.
+    let mut answered_in_full = 0u64;
     for call in calls {
         match (call.answered, case.action_of_tool(call.tool)) {
             // Without an answer nobody knows whether the call was executed; what is not in the trace did not happen.
             (None, _) => {}
+            // The tool failed, not the agent.
+            (Some((_, Some(_))), Some(_)) if failures.include(call) => {}
+            (Some((_, Some(_))), None) if failures.include(call) => {
+                flags.insert(Flag::Class(OrderClass::Distractor));
+            }
             (Some((_, Some(answer))), _) => {
                 flags.insert(Flag::Class(OrderClass::ActError));
                 refused.push(Refused { tool: call.tool.to_owned(), answer: answer.to_owned() });
@@ -369,9 +412,15 @@ fn judge_order(
             }
             (Some((answered, None)), Some(action)) => {
                 let variable = Variable::new(action);
-                if execution.has(variable) {
+                // After an empty answer, a careful agent asks again.
+                let is_doubted = call.is_empty && case.faults.is_some();
+                if answered_in_full & variable.bit() != 0 {
                     flags.insert(Flag::Class(OrderClass::Repeated));
-                } else {
+                }
+                if !is_doubted {
+                    answered_in_full |= variable.bit();
+                }
+                if !execution.has(variable) {
                     // Only the first execution counts for constraints, so only its batch
                     // can be one that they depend on.
                     batches[action] = call.batch;
@@ -383,12 +432,22 @@ fn judge_order(
             }
         }
     }
-    let lost: Vec<usize> =
-        (0..case.actions.len()).filter(|&action| !execution.has(Variable::new(action))).collect();
+    let problem = case.problem();
+    // Without a cycle there is always a repair, whatever was called.
+    let order =
+        problem.order().expect("a feasible case is satisfiable, which is checked when it is made or read");
+    let actions = (0..case.actions.len()).map(Variable::new);
+    let done: u64 = actions.clone().filter(|&action| execution.has(action)).map(Variable::bit).sum();
+    let waived = failures.waived(case, &order, done);
+    let due = actions.filter(|action| (done | waived) & action.bit() == 0);
+    let lost: Vec<usize> = due.map(Variable::index).collect();
     if !lost.is_empty() {
         flags.insert(Flag::Class(OrderClass::ActionLost));
     }
-    let problem = case.problem();
+    if !failures.is_empty() {
+        flags.insert(Flag::ToolFailed);
+        failures.flags(case, &order, calls, (done, &lost), &mut flags);
+    }
     let mut statuses = problem.check(&execution);
     // Calls of one reply have been spaced out as written, so such a requirement is satisfied here
     // by the order of writing alone.
@@ -406,9 +465,6 @@ fn judge_order(
     if !violated.is_empty() {
         flags.insert(Flag::Class(OrderClass::OrderError));
     }
-    // Without a cycle there is always a repair, whatever was called.
-    let order =
-        problem.order().expect("a feasible case is satisfiable, which is checked when it is made or read");
     let judged = as_right_as_possible(&order, &called, &executed);
     let sequence: Vec<Variable> = judged.iter().map(|&place| called[place]).collect();
     let mut passed = Passed::of(case);
@@ -427,14 +483,15 @@ fn judge_order(
         None => (None, Vec::new()),
     };
     let (first_wrong_call, core) = wrong.or_later(first_wrong_call, core);
-    let nearest = order.nearest(&sequence);
+    let mut nearest = order.nearest(&sequence);
+    nearest.retain(|action| waived & action.bit() == 0);
     let repair = if nearest == sequence { Vec::new() } else { nearest.iter().map(id_of).collect() };
     let mut correct_next = vec![Vec::new(); sequence.len()];
     let mut done = 0u64;
     for (call, variable) in sequence.iter().enumerate() {
         // After the first wrong call no continuation is correct, so nothing was right to do next.
         let possible = first_wrong_call.is_none_or(|wrong| call <= wrong);
-        let right = if possible { order.correct_next(done) } else { 0 };
+        let right = if possible { order.correct_next(done) & !waived } else { 0 };
         correct_next[judged[call]] = planproof_constraint::variables_in(right).map(|v| id_of(&v)).collect();
         done |= variable.bit();
     }
@@ -452,6 +509,8 @@ fn judge_order(
         correct_next,
         refused,
         held_back,
+        failed: failures.listed(),
+        waived: planproof_constraint::variables_in(waived).map(|it| id_of(&it)).collect(),
         cut_short,
         answer: None,
         conflict,

@@ -207,6 +207,7 @@ impl<'a> Shrinker<'a> {
             time,
             conflict: None,
             rewritten: None,
+            faults: case.faults.clone(),
         };
         smaller.query = query_of(case, &smaller);
         // A removal can join what was apart and give the text a second reading; such a candidate would prove nothing.

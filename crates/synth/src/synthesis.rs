@@ -563,6 +563,7 @@ impl<'a> Synthesizer<'a> {
             time,
             conflict: None,
             rewritten: None,
+            faults: None,
             difficulty,
         }
     }

@@ -298,6 +298,7 @@ fn rebuild(
         time,
         conflict: None,
         rewritten: None,
+        faults: case.faults.clone(),
     }
 }
 

@@ -32,6 +32,7 @@ mod builtin;
 mod client;
 mod clock;
 mod combined;
+mod faulty;
 mod mock;
 mod refusal;
 mod schema;
@@ -51,6 +52,7 @@ pub use client::{
 };
 pub use clock::WallClock;
 pub use combined::{CombinedTools, CombinedToolsError};
+pub use faulty::FaultyTools;
 pub use mock::{MockError, MockTool, MockTools, TimeRules};
 pub use planproof_suite::{BoxFuture, NoTools, Restoring, Toolbox};
 pub use schema::{COMPILED_BYTES_MAX, SchemaCache};

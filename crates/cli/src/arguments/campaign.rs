@@ -12,6 +12,7 @@ use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_runner::CASES_MAX;
+use planproof_trace::faults::FaultShares;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments, Think};
 use super::{bench, limit, test};
@@ -322,6 +323,14 @@ pub(crate) struct AllCasesArguments {
     /// With several runs the report says how often all of them pass (pass^k), and how many cases are flaky.
     #[arg(help_heading = "Campaign", long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
     pub(crate) repeat: NonZeroU32,
+    /// Let the tools of the cases fail: `transient=0.2,permanent=0.1,slow=0.1:5s,empty=0.05,vanish=0.05`.
+    ///
+    /// The shares of calls, 0 to 1, that fail and work when tried again (at most twice in a row), that fail like all
+    /// later calls of the tool, that are answered late, that are answered with an empty text, and after which the tool
+    /// is gone. The same case has the same failures for every agent. A run passes if everything was done that could
+    /// be.
+    #[arg(help_heading = "Campaign", long, value_name = "SHARES", value_parser = FaultShares::parse)]
+    pub(crate) faults: Option<FaultShares>,
     /// Exit with 1 if a run failed, even in a replay.
     ///
     /// A replay otherwise exits with 0 if all failures are as recorded. Without `--replay`, failures give exit status 1

@@ -45,7 +45,7 @@ const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissec
 const SHRINKING: [&str; 4] = ["shrink", "shrink_max", "shrink_runs", "shrink_repeat"];
 
 /// What a recording knows by itself.
-pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &["repeat"]];
+pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &["repeat", "faults"]];
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -56,7 +56,7 @@ pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &[
                   planproof test tools@sim/gold --scenarios refunds.yaml")]
 #[command(mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)))]
 #[command(mut_arg("resume", |arg| {
-    arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat"])
+    arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat", "faults"])
 }))]
 pub(crate) struct TestArguments {
     /// Number of cases.

@@ -16,6 +16,7 @@ use planproof_runner::{CASES_MAX, Cases, StoreOptions};
 use planproof_scenario::Scenarios;
 use planproof_store::{Matrix, Store};
 use planproof_suite::{Case, CaseSelection, Data, Suite};
+use planproof_trace::faults::FaultShares;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use models::paid_for;
@@ -229,6 +230,10 @@ impl MakesCases for BenchCases<'_> {
         named.chain(files(choice).map(|(_, path)| path)).chain(all.files.paths()).collect()
     }
 
+    fn faults(&self) -> Option<FaultShares> {
+        self.arguments.all.faults
+    }
+
     fn make(&self) -> Result<Cases, Failure> {
         let cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
@@ -270,6 +275,10 @@ impl MakesCases for ScenarioCases<'_> {
 
     fn files(&self) -> Vec<&Path> {
         std::iter::once(self.file).chain(self.all.files.paths()).collect()
+    }
+
+    fn faults(&self) -> Option<FaultShares> {
+        self.all.faults
     }
 
     fn make(&self) -> Result<Cases, Failure> {

@@ -100,7 +100,7 @@ async fn simulated_models_find_conflicts_as_they_read() {
                     assert_eq!(found.classes["act_error"], all - detected);
                 }
                 SimKind::Endless => assert_eq!(found.classes["timeout"], all),
-                SimKind::TextCalls | SimKind::Rambling | SimKind::Planted(_) => {
+                _ => {
                     unreachable!("it is none of all kinds")
                 }
             }

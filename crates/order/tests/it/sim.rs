@@ -6,6 +6,7 @@ use planproof_order::OrderRun as _;
 use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{Flag, OrderClass, SynthesisOptions, TimeOptions};
 use planproof_trace::Tool;
+use planproof_trace::faults::{FaultShares, ToolFaults};
 
 use crate::{campaign, cases, run_typed};
 
@@ -41,6 +42,41 @@ async fn each_kind_fails_in_its_own_way() {
         );
     }
     assert_eq!(classes(SimKind::Endless).await[&OrderClass::Timeout], 200);
+}
+
+/// Where tools fail, each kind that makes a mistake there fails in its class, and whoever makes none passes.
+#[tokio::test]
+async fn each_kind_mistakes_failing_tools_in_its_own_way() {
+    let shares =
+        FaultShares { transient: 0.25, permanent: 0.1, vanish: 0.03, empty: 0.05, slow: 0.05, delay_ms: 1 };
+    let only =
+        |transient: f64, permanent: f64| FaultShares { transient, permanent, ..FaultShares::default() };
+    for (kind, shares, number, expected) in [
+        (SimKind::Perfect, shares, 1000, vec![]),
+        (SimKind::NoRetry, only(0.25, 0.1), 200, vec![OrderClass::NoRetry]),
+        (SimKind::IgnoresFailures, only(0.25, 0.1), 200, vec![OrderClass::WentOnAfterFailure]),
+        (SimKind::GivesUp, only(0.25, 0.1), 200, vec![OrderClass::GaveUp]),
+        (SimKind::RetriesForever, only(0.25, 0.1), 200, vec![OrderClass::RetriedForever]),
+        (SimKind::InOrder, only(1.0, 0.0), 50, vec![OrderClass::OrderError]),
+        // Mistakes about failures are none where nothing fails.
+        (SimKind::NoRetry, only(0.0, 0.0), 50, vec![]),
+        (SimKind::RetriesForever, only(0.0, 0.0), 50, vec![]),
+    ] {
+        let options = SynthesisOptions { actions_max: 6, distractors: 2, ..SynthesisOptions::default() };
+        let mut failing = cases(options, number).to_vec();
+        for case in &mut failing {
+            let faults = ToolFaults::of_case(&case.id, 3, shares);
+            case.faults = Some(faults).filter(|faults| !faults.is_nothing());
+        }
+        let campaign = campaign(Arc::new(SimModel::new(kind)), failing);
+        let mut classes = BTreeMap::new();
+        for outcome in run_typed(&campaign).await {
+            if let Some(class) = outcome.verdict.expect("every run is scored").class {
+                *classes.entry(class).or_insert(0) += 1;
+            }
+        }
+        assert_eq!(classes.keys().copied().collect::<Vec<_>>(), expected, "{kind:?} {shares} {classes:?}");
+    }
 }
 
 /// The same in the time form, where a clumsy model fails in more than one way.

@@ -1,6 +1,7 @@
 //! Files of scenarios, the worlds of their tools, and verdicts on runs.
 
 mod draft;
+mod faults;
 
 use std::sync::Arc;
 

@@ -118,7 +118,7 @@ impl<'s> ScriptedRun<'s> {
 
     pub(super) fn next(&self) -> Next {
         let (step, free) = match (self.script, &self.so_far) {
-            (Script::Turns { calls, end, free, report }, SoFar::Turns(progress)) => {
+            (Script::Turns { calls, end, free, report, .. }, SoFar::Turns(progress)) => {
                 let (step, turn) = progress.next(calls, *report);
                 // These counts hold for the plan as it was written. Advice changes the order.
                 let free = turn.filter(|_| !progress.has_followed_advice()).and_then(|turn| free.get(turn));

@@ -88,6 +88,10 @@ fn written(kind: SimKind, items: Vec<String>) -> String {
         | SimKind::InOrder
         | SimKind::TextCalls
         | SimKind::Rambling
+        | SimKind::NoRetry
+        | SimKind::IgnoresFailures
+        | SimKind::GivesUp
+        | SimKind::RetriesForever
         | SimKind::Planted(_) => lines = items,
     }
     lines

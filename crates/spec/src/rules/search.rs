@@ -196,11 +196,39 @@ pub fn session_of_calls(rules: &RuleSet, calls: &[SampleCall], wanted: WantedSes
 /// through, those that hold most rules are continued first. `None`: none was found among
 /// [`RULE_SEARCH_MAX`](crate::limits::RULE_SEARCH_MAX) sessions.
 pub fn any_session_of_calls(rules: &Arc<RuleSet>, calls: &[SampleCall]) -> Option<Vec<SampleCall>> {
+    match any_continuation(Session::new(rules), calls) {
+        Found::Session(calls) => Some(calls),
+        Found::None | Found::TooMany => None,
+    }
+}
+
+/// The calls by which a session has to be continued so that the rules of these numbers are held at its end, whatever
+/// becomes of the others. A shortest such continuation unless there are too many; none at all if they are held already.
+pub fn continuation(session: &Session, calls: &[SampleCall], holds: &[usize]) -> Found {
+    let start = Session {
+        rules: only(&session.rules, holds),
+        states: holds.iter().map(|rule| session.states[*rule].clone()).collect(),
+    };
+    let is_held = |session: &Session| session.verdicts().iter().all(|verdict| verdict.is_held_at_end());
+    if is_held(&start) {
+        return Found::Session(Vec::new());
+    }
+    let is_hopeful = |session: &Session| !session.verdicts().contains(&super::RuleVerdict::Violated);
+    if !is_hopeful(&start) {
+        return Found::None;
+    }
+    match search_from(start.clone(), calls, |_| false, |session, _| is_held(session), is_hopeful) {
+        Found::TooMany => any_continuation(start, calls),
+        found => found,
+    }
+}
+
+fn any_continuation(start: Session, calls: &[SampleCall]) -> Found {
     let open_rules =
         |session: &Session| session.verdicts().iter().filter(|verdict| !verdict.is_held_at_end()).count();
     let mut seen = HashSet::new();
     // Each session that was reached, its last call, and the number of the session before it.
-    let mut reached: Vec<(Session, Option<(usize, usize)>)> = vec![(Session::new(rules), None)];
+    let mut reached: Vec<(Session, Option<(usize, usize)>)> = vec![(start, None)];
     let mut open = BinaryHeap::from([(Reverse((0, 0, 0)), 0)]);
     while let Some((Reverse((_, length, _)), place)) = open.pop() {
         for (number, call) in calls.iter().enumerate() {
@@ -217,18 +245,18 @@ pub fn any_session_of_calls(rules: &Arc<RuleSet>, calls: &[SampleCall]) -> Optio
                     at = &reached[*before].1;
                 }
                 way.reverse();
-                return Some(way);
+                return Found::Session(way);
             }
             if seen.insert(next.memory()) {
                 if seen.len() >= RULE_SEARCH_MAX {
-                    return None;
+                    return Found::TooMany;
                 }
                 reached.push((next, Some((number, place))));
                 open.push((Reverse((left, length + 1, reached.len())), reached.len() - 1));
             }
         }
     }
-    None
+    Found::None
 }
 
 /// An object with the entries of both; where both have one, the second's.
@@ -296,10 +324,21 @@ fn search(
     is_goal: impl Fn(&Session, bool) -> bool,
     is_hopeful: impl Fn(&Session) -> bool,
 ) -> Found {
+    search_from(Session::new(rules), calls, is_marked, is_goal, is_hopeful)
+}
+
+/// The same for continuations of a session.
+fn search_from(
+    start: Session,
+    calls: &[SampleCall],
+    is_marked: impl Fn(&SampleCall) -> bool,
+    is_goal: impl Fn(&Session, bool) -> bool,
+    is_hopeful: impl Fn(&Session) -> bool,
+) -> Found {
     let mut seen = HashSet::new();
     // The last call of each session that was reached, and the number of the session before it.
     let mut steps: Vec<(usize, Option<usize>)> = Vec::new();
-    let mut open = VecDeque::from([(Session::new(rules), false, None)]);
+    let mut open = VecDeque::from([(start, false, None)]);
     while let Some((session, marked, reached)) = open.pop_front() {
         for (number, call) in calls.iter().enumerate() {
             let mut next = session.clone();

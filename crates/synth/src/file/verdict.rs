@@ -57,6 +57,10 @@ struct VerdictFile<'a> {
     refused: Vec<RefusedFile<'a>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     held_back: Vec<RefusedFile<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<RefusedFile<'a>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    waived: Vec<Cow<'a, str>>,
     cut_short: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<Cow<'a, str>>,
@@ -177,6 +181,8 @@ pub fn write_verdict(case: &str, verdict: &OracleVerdict) -> String {
         correct_next: verdict.correct_next.iter().map(|next| ids(next)).collect(),
         refused: refused(&verdict.refused),
         held_back: refused(&verdict.held_back),
+        failed: refused(&verdict.failed),
+        waived: ids(&verdict.waived),
         cut_short: verdict.cut_short.as_deref().map(Cow::Borrowed),
         answer: verdict.answer.as_deref().map(Cow::Borrowed),
         conflict: verdict.conflict.as_ref().map(|conflict| ConflictFile {
@@ -344,6 +350,8 @@ impl VerdictFile<'_> {
             correct_next,
             refused: refused(self.refused),
             held_back: refused(self.held_back),
+            failed: refused(self.failed),
+            waived: actions(self.waived),
             cut_short: self.cut_short.map(Cow::into_owned),
             answer: self.answer.map(Cow::into_owned),
             conflict: self

@@ -21,6 +21,8 @@ pub(super) struct CallRecord<'a> {
     pub(super) start: u64,
     /// Set when it was answered: the position, and the error if any.
     pub(super) answered: Option<(u64, Option<&'a str>)>,
+    /// The answer, without an error, has no text.
+    pub(super) is_empty: bool,
     /// Its batch, if it has one.
     pub(super) batch: Option<usize>,
 }
@@ -67,7 +69,8 @@ pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'
             let holds =
                 |batch: &Written<'_>| batch.place < place && batch.actor == actor && batch.ids.contains(&id);
             let batch = batches.iter().rposition(holds);
-            Some(CallRecord { id, tool, arguments, place, start: place as u64, answered, batch })
+            let is_empty = result.is_some_and(|(_, result)| !result.is_error && result.text.is_empty());
+            Some(CallRecord { id, tool, arguments, place, start: place as u64, answered, is_empty, batch })
         });
     let mut calls: Vec<CallRecord<'_>> = executed.collect();
     for (number, batch) in batches.iter().enumerate() {

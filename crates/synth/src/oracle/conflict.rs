@@ -103,6 +103,8 @@ pub(super) fn judge(
         correct_next: Vec::new(),
         refused,
         held_back,
+        failed: Vec::new(),
+        waived: Vec::new(),
         cut_short,
         answer: None,
         conflict,

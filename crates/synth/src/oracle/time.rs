@@ -200,6 +200,8 @@ pub(super) fn judge(
         correct_next,
         refused,
         held_back,
+        failed: Vec::new(),
+        waived: Vec::new(),
         cut_short,
         answer: None,
         conflict,

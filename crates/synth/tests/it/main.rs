@@ -1,5 +1,6 @@
 //! Tests of the synthesis, rules, the reader, the oracle and the files, through the public interface.
 
+mod faults;
 mod files;
 mod infeasible;
 mod oracle;

@@ -8,7 +8,7 @@ use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_bench::LimitPlan;
 use planproof_bench::studies::ShrinkOptions;
 use planproof_order::{DissectOptions, OrderSuite};
-use planproof_runner::{CasesOrigin, RecordedCampaign};
+use planproof_runner::{Cases, CasesOrigin, RecordedCampaign};
 use planproof_suite::Case;
 
 use super::campaign_command::CampaignCommand;
@@ -72,13 +72,13 @@ pub(super) fn switch(is_on: bool) -> Option<String> {
 /// One error with every contradiction and both values.
 pub(super) fn must_agree(
     (recorded, order): (&RecordedCampaign, &OrderOptions),
-    cases: &[Arc<dyn Case>],
+    all: &Cases,
     name: Option<&AgentSpec>,
     arguments: &CampaignArguments,
     command: &CampaignCommand<'_>,
     global: &Global,
 ) -> Result<(), Failure> {
-    let note = &recorded.campaign;
+    let (note, cases) = (&recorded.campaign, all.cases.as_slice());
     let mut agreement = Agreement { given: &global.given, contradictions: Vec::new() };
     match name {
         // Programs may be elsewhere on another machine; models and ways of planning are as recorded.
@@ -150,7 +150,8 @@ pub(super) fn must_agree(
         CampaignCommand::Bench(makes, repeat) => {
             // Without a choice on the command line, the recorded cases are used, and the data need not be there.
             let is_given = CHOOSING.iter().any(|id| global.given.has(id));
-            let now = if is_given { makes.make()?.cases } else { cases.to_vec() };
+            let now =
+                if is_given { failing(makes.make()?, command, options.seed)?.cases } else { cases.to_vec() };
             if !are_same(&now, cases) {
                 let (recorded, now) = (cases.len(), now.len());
                 agreement.contradictions.push(format!(
@@ -160,6 +161,7 @@ pub(super) fn must_agree(
             agreement.option("repeat", number(note.repeats).as_deref(), number(repeat.get()).as_deref());
         }
     }
+    faults(&mut agreement, recorded, all, command)?;
     if agreement.contradictions.is_empty() {
         return Ok(());
     }
@@ -199,6 +201,32 @@ fn topics(agreement: &mut Agreement<'_>, order: &OrderOptions, file: Option<&Pat
     Ok(())
 }
 
+/// The cases with the faults of the command line, if it has any.
+fn failing(cases: Cases, command: &CampaignCommand<'_>, seed: u64) -> Result<Cases, Failure> {
+    match command.faults() {
+        Some(shares) => cases.with_faults(shares, seed).map_err(Failure::from),
+        None => Ok(cases),
+    }
+}
+
+/// Compares how tools fail, which is in the cases.
+fn faults(
+    agreement: &mut Agreement<'_>,
+    recorded: &RecordedCampaign,
+    all: &Cases,
+    command: &CampaignCommand<'_>,
+) -> Result<(), Failure> {
+    let Some(shares) = command.faults().filter(|_| agreement.given.has("faults")) else { return Ok(()) };
+    let seed = recorded.campaign.options.seed;
+    let now = Cases::given(Arc::clone(&all.suite), all.cases.clone()).with_faults(shares, seed);
+    if !are_same(&now.map_err(Failure::from)?.cases, &all.cases) {
+        agreement
+            .contradictions
+            .push(format!("recorded with other faults of tools, now with --faults {shares}"));
+    }
+    Ok(())
+}
+
 /// Whether these are the same cases in the same order.
 fn are_same(now: &[Arc<dyn Case>], recorded: &[Arc<dyn Case>]) -> bool {
     // By their whole lines, because different cases may have the same id.
@@ -215,7 +243,8 @@ fn drawn_cases(
 ) -> Result<(), Failure> {
     if let Some(file) = &test.from {
         let orders = OrderSuite::new(order.judge());
-        let now = of_orders(&orders, select::read_cases(file)?).cases;
+        let now = of_orders(&orders, select::read_cases(file)?);
+        let now = failing(now, &CampaignCommand::Test(test), recorded.campaign.options.seed)?.cases;
         let is_same = are_same(&now, cases);
         if !is_same {
             let (recorded, shown, now) = (cases.len(), file.display(), now.len());

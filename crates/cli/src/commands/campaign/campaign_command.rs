@@ -9,6 +9,7 @@ use planproof_order::DissectOptions;
 use planproof_order::synth::TopicBank;
 
 use planproof_runner::{Cases, StoredOptions};
+use planproof_trace::faults::FaultShares;
 
 use super::cases::{self, Drawn};
 use super::options::command_of;
@@ -40,6 +41,9 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
 
     /// The files that the command line names beside those of every campaign: data, and reports.
     fn files(&self) -> Vec<&Path>;
+
+    /// How their tools fail, if the command line says so.
+    fn faults(&self) -> Option<FaultShares>;
 
     /// The cases.
     ///
@@ -107,14 +111,26 @@ impl CampaignCommand<'_> {
         }
     }
 
-    /// The cases of a benchmark.
+    /// The cases of a benchmark, with the failures of their tools that this seed gives.
     ///
     /// # Errors
-    /// Those of [`MakesCases::make`].
-    pub(in crate::commands) fn cases_of_suite(&self) -> Result<Cases, Failure> {
+    /// Those of [`MakesCases::make`], and of [`Cases::with_faults`].
+    pub(in crate::commands) fn cases_of_suite(&self, seed: u64) -> Result<Cases, Failure> {
         match self {
-            Self::Bench(makes, _) => makes.make(),
+            Self::Bench(makes, _) => match makes.faults() {
+                Some(shares) => makes.make()?.with_faults(shares, seed).map_err(Failure::from),
+                None => makes.make(),
+            },
             Self::Test(_) | Self::Limit(..) => Err(Failure::usage("orders are made by `planproof test`")),
+        }
+    }
+
+    /// How the tools of the cases fail, if they do.
+    pub(super) fn faults(&self) -> Option<FaultShares> {
+        match self {
+            Self::Test(arguments) => arguments.all.faults,
+            Self::Bench(makes, _) => makes.faults(),
+            Self::Limit(..) => None,
         }
     }
 

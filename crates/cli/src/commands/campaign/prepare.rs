@@ -196,9 +196,15 @@ fn begin(
         new.of_suite = order.to_map();
     }
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
-    let cases = || match &like {
-        Some(like) => Ok(like.cases(&order)),
-        None => command.cases(new.seed, &bank),
+    let cases = || {
+        let cases = match &like {
+            Some(like) => like.cases(&order),
+            None => command.cases(new.seed, &bank)?,
+        };
+        match command.faults() {
+            Some(shares) => cases.with_faults(shares, new.seed).map_err(Failure::from),
+            None => Ok(cases),
+        }
     };
     let run = planproof_runner::begin(&world, &new, cases)?;
     if !global.quiet {
@@ -344,7 +350,7 @@ fn replay(
     // The campaign keeps the options of the recording, and without these its cases could not be drawn again.
     cases.named = cases.named.filter(|_| order.levels.is_some());
     wanted::replay_must_be_wanted(&recorded, &order, agent.as_ref(), (command.media(), command.pages()))?;
-    must_agree((&recorded, &order), &cases.cases, agent.as_ref(), arguments, &command, global)?;
+    must_agree((&recorded, &order), &cases, agent.as_ref(), arguments, &command, global)?;
     command.must_be_shrunk(order.shrink.as_ref())?;
     let replay = Replay {
         file: file.to_owned(),

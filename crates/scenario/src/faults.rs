@@ -1,0 +1,256 @@
+//! Tools that fail: what is still demanded of a run, and what a right agent does.
+//!
+//! What has to be done is what can be done. A demand is waived if, before a failure, the run could still have been
+//! continued so that it holds together with what was held, and after the failure it could not. So a demand that an
+//! agent itself made impossible is never waived.
+
+use std::collections::BTreeSet;
+
+use planproof_spec::rules::search::{self, Found, SampleCall};
+use planproof_spec::rules::{
+    EventPattern, Phase, RecordedEvent, RuleDemand, RuleEnd, RuleVerdict, Session, SessionEvent,
+};
+use planproof_trace::faults::{FaultyRun, SeenFault, ToolFault, ToolFaults};
+use serde_json::Value;
+
+use crate::case::Scenario;
+use crate::limits::{FAILURES_WEIGHED_MAX, PLAYED_CALLS_MAX, RETRIES_MAX};
+
+/// Why it is not known what is still demanded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Undecided;
+
+/// A failed call in a session, by its events.
+struct Failure<'s> {
+    /// The place of its result.
+    place: usize,
+    tool: &'s str,
+    fault: SeenFault,
+}
+
+/// The failures of a session.
+pub(crate) struct Failures<'s> {
+    session: &'s [RecordedEvent],
+    all: Vec<Failure<'s>>,
+}
+
+impl<'s> Failures<'s> {
+    pub(crate) fn of(case: &Scenario, session: &'s [RecordedEvent]) -> Self {
+        let seen = session.iter().enumerate().filter_map(|(place, event)| {
+            let error = event.outcome.as_ref().filter(|_| event.phase == Phase::Failed)?.as_str()?;
+            Some(Failure { place, tool: &event.tool, fault: SeenFault::of(&event.tool, error)? })
+        });
+        let all = if case.line.faults.is_some() { seen.collect() } else { Vec::new() };
+        Self { session, all }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The calls of the tool after a failure, by their numbers from 1.
+    fn calls_after(&self, failure: &Failure<'_>) -> Vec<usize> {
+        let calls = self.session.iter().enumerate().filter(|(_, event)| event.phase == Phase::Call);
+        let numbered = calls
+            .enumerate()
+            .filter(|(_, (place, event))| *place > failure.place && event.tool == failure.tool);
+        numbered.map(|(number, _)| number + 1).collect()
+    }
+
+    /// The first call of a tool that was known to be gone.
+    pub(crate) fn called_vanished(&self) -> Option<usize> {
+        let gone = self.all.iter().filter(|failure| failure.fault == SeenFault::Vanished);
+        gone.filter_map(|failure| self.calls_after(failure).first().copied()).min()
+    }
+
+    /// The first call too many of a tool that was known not to work again.
+    pub(crate) fn retried_forever(&self) -> Option<usize> {
+        let last = self.all.iter().filter(|failure| failure.fault.is_final());
+        last.filter_map(|failure| self.calls_after(failure).get(RETRIES_MAX).copied()).min()
+    }
+
+    /// Whether a call of these events had failed before another call of the session, by its number from 1.
+    pub(crate) fn include(&self, pattern: &EventPattern, before_call: usize) -> bool {
+        let mut call = 0;
+        let place = self.session.iter().position(|event| {
+            call += usize::from(event.phase == Phase::Call);
+            call == before_call
+        });
+        let is_of = |failure: &Failure<'_>| {
+            let event = &self.session[failure.place];
+            EventPattern { moment: Phase::Failed, outcome: Vec::new(), ..pattern.clone() }
+                .matches(&event.as_seen())
+        };
+        self.all.iter().any(|failure| place.is_none_or(|place| failure.place < place) && is_of(failure))
+    }
+
+    /// How an agent left a demand that has to do with these tools, if it could have met it.
+    pub(crate) fn left(&self, demand: &RuleDemand) -> Left {
+        let patterns = match demand {
+            RuleDemand::FollowedBy { then, .. } => vec![then],
+            RuleDemand::AtLeast(_, event) | RuleDemand::Last(event) => vec![event],
+            _ => Vec::new(),
+        };
+        let is_of = |failure: &&Failure<'_>| {
+            let call = SessionEvent::new(Phase::Failed, failure.tool, &self.session[failure.place].arguments);
+            let any = |pattern: &&EventPattern| EventPattern {
+                moment: Phase::Failed,
+                outcome: Vec::new(),
+                ..(*pattern).clone()
+            };
+            patterns.iter().any(|pattern| any(pattern).matches(&call))
+        };
+        let attempts = self.all.iter().filter(is_of).count();
+        let has_stopped =
+            self.all.iter().max_by_key(|failure| failure.place).is_some_and(|last| {
+                !self.session[last.place..].iter().any(|event| event.phase == Phase::Call)
+            });
+        match attempts {
+            1 => Left::NotRetried,
+            0 if !has_stopped => Left::Alone,
+            _ => Left::GivenUp,
+        }
+    }
+}
+
+/// How an agent left a demand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Failures have nothing to do with it.
+    Alone,
+    /// A call failed for the moment and was not made again.
+    NotRetried,
+    /// It was not made often enough, or nothing was done after the last failure.
+    GivenUp,
+}
+
+/// The numbers of the demands that failures of tools made impossible. `ends` is what became of them in the session.
+pub(crate) fn waived(
+    case: &Scenario,
+    session: &[RecordedEvent],
+    ends: &[RuleEnd],
+) -> Result<BTreeSet<usize>, Undecided> {
+    let mut waived = BTreeSet::new();
+    let is_held = |rule: &usize| ends[*rule].verdict.is_held_at_end();
+    let unheld: Vec<usize> = (0..ends.len()).filter(|rule| !is_held(rule)).collect();
+    if case.line.faults.is_none() || unheld.is_empty() {
+        return Ok(waived);
+    }
+    let calls = case.possible_calls(case.line.only.as_deref());
+    let mut state = Session::new(&case.rules);
+    let mut lost: BTreeSet<&str> = BTreeSet::new();
+    let mut weighed = 0;
+    for event in session {
+        let seen = event.as_seen();
+        let fault = match (event.phase, event.outcome.as_ref().and_then(Value::as_str)) {
+            (Phase::Failed, Some(error)) => SeenFault::of(&event.tool, error),
+            // An empty answer says as little as a failure that passes.
+            (Phase::Done, Some("")) => Some(SeenFault::Transient),
+            _ => None,
+        };
+        // That a lost tool fails again changes nothing.
+        let Some(fault) =
+            fault.filter(|_| !lost.contains(event.tool.as_str()) && weighed < FAILURES_WEIGHED_MAX)
+        else {
+            state.observe(&seen).map_err(|_| Undecided)?;
+            continue;
+        };
+        weighed += 1;
+        let without = |lost: &BTreeSet<&str>| -> Vec<SampleCall> {
+            calls.iter().filter(|call| !lost.contains(call.tool.as_str())).cloned().collect()
+        };
+        let before_calls = without(&lost);
+        let mut before = state.clone();
+        let answer = case.answer(&event.tool, &event.arguments);
+        observe_outcome(&mut before, &event.tool, &event.arguments, &answer)?;
+        state.observe(&seen).map_err(|_| Undecided)?;
+        if fault.is_final() {
+            lost.insert(&event.tool);
+        }
+        let after_calls = without(&lost);
+        let kept: Vec<usize> =
+            (0..ends.len()).filter(|rule| is_held(rule) || state.verdict(*rule).is_held_at_end()).collect();
+        for rule in unheld.iter().filter(|rule| !kept.contains(rule)) {
+            if waived.contains(rule)
+                || state.verdict(*rule) == RuleVerdict::Violated
+                    && before.verdict(*rule) == RuleVerdict::Violated
+            {
+                continue;
+            }
+            let holds: Vec<usize> = kept.iter().copied().chain([*rule]).collect();
+            let could = is_possible(&before, &before_calls, &holds)?;
+            if could && !is_possible(&state, &after_calls, &holds)? {
+                waived.insert(*rule);
+            }
+        }
+    }
+    Ok(waived)
+}
+
+fn is_possible(session: &Session, calls: &[SampleCall], holds: &[usize]) -> Result<bool, Undecided> {
+    match search::continuation(session, calls, holds) {
+        Found::Session(_) => Ok(true),
+        Found::None => Ok(false),
+        Found::TooMany => Err(Undecided),
+    }
+}
+
+fn observe_outcome(
+    session: &mut Session,
+    tool: &str,
+    arguments: &Value,
+    outcome: &Result<Value, Value>,
+) -> Result<(), Undecided> {
+    let (phase, outcome) = match outcome {
+        Ok(result) => (Phase::Done, result),
+        Err(error) => (Phase::Failed, error),
+    };
+    let event = SessionEvent::new(phase, tool, arguments).with_outcome(outcome);
+    session.observe(&event).map_err(|_| Undecided)
+}
+
+/// The session of an agent that knows all demands and all tools, in the world that has these faults. [`None`] if what
+/// can be done is not decided.
+pub(crate) fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleCall>> {
+    let mut calls = case.possible_calls(case.line.only.as_deref());
+    let mut session = Session::new(&case.rules);
+    let mut run = FaultyRun::default();
+    let mut made: Vec<SampleCall> = Vec::new();
+    let mut wanted: Vec<usize> = (0..case.rules.rules().len()).collect();
+    while made.len() < PLAYED_CALLS_MAX {
+        let way = match search::continuation(&session, &calls, &wanted) {
+            Found::Session(way) => way,
+            Found::TooMany => return None,
+            // What is impossible by now is left out: as little as possible, and nothing that holds already.
+            Found::None => {
+                let (held, open): (Vec<usize>, Vec<usize>) =
+                    wanted.iter().partition(|rule| session.verdict(**rule).is_held_at_end());
+                wanted = held;
+                for rule in open {
+                    wanted.push(rule);
+                    if !is_possible(&session, &calls, &wanted).ok()? {
+                        wanted.pop();
+                    }
+                }
+                continue;
+            }
+        };
+        let Some(call) = way.into_iter().next() else { return Some(made) };
+        session.observe(&SessionEvent::new(Phase::Call, &call.tool, &call.arguments)).ok()?;
+        let fault = run.next(faults, &call.tool);
+        let failed = |fault: SeenFault| Err(Value::from(fault.text(&call.tool)));
+        let outcome = match fault {
+            Some(ToolFault::Transient) => failed(SeenFault::Transient),
+            Some(ToolFault::Permanent) => failed(SeenFault::Permanent),
+            Some(ToolFault::Vanished) => failed(SeenFault::Vanished),
+            Some(ToolFault::Empty) => case.answer(&call.tool, &call.arguments).map(|_| Value::from("")),
+            Some(ToolFault::Slow(_)) | None => case.answer(&call.tool, &call.arguments),
+        };
+        if matches!(fault, Some(ToolFault::Permanent | ToolFault::Vanished)) {
+            calls.retain(|other| other.tool != call.tool);
+        }
+        observe_outcome(&mut session, &call.tool, &call.arguments, &outcome).ok()?;
+        made.push(SampleCall { outcome: Some(outcome), ..call });
+    }
+    None
+}
