@@ -150,7 +150,8 @@ impl suite::Case for OrderCase {
         words
     }
 
-    /// One call for each task, and those that fail before it; in the time form in each round, of which there is one more than there are restarts.
+    /// One call for each task, and those that fail before it; in the time form in each round, of which there is one
+    /// more than there are restarts.
     fn calls_needed(&self) -> Option<u32> {
         let tasks = saturated(self.case.actions.len());
         let restarts = self.case.time.as_ref().map_or(0, |time| time.restarts_max);

@@ -4,8 +4,8 @@ use planproof_synth::{Bound, ConstraintId, PlanningCase, Source};
 use serde_json::{Map, Number, Value, json};
 
 /// A JSON text that is the same for two cases exactly if their queries, actions, tools, constraints, day, durations,
-/// restarts, conflicts and faults of tools are equal. The origin of a case (its seed, its options) and what follows from these data
-/// (its difficulty) are left out.
+/// restarts, conflicts and faults of tools are equal. The origin of a case (its seed, its options) and what follows
+/// from these data (its difficulty) are left out.
 pub(crate) fn identity(case: &PlanningCase) -> String {
     let actions = case.actions.iter().map(|it| json!([it.id.as_str(), it.text, it.tool]));
     let tools = case.tools.iter().map(|it| {

@@ -33,9 +33,9 @@
 //! # Files
 //!
 //! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`) and can be looked at
-//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`) or fail (`faults.rs`), a run is judged (`judge.rs`),
-//! and the suite registers it all (`suite.rs`). First files are drafted from tools and from recorded sessions
-//! (`draft.rs`).
+//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`) or fail (`faults.rs`), a run is
+//! judged (`judge.rs`), and the suite registers it all (`suite.rs`). First files are drafted from tools and from
+//! recorded sessions (`draft.rs`).
 
 mod case;
 mod draft;

@@ -18,9 +18,9 @@
 //! (`calls.rs`), calls that a model wrote as text (`text_calls.rs`), arguments that fit a schema (`sample.rs`), objects
 //! whose numbers stay as they were written (`written.rs`) and which numbers need that (`digits.rs`), the recorder, a
 //! one-line notation for tests and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times
-//! (`time_of_day.rs`), counts from elsewhere (`bounded.rs`), seeded draws (`draw.rs`), tools that fail (`faults.rs`), the
-//! keys that must not be written anywhere (`secrets.rs`), texts with placeholders (`template.rs`), and the reader of
-//! JSON that other programs wrote (`json.rs`).
+//! (`time_of_day.rs`), counts from elsewhere (`bounded.rs`), seeded draws (`draw.rs`), tools that fail (`faults.rs`),
+//! the keys that must not be written anywhere (`secrets.rs`), texts with placeholders (`template.rs`), and the reader
+//! of JSON that other programs wrote (`json.rs`).
 
 // What others build on is described to the last field.
 #![warn(missing_docs)]
