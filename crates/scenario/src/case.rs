@@ -1,5 +1,6 @@
 //! A case, which is one line of JSON.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -37,6 +38,9 @@ pub(crate) struct CaseLine {
     pub(crate) shown: bool,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(crate) aliases: Map<String, Value>,
+    /// The words that say these rules, by their ids, where the agent is shown them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) said: BTreeMap<String, String>,
     /// The calls of a shortest right session, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) calls: Option<u32>,
@@ -217,6 +221,13 @@ impl Scenario {
             );
         }
         free
+    }
+
+    /// The words that say a rule to the agent.
+    pub(crate) fn words_of(&self, id: &str) -> Option<&str> {
+        let expected = self.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);
+        let words = expected.and_then(|expectation| expectation.words.as_deref());
+        words.or_else(|| self.line.said.get(id).map(String::as_str))
     }
 
     /// The place of some words in the query, in characters.

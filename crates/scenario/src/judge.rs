@@ -28,7 +28,7 @@ pub(crate) static CLASSES: [ClassInfo; 9] = [
     ClassInfo::unparsed_call(3),
     ClassInfo {
         name: "forbidden_call",
-        meaning: "A call was made that must not be made, or once too often.",
+        meaning: "A call was made that is forbidden, or made too often.",
         rank: 4,
     },
     ClassInfo {
@@ -213,8 +213,7 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
                 case.line.only.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
             ),
         };
-        let expected = case.line.expect.iter().find(|expectation| expectation.rule["id"] == outcome.id);
-        let words = expected.and_then(|expectation| expectation.words.clone());
+        let words = case.words_of(&outcome.id).map(str::to_owned);
         let state = if outcome.held { CheckState::Held } else { CheckState::Violated };
         if let Some((start, end)) =
             words.as_deref().filter(|_| !outcome.held).and_then(|words| case.place_of(words))
@@ -298,10 +297,7 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
             class == MISSING_CALL && rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::Last(_)));
         (given == class || is_missing_last).then_some((outcome, rule))
     });
-    let is_said = |id: &str| {
-        let said = case.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);
-        said.is_some_and(|expectation| expectation.words.is_some())
-    };
+    let is_said = |id: &str| case.words_of(id).is_some();
     match of_class.min_by_key(|(outcome, _)| (!is_said(&outcome.id), outcome.call.unwrap_or(usize::MAX))) {
         Some((_, Some(rule))) => rule.to_string(),
         Some((outcome, None)) => {

@@ -8,7 +8,7 @@
 //! let text = "
 //! schema: planproof/scenario/v1
 //! tools:
-//!   - {name: get_order, description: Looks an order up., arguments: {order_id: integer}}
+//!   - {name: get_order, description: Looks up an order., arguments: {order_id: integer}}
 //!   - {name: refund, description: Refunds an order., arguments: {order_id: integer}}
 //! cases:
 //!   - id: refund-17
@@ -56,6 +56,8 @@ pub mod limits {
     pub const TOOLS_MAX: usize = 256;
     /// Demands of a case whose relations are looked for.
     pub const DEMANDS_REVIEWED_MAX: usize = 100;
+    /// Demands of a case of which each two are tried as the reason of a warning.
+    pub const DEMANDS_PAIRED_MAX: usize = 16;
     /// Lines of the world that are made for a tool of a recorded session.
     pub const DRAFT_LINES_MAX: usize = 100;
     /// Words of an argument that a line of such a world asks for. A longer one is a wording, which agents choose.

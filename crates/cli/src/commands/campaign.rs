@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use planproof_agents::AgentSpec;
-use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput};
+use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput, is_unscored_for_good};
 use planproof_model::prices::Money;
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
@@ -371,7 +371,11 @@ pub(super) fn cost(report: &Report) -> Option<String> {
 pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str) -> Vec<String> {
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: {resumed}");
-        let is_final = matches!(why, Unscored::NoKey { .. });
+        let is_final = match why {
+            Unscored::NoKey { .. } => true,
+            Unscored::Outside { reason } => is_unscored_for_good(reason),
+            Unscored::CutOff => false,
+        };
         let again = if is_final || report.replay || is_from_recording(&report.agent) { "" } else { &again };
         let count = report.all_unscored();
         let runs = if count == 1 { "1 run is" } else { &format!("{count} runs are") };

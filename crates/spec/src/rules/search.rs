@@ -485,7 +485,7 @@ fn combinations(places: &Places) -> Vec<Value> {
             for object in &all {
                 let mut object = object.clone();
                 if let Some(value) = choice {
-                    put(&mut object, &Pointer(pointer.clone()), value.clone());
+                    put(&mut object, &Pointer::made(pointer.as_str()), value.clone());
                 }
                 if next.len() < SAMPLES_MAX && !next.contains(&object) {
                     next.push(object);
