@@ -82,6 +82,6 @@ impl Suite for Scenarios {
     }
 
     fn unit(&self) -> SizeUnit {
-        SizeUnit { one: "call", many: "calls" }
+        SizeUnit { one: "needed call", many: "needed calls" }
     }
 }
