@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 
 use planproof_spec::rules::{Phase, RecordedEvent};
 use planproof_suite::runs::on_one_line;
-use planproof_suite::{CaseError, Data};
+use planproof_suite::{CaseError, CaseSelection, Data, Suite as _};
 use planproof_trace::Tool;
 use serde_json::{Map, Value, json};
 
 use crate::Scenarios;
+use crate::case::{Expectation, Scenario};
 use crate::file::SCHEMA;
 use crate::limits::{DRAFT_LINES_MAX, DRAFT_WORDS_MAX};
+use crate::world::WorldTool;
 
 /// A recorded session to make a case of.
 #[derive(Debug, Clone)]
@@ -132,6 +134,56 @@ pub fn draft_of_cases(tools: &[Tool], cases: &[KnownCase]) -> Result<String, Cas
         }
     }
     Scenarios::default().review(Data { text: &text, file: "the draft" })?;
+    Ok(text)
+}
+
+/// A file with these drawn cases, whose tools and rules are the same.
+///
+/// # Errors
+/// There is no case, or they cannot be written as a file of scenarios.
+pub fn draft_of_drawn(cases: &[Scenario]) -> Result<String, CaseError> {
+    let Some(first) = cases.first() else { return Err(CaseError::new("there is no case")) };
+    let tools: Vec<Tool> = first.line.tools.iter().map(Tool::from).collect();
+    let mut text = head_of(&tools);
+    if !first.line.aliases.is_empty() {
+        return Err(CaseError::new("the rules have aliases, which a file of scenarios cannot have"));
+    }
+    let _ = writeln!(text, "rules:");
+    for rule in &first.line.rules {
+        let _ = writeln!(text, "  - {}", flow(rule));
+    }
+    let _ = writeln!(text, "cases:");
+    for case in cases {
+        let line = &case.line;
+        if let Some(drawn) = &line.drawn {
+            let _ = writeln!(text, "  # For {}: {}.", on_one_line(&drawn.rule), drawn.manner.words());
+        }
+        let _ = writeln!(text, "  - id: {}", flow(&Value::from(line.id.as_str())));
+        let _ = writeln!(text, "    query: {}", flow(&Value::from(line.query.as_str())));
+        let telling: Vec<&WorldTool> = line.tools.iter().filter(|tool| !tool.answers.is_empty()).collect();
+        if !telling.is_empty() {
+            let _ = writeln!(text, "    world:");
+        }
+        for tool in telling {
+            let answers = tool.answers.iter().map(|answer| serde_json::to_value(answer).unwrap_or_default());
+            let answers: Vec<String> = answers.map(|answer| flow(&answer)).collect();
+            let _ = writeln!(text, "      {}: [{}]", flow_key(&tool.name), answers.join(", "));
+        }
+        let _ = writeln!(text, "    expect:");
+        for Expectation { rule, words } in &line.expect {
+            let mut written = rule.clone();
+            // A number of one is what `with` means.
+            if let Some(Value::Object(mut event)) = written.get("at-least").cloned() {
+                event.remove("times");
+                written = json!({ "with": event });
+            }
+            if let Some(words) = words {
+                written["words"] = Value::from(words.as_str());
+            }
+            let _ = writeln!(text, "      - {}", flow(&written));
+        }
+    }
+    Scenarios::default().load(Some(Data { text: &text, file: "the draft" }), &CaseSelection::First, None)?;
     Ok(text)
 }
 

@@ -431,6 +431,7 @@ impl Reader<'_> {
             calls: None,
             expect,
             only,
+            drawn: None,
         };
         let case = Scenario::new(line).map_err(|error| self.fault(node.place, error.to_string()))?;
         Ok(Placed { case, place: node.place, places, only: place_of_only })

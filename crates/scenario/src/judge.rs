@@ -3,13 +3,14 @@
 use planproof_spec::rules::{CallRule, Phase, RecordedEvent, RuleDemand, RuleEnd, session_of};
 use planproof_suite::runs::{Ended, call_notes, on_one_line, shortened};
 use planproof_suite::{
-    Check, CheckState, Class, ClassInfo, Content, EventNote, Explanation, Fact, FlagInfo, Mark, Scored,
-    SequenceStep, Unscored, Verdict,
+    Check, CheckState, Class, ClassInfo, Content, EventNote, Explanation, Fact, FlagInfo, Mark, Score,
+    Scored, SequenceStep, Unscored, Verdict,
 };
 use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Scenario;
+use crate::figures::RULE_HELD;
 use crate::limits::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX};
 use crate::world::NO_LINE;
 
@@ -185,7 +186,11 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
         answer: ended.answer().map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
         ended: ended.why(ANSWER_CHARACTERS_MAX),
     };
-    let scored = Scored { class, flags, ..Scored::default() };
+    let matters = case.line.drawn.as_ref().and_then(|drawn| {
+        let outcome = detail.rules.iter().find(|outcome| outcome.id == drawn.rule)?;
+        Some(Score::new(RULE_HELD, f64::from(u8::from(outcome.held))))
+    });
+    let scored = Scored { class, flags, scores: matters.into_iter().collect() };
     Ok(Verdict { scored, detail: serde_json::to_string(&detail).unwrap_or_default() })
 }
 
@@ -197,7 +202,7 @@ fn detail_of(verdict: &Verdict) -> Option<ScenarioDetail> {
 
 /// The verdict in words: what was violated with the words of the query that say it, and a right order.
 pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
-    let text = case.line.query.clone();
+    let text = case.text().to_owned();
     let Some(detail) = detail_of(verdict) else {
         let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };

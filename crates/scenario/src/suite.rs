@@ -3,11 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_suite::{Case, CaseError, CaseSelection, ClassInfo, Data, FlagInfo, SizeUnit, Suite};
+use planproof_suite::{
+    Card, Case, CaseError, CaseSelection, ClassInfo, Data, FlagInfo, Judged, Section, SizeUnit, Suite,
+    SuiteAgent,
+};
 
 use crate::case::Scenario;
 use crate::review::{self, CaseReview};
-use crate::{file, judge};
+use crate::{agents, figures, file, judge};
 
 /// The suite's name.
 pub const NAME: &str = "scenario";
@@ -79,6 +82,18 @@ impl Suite for Scenarios {
 
     fn flags(&self) -> &'static [FlagInfo] {
         &judge::FLAGS
+    }
+
+    fn score_names(&self) -> &'static [&'static str] {
+        &[figures::RULE_HELD]
+    }
+
+    fn agents(&self) -> &'static [SuiteAgent] {
+        &agents::AGENTS
+    }
+
+    fn sections(&self, runs: &[Judged<'_>], planned: &[Card], _repeats: u32) -> Vec<Section> {
+        figures::sections(runs, planned)
     }
 
     fn unit(&self) -> SizeUnit {

@@ -276,6 +276,11 @@ pub struct EventPattern {
 }
 
 impl EventPattern {
+    /// Whether calls of this tool can be among these events.
+    pub fn is_of(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.match_tool(None, tool))
+    }
+
     /// Whether an event is one of these.
     pub fn matches(&self, event: &SessionEvent<'_>) -> bool {
         self.moment == event.moment

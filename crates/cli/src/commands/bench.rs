@@ -229,7 +229,7 @@ impl MakesCases for BenchCases<'_> {
         named.chain(files(choice).map(|(_, path)| path)).chain(all.files.paths()).collect()
     }
 
-    fn make(&self) -> Result<Cases, Failure> {
+    fn make(&self, _seed: u64) -> Result<Cases, Failure> {
         let cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
             None => load(&*self.suite, &self.arguments.choice, self.global)?,
@@ -272,7 +272,7 @@ impl MakesCases for ScenarioCases<'_> {
         std::iter::once(self.file).chain(self.all.files.paths()).collect()
     }
 
-    fn make(&self) -> Result<Cases, Failure> {
+    fn make(&self, _seed: u64) -> Result<Cases, Failure> {
         let text = select::read_json(self.file)?;
         let data = Data { text: &text, file: &self.file.display().to_string() };
         let cases = self.suite.load(Some(data), &CaseSelection::First, None);

@@ -9,7 +9,7 @@ use planproof_spec::rules::{CallRule, Fault, JSON_SCHEMA, KnownTool, RuleMeaning
 use planproof_trace::Tool;
 use serde_json::{Value, json};
 
-use super::spec::known_tools;
+use super::from_rules::tools_of;
 use crate::arguments::{Global, RulesArguments, RulesCommand};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
@@ -39,7 +39,10 @@ fn check(
     tools: &[String],
     global: &Global,
 ) -> Result<ExitCode, Failure> {
-    let known = known_tools(tools, None, global)?;
+    let known = match tools {
+        [] => None,
+        tools => Some(tools_of(tools, global)?),
+    };
     let mut out = terminal::results(global.json);
     let (mut bad, mut printed) = (0, Ok(()));
     for file in files {

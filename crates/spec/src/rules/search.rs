@@ -36,7 +36,8 @@ pub struct SampleCall {
 }
 
 impl SampleCall {
-    fn observe(&self, session: &mut Session) -> bool {
+    /// Makes the call in a session, with what came of it. False if a rule would have to remember too much.
+    pub fn observe(&self, session: &mut Session) -> bool {
         let event = |moment| SessionEvent::new(moment, &self.tool, &self.arguments);
         let call = session.observe(&event(Phase::Call));
         let outcome = match &self.outcome {
@@ -280,7 +281,9 @@ pub fn connected(rules: &RuleSet, rule: usize) -> Vec<usize> {
     group.into_iter().collect()
 }
 
-fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
+/// These rules alone, by their numbers, in this order. Numbers of rules that there are not are left out.
+pub fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
+    let numbers: Vec<usize> = numbers.iter().copied().filter(|number| *number < rules.rules.len()).collect();
     Arc::new(RuleSet {
         rules: numbers.iter().map(|number| rules.rules[*number].clone()).collect(),
         compiled: numbers.iter().map(|number| rules.compiled[*number].clone()).collect(),

@@ -166,7 +166,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     };
     // Each combination is like the first one, except for its agent and the name of its recording.
     let new = new_campaign(campaign, global, first.clone(), command, &of_suite);
-    let id = begin_matrix(&world, &new, agents, || command.cases_of_suite())?;
+    let id = begin_matrix(&world, &new, agents, || command.cases_of_suite(global.seed))?;
     let store = StoreOptions::from(&campaign.store).open()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
     let named = named(request, Some(agents))?;

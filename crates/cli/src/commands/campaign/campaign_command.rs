@@ -41,11 +41,16 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     /// The files that the command line names beside those of every campaign: data, and reports.
     fn files(&self) -> Vec<&Path>;
 
-    /// The cases.
+    /// Whether the seed determines the cases.
+    fn draws(&self) -> bool {
+        false
+    }
+
+    /// The cases, of this seed if it determines them.
     ///
     /// # Errors
     /// The named data cannot be read, or is empty.
-    fn make(&self) -> Result<Cases, Failure>;
+    fn make(&self, seed: u64) -> Result<Cases, Failure>;
 }
 
 impl CampaignCommand<'_> {
@@ -57,7 +62,7 @@ impl CampaignCommand<'_> {
                 let judge = judge_options(&arguments.campaign.judge);
                 cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
             }
-            Self::Bench(makes, _) => makes.make(),
+            Self::Bench(makes, _) => makes.make(seed),
         }
     }
 
@@ -90,7 +95,7 @@ impl CampaignCommand<'_> {
         match self {
             Self::Test(arguments) => arguments.from.is_none() && arguments.like.is_none(),
             Self::Limit(..) => true,
-            Self::Bench(..) => false,
+            Self::Bench(makes, _) => makes.draws(),
         }
     }
 
@@ -107,13 +112,13 @@ impl CampaignCommand<'_> {
         }
     }
 
-    /// The cases of a benchmark.
+    /// The cases of a benchmark, of this seed if it determines them.
     ///
     /// # Errors
     /// Those of [`MakesCases::make`].
-    pub(in crate::commands) fn cases_of_suite(&self) -> Result<Cases, Failure> {
+    pub(in crate::commands) fn cases_of_suite(&self, seed: u64) -> Result<Cases, Failure> {
         match self {
-            Self::Bench(makes, _) => makes.make(),
+            Self::Bench(makes, _) => makes.make(seed),
             Self::Test(_) | Self::Limit(..) => Err(Failure::usage("orders are made by `planproof test`")),
         }
     }
