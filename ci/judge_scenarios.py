@@ -293,6 +293,11 @@ def random_rule(draw: random.Random, name: str) -> dict[str, Any]:
     else:
         rule["_formula"] = random_formula(draw, 2)
         rule[kind] = written(rule["_formula"])
+    # A `per` that none of the rule's tools has is refused as a slip.
+    events = rule[kind] if isinstance(rule[kind], list) else [rule[kind]]
+    named = [event.get(key) for event in events if isinstance(event, dict) for key in ("call", "done", "failed", "from")]
+    if "per" in rule and "*" not in named and not any(rule["per"][1:] in TOOLS.get(tool, {}) for tool in named):
+        del rule["per"]
     return rule
 
 

@@ -64,5 +64,6 @@ pub use report::{
     SummaryInput, SynthesisUse, Tokens,
 };
 pub use sequential::confidence_sequence;
+pub use served::is_unscored_for_good;
 pub use setup::{DOUBTFUL_RUNS_MAX, SETUP_FAILURES_MAX, Setup};
 pub use summary::{RunSummary, card_from_json, card_to_json};

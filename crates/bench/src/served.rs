@@ -42,10 +42,19 @@ impl ServedWatch for Replies {
     }
 }
 
+/// What a simulated model does not do with a request that it does not understand.
+const NOT_UNDERSTOOD: &str = "does not understand the conversation that this agent has with it";
+
+/// Whether a run has no score for this reason however often it is repeated: a simulated model does not understand the
+/// agent.
+pub fn is_unscored_for_good(reason: &str) -> bool {
+    reason.contains(NOT_UNDERSTOOD)
+}
+
 /// Why a run has no score in which a simulated model did not understand a request.
 fn not_understood(model: &str) -> String {
     format!(
-        "{model} does not understand the conversation that this agent has with it, which says nothing about the agent: a \
+        "{model} {NOT_UNDERSTOOD}, which says nothing about the agent: a \
              simulated model knows the calls and results of the model interfaces and a few other forms; test this agent with \
              a real model"
     )

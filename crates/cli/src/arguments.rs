@@ -49,7 +49,7 @@ pub(crate) use setup::*;
 pub(crate) use short::with_short_helps;
 pub(crate) use spec::*;
 pub(crate) use stored::*;
-pub(crate) use test::TestArguments;
+pub(crate) use test::{RuleCasesArguments, TestArguments};
 pub(crate) use topics::{
     AskingArguments, FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
 };

@@ -5,6 +5,7 @@ pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+mod from_rules;
 pub(crate) mod guard;
 pub(crate) mod helper_model;
 pub(crate) mod hook;

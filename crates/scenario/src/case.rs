@@ -1,10 +1,11 @@
 //! A case, which is one line of JSON.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
-use planproof_spec::rules::{CallableTool, RuleSet, calls_of, read_tests};
+use planproof_spec::rules::{CallableTool, RuleSet, Session, calls_of, read_tests};
 use planproof_suite::runs::refuse_schema;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
@@ -15,11 +16,11 @@ use planproof_trace::{Event, sample_arguments};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::faults;
-use crate::judge;
+use crate::drawn::{Drawn, LineCall};
 use crate::limits::CASE_BYTES_MAX;
 use crate::suite::NAME;
 use crate::world::{AnsweringTool, World, WorldTool};
+use crate::{agents, faults, figures, judge};
 
 /// The schema of a case's line.
 pub const CASE_SCHEMA: &str = "planproof/scenario-case/v1";
@@ -43,6 +44,9 @@ pub(crate) struct CaseLine {
     /// How the tools fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) faults: Option<ToolFaults>,
+    /// The words that say these rules, by their ids, where the agent is shown them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) said: BTreeMap<String, String>,
     /// The calls of a shortest right session, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) calls: Option<u32>,
@@ -51,6 +55,9 @@ pub(crate) struct CaseLine {
     /// The tools that may be called, if these are not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) only: Option<Vec<String>>,
+    /// Where it comes from, if it was drawn from rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) drawn: Option<Drawn>,
 }
 
 /// Something that is expected.
@@ -126,7 +133,10 @@ impl Scenario {
         }
         let tools: Vec<AnsweringTool> =
             line.tools.iter().cloned().map(AnsweringTool::new).collect::<Result<_, _>>().map_err(fail)?;
-        let mut prompt = line.query.clone();
+        let mut prompt = match line.drawn.as_ref().and_then(|drawn| drawn.policy.as_deref()) {
+            Some(policy) => format!("{policy}\n\n{}", line.query),
+            None => line.query.clone(),
+        };
         if line.shown && !line.rules.is_empty() {
             prompt.push_str("\n\nThese rules hold:");
             for rule in &rules.rules()[..line.rules.len()] {
@@ -134,7 +144,7 @@ impl Scenario {
                 prompt.push_str(&format!("\n- {rule}.{why}"));
             }
         }
-        let card = card_of(&line, line.calls);
+        let card = card_of(&line);
         let (rules, tools) = (Arc::new(rules), tools.into());
         Ok(Self { line, card, prompt, rules, tools, right: OnceLock::new(), played: OnceLock::new() })
     }
@@ -143,7 +153,7 @@ impl Scenario {
     pub(crate) fn measured(mut self) -> Self {
         let calls = self.right().session().and_then(|calls| u32::try_from(calls.len()).ok());
         self.line.calls = calls;
-        self.card = card_of(&self.line, calls);
+        self.card = card_of(&self.line);
         self
     }
 
@@ -173,6 +183,9 @@ impl Scenario {
 
     fn searched(&self) -> &Right {
         self.right.get_or_init(|| {
+            if let Some(calls) = self.drawn_right() {
+                return Right::shortest(Found::Session(calls));
+            }
             let all: Vec<usize> = (0..self.rules.rules().len()).collect();
             let calls = self.possible_calls(self.line.only.as_deref());
             let wanted = WantedSession { holds: &all, ..WantedSession::default() };
@@ -186,6 +199,23 @@ impl Scenario {
                 found => Right::shortest(found),
             }
         })
+    }
+
+    /// The right session that a drawn case comes with, if it is one.
+    fn drawn_right(&self) -> Option<Vec<SampleCall>> {
+        let drawn = self.line.drawn.as_ref()?;
+        let mut session = Session::new(&self.rules);
+        let mut calls = Vec::new();
+        for LineCall { tool, arguments } in &drawn.right {
+            let arguments = Value::Object(arguments.clone());
+            let outcome = Some(self.tools.iter().find(|it| it.tool.name == *tool)?.answer(&arguments));
+            let call = SampleCall { tool: tool.clone(), arguments, outcome };
+            if !call.observe(&mut session) {
+                return None;
+            }
+            calls.push(call);
+        }
+        session.verdicts().iter().all(|verdict| verdict.is_held_at_end()).then_some(calls)
     }
 
     /// The tools that may be called and of which none of these calls is: no arguments are known that they take.
@@ -242,10 +272,26 @@ impl Scenario {
         free
     }
 
-    /// The place of some words in the query, in characters.
+    /// The words that say a rule to the agent.
+    pub(crate) fn words_of(&self, id: &str) -> Option<&str> {
+        let expected = self.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);
+        let words = expected.and_then(|expectation| expectation.words.as_deref());
+        words.or_else(|| self.line.said.get(id).map(String::as_str))
+    }
+
+    /// The text that findings show: what the agent is asked, with a policy before it.
+    pub(crate) fn text(&self) -> &str {
+        match self.line.drawn.as_ref().is_some_and(|drawn| drawn.policy.is_some()) {
+            true => &self.prompt,
+            false => &self.line.query,
+        }
+    }
+
+    /// The place of some words in this text, in characters.
     pub(crate) fn place_of(&self, words: &str) -> Option<(u32, u32)> {
-        let byte = self.line.query.find(words)?;
-        let start = self.line.query[..byte].chars().count();
+        let text = self.text();
+        let byte = text.find(words)?;
+        let start = text[..byte].chars().count();
         let end = start + words.chars().count();
         Some((u32::try_from(start).ok()?, u32::try_from(end).ok()?))
     }
@@ -308,6 +354,21 @@ impl Case for Scenario {
         right.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>().join(", ")
     }
 
+    fn identity(&self) -> String {
+        match self.line.drawn {
+            // The number of a drawn case says only where it comes from.
+            Some(_) => {
+                let line = CaseLine { id: String::new(), ..self.line.clone() };
+                serde_json::to_string(&line).unwrap_or_default()
+            }
+            None => self.to_line(),
+        }
+    }
+
+    fn act(&self, agent: &str, _seed: u64) -> Option<Result<Gold, CaseError>> {
+        agents::act(self, agent)
+    }
+
     fn gold(&self) -> Option<Gold> {
         let calls = self.right_calls()?.iter().map(|call| GoldCall {
             tool: call.tool.clone(),
@@ -317,12 +378,18 @@ impl Case for Scenario {
     }
 }
 
-/// The bit of [`Card::marks`] of cases whose tools fail.
-pub(crate) const HAS_FAULTS: u32 = 1;
+/// The bit of [`Card::marks`] of cases whose tools fail, beside those of drawn cases.
+pub(crate) const HAS_FAULTS: u32 = 1 << 31;
 
-fn card_of(line: &CaseLine, calls: Option<u32>) -> Card {
-    let marks = if line.faults.is_some() { HAS_FAULTS } else { 0 };
-    Card { marks, ..Card::new(line.id.clone(), calls.unwrap_or(0)) }
+/// The card of a case: for a drawn one with the rule that matters.
+fn card_of(line: &CaseLine) -> Card {
+    let mut card = Card::new(line.id.clone(), line.calls.unwrap_or(0));
+    if let Some(drawn) = &line.drawn {
+        card.label.clone_from(&drawn.rule);
+        card.marks = figures::marks(drawn);
+    }
+    card.marks |= if line.faults.is_some() { HAS_FAULTS } else { 0 };
+    card
 }
 
 /// The tests in the `where` of an answer, ready to be held against arguments.

@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 
 use planproof_spec::rules::{Phase, RecordedEvent};
 use planproof_suite::runs::on_one_line;
-use planproof_suite::{CaseError, Data};
+use planproof_suite::{CaseError, CaseSelection, Data, Suite as _};
 use planproof_trace::Tool;
 use serde_json::{Map, Value, json};
 
 use crate::Scenarios;
+use crate::case::{Expectation, Scenario};
 use crate::file::SCHEMA;
 use crate::limits::{DRAFT_LINES_MAX, DRAFT_WORDS_MAX};
+use crate::world::WorldTool;
 
 /// A recorded session to make a case of.
 #[derive(Debug, Clone)]
@@ -96,7 +98,9 @@ pub fn draft_of_tools(tools: &[Tool]) -> Result<String, CaseError> {
 /// # Errors
 /// The sessions have no calls, or cannot be written as a file of scenarios.
 pub fn draft_of_sessions(sessions: &[GoodSession], is_expected: bool) -> Result<String, CaseError> {
-    let tools = tools_of(sessions);
+    let usable: Vec<(GoodSession, usize)> = sessions.iter().map(without_malformed).collect();
+    let sessions: Vec<&GoodSession> = usable.iter().map(|(session, _)| session).collect();
+    let tools = tools_of(&sessions);
     if tools.is_empty() {
         return Err(CaseError::new(
             "the sessions have no calls and no tools, so nothing can be made of them",
@@ -104,8 +108,8 @@ pub fn draft_of_sessions(sessions: &[GoodSession], is_expected: bool) -> Result<
     }
     let text = |is_expected: bool| {
         let mut text = format!("{}cases:\n", head_of(&tools));
-        for (number, session) in sessions.iter().enumerate() {
-            push_case(&mut text, number + 1, session, is_expected);
+        for (number, (session, malformed)) in usable.iter().enumerate() {
+            push_case(&mut text, number + 1, session, *malformed, &tools, is_expected);
         }
         text
     };
@@ -130,6 +134,56 @@ pub fn draft_of_cases(tools: &[Tool], cases: &[KnownCase]) -> Result<String, Cas
         }
     }
     Scenarios::default().review(Data { text: &text, file: "the draft" })?;
+    Ok(text)
+}
+
+/// A file with these drawn cases, whose tools and rules are the same.
+///
+/// # Errors
+/// There is no case, or they cannot be written as a file of scenarios.
+pub fn draft_of_drawn(cases: &[Scenario]) -> Result<String, CaseError> {
+    let Some(first) = cases.first() else { return Err(CaseError::new("there is no case")) };
+    let tools: Vec<Tool> = first.line.tools.iter().map(Tool::from).collect();
+    let mut text = head_of(&tools);
+    if !first.line.aliases.is_empty() {
+        return Err(CaseError::new("the rules have aliases, which a file of scenarios cannot have"));
+    }
+    let _ = writeln!(text, "rules:");
+    for rule in &first.line.rules {
+        let _ = writeln!(text, "  - {}", flow(rule));
+    }
+    let _ = writeln!(text, "cases:");
+    for case in cases {
+        let line = &case.line;
+        if let Some(drawn) = &line.drawn {
+            let _ = writeln!(text, "  # For {}: {}.", on_one_line(&drawn.rule), drawn.manner.words());
+        }
+        let _ = writeln!(text, "  - id: {}", flow(&Value::from(line.id.as_str())));
+        let _ = writeln!(text, "    query: {}", flow(&Value::from(line.query.as_str())));
+        let telling: Vec<&WorldTool> = line.tools.iter().filter(|tool| !tool.answers.is_empty()).collect();
+        if !telling.is_empty() {
+            let _ = writeln!(text, "    world:");
+        }
+        for tool in telling {
+            let answers = tool.answers.iter().map(|answer| serde_json::to_value(answer).unwrap_or_default());
+            let answers: Vec<String> = answers.map(|answer| flow(&answer)).collect();
+            let _ = writeln!(text, "      {}: [{}]", flow_key(&tool.name), answers.join(", "));
+        }
+        let _ = writeln!(text, "    expect:");
+        for Expectation { rule, words } in &line.expect {
+            let mut written = rule.clone();
+            // A number of one is what `with` means.
+            if let Some(Value::Object(mut event)) = written.get("at-least").cloned() {
+                event.remove("times");
+                written = json!({ "with": event });
+            }
+            if let Some(words) = words {
+                written["words"] = Value::from(words.as_str());
+            }
+            let _ = writeln!(text, "      - {}", flow(&written));
+        }
+    }
+    Scenarios::default().load(Some(Data { text: &text, file: "the draft" }), &CaseSelection::First, None)?;
     Ok(text)
 }
 
@@ -191,15 +245,23 @@ fn arguments_of(tool: &Tool) -> Vec<String> {
     properties.into_iter().flat_map(Map::keys).cloned().collect()
 }
 
+/// A session without the calls whose arguments are not an object, which no tool accepts, and how many there were.
+fn without_malformed(session: &GoodSession) -> (GoodSession, usize) {
+    let mut kept = session.clone();
+    kept.happened.retain(|event| event.arguments.is_object());
+    let malformed = calls_of(session).count() - calls_of(&kept).count();
+    (kept, malformed)
+}
+
 /// The tools of sessions: those that were recorded, and those that were called, by their arguments.
-fn tools_of(sessions: &[GoodSession]) -> Vec<Tool> {
+fn tools_of(sessions: &[&GoodSession]) -> Vec<Tool> {
     let mut tools: Vec<Tool> = Vec::new();
     for tool in sessions.iter().flat_map(|session| &session.tools) {
         if !tools.iter().any(|other| other.name == tool.name) {
             tools.push(tool.clone());
         }
     }
-    let calls: Vec<&RecordedEvent> = sessions.iter().flat_map(calls_of).collect();
+    let calls: Vec<&RecordedEvent> = sessions.iter().flat_map(|session| calls_of(session)).collect();
     for call in &calls {
         if !tools.iter().any(|other| other.name == call.tool) {
             let of_tool = calls.iter().filter(|other| other.tool == call.tool);
@@ -261,13 +323,24 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-fn push_case(text: &mut String, number: usize, session: &GoodSession, is_expected: bool) {
+fn push_case(
+    text: &mut String,
+    number: usize,
+    session: &GoodSession,
+    malformed: usize,
+    tools: &[Tool],
+    is_expected: bool,
+) {
     let query = session.query.as_deref().filter(|query| !query.trim().is_empty()).unwrap_or(NO_QUERY);
     let name: String = on_one_line(&session.name).chars().filter(|c| !is_hidden(*c)).collect();
     let _ = writeln!(text, "  # From {name}.");
+    if malformed > 0 {
+        let calls = if malformed == 1 { "1 call is" } else { &format!("{malformed} calls are") };
+        let _ = writeln!(text, "  # {calls} left out, because the arguments were not a JSON object.");
+    }
     let _ = writeln!(text, "  - id: session-{number}");
     let _ = writeln!(text, "    query: {}", flow(&Value::from(query)));
-    push_world(text, session);
+    push_world(text, session, query, tools);
     let proposals = proposals_of(session, query);
     let _ = writeln!(text, "    expect:");
     if !is_expected {
@@ -283,10 +356,47 @@ type WrittenLine = (Map<String, Value>, String);
 
 /// The results of a session as lines of a world. Where a tool gave several results for the same arguments, the first
 /// stays, because a world does not change.
-fn push_world(text: &mut String, session: &GoodSession) {
+fn push_world(text: &mut String, session: &GoodSession, query: &str, tools: &[Tool]) {
     let mut lines: Vec<(&str, Vec<WrittenLine>)> = Vec::new();
     let mut left_out = 0;
-    for event in &session.happened {
+    let loose = |at: usize| {
+        let event = &session.happened[at];
+        let schema = tools.iter().find(|tool| tool.name == event.tool).map(|tool| &*tool.input_schema);
+        let is_fixed = |pointer: &str, value: &Value| {
+            is_fixed(
+                value,
+                query,
+                &session.happened[..at],
+                schema.and_then(|schema| property(schema, pointer)),
+            )
+        };
+        let mut tests = tests_of(&event.arguments);
+        tests.retain(|pointer, value| is_fixed(pointer, value));
+        tests
+    };
+    // Texts that an agent words itself are asked for where nothing else tells two results apart.
+    let is_told_apart = |tool: &str| {
+        let of_tool = (0..session.happened.len()).filter(|at| {
+            let event = &session.happened[*at];
+            event.tool == tool && event.phase != Phase::Call
+        });
+        let mut seen: Vec<(Map<String, Value>, usize)> = Vec::new();
+        for at in of_tool {
+            let tests = loose(at);
+            let event = &session.happened[at];
+            let other = seen.iter().find(|(other, _)| *other == tests).map(|(_, at)| &session.happened[*at]);
+            match other {
+                Some(other) if other.arguments != event.arguments && other.outcome != event.outcome => {
+                    return false;
+                }
+                Some(_) => {}
+                None => seen.push((tests, at)),
+            }
+        }
+        true
+    };
+    let mut told_apart: BTreeMap<&str, bool> = BTreeMap::new();
+    for (at_event, event) in session.happened.iter().enumerate() {
         let answer = match (event.phase, &event.outcome) {
             (Phase::Done, outcome) => {
                 format!("returns: {}", flow(outcome.as_ref().unwrap_or(&Value::from("done"))))
@@ -302,7 +412,8 @@ fn push_world(text: &mut String, session: &GoodSession) {
             }
             (Phase::Call, _) => continue,
         };
-        let tests = tests_of(&event.arguments);
+        let is_enough = *told_apart.entry(&event.tool).or_insert_with(|| is_told_apart(&event.tool));
+        let tests = if is_enough { loose(at_event) } else { tests_of(&event.arguments) };
         let at = match lines.iter().position(|(tool, _)| *tool == event.tool) {
             Some(at) => at,
             None => {
@@ -323,7 +434,10 @@ fn push_world(text: &mut String, session: &GoodSession) {
     let _ = writeln!(text, "    world:");
     if left_out > 0 {
         let results = if left_out == 1 { "1 result is" } else { &format!("{left_out} results are") };
-        let _ = writeln!(text, "      # {results} left out: the same call had another result before.");
+        let _ = writeln!(
+            text,
+            "      # {results} left out: the same call, or one that differs in its words alone, had another result before."
+        );
     }
     for (tool, mut answers) in lines {
         // A line without tests fits every call, so it comes last.
@@ -350,6 +464,30 @@ fn tests_of(arguments: &Value) -> Map<String, Value> {
         }
     }
     tests
+}
+
+/// Whether a right agent has no choice about an argument: it is a number or a truth value, or a text that the query
+/// says, that an earlier result gave, that the tool lists, or that looks like an identifier.
+fn is_fixed(value: &Value, query: &str, before: &[RecordedEvent], schema: Option<&Value>) -> bool {
+    let Value::String(text) = value else { return true };
+    let is_listed = schema.is_some_and(|schema| schema.get("enum").or_else(|| schema.get("const")).is_some());
+    let is_identifier = !text.contains(char::is_whitespace)
+        && text.contains(|c: char| c.is_ascii_digit() || "@_-/.:".contains(c));
+    let is_given = || {
+        let results = before.iter().filter(|event| event.phase == Phase::Done);
+        results.flat_map(|event| event.outcome.iter().flat_map(scalars)).any(|(_, given)| given == value)
+    };
+    is_listed
+        || is_identifier
+        || is_said(&Value::from(text.to_lowercase()), &query.to_lowercase())
+        || is_given()
+}
+
+/// The schema of an argument, by its pointer.
+fn property<'s>(schema: &'s Map<String, Value>, pointer: &str) -> Option<&'s Value> {
+    let mut parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
+    let first = schema.get("properties")?.get(parts.next()?)?;
+    parts.try_fold(first, |schema, part| schema.get("properties")?.get(&part))
 }
 
 /// The texts, numbers and truth values within a value, each with its pointer, in which `*` stands for the elements of

@@ -1,10 +1,13 @@
 //! A file of scenarios: YAML, with every fault at its place.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
 use planproof_spec::rules::search::Found;
 use planproof_spec::rules::tree::{self, Kind, Node};
-use planproof_spec::rules::{RuleSet, RulesPlace, rule_value};
+use planproof_spec::rules::{
+    Fault, KnownTool, RuleSet, RulesPlace, read_checks, read_rule, rule_value, unknown_in_checks,
+};
 use planproof_suite::{CaseError, Data};
 use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde_json::{Map, Value, json};
@@ -13,7 +16,7 @@ use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
 use crate::limits::{CASES_MAX, TOOLS_MAX};
 use crate::listed::listed_tools;
 use crate::suite::ReadFile;
-use crate::world::{Answer, WorldTool};
+use crate::world::{Answer, AnsweringTool, WorldTool};
 
 /// The name of the format, as the files have it.
 pub const SCHEMA: &str = "planproof/scenario/v1";
@@ -68,11 +71,20 @@ struct Reader<'a> {
 /// What all cases of a file have in common.
 struct Common {
     tools: Vec<WorldTool>,
-    rules: Vec<Value>,
-    places: Vec<Option<RulesPlace>>,
-    aliases: Map<String, Value>,
+    rules: FileRules,
     shown: bool,
     faults: BTreeMap<String, FaultShares>,
+}
+
+/// The rules of a file, or of one that it names.
+#[derive(Default)]
+struct FileRules {
+    rules: Vec<Value>,
+    /// [`None`]: the rule stands in another file.
+    places: Vec<Option<RulesPlace>>,
+    aliases: Map<String, Value>,
+    /// The words that say a rule in some queries, by its id, with their places.
+    said: BTreeMap<String, (String, RulesPlace)>,
 }
 
 /// What is expected of a case, as far as it has been read.
@@ -90,6 +102,31 @@ const ANY_TOOL: &str = "*";
 fn faults_of(id: &str, mut shares: BTreeMap<String, FaultShares>) -> ToolFaults {
     let all = shares.remove(ANY_TOOL).unwrap_or_default();
     ToolFaults { tools: shares, ..ToolFaults::of_case(id, 0, all) }
+}
+
+/// What rules are held to: the tools, and their other names.
+struct Vocabulary<'a> {
+    tools: &'a [WorldTool],
+    aliases: HashMap<String, Vec<String>>,
+}
+
+impl<'a> Vocabulary<'a> {
+    fn new(tools: &'a [WorldTool], aliases: &Map<String, Value>) -> Self {
+        let names = |value: &Value| match value {
+            Value::Array(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            name => name.as_str().map(str::to_owned).into_iter().collect(),
+        };
+        Self { tools, aliases: aliases.iter().map(|(name, others)| (name.clone(), names(others))).collect() }
+    }
+
+    /// The first name of a tool or of an argument in these rules that no tool has.
+    fn unknown(&self, rules: &RuleSet) -> Option<Fault> {
+        let names: Vec<String> = self.tools.iter().map(|tool| tool.name.clone()).collect();
+        let known: Vec<KnownTool<'_>> = self.tools.iter().map(WorldTool::known).collect();
+        let mut faults = rules.unknown_tools(&names);
+        faults.extend(rules.unknown_arguments(&known));
+        faults.into_iter().min_by_key(|fault| fault.place)
+    }
 }
 
 type Entries<'n> = &'n [(String, RulesPlace, Node)];
@@ -151,20 +188,16 @@ impl Reader<'_> {
         let tools = tools
             .ok_or_else(|| self.fault(root.place, "the file has no `tools`; list them, or name a file"))?;
         let tools = self.tools(tools)?;
-        let (rules, aliases) = match get(entries, "rules") {
-            Some(node) => self.rules(node)?,
-            None => (Vec::new(), Map::new()),
+        let rules = match get(entries, "rules") {
+            Some(node) => self.rules(node, &tools)?,
+            None => FileRules::default(),
         };
         let shown = get(entries, "shown").map_or(Ok(true), |node| self.flag(node, "`shown`"))?;
-        let places = match get(entries, "rules").map(|node| &node.kind) {
-            Some(Kind::List(items)) => items.iter().map(|item| Some(item.place)).collect(),
-            _ => vec![None; rules.len()],
-        };
         let faults = match get(entries, "faults") {
             Some(node) => self.faults(node, &tools)?,
             None => BTreeMap::new(),
         };
-        let common = Common { tools, rules, places, aliases, shown, faults };
+        let common = Common { tools, rules, shown, faults };
         let cases = get(entries, "cases");
         let cases = cases.ok_or_else(|| self.fault(root.place, "the file has no `cases`; list them"))?;
         let items = self.list(cases, "`cases`")?;
@@ -173,7 +206,15 @@ impl Reader<'_> {
             return Err(self.fault(cases.place, what));
         }
         let mut ids = BTreeSet::new();
-        items.iter().map(|item| self.case(item, &common, &mut ids)).collect()
+        let cases: Vec<Placed> =
+            items.iter().map(|item| self.case(item, &common, &mut ids)).collect::<Result<_, _>>()?;
+        let is_said = |words: &str| cases.iter().any(|placed| placed.case.line.query.contains(words));
+        match common.rules.said.values().find(|(words, _)| !is_said(words)) {
+            Some((words, place)) => {
+                Err(self.fault(*place, format!("no query says `{words}`: copy its words as they are")))
+            }
+            None => Ok(cases),
+        }
     }
 
     /// The content of a file that this one names, which lies in its folder or below it.
@@ -197,19 +238,34 @@ impl Reader<'_> {
         read(&path).map_err(|text| self.fault(node.place, format!("{what} cannot be read: {text}")))
     }
 
-    /// The rules of the file, or of one that it names, with their aliases.
-    fn rules(&self, node: &Node) -> Result<(Vec<Value>, Map<String, Value>), CaseError> {
+    /// The rules of the file, or of one that it names.
+    fn rules(&self, node: &Node, tools: &[WorldTool]) -> Result<FileRules, CaseError> {
         if let Kind::List(items) = &node.kind {
-            let rules: Vec<Value> = items.iter().map(rule_value).collect();
-            items.iter().zip(&rules).try_for_each(|(item, rule)| self.rule(item, rule))?;
-            return Ok((rules, Map::new()));
+            let mut rules = FileRules::default();
+            let vocabulary = Vocabulary::new(tools, &rules.aliases);
+            let mut ids = BTreeMap::new();
+            for item in items {
+                let (rule, words) = without_words(item);
+                let read = self.rule(&rule, &vocabulary)?;
+                self.must_be_new(&read, item.place, &mut ids)?;
+                if let Some(words) = words {
+                    let id = read.rules().first().map(|rule| rule.id.clone()).unwrap_or_default();
+                    rules.said.insert(id, (self.text(words, "`words`")?.to_owned(), words.place));
+                }
+                rules.rules.push(rule_value(&rule));
+                rules.places.push(Some(item.place));
+            }
+            return Ok(rules);
         }
         let text = self.named_file(node, "`rules`")?;
-        RuleSet::read(&text)
-            .map_err(|faults| self.fault(node.place, format!("the rules cannot be used: {}", faults[0])))?;
-        let root = tree::read(&text).map_err(|fault| self.fault(node.place, fault.to_string()))?;
-        let Kind::Map(entries) = &root.kind else { return Ok((Vec::new(), Map::new())) };
-        let rules = match get(entries, "rules").map(|node| &node.kind) {
+        let fail = |fault: &dyn fmt::Display| {
+            let name = node.text().unwrap_or_default();
+            self.fault(node.place, format!("the rules cannot be used: {name}:{fault}"))
+        };
+        let read = RuleSet::read(&text).map_err(|faults| fail(&faults[0]))?;
+        let root = tree::read(&text).map_err(|fault| fail(&fault))?;
+        let Kind::Map(entries) = &root.kind else { return Ok(FileRules::default()) };
+        let rules: Vec<Value> = match get(entries, "rules").map(|node| &node.kind) {
             Some(Kind::List(items)) => items.iter().map(rule_value).collect(),
             _ => Vec::new(),
         };
@@ -217,16 +273,42 @@ impl Reader<'_> {
             Some(Value::Object(aliases)) => aliases,
             _ => Map::new(),
         };
-        Ok((rules, aliases))
+        if let Some(fault) = Vocabulary::new(tools, &aliases).unknown(&read) {
+            return Err(fail(&fault));
+        }
+        let places = vec![None; rules.len()];
+        Ok(FileRules { rules, places, aliases, said: BTreeMap::new() })
     }
 
-    /// Checks one rule, whose faults are reported where it stands.
-    fn rule(&self, node: &Node, rule: &Value) -> Result<(), CaseError> {
-        let text = json!({"schema": planproof_spec::rules::SCHEMA, "rules": [rule]}).to_string();
-        let fault = |faults: Vec<planproof_spec::rules::Fault>| {
-            self.fault(node.place, format!("{}; {}", faults[0].message, faults[0].help))
-        };
-        RuleSet::read(&text).map(drop).map_err(fault)
+    /// Checks one rule, and that there are such tools and arguments.
+    fn rule(&self, node: &Node, vocabulary: &Vocabulary<'_>) -> Result<RuleSet, CaseError> {
+        let fail = |fault: &Fault| CaseError::new(format!("{}:{fault}", self.file));
+        let rule = read_rule(node, &vocabulary.aliases).map_err(|faults| fail(&faults[0]))?;
+        match vocabulary.unknown(&rule) {
+            Some(fault) => Err(fail(&fault)),
+            None => Ok(rule),
+        }
+    }
+
+    /// Reports a rule whose name another rule has.
+    fn must_be_new(
+        &self,
+        rule: &RuleSet,
+        place: RulesPlace,
+        ids: &mut BTreeMap<String, Option<RulesPlace>>,
+    ) -> Result<(), CaseError> {
+        for rule in rule.rules() {
+            if let Some(other) = ids.insert(rule.id.clone(), Some(place)) {
+                let line = match other {
+                    Some(other) => format!("the other one stands in line {}", other.line),
+                    None => "the other one stands in the file of rules".to_owned(),
+                };
+                let what =
+                    format!("two rules have the id `{}`: {line}; give this one an id of its own", rule.id);
+                return Err(self.fault(place, what));
+            }
+        }
+        Ok(())
     }
 
     fn tools(&self, node: &Node) -> Result<Vec<WorldTool>, CaseError> {
@@ -278,7 +360,9 @@ impl Reader<'_> {
             (None, Some(node)) => self.arguments(node)?,
             (None, None) => object_schema(Map::new(), Vec::new()),
         };
-        Ok(WorldTool { name, description, input_schema, answers: Vec::new() })
+        let tool = WorldTool { name, description, input_schema, answers: Vec::new() };
+        AnsweringTool::new(tool.clone()).map_err(|what| self.fault(node.place, what))?;
+        Ok(tool)
     }
 
     /// `{order_id: integer, note?: string}` as a JSON Schema.
@@ -333,11 +417,14 @@ impl Reader<'_> {
             Kind::Scalar(Value::Null) => &[],
             _ => self.list(expect, "`expect`")?,
         };
+        let vocabulary = Vocabulary::new(&tools, &common.rules.aliases);
+        let named = common.rules.rules.iter().map(|rule| rule["id"].as_str().unwrap_or_default().to_owned());
+        let mut ids = named.zip(common.rules.places.iter().copied()).collect();
         for (number, item) in items.iter().enumerate() {
-            self.expectation(item, number + 1, &query, &tools, &mut expected)?;
+            self.expectation(item, number + 1, &query, &vocabulary, &mut ids, &mut expected)?;
         }
         let Expected { rules: expect, places, only } = expected;
-        if expect.is_empty() && common.rules.is_empty() {
+        if expect.is_empty() && common.rules.rules.is_empty() {
             let what = format!(
                 "nothing is expected in case `{id}`: write what is, or take proposals out of the comments"
             );
@@ -348,8 +435,10 @@ impl Reader<'_> {
             None => common.faults.clone(),
         };
         let faults = (!shares.is_empty()).then(|| faults_of(&id, shares));
-        let Common { rules, aliases, shown, .. } = common;
-        let places = common.places.iter().copied().chain(places).collect();
+        let Common { rules: FileRules { rules, aliases, said, .. }, shown, .. } = common;
+        let places = common.rules.places.iter().copied().chain(places).collect();
+        let said = said.iter().filter(|(_, (words, _))| query.contains(words.as_str()));
+        let said = said.map(|(id, (words, _))| (id.clone(), words.clone())).collect();
         let (only, place_of_only) = only.unzip();
         let line = CaseLine {
             schema: CASE_SCHEMA.to_owned(),
@@ -359,10 +448,12 @@ impl Reader<'_> {
             rules: rules.clone(),
             shown: *shown,
             aliases: aliases.clone(),
+            said,
             calls: None,
             expect,
             only,
             faults,
+            drawn: None,
         };
         let case = Scenario::new(line).map_err(|error| self.fault(node.place, error.to_string()))?;
         Ok(Placed { case, place: node.place, places, only: place_of_only })
@@ -409,14 +500,20 @@ impl Reader<'_> {
             };
             for line in self.list(lines, &format!("the world of `{name}`"))? {
                 let entries = self.map(line, "a line of the world", &["where", "returns", "fails"])?;
-                let arguments = match get(entries, "where") {
-                    Some(node) => match node.value() {
-                        Value::Object(tests) => tests,
-                        _ => return Err(self.fault(node.place, "`where` is not a map of pointers")),
-                    },
-                    None => Map::new(),
-                };
-                crate::case::tests_of(&arguments).map_err(|what| self.fault(line.place, what))?;
+                let mut arguments = Map::new();
+                if let Some(node) = get(entries, "where") {
+                    let checks = read_checks(node);
+                    let fault = match &checks {
+                        Ok(checks) => unknown_in_checks(checks, tool.known()),
+                        Err(fault) => Some(fault.clone()),
+                    };
+                    if let Some(fault) = fault {
+                        return Err(CaseError::new(format!("{}:{fault}", self.file)));
+                    }
+                    if let Value::Object(tests) = node.value() {
+                        arguments = tests;
+                    }
+                }
                 let returns = get(entries, "returns").map(Node::value);
                 let fails = get(entries, "fails").map(|node| self.text(node, "`fails`")).transpose()?;
                 if returns.is_some() == fails.is_some() {
@@ -435,7 +532,8 @@ impl Reader<'_> {
         node: &Node,
         number: usize,
         query: &str,
-        tools: &[WorldTool],
+        vocabulary: &Vocabulary<'_>,
+        ids: &mut BTreeMap<String, Option<RulesPlace>>,
         expected: &mut Expected,
     ) -> Result<(), CaseError> {
         let known: Vec<&str> =
@@ -467,30 +565,40 @@ impl Reader<'_> {
         let words = get(entries, "words").map(|node| self.text(node, "`words`")).transpose()?;
         if let Some(words) = words.filter(|words| !query.contains(words)) {
             let what = format!("the query does not say `{words}`: copy its words as they are");
-            return Err(self.fault(node.place, what));
+            return Err(self.fault(get(entries, "words").map_or(node.place, |node| node.place), what));
         }
         let words = words.map(str::to_owned);
         let id = match get(entries, "id") {
             Some(node) => self.text(node, "the id")?.to_owned(),
             None => format!("e{number}"),
         };
-        let mut add = |rule: Value| -> Result<(), CaseError> {
-            self.rule(node, &rule)?;
-            expected.rules.push(Expectation { rule, words: words.clone() });
+        let id_at = |place: RulesPlace, id: String| {
+            ("id".to_owned(), place, Node { kind: Kind::Scalar(id.into()), place })
+        };
+        let mut add = |rule: Node| -> Result<(), CaseError> {
+            let read = self.rule(&rule, vocabulary)?;
+            self.must_be_new(&read, node.place, ids)?;
+            expected.rules.push(Expectation { rule: rule_value(&rule), words: words.clone() });
             expected.places.push(Some(node.place));
             Ok(())
+        };
+        // One event or more, as a rule.
+        let at_least = |mut event: Vec<(String, RulesPlace, Node)>, place: RulesPlace, id: String| {
+            event.push(("times".to_owned(), place, Node { kind: Kind::Scalar(json!(1)), place }));
+            let event = Node { kind: Kind::Map(event), place };
+            let entries = vec![id_at(place, id), ("at-least".to_owned(), place, event)];
+            Node { kind: Kind::Map(entries), place }
         };
         if let Some(listed) = get(entries, "do") {
             let mut names = Vec::new();
             for item in self.list(listed, "`do`")? {
                 let name = self.text(item, "a tool of `do`")?;
-                if !tools.iter().any(|tool| tool.name == name) {
-                    return Err(self.fault(item.place, format!("no tool is called `{name}`")));
-                }
+                add(at_least(
+                    vec![("done".to_owned(), item.place, item.clone())],
+                    item.place,
+                    format!("{id}: {name}"),
+                ))?;
                 names.push(name.to_owned());
-            }
-            for name in &names {
-                add(json!({"id": format!("{id}: {name}"), "at-least": {"done": name, "times": 1}}))?;
             }
             if get(entries, "only").map_or(Ok(false), |node| self.flag(node, "`only`"))? {
                 expected.only = Some((names, node.place));
@@ -499,18 +607,21 @@ impl Reader<'_> {
         }
         if let Some(with) = get(entries, "with") {
             let event = self.map(with, "`with`", &["call", "done", "failed", "where", "result", "error"])?;
-            let mut event: Map<String, Value> =
-                event.iter().map(|(key, _, node)| (key.clone(), node.value())).collect();
-            event.insert("times".to_owned(), json!(1));
-            return add(json!({"id": id, "at-least": event}));
+            return add(at_least(event.to_vec(), with.place, id));
         }
-        let mut rule = rule_value(node);
-        if let Value::Object(rule) = &mut rule {
-            rule.remove("words");
-            rule.insert("id".to_owned(), Value::from(id));
-        }
-        add(rule)
+        let (rule, _) = without_words(node);
+        let Kind::Map(mut entries) = rule.kind else { return Ok(()) };
+        entries.retain(|(key, ..)| key != "id");
+        entries.insert(0, id_at(node.place, id));
+        add(Node { kind: Kind::Map(entries), place: node.place })
     }
+}
+
+/// A rule as rules v1 has it, and the words that say it.
+fn without_words(rule: &Node) -> (Node, Option<&Node>) {
+    let Kind::Map(entries) = &rule.kind else { return (rule.clone(), None) };
+    let left = entries.iter().filter(|(key, ..)| key != "words").cloned().collect();
+    (Node { kind: Kind::Map(left), place: rule.place }, get(entries, "words"))
 }
 
 fn get<'n>(entries: Entries<'n>, key: &str) -> Option<&'n Node> {

@@ -4,14 +4,15 @@ use planproof_spec::rules::search::SampleCall;
 use planproof_spec::rules::{CallRule, Phase, RecordedEvent, RuleDemand, RuleEnd, session_of};
 use planproof_suite::runs::{Ended, call_notes, on_one_line, shortened};
 use planproof_suite::{
-    Check, CheckState, Class, ClassInfo, Content, EventNote, Explanation, Fact, FlagInfo, Mark, Scored,
-    SequenceStep, Unscored, Verdict,
+    Check, CheckState, Class, ClassInfo, Content, EventNote, Explanation, Fact, FlagInfo, Mark, Score,
+    Scored, SequenceStep, Unscored, Verdict,
 };
 use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Scenario;
 use crate::faults::{self, Failures, Left, Undecided};
+use crate::figures::RULE_HELD;
 use crate::limits::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX};
 use crate::world::NO_LINE;
 
@@ -42,7 +43,7 @@ pub(crate) static CLASSES: [ClassInfo; 14] = [
     ClassInfo { name: WENT_ON, meaning: "A call was made although one that it needs had failed.", rank: 6 },
     ClassInfo {
         name: "forbidden_call",
-        meaning: "A call was made that must not be made, or once too often.",
+        meaning: "A call was made that is forbidden, or made too often.",
         rank: 7,
     },
     ClassInfo {
@@ -263,7 +264,11 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
         answer: ended.answer().map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
         ended: ended.why(ANSWER_CHARACTERS_MAX),
     };
-    let scored = Scored { class, flags, ..Scored::default() };
+    let matters = case.line.drawn.as_ref().and_then(|drawn| {
+        let outcome = detail.rules.iter().find(|outcome| outcome.id == drawn.rule)?;
+        Some(Score::new(RULE_HELD, f64::from(u8::from(outcome.held))))
+    });
+    let scored = Scored { class, flags, scores: matters.into_iter().collect() };
     Ok(Verdict { scored, detail: serde_json::to_string(&detail).unwrap_or_default() })
 }
 
@@ -275,7 +280,7 @@ fn detail_of(verdict: &Verdict) -> Option<ScenarioDetail> {
 
 /// The verdict in words: what was violated with the words of the query that say it, and a right order.
 pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
-    let text = case.line.query.clone();
+    let text = case.text().to_owned();
     let Some(detail) = detail_of(verdict) else {
         let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
         return Explanation { text, gist, ..Explanation::default() };
@@ -295,8 +300,7 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
                 case.line.only.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
             ),
         };
-        let expected = case.line.expect.iter().find(|expectation| expectation.rule["id"] == outcome.id);
-        let words = expected.and_then(|expectation| expectation.words.clone());
+        let words = case.words_of(&outcome.id).map(str::to_owned);
         let state = if outcome.held { CheckState::Held } else { CheckState::Violated };
         if let Some((start, end)) =
             words.as_deref().filter(|_| !outcome.held).and_then(|words| case.place_of(words))
@@ -393,10 +397,7 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
         };
         is_given.then_some((outcome, rule))
     });
-    let is_said = |id: &str| {
-        let said = case.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);
-        said.is_some_and(|expectation| expectation.words.is_some())
-    };
+    let is_said = |id: &str| case.words_of(id).is_some();
     match of_class.min_by_key(|(outcome, _)| (!is_said(&outcome.id), outcome.call.unwrap_or(usize::MAX))) {
         Some((_, Some(rule))) => rule.to_string(),
         Some((outcome, None)) if OF_FAILURES.contains(&outcome.id.as_str()) => {

@@ -8,7 +8,7 @@
 //! let text = "
 //! schema: planproof/scenario/v1
 //! tools:
-//!   - {name: get_order, description: Looks an order up., arguments: {order_id: integer}}
+//!   - {name: get_order, description: Looks up an order., arguments: {order_id: integer}}
 //!   - {name: refund, description: Refunds an order., arguments: {order_id: integer}}
 //! cases:
 //!   - id: refund-17
@@ -37,9 +37,12 @@
 //! judged (`judge.rs`), and the suite registers it all (`suite.rs`). First files are drafted from tools and from
 //! recorded sessions (`draft.rs`).
 
+mod agents;
 mod case;
 mod draft;
+mod drawn;
 mod faults;
+mod figures;
 mod file;
 mod judge;
 mod listed;
@@ -57,6 +60,8 @@ pub mod limits {
     pub const TOOLS_MAX: usize = 256;
     /// Demands of a case whose relations are looked for.
     pub const DEMANDS_REVIEWED_MAX: usize = 100;
+    /// Demands of a case of which each two are tried as the reason of a warning.
+    pub const DEMANDS_PAIRED_MAX: usize = 16;
     /// Lines of the world that are made for a tool of a recorded session.
     pub const DRAFT_LINES_MAX: usize = 100;
     /// Words of an argument that a line of such a world asks for. A longer one is a wording, which agents choose.
@@ -67,6 +72,20 @@ pub mod limits {
     pub const FAILURES_WEIGHED_MAX: usize = 64;
     /// Calls of the session that is looked for in a world whose tools fail.
     pub const PLAYED_CALLS_MAX: usize = 1_000;
+    /// Bytes of a text that states rules.
+    pub const POLICY_BYTES_MAX: usize = 1 << 18;
+    /// Attempts at a case that is drawn for a rule.
+    pub const DRAWN_TRIES_MAX: usize = 200;
+    /// Attempts at finding a case for a rule before it is said that there is none.
+    pub const DRAWN_PROBES_MAX: usize = 600;
+    /// Calls among which a right session of a drawn case is looked for.
+    pub const DRAWN_CALLS_MAX: usize = 14;
+    /// Sessions that are gone through for one.
+    pub const DRAWN_SEARCH_MAX: usize = 2_000;
+    /// Outcomes of a tool that drawn cases have.
+    pub const DRAWN_OUTCOMES_MAX: usize = 16;
+    /// How often a query asks for one call.
+    pub const DRAWN_ASKED_MAX: u32 = 4;
     /// Calls that a verdict keeps. All are counted.
     pub const CALLS_KEPT_MAX: usize = 100;
     /// Characters of a call's arguments, and of its result, in a verdict.
@@ -76,7 +95,8 @@ pub mod limits {
 }
 
 pub use case::{CASE_SCHEMA, Scenario};
-pub use draft::{GoodSession, KnownCase, draft_of_cases, draft_of_sessions, draft_of_tools};
+pub use draft::{GoodSession, KnownCase, draft_of_cases, draft_of_drawn, draft_of_sessions, draft_of_tools};
+pub use drawn::{Drawing, RulesShown};
 pub use file::{JSON_SCHEMA, SCHEMA};
 pub use judge::{ScenarioDetail, VERDICT_SCHEMA};
 pub use listed::listed_tools;

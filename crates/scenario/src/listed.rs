@@ -27,6 +27,17 @@ pub fn listed_tools(value: &Value) -> Result<Vec<Tool>, String> {
     list.iter().enumerate().map(tool).collect()
 }
 
+impl From<&WorldTool> for Tool {
+    fn from(tool: &WorldTool) -> Self {
+        let WorldTool { name, description, input_schema, .. } = tool;
+        Self {
+            name: name.clone(),
+            description: description.clone(),
+            input_schema: input_schema.clone().into(),
+        }
+    }
+}
+
 impl From<Tool> for WorldTool {
     fn from(tool: Tool) -> Self {
         let Tool { name, description, input_schema } = tool;

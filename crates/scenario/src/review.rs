@@ -9,7 +9,7 @@ use planproof_spec::rules::{CallRule, Phase, RuleDemand, RulesPlace};
 use crate::case::Scenario;
 use crate::file::Placed;
 use crate::judge::ONLY;
-use crate::limits::DEMANDS_REVIEWED_MAX;
+use crate::limits::{DEMANDS_PAIRED_MAX, DEMANDS_REVIEWED_MAX};
 
 /// A case, looked at before anything runs.
 #[derive(Debug, Clone)]
@@ -161,16 +161,13 @@ fn demands_of(case: &Scenario, places: &[Option<RulesPlace>], only: Option<Rules
     let of_file = case.line.rules.len();
     let rules = case.rules.rules().iter().enumerate();
     let mut demands: Vec<CaseDemand> = rules
-        .map(|(number, rule)| {
-            let expected = number.checked_sub(of_file).and_then(|number| case.line.expect.get(number));
-            CaseDemand {
-                id: rule.id.clone(),
-                of: expectation_of(rule),
-                sentence: rule.to_string(),
-                words: expected.and_then(|expected| expected.words.clone()),
-                place: places.get(number).copied().flatten(),
-                is_of_file: number < of_file,
-            }
+        .map(|(number, rule)| CaseDemand {
+            id: rule.id.clone(),
+            of: expectation_of(rule),
+            sentence: rule.to_string(),
+            words: case.words_of(&rule.id).map(str::to_owned),
+            place: places.get(number).copied().flatten(),
+            is_of_file: number < of_file,
         })
         .collect();
     if let Some(tools) = &case.line.only {
@@ -239,13 +236,28 @@ impl<'a> Looked<'a> {
     }
 
     /// A set of demands of which none can be left out, of those for which something still holds. It holds for all of
-    /// `all`. Earlier ones are left out first.
+    /// `all`. One demand, or two, are named where that is enough; otherwise earlier ones are left out first.
     fn smallest(all: &[usize], holds: impl Fn(&[usize]) -> bool) -> Vec<usize> {
+        if holds(&[]) {
+            return Vec::new();
+        }
+        if let Some(one) = all.iter().find(|one| holds(&[**one])) {
+            return vec![*one];
+        }
         let mut kept = all.to_vec();
         for demand in all {
             let fewer: Vec<usize> = kept.iter().copied().filter(|other| other != demand).collect();
             if holds(&fewer) {
                 kept = fewer;
+            }
+        }
+        if kept.len() > 2 && all.len() <= DEMANDS_PAIRED_MAX {
+            let pairs =
+                all.iter().enumerate().flat_map(|(at, one)| all[at + 1..].iter().map(|two| [*one, *two]));
+            for pair in pairs {
+                if holds(&pair) {
+                    return pair.to_vec();
+                }
             }
         }
         kept

@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use planproof_suite::{
-    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, FlagInfo, SizeUnit, Suite,
+    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, FlagInfo, Judged, Section, SizeUnit, Suite,
+    SuiteAgent,
 };
 
 use crate::case::{HAS_FAULTS, Scenario};
 use crate::review::{self, CaseReview};
-use crate::{file, judge};
+use crate::{agents, figures, file, judge};
 
 /// The suite's name.
 pub const NAME: &str = "scenario";
@@ -89,7 +90,19 @@ impl Suite for Scenarios {
             || Iterator::any(&mut cards, |card| card.marks & HAS_FAULTS != 0)
     }
 
+    fn score_names(&self) -> &'static [&'static str] {
+        &[figures::RULE_HELD]
+    }
+
+    fn agents(&self) -> &'static [SuiteAgent] {
+        &agents::AGENTS
+    }
+
+    fn sections(&self, runs: &[Judged<'_>], planned: &[Card], _repeats: u32) -> Vec<Section> {
+        figures::sections(runs, planned)
+    }
+
     fn unit(&self) -> SizeUnit {
-        SizeUnit { one: "call", many: "calls" }
+        SizeUnit { one: "needed call", many: "needed calls" }
     }
 }

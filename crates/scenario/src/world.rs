@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use planproof_spec::rules::{ValueCheck, arguments_of};
+use planproof_spec::rules::{KnownTool, ValueCheck, arguments_of};
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
 use planproof_tools::SchemaCache;
 use planproof_trace::{Tool, ToolCall, ToolResult};
@@ -23,6 +23,13 @@ pub(crate) struct WorldTool {
     /// What it answers, the first line that fits; without any line, that it is done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) answers: Vec<Answer>,
+}
+
+impl WorldTool {
+    /// As rules are held to it.
+    pub(crate) fn known(&self) -> KnownTool<'_> {
+        KnownTool { name: &self.name, schema: &self.input_schema }
+    }
 }
 
 /// A line of the world.

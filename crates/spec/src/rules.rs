@@ -35,6 +35,7 @@
 mod calls;
 mod compile;
 mod foresight;
+mod known;
 mod read;
 mod recorded;
 mod review;
@@ -51,7 +52,8 @@ use serde_json::Value;
 use crate::{Pattern, Requirement};
 
 pub use calls::{CallableTool, calls_of};
-pub use read::{read_tests, rule_value};
+pub use known::{KnownTool, unknown_in_checks};
+pub use read::{read_checks, read_rule, read_tests, rule_value};
 pub use recorded::{RecordedEvent, RuleEnd, arguments_of, outcome_of, session_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
 pub use session::{RuleVerdict, Session, TooManyValues, targets};
@@ -166,7 +168,10 @@ impl RuleSet {
     /// # Errors
     /// What is wrong with it, in the order of the text; never empty.
     pub fn read(text: &str) -> Result<Self, Vec<Fault>> {
-        let rules = read::read(text)?;
+        Self::compile(read::read(text)?)
+    }
+
+    fn compile(rules: Vec<CallRule>) -> Result<Self, Vec<Fault>> {
         let mut compiled = Vec::new();
         let mut faults = Vec::new();
         for rule in &rules {
@@ -185,35 +190,6 @@ impl RuleSet {
     /// The rules, in the order of the file.
     pub fn rules(&self) -> &[CallRule] {
         &self.rules
-    }
-
-    /// The names of tools in these rules that are not among `known`, with the nearest known name. An entry of `known`
-    /// is `TOOL` or `SERVER/TOOL`.
-    pub fn unknown_tools(&self, known: &[String]) -> Vec<Fault> {
-        let is_known = |name: &str| {
-            known
-                .iter()
-                .any(|other| other == name || other.rsplit_once('/').is_some_and(|(_, tool)| tool == name))
-        };
-        let mut faults = Vec::new();
-        for rule in &self.rules {
-            let mut seen: Vec<&str> = Vec::new();
-            for tools in rule.patterns().into_iter().filter_map(|pattern| pattern.tools.as_ref()) {
-                if tools.names.iter().any(|name| is_known(name)) || seen.contains(&tools.written()) {
-                    continue;
-                }
-                seen.push(tools.written());
-                let nearest = crate::diagnostic::nearest(tools.written(), known.iter().map(String::as_str));
-                let help = match nearest {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "the tools are listed by `planproof topics --tools`".to_owned(),
-                };
-                let message =
-                    format!("rule `{}` can never match: no tool is called `{}`", rule.id, tools.written());
-                faults.push(Fault::error(rule.place, message, help));
-            }
-        }
-        faults
     }
 }
 
@@ -300,6 +276,11 @@ pub struct EventPattern {
 }
 
 impl EventPattern {
+    /// Whether calls of this tool can be among these events.
+    pub fn is_of(&self, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.match_tool(None, tool))
+    }
+
     /// Whether an event is one of these.
     pub fn matches(&self, event: &SessionEvent<'_>) -> bool {
         self.moment == event.moment
@@ -310,10 +291,12 @@ impl EventPattern {
 }
 
 /// The names of one tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ToolNames {
     /// The name that the rule has, then its aliases. Each is `TOOL` or `SERVER/TOOL`.
     names: Vec<String>,
+    /// Where the rule has it.
+    place: RulesPlace,
 }
 
 impl ToolNames {
@@ -332,24 +315,40 @@ impl ToolNames {
     }
 }
 
-/// A JSON pointer (RFC 6901).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pointer(String);
+/// A JSON pointer (RFC 6901). Two with one text are equal, wherever they stand.
+#[derive(Debug, Clone)]
+pub struct Pointer {
+    text: String,
+    place: RulesPlace,
+}
+
+impl PartialEq for Pointer {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pointer {}
 
 impl Pointer {
+    /// A pointer that stands nowhere in a file.
+    fn made(text: impl Into<String>) -> Self {
+        Self { text: text.into(), place: RulesPlace { line: 1, column: 1 } }
+    }
+
     /// The target in a value, if it is there.
     fn target<'v>(&self, value: &'v Value) -> Option<&'v Value> {
-        value.pointer(&self.0)
+        value.pointer(&self.text)
     }
 
     /// As it was written.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// The names on the way.
     fn parts(&self) -> impl Iterator<Item = String> + '_ {
-        self.0.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"))
+        self.text.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"))
     }
 }
 

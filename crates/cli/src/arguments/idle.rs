@@ -49,6 +49,7 @@ const SHARED: [(&str, Users); 5] = [
             "scenario init",
             "scenario from-trace",
             "scenario from-cases",
+            "scenario from-rules",
         ]),
     ),
     (
@@ -70,6 +71,7 @@ const SHARED: [(&str, Users); 5] = [
             "models check",
             "run",
             "tables",
+            "scenario from-rules",
         ]),
     ),
     ("store_pages_max", Only(&["test", "bench", "limit", "tables"])),

@@ -27,7 +27,8 @@ pub(crate) enum RulesCommand {
         /// Treat warnings as errors.
         #[arg(long)]
         deny_warnings: bool,
-        /// Also check that these tools exist, as with `planproof run --tools`. Repeatable.
+        /// Also check that there are such tools and arguments: sources as with `planproof run --tools`, or a JSON file
+        /// with a list of tools. Repeatable.
         #[arg(long, value_name = "SOURCE")]
         tools: Vec<String>,
     },

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::values::file;
+use planproof_runner::CASES_MAX;
+
+use crate::values::{file, whole};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -76,6 +78,24 @@ pub(crate) enum ScenarioCommand {
         /// Id of the case to turn into a scenario; by default all.
         #[arg(long, value_name = "ID")]
         id: Option<String>,
+        #[command(flatten)]
+        out: DraftArguments,
+    },
+    /// Draw cases in which the rules of a file matter, as scenarios that you can edit.
+    ///
+    /// They are those of `planproof test AGENT --rules FILE` with the same seed.
+    #[command(after_help = "Examples:\n  \
+                  planproof scenario from-rules --rules rules.yaml --tools tools.json --cases 20 --out drawn.yaml")]
+    FromRules {
+        /// File of rules (rules v1).
+        #[arg(long, value_name = "FILE", value_parser = file(), required = true)]
+        rules: Option<PathBuf>,
+        /// Tools of the cases: sources as with `planproof run --tools`, or a JSON file with a list of tools. Repeatable.
+        #[arg(long, value_name = "SOURCE", required = true)]
+        tools: Vec<String>,
+        /// Number of cases.
+        #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, CASES_MAX))]
+        cases: u64,
         #[command(flatten)]
         out: DraftArguments,
     },

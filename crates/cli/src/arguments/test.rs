@@ -11,11 +11,12 @@ use super::{AllCasesArguments, CampaignArguments, CaseArguments, CompatChoice};
 use crate::values::{file, whole};
 
 /// Options that say which cases there are.
-const DRAWING: [&str; 6] = ["cases", "actions", "first", "infeasible", "from", "scenarios"];
+const DRAWING: [&str; 9] =
+    ["cases", "actions", "first", "infeasible", "from", "scenarios", "rules", "tools", "policy"];
 
-/// Options about synthesised orders, beside those of their shape, which have no meaning for cases of one's own.
-const OF_ORDERS: [&str; 21] = [
-    "cases",
+/// Options about synthesised orders, beside `--cases` and those of their shape, which have no meaning for cases of
+/// another kind.
+const OF_ORDERS: [&str; 20] = [
     "actions",
     "first",
     "infeasible",
@@ -53,7 +54,8 @@ pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &[
                   planproof test react@openai/gpt-5-mini --actions 3..8 --max-cost 1 --record run.jsonl\n  \
                   planproof test 'command:python agent.py' --serve-model openai/gpt-5-mini\n  \
                   planproof test --resume last\n  \
-                  planproof test tools@sim/gold --scenarios refunds.yaml")]
+                  planproof test tools@sim/gold --scenarios refunds.yaml\n  \
+                  planproof test tools@sim/gold --rules rules.yaml --tools tools.json")]
 #[command(mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)))]
 #[command(mut_arg("resume", |arg| {
     arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat", "faults"])
@@ -78,8 +80,10 @@ pub(crate) struct TestArguments {
     /// As `planproof bench scenario AGENT --data FILE` does. `planproof scenario check FILE` says first whether each
     /// case can be satisfied. Options about synthesised cases do not go with it.
     #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with_all = OF_ORDERS, conflicts_with_all = SHAPE)]
-    #[arg(conflicts_with = "shrink_to")]
+    #[arg(conflicts_with_all = ["cases", "shrink_to"])]
     pub(crate) scenarios: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) of_rules: RuleCasesArguments,
     #[command(flatten)]
     pub(crate) campaign: CampaignArguments,
     #[command(flatten)]
@@ -88,6 +92,32 @@ pub(crate) struct TestArguments {
     pub(crate) shrink: ShrinkArguments,
     #[command(flatten)]
     pub(crate) all: AllCasesArguments,
+}
+
+/// Cases that are drawn from rules on calls.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Cases from rules")]
+pub(crate) struct RuleCasesArguments {
+    /// Draw cases in which each rule of this file matters (rules v1), instead of orders.
+    ///
+    /// In every case, calls in the order of mention, all of them, whatever they return, violate one rule, and a right
+    /// session violates none. The rules take turns. Options about orders do not go with it, apart from `--cases`.
+    #[arg(long, value_name = "FILE", value_parser = file(), requires = "tools", conflicts_with = "scenarios")]
+    #[arg(conflicts_with_all = OF_ORDERS, conflicts_with_all = SHAPE, conflicts_with = "shrink_to")]
+    pub(crate) rules: Option<PathBuf>,
+    /// Tools of these cases: sources as with `planproof run --tools`, or a JSON file with a list of tools. Repeatable.
+    ///
+    /// `mcp:COMMAND` starts an MCP server. The tools are listed, and never called: the cases have mock tools of the
+    /// same names, which return what the rules tell apart.
+    #[arg(long, value_name = "SOURCE", requires = "rules")]
+    pub(crate) tools: Vec<String>,
+    /// How the agent gets to know the rules: `stated` (below the query), `hidden` (not at all, because it has them in
+    /// its own prompt), or a text file that comes before the query.
+    ///
+    /// A sentence of the file may end with the ids of the rules that it states, as in `Refund only what was looked up.
+    /// [look-first]`. The agent does not see the ids; findings quote the sentence.
+    #[arg(long, value_name = "stated|hidden|FILE", requires = "rules")]
+    pub(crate) policy: Option<String>,
 }
 
 /// Whether the cause of each failure is looked for.

@@ -234,7 +234,7 @@ impl MakesCases for BenchCases<'_> {
         self.arguments.all.faults
     }
 
-    fn make(&self) -> Result<Cases, Failure> {
+    fn make(&self, _seed: u64) -> Result<Cases, Failure> {
         let cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
             None => load(&*self.suite, &self.arguments.choice, self.global)?,
@@ -281,7 +281,7 @@ impl MakesCases for ScenarioCases<'_> {
         self.all.faults
     }
 
-    fn make(&self) -> Result<Cases, Failure> {
+    fn make(&self, _seed: u64) -> Result<Cases, Failure> {
         let text = select::read_json(self.file)?;
         let data = Data { text: &text, file: &self.file.display().to_string() };
         let cases = self.suite.load(Some(data), &CaseSelection::First, None);

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use planproof_agents::AgentSpec;
-use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput};
+use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput, is_unscored_for_good};
 use planproof_model::prices::Money;
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
@@ -28,6 +28,7 @@ use planproof_report::{CommandLines, shell_word};
 use planproof_suite::{SizeUnit, Unscored};
 
 use super::bench::ScenarioCases;
+use super::from_rules::RuleCases;
 use super::{print_json, runtime};
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global, TestArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
@@ -50,12 +51,18 @@ pub(super) const REPLAY: &str = "REPLAY: the answers came from a recording; no m
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     let own = arguments.scenarios.as_deref().map(|file| ScenarioCases::new(file, &arguments.all));
+    let drawn = arguments
+        .of_rules
+        .rules
+        .is_some()
+        .then(|| RuleCases::new(&arguments.of_rules, arguments.cases, &arguments.all, global));
     let request = CampaignRequest {
         campaign: &arguments.campaign,
         agent: named_agent(&arguments.campaign)?,
-        command: match &own {
-            Some(cases) => CampaignCommand::Bench(cases, arguments.all.repeat),
-            None => CampaignCommand::Test(arguments),
+        command: match (&own, &drawn) {
+            (Some(cases), _) => CampaignCommand::Bench(cases, arguments.all.repeat),
+            (None, Some(cases)) => CampaignCommand::Bench(cases, arguments.all.repeat),
+            (None, None) => CampaignCommand::Test(arguments),
         },
         all: &arguments.all,
         taken: taken_files(arguments),
@@ -229,7 +236,9 @@ pub(super) fn broken_setup(why: &str, resumed: &str) -> String {
 /// The files of the campaign itself, with the options that name them.
 fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
     let TestArguments { from, scenarios, draw, .. } = arguments;
-    let named = [("--from", from), ("--topics", &draw.shape.topics), ("--scenarios", scenarios)];
+    let rules = &arguments.of_rules.rules;
+    let named =
+        [("--from", from), ("--topics", &draw.shape.topics), ("--scenarios", scenarios), ("--rules", rules)];
     let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
     arguments.campaign.taken_files().into_iter().chain(named).collect()
 }
@@ -371,7 +380,11 @@ pub(super) fn cost(report: &Report) -> Option<String> {
 pub(super) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str) -> Vec<String> {
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: {resumed}");
-        let is_final = matches!(why, Unscored::NoKey { .. });
+        let is_final = match why {
+            Unscored::NoKey { .. } => true,
+            Unscored::Outside { reason } => is_unscored_for_good(reason),
+            Unscored::CutOff => false,
+        };
         let again = if is_final || report.replay || is_from_recording(&report.agent) { "" } else { &again };
         let count = report.all_unscored();
         let runs = if count == 1 { "1 run is" } else { &format!("{count} runs are") };

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::guard;
 use crate::failure::Failure;
+use crate::progress::tell;
 use crate::select;
 
 /// A session as it was recorded.
@@ -57,31 +58,61 @@ pub(super) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
              v1), or transcripts of OpenAI or Anthropic: {{\"messages\": [...]}}, one a line, or a list of messages"
         ))
     };
-    let conversation = |value: &Value, place: &str| {
+    let mut strays = Strays::default();
+    let mut conversation = |value: &Value, place: &str| {
         let list = messages(value).or_else(|| value.as_array().map(Vec::as_slice));
-        let happened = list.and_then(of_messages).ok_or_else(|| unknown(place))?;
+        let (happened, left_out) = list.and_then(of_messages).ok_or_else(|| unknown(place))?;
+        strays.add(&format!("{name}{place}"), left_out);
         let query = list.and_then(query_of);
         // A list of tools in another form is of no use, and no reason to leave out the session.
         let tools = value.get("tools").and_then(|tools| listed_tools(tools).ok()).unwrap_or_default();
         Ok(RecordedSession { name: format!("{name}{place}"), query, tools, happened })
     };
-    if let Ok(whole) = serde_json::from_str::<Value>(&text) {
-        return match &whole {
-            Value::Array(items) if items.iter().any(|item| messages(item).is_some()) => {
-                let numbered = items.iter().enumerate();
-                numbered.map(|(number, item)| conversation(item, &format!(" #{}", number + 1))).collect()
-            }
-            _ => Ok(vec![conversation(&whole, "")?]),
-        };
-    }
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let sessions = lines.map(|(number, line)| {
-        let place = format!(":{}", number + 1);
-        let line: Value = serde_json::from_str(line).map_err(|_| unknown(&place))?;
-        conversation(&line, &place)
-    });
-    let sessions: Vec<RecordedSession> = sessions.collect::<Result<_, Failure>>()?;
+    let sessions: Vec<RecordedSession> = match serde_json::from_str::<Value>(&text) {
+        Ok(Value::Array(items)) if items.iter().any(|item| messages(item).is_some()) => {
+            let numbered = items.iter().enumerate();
+            let sessions = numbered.map(|(number, item)| conversation(item, &format!(" #{}", number + 1)));
+            sessions.collect::<Result<_, Failure>>()?
+        }
+        Ok(whole) => vec![conversation(&whole, "")?],
+        Err(_) => {
+            let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+            let sessions = lines.map(|(number, line)| {
+                let place = format!(":{}", number + 1);
+                let line: Value = serde_json::from_str(line).map_err(|_| unknown(&place))?;
+                conversation(&line, &place)
+            });
+            sessions.collect::<Result<_, Failure>>()?
+        }
+    };
+    strays.report();
     if sessions.is_empty() { Err(unknown("")) } else { Ok(sessions) }
+}
+
+/// Results in transcripts that belong to no call.
+#[derive(Default)]
+struct Strays {
+    count: usize,
+    /// The session with the first of them.
+    first: String,
+}
+
+impl Strays {
+    fn add(&mut self, session: &str, count: usize) {
+        if self.count == 0 {
+            session.clone_into(&mut self.first);
+        }
+        self.count += count;
+    }
+
+    fn report(&self) {
+        let first = &self.first;
+        match self.count {
+            0 => {}
+            1 => tell!("{first}: 1 result is left out: it belongs to no call"),
+            count => tell!("{first}: {count} results, from here on, are left out: they belong to no call"),
+        }
+    }
 }
 
 /// What the user asked first.
@@ -135,6 +166,8 @@ struct Calls {
     happened: Vec<RecordedEvent>,
     /// In the order in which they were made.
     open: Vec<OpenCall>,
+    /// Results that belong to no call.
+    strays: usize,
 }
 
 struct OpenCall {
@@ -162,16 +195,19 @@ impl Calls {
         let fits = |open: &OpenCall| open.id == id;
         let of_tool = |open: &OpenCall| fits(open) && tool == Some(open.tool.as_str());
         let place = self.open.iter().position(of_tool).or_else(|| self.open.iter().position(fits));
-        let Some(place) = place else { return };
+        let Some(place) = place else {
+            self.strays += 1;
+            return;
+        };
         let OpenCall { tool, arguments, .. } = self.open.remove(place);
         let phase = if is_error { Phase::Failed } else { Phase::Done };
         self.happened.push(RecordedEvent { phase, tool, arguments, outcome: Some(outcome) });
     }
 }
 
-/// The events of a conversation: chat completions and responses of OpenAI, messages of Anthropic. `None` if these are
-/// no messages.
-fn of_messages(messages: &[Value]) -> Option<Vec<RecordedEvent>> {
+/// The events of a conversation, and how many results belong to no call: chat completions and responses of OpenAI,
+/// messages of Anthropic. `None` if these are not messages.
+fn of_messages(messages: &[Value]) -> Option<(Vec<RecordedEvent>, usize)> {
     let mut seen = Calls::default();
     let mut is_conversation = messages.is_empty();
     let text =
@@ -217,7 +253,7 @@ fn of_messages(messages: &[Value]) -> Option<Vec<RecordedEvent>> {
             }
         }
     }
-    is_conversation.then_some(seen.happened)
+    is_conversation.then_some((seen.happened, seen.strays))
 }
 
 /// Arguments are an object, or the text of one.

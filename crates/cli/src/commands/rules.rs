@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_spec::rules::search::{Found, SampleCall};
-use planproof_spec::rules::{CallRule, Fault, JSON_SCHEMA, RuleMeaning, RuleSet, RulesReview};
+use planproof_spec::rules::{CallRule, Fault, JSON_SCHEMA, KnownTool, RuleMeaning, RuleSet, RulesReview};
+use planproof_trace::Tool;
 use serde_json::{Value, json};
 
-use super::spec::known_tools;
+use super::from_rules::tools_of;
 use crate::arguments::{Global, RulesArguments, RulesCommand};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
@@ -38,14 +39,16 @@ fn check(
     tools: &[String],
     global: &Global,
 ) -> Result<ExitCode, Failure> {
-    let known: Option<Vec<String>> =
-        known_tools(tools, None, global)?.map(|tools| tools.into_iter().map(|tool| tool.name).collect());
+    let known = match tools {
+        [] => None,
+        tools => Some(tools_of(tools, global)?),
+    };
     let mut out = terminal::results(global.json);
     let (mut bad, mut printed) = (0, Ok(()));
     for file in files {
         let text = select::read_text(Path::new(file))?;
         let read = RuleSet::read(&text).and_then(|rules| {
-            let unknown = known.as_ref().map(|known| rules.unknown_tools(known)).unwrap_or_default();
+            let unknown = known.as_ref().map(|known| unknown(&rules, known)).unwrap_or_default();
             if unknown.is_empty() { Ok(rules) } else { Err(unknown) }
         });
         let reviewed = read.map(|rules| {
@@ -78,6 +81,17 @@ fn check(
         0 => Ok(ExitCode::Passed),
         _ => Err(Failure::usage(format!("{bad} of {} cannot be used", counted(files.len(), "rules file")))),
     }
+}
+
+/// What rules say of tools and arguments that there are not, in the order of the text.
+pub(super) fn unknown(rules: &RuleSet, tools: &[Tool]) -> Vec<Fault> {
+    let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
+    let known: Vec<KnownTool<'_>> =
+        tools.iter().map(|tool| KnownTool { name: &tool.name, schema: &tool.input_schema }).collect();
+    let mut faults = rules.unknown_tools(&names);
+    faults.extend(rules.unknown_arguments(&known));
+    faults.sort_by_key(|fault| fault.place);
+    faults
 }
 
 /// The rules of a file that is used for something else than being checked.

@@ -23,6 +23,9 @@ pub(crate) fn run(arguments: &ScenarioArguments, global: &Global) -> Result<Exit
         ScenarioCommand::Init { tools, out } => draft::of_tools(tools, out, global),
         ScenarioCommand::FromTrace { file, accept, out } => draft::of_sessions(file, *accept, out, global),
         ScenarioCommand::FromCases { file, id, out } => draft::of_cases(file, id.as_deref(), out, global),
+        ScenarioCommand::FromRules { rules, tools, cases, out } => {
+            draft::of_rules(rules.as_deref(), tools, *cases, out, global)
+        }
         ScenarioCommand::Schema => {
             write!(terminal::document(), "{JSON_SCHEMA}")?;
             Ok(ExitCode::Passed)

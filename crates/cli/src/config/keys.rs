@@ -18,7 +18,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 6] = ["init", "completions", "man", "prompts", "guard", "hook"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 124] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 129] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -108,6 +108,11 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 124] = [
     ("scenario from-trace", "accept", "belongs to what one call writes"),
     ("scenario from-trace", "out", "is what one call writes"),
     ("scenario from-trace", "force", "belongs to what one call writes"),
+    ("scenario from-rules", "rules", "is what one call is about"),
+    ("scenario from-rules", "tools", "is what one call is about"),
+    ("scenario from-rules", "cases", "belongs to what one call writes"),
+    ("scenario from-rules", "out", "is what one call writes"),
+    ("scenario from-rules", "force", "belongs to what one call writes"),
     ("check", "case", "is what one call is about"),
     ("check", "id", "is what one call is about"),
     ("check", "calls", "is what one call is about"),

@@ -583,6 +583,7 @@ fn calls_that_violate_rules_are_denied() {
     // A rule about a tool that is not there is a slip.
     place.write("rules.yaml", &rules.replace("call: calculator", "call: calculatr"));
     let run = crate::run::run(&server, &place, &arguments).code(2);
-    let expected = "rules.yaml:3:3: rule `no-division` can never match: no tool is called `calculatr`";
+    let expected =
+        "no tool is called `calculatr`, so rule `no-division` can never match; did you mean `calculator`?";
     assert!(run.err.contains(expected), "{}", run.err);
 }

@@ -184,3 +184,29 @@ fn each_session_is_a_case() {
     let ids: Vec<&str> = cases.iter().map(|case| case.card().id.as_str()).collect();
     assert_eq!(ids, ["session-1", "session-2"]);
 }
+
+#[test]
+fn texts_that_an_agent_words_itself_are_asked_for_only_where_they_matter() {
+    let found = |status: &str| Ok(json!({"status": status}));
+    let free = session(
+        "Refund order 17 for Bob.",
+        &[
+            ("find", json!({"name": "bob"}), Ok(json!({"id": "Elm Street"}))),
+            ("refund", json!({"order": 17, "reason": "asked for", "to": "Elm Street"}), found("ok")),
+            ("refund", json!("{\"order\": 17"), Err("not JSON")),
+        ],
+    );
+    let text = draft_of_sessions(&[free], true).expect("a draft");
+    assert!(text.contains("- {where: {/name: bob}, returns: {id: \"Elm Street\"}}"), "{text}");
+    assert!(text.contains("- {where: {/order: 17, /to: \"Elm Street\"}, returns: {status: ok}}"), "{text}");
+    assert!(text.contains("# 1 call is left out, because the arguments were not a JSON object."), "{text}");
+    assert!(!text.contains("not JSON"), "{text}");
+    // Where nothing else tells two results apart, the words do.
+    let apart = session(
+        "Look them up.",
+        &[("find", json!({"name": "one"}), found("a")), ("find", json!({"name": "two"}), found("b"))],
+    );
+    let text = draft_of_sessions(&[apart], true).expect("a draft");
+    assert!(text.contains("- {where: {/name: one}, returns: {status: a}}"), "{text}");
+    assert!(text.contains("- {where: {/name: two}, returns: {status: b}}"), "{text}");
+}

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::tree::{self, Kind, Node};
 use super::{
-    CallRule, EventPattern, Fault, Phase, Pointer, RuleDemand, RuleTest, RulesPlace, SCHEMA, ToolNames,
-    ValueCheck,
+    CallRule, EventPattern, Fault, Phase, Pointer, RuleDemand, RuleSet, RuleTest, RulesPlace, SCHEMA,
+    ToolNames, ValueCheck,
 };
 use crate::diagnostic::{nearest, one_of};
 use crate::limits::{COUNT_MAX, PATTERNS_MAX, RULE_EVENTS_MAX, RULES_MAX};
@@ -57,12 +57,33 @@ pub(super) fn read(text: &str) -> Result<Vec<CallRule>, Vec<Fault>> {
 /// # Errors
 /// The first fault, whose place is in the map's text on one line.
 pub fn read_tests(tests: &Value) -> Result<Vec<ValueCheck>, Fault> {
-    let node = tree::read(&tests.to_string())?;
+    read_checks(&tree::read(&tests.to_string())?)
+}
+
+/// Reads the tests of values in a map of a larger file.
+///
+/// # Errors
+/// The first fault.
+pub fn read_checks(tests: &Node) -> Result<Vec<ValueCheck>, Fault> {
     let mut reader = Reader { faults: Vec::new(), aliases: HashMap::new(), patterns: 0 };
-    let checks = reader.checks(&node, "where");
+    let checks = reader.checks(tests, "where");
     match (reader.faults.into_iter().next(), checks) {
         (Some(fault), _) => Err(fault),
         (None, checks) => Ok(checks.unwrap_or_default()),
+    }
+}
+
+/// Reads one rule of a larger file, in which tools have these other names.
+///
+/// # Errors
+/// What is wrong with it, in the order of the text; never empty.
+pub fn read_rule(rule: &Node, aliases: &HashMap<String, Vec<String>>) -> Result<RuleSet, Vec<Fault>> {
+    let mut reader = Reader { faults: Vec::new(), aliases: aliases.clone(), patterns: 0 };
+    let read = reader.rule(rule);
+    reader.faults.sort_by_key(|fault| fault.place);
+    match read {
+        Some(rule) if reader.faults.is_empty() => RuleSet::compile(vec![rule]),
+        _ => Err(reader.faults),
     }
 }
 
@@ -420,7 +441,7 @@ impl Reader {
     fn tool(&mut self, node: &Node, key: &str) -> Option<Option<ToolNames>> {
         match node.text() {
             Some("*") => Some(None),
-            Some(name) if !name.trim().is_empty() => Some(Some(self.names(name))),
+            Some(name) if !name.trim().is_empty() => Some(Some(self.names(name, node.place))),
             _ => {
                 let message = format!("`{key}` is {}, not the name of a tool", node.describe());
                 self.fault(node.place, message, "write a tool's name, or \"*\" for any");
@@ -429,9 +450,9 @@ impl Reader {
         }
     }
 
-    fn names(&self, name: &str) -> ToolNames {
+    fn names(&self, name: &str, place: RulesPlace) -> ToolNames {
         let others = self.aliases.get(name).cloned().unwrap_or_default();
-        ToolNames { names: std::iter::once(name.to_owned()).chain(others).collect() }
+        ToolNames { names: std::iter::once(name.to_owned()).chain(others).collect(), place }
     }
 
     fn pointer(&mut self, node: &Node, key: &str) -> Option<Pointer> {
@@ -454,7 +475,7 @@ impl Reader {
             self.fault(place, format!("`{key}` has `{text}`, which is not a JSON pointer"), help);
             return None;
         }
-        Some(Pointer(text.to_owned()))
+        Some(Pointer { text: text.to_owned(), place })
     }
 
     /// The tests in a map of pointers. A plain value means that it is this value.
@@ -587,8 +608,8 @@ impl Reader {
                     known
                 }
             };
-            let tools = tool.map(|tool| self.names(&tool));
-            let arguments = predicates.into_iter().map(check).collect();
+            let tools = tool.map(|tool| self.names(&tool, node.place));
+            let arguments = predicates.into_iter().map(|predicate| check(predicate, node.place)).collect();
             events.push(EventPattern { moment, tools, arguments, outcome: Vec::new() });
         }
         Some(RuleDemand::Formula { source: text.to_owned(), requirement, events })
@@ -604,9 +625,9 @@ fn pair(name: &str, first: EventPattern, second: EventPattern) -> RuleDemand {
 }
 
 /// A test as specifications have it. Their arguments may be names.
-fn check(predicate: Predicate) -> ValueCheck {
+fn check(predicate: Predicate, place: RulesPlace) -> ValueCheck {
     let Predicate { argument, test } = predicate;
-    let pointer = match argument.starts_with('/') {
+    let text = match argument.starts_with('/') {
         true => argument,
         false => format!("/{}", argument.replace('~', "~0").replace('/', "~1")),
     };
@@ -620,5 +641,5 @@ fn check(predicate: Predicate) -> ValueCheck {
         Test::AtLeast(bound) => RuleTest::AtLeast(bound),
         Test::Matches(pattern) => RuleTest::Matches(pattern),
     };
-    ValueCheck { pointer: Pointer(pointer), test }
+    ValueCheck { pointer: Pointer { text, place }, test }
 }

@@ -36,7 +36,8 @@ pub struct SampleCall {
 }
 
 impl SampleCall {
-    fn observe(&self, session: &mut Session) -> bool {
+    /// Makes the call in a session, with what came of it. False if a rule would have to remember too much.
+    pub fn observe(&self, session: &mut Session) -> bool {
         let event = |moment| SessionEvent::new(moment, &self.tool, &self.arguments);
         let call = session.observe(&event(Phase::Call));
         let outcome = match &self.outcome {
@@ -308,7 +309,9 @@ pub fn connected(rules: &RuleSet, rule: usize) -> Vec<usize> {
     group.into_iter().collect()
 }
 
-fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
+/// These rules alone, by their numbers, in this order. Numbers of rules that there are not are left out.
+pub fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
+    let numbers: Vec<usize> = numbers.iter().copied().filter(|number| *number < rules.rules.len()).collect();
     Arc::new(RuleSet {
         rules: numbers.iter().map(|number| rules.rules[*number].clone()).collect(),
         compiled: numbers.iter().map(|number| rules.compiled[*number].clone()).collect(),
@@ -524,7 +527,7 @@ fn combinations(places: &Places) -> Vec<Value> {
             for object in &all {
                 let mut object = object.clone();
                 if let Some(value) = choice {
-                    put(&mut object, &Pointer(pointer.clone()), value.clone());
+                    put(&mut object, &Pointer::made(pointer.as_str()), value.clone());
                 }
                 if next.len() < SAMPLES_MAX && !next.contains(&object) {
                     next.push(object);

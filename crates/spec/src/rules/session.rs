@@ -214,7 +214,7 @@ impl Session {
     }
 
     /// Everything that is remembered, as one text: sessions with the same text have the same future.
-    pub(super) fn memory(&self) -> String {
+    pub fn memory(&self) -> String {
         use std::fmt::Write as _;
         let mut text = String::new();
         let write = |text: &mut String, instance: &Instance| {

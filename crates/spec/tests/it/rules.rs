@@ -343,7 +343,7 @@ fn names_of_tools_have_servers_and_aliases() {
     let shown: Vec<String> = unknown.iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,
-        ["5:3: rule `y` can never match: no tool is called `crm/find`; did you mean `crm/fnd`?"]
+        ["5:25: no tool is called `crm/find`, so rule `y` can never match; did you mean `crm/fnd`?"]
     );
 }
 

@@ -150,8 +150,11 @@ pub(super) fn must_agree(
         CampaignCommand::Bench(makes, repeat) => {
             // Without a choice on the command line, the recorded cases are used, and the data need not be there.
             let is_given = CHOOSING.iter().any(|id| global.given.has(id));
-            let now =
-                if is_given { failing(makes.make()?, command, options.seed)?.cases } else { cases.to_vec() };
+            let now = if is_given {
+                failing(makes.make(options.seed)?, command, options.seed)?.cases
+            } else {
+                cases.to_vec()
+            };
             if !are_same(&now, cases) {
                 let (recorded, now) = (cases.len(), now.len());
                 agreement.contradictions.push(format!(

@@ -45,11 +45,16 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     /// How their tools fail, if the command line says so.
     fn faults(&self) -> Option<FaultShares>;
 
-    /// The cases.
+    /// Whether the seed determines the cases.
+    fn draws(&self) -> bool {
+        false
+    }
+
+    /// The cases, of this seed if it determines them.
     ///
     /// # Errors
     /// The named data cannot be read, or is empty.
-    fn make(&self) -> Result<Cases, Failure>;
+    fn make(&self, seed: u64) -> Result<Cases, Failure>;
 }
 
 impl CampaignCommand<'_> {
@@ -61,7 +66,7 @@ impl CampaignCommand<'_> {
                 let judge = judge_options(&arguments.campaign.judge);
                 cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
             }
-            Self::Bench(makes, _) => makes.make(),
+            Self::Bench(makes, _) => makes.make(seed),
         }
     }
 
@@ -94,7 +99,7 @@ impl CampaignCommand<'_> {
         match self {
             Self::Test(arguments) => arguments.from.is_none() && arguments.like.is_none(),
             Self::Limit(..) => true,
-            Self::Bench(..) => false,
+            Self::Bench(makes, _) => makes.draws(),
         }
     }
 
@@ -111,15 +116,15 @@ impl CampaignCommand<'_> {
         }
     }
 
-    /// The cases of a benchmark, with the failures of their tools that this seed gives.
+    /// The cases of a benchmark, of this seed if it determines them, with the failures of their tools that it gives.
     ///
     /// # Errors
     /// Those of [`MakesCases::make`], and of [`Cases::with_faults`].
     pub(in crate::commands) fn cases_of_suite(&self, seed: u64) -> Result<Cases, Failure> {
         match self {
             Self::Bench(makes, _) => match makes.faults() {
-                Some(shares) => makes.make()?.with_faults(shares, seed).map_err(Failure::from),
-                None => makes.make(),
+                Some(shares) => makes.make(seed)?.with_faults(shares, seed).map_err(Failure::from),
+                None => makes.make(seed),
             },
             Self::Test(_) | Self::Limit(..) => Err(Failure::usage("orders are made by `planproof test`")),
         }

@@ -5,15 +5,16 @@ use std::path::Path;
 
 use planproof_order::synth::{PlanningCase, Rule};
 use planproof_scenario::{
-    GoodSession, KnownCase, draft_of_cases, draft_of_sessions, draft_of_tools, listed_tools,
+    GoodSession, KnownCase, draft_of_cases, draft_of_drawn, draft_of_sessions, draft_of_tools,
 };
 use planproof_suite::CaseError;
 use planproof_trace::Tool;
 use serde_json::{Value, json};
 
-use crate::arguments::{DraftArguments, Global};
+use crate::arguments::{DraftArguments, Global, RuleCasesArguments};
+use crate::commands::from_rules::{drawing, drawn, tools_of};
 use crate::commands::recorded;
-use crate::commands::spec::{known_tools, wrapped};
+use crate::commands::spec::wrapped;
 use crate::failure::{ExitCode, Failure};
 use crate::progress;
 use crate::report_files::{ReportFile, must_differ};
@@ -27,18 +28,10 @@ pub(super) fn of_tools(
     global: &Global,
 ) -> Result<ExitCode, Failure> {
     let is_list = |source: &&String| source.ends_with(".json") && !source.contains(':');
-    let (lists, others): (Vec<&String>, Vec<&String>) = sources.iter().partition(is_list);
-    let taken: Vec<(&str, &Path)> = lists.iter().map(|file| ("--tools", Path::new(file.as_str()))).collect();
+    let lists = sources.iter().filter(is_list);
+    let taken: Vec<(&str, &Path)> = lists.map(|file| ("--tools", Path::new(file.as_str()))).collect();
     let file = Draft::open(out, &taken)?;
-    let mut tools: Vec<Tool> = Vec::new();
-    for list in lists {
-        let fail = |what: String| Failure::usage(format!("{list}: {what}"));
-        let value: Value = serde_json::from_str(&select::read_json(Path::new(list))?)
-            .map_err(|error| fail(format!("the file is not JSON: {error}")))?;
-        tools.extend(listed_tools(&value).map_err(fail)?);
-    }
-    let others: Vec<String> = others.into_iter().cloned().collect();
-    tools.extend(known_tools(&others, None, global)?.unwrap_or_default());
+    let tools = tools_of(sources, global)?;
     let text = draft_of_tools(&tools).map_err(Failure::from)?;
     file.write(&text, "Edit the case, then", global)
 }
@@ -90,6 +83,24 @@ pub(super) fn of_cases(
     let known = cases.iter().map(known_case).collect::<Result<Vec<KnownCase>, Failure>>()?;
     let text = draft_of_cases(&tools, &known)
         .map_err(|CaseError { what, .. }| Failure::usage(format!("{}: {what}", path.display())))?;
+    file.write(&text, "Edit it, then", global)
+}
+
+/// A file with cases drawn from rules.
+pub(super) fn of_rules(
+    rules: Option<&Path>,
+    tools: &[String],
+    count: u64,
+    out: &DraftArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let taken: Vec<(&str, &Path)> = rules.map(|file| ("--rules", file)).into_iter().collect();
+    let file = Draft::open(out, &taken)?;
+    let arguments =
+        RuleCasesArguments { rules: rules.map(Path::to_owned), tools: tools.to_vec(), policy: None };
+    let mut drawing = drawing(&arguments, global)?;
+    let cases = drawn(&mut drawing, global.seed, count)?;
+    let text = draft_of_drawn(&cases).map_err(Failure::from)?;
     file.write(&text, "Edit it, then", global)
 }
 

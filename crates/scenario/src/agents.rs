@@ -1,0 +1,49 @@
+//! Simulated planners of drawn cases, which show that their rules matter.
+
+use planproof_suite::{CaseError, Gold, GoldCall, SuiteAgent};
+
+use crate::case::Scenario;
+use crate::drawn::LineCall;
+
+/// Makes all calls that are asked for, in the order of mention.
+const AT_ONCE: &str = "at-once";
+/// Acts as a right agent, and then does what the results forbid.
+const UNCONDITIONAL: &str = "unconditional";
+
+pub(crate) static AGENTS: [SuiteAgent; 2] = [
+    SuiteAgent {
+        name: AT_ONCE,
+        about: "makes the calls of a drawn case in the order of mention, whatever comes of them",
+    },
+    SuiteAgent {
+        name: UNCONDITIONAL,
+        about: "makes the calls of a right agent, then those that are asked for and must not be made",
+    },
+];
+
+/// The calls of an agent.
+pub(crate) fn act(case: &Scenario, agent: &str) -> Option<Result<Gold, CaseError>> {
+    if !AGENTS.iter().any(|it| it.name == agent) {
+        return None;
+    }
+    let Some(drawn) = &case.line.drawn else {
+        let what = format!(
+            "{agent} plays in cases that are drawn from rules alone: planproof test {agent} --rules FILE"
+        );
+        return Some(Err(CaseError::new(what)));
+    };
+    let mut calls: Vec<&LineCall> = Vec::new();
+    if agent == UNCONDITIONAL {
+        calls.extend(&drawn.right);
+    }
+    for call in &drawn.asked {
+        let count = |calls: &[&LineCall]| calls.iter().filter(|other| **other == call).count();
+        let asked = drawn.asked.iter().filter(|other| *other == call).count();
+        if agent == AT_ONCE || count(&calls) < asked {
+            calls.push(call);
+        }
+    }
+    let calls =
+        calls.into_iter().map(|call| GoldCall { tool: call.tool.clone(), arguments: call.arguments.clone() });
+    Some(Ok(Gold { calls: calls.collect(), answer: "Done.".to_owned(), ..Gold::default() }))
+}

@@ -1,0 +1,250 @@
+//! Cases that are drawn from rules: in each of them one rule matters, because an agent that makes the calls in the order
+//! of mention, all of them, whatever comes of them, violates it, and another agent does not.
+//!
+//! A user asks for a few calls (`drawn/phrase.rs`, with values from `drawn/cast.rs`), the tools answer in one of the
+//! ways that the rules tell apart (`drawn/plan.rs`), and the case is kept if a right session is found
+//! (`drawn/witness.rs`) and the session in the order of mention violates the rule (`drawn/attempt.rs`). What can be done
+//! of what is asked is due; a call that no session can make while the rules hold is left undone. Everything follows from
+//! the rules, the tools, the seed and the number of the case.
+
+mod attempt;
+mod cast;
+mod phrase;
+mod plan;
+mod policy;
+mod witness;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use planproof_spec::rules::{RuleSet, rule_value, tree};
+use planproof_suite::CaseError;
+use planproof_trace::{Draw, Tool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
+use crate::limits::{DRAWN_PROBES_MAX, DRAWN_TRIES_MAX, TOOLS_MAX};
+use crate::world::WorldTool;
+use attempt::{Attempt, RuleSets, attempt};
+use plan::Plan;
+pub use policy::RulesShown;
+
+/// How a rule matters in a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Manner {
+    /// What is asked can be done, but not in the order of mention.
+    Order,
+    /// A call is needed that nobody mentions.
+    LeftOut,
+    /// Something that is asked must not be done, or not so often.
+    LeftUndone,
+}
+
+impl Manner {
+    pub(crate) const ALL: [Self; 3] = [Self::Order, Self::LeftOut, Self::LeftUndone];
+
+    /// In words, behind "in cases".
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Order => "the order of mention violates it",
+            Self::LeftOut => "a call that it demands is not mentioned",
+            Self::LeftUndone => "something that is asked must not be done",
+        }
+    }
+}
+
+/// Where a drawn case comes from, as its line has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Drawn {
+    /// The rule that matters.
+    pub(crate) rule: String,
+    pub(crate) manner: Manner,
+    /// The agent is not shown the rules: it has them from elsewhere.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) hidden: bool,
+    /// A text before the query that states the rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) policy: Option<String>,
+    /// The calls of the query, in the order of mention.
+    pub(crate) asked: Vec<LineCall>,
+    /// A right session.
+    pub(crate) right: Vec<LineCall>,
+}
+
+/// A call, as a line has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LineCall {
+    pub(crate) tool: String,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) arguments: Map<String, Value>,
+}
+
+/// Draws cases from rules.
+pub struct Drawing {
+    plan: Plan,
+    /// As rules v1 has them.
+    rules: Vec<Value>,
+    aliases: Map<String, Value>,
+    shown: RulesShown,
+    /// The numbers of the rules that matter in some case.
+    drawable: Vec<usize>,
+    sets: RuleSets,
+}
+
+impl std::fmt::Debug for Drawing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Drawing").field("rules", &self.rules.len()).finish_non_exhaustive()
+    }
+}
+
+impl Drawing {
+    /// Cases of these rules (the text of a file of rules v1) with these tools.
+    ///
+    /// # Errors
+    /// The rules or the tools cannot be used, or no rule matters in any case.
+    pub fn new(rules: &str, tools: &[Tool], shown: RulesShown) -> Result<Self, CaseError> {
+        let set = RuleSet::read(rules).map_err(|faults| CaseError::new(&faults[0]))?;
+        let root = tree::read(rules).map_err(CaseError::new)?;
+        let (mut values, mut aliases) = (Vec::new(), Map::new());
+        if let tree::Kind::Map(entries) = &root.kind {
+            for (key, _, node) in entries {
+                match (key.as_str(), &node.kind, node.value()) {
+                    ("rules", tree::Kind::List(items), _) => values = items.iter().map(rule_value).collect(),
+                    ("aliases", _, Value::Object(names)) => aliases = names,
+                    _ => {}
+                }
+            }
+        }
+        if tools.is_empty() || tools.len() > TOOLS_MAX {
+            let what = format!("there are {} tools; cases can have 1 to {TOOLS_MAX}", tools.len());
+            return Err(CaseError::new(what));
+        }
+        let tools = tools.iter().cloned().map(WorldTool::from).collect();
+        let plan = Plan::new(Arc::new(set), tools).map_err(CaseError::new)?;
+        let mut drawing =
+            Self { plan, rules: values, aliases, shown, drawable: Vec::new(), sets: RuleSets::new() };
+        for rule in 0..drawing.rules.len() {
+            // The same for every seed, so that no rule comes and goes with it.
+            let mut draw = Draw::new(0, rule as u64, "scenario-probe");
+            let mut is_found = |number: usize| {
+                drawing.attempt(rule, Manner::ALL[number % Manner::ALL.len()], &mut draw).is_some()
+            };
+            if (0..DRAWN_PROBES_MAX).any(&mut is_found) {
+                drawing.drawable.push(rule);
+            }
+        }
+        match drawing.drawable.is_empty() {
+            true => Err(CaseError::new(
+                "no case can be drawn: no rule is violated by calls in the order of mention and held by others, with \
+                 these tools",
+            )),
+            false => Ok(drawing),
+        }
+    }
+
+    /// The ids of the rules.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.plan.rules.rules().iter().map(|rule| rule.id.as_str())
+    }
+
+    /// The ids of the rules for which no case was found in which they matter.
+    pub fn not_drawn(&self) -> Vec<&str> {
+        let rules = self.plan.rules.rules().iter().enumerate();
+        rules
+            .filter(|(number, _)| !self.drawable.contains(number))
+            .map(|(_, rule)| rule.id.as_str())
+            .collect()
+    }
+
+    /// The case of this number, from 0, of a seed. The rules take turns, and so do the ways in which they matter.
+    ///
+    /// # Errors
+    /// No case was found among many attempts.
+    pub fn case(&mut self, seed: u64, number: u64) -> Result<Scenario, CaseError> {
+        let mut draw = Draw::new(seed, number, "scenario-drawn");
+        let count = self.drawable.len() as u64;
+        for turn in 0..count {
+            let rule = self.drawable[usize::try_from((number + turn) % count).unwrap_or(0)];
+            let wanted = usize::try_from((number / count) % Manner::ALL.len() as u64).unwrap_or(0);
+            let wanted = Manner::ALL[wanted];
+            let mut kept: Option<Attempt> = None;
+            for tried in 0..DRAWN_TRIES_MAX {
+                let Some(found) = self.attempt(rule, wanted, &mut draw) else { continue };
+                let is_wanted = found.manner == wanted;
+                if is_wanted && found.is_pure {
+                    kept = Some(found);
+                    break;
+                }
+                // Second best: another way, or a session that violates other rules as well.
+                let is_better = kept.as_ref().is_none_or(|kept| {
+                    (found.manner == wanted, found.is_pure) > (kept.manner == wanted, kept.is_pure)
+                });
+                if is_better {
+                    kept = Some(found);
+                }
+                if tried >= DRAWN_TRIES_MAX / 4 && kept.is_some() {
+                    break;
+                }
+            }
+            if let Some(found) = kept {
+                return self.scenario(rule, number, found);
+            }
+        }
+        Err(CaseError::new(format!("no case was found for seed {seed} and number {number}")))
+    }
+
+    fn attempt(&mut self, rule: usize, manner: Manner, draw: &mut Draw) -> Option<Attempt> {
+        attempt(&self.plan, rule, manner, &mut self.sets, draw)
+    }
+
+    fn scenario(&self, rule: usize, number: u64, found: Attempt) -> Result<Scenario, CaseError> {
+        let rule = self.plan.rules.rules()[rule].id.clone();
+        let named = |(number, (mut rule, words)): (usize, (Value, String))| {
+            let taken = |id: &str| self.rules().any(|other| other == id);
+            let mut id = format!("asked-{}", number + 1);
+            while taken(&id) {
+                id.push('_');
+            }
+            rule["id"] = Value::from(id);
+            Expectation { rule, words: Some(words) }
+        };
+        let calls = |calls: &[planproof_spec::rules::search::SampleCall]| -> Vec<LineCall> {
+            let calls = calls.iter().map(|call| LineCall {
+                tool: call.tool.clone(),
+                arguments: call.arguments.as_object().cloned().unwrap_or_default(),
+            });
+            calls.collect()
+        };
+        let (policy, said) = match &self.shown {
+            RulesShown::Policy { text, said } => (Some(text.clone()), said.clone()),
+            RulesShown::Stated | RulesShown::Hidden => (None, BTreeMap::new()),
+        };
+        let drawn = Drawn {
+            rule: rule.clone(),
+            manner: found.manner,
+            hidden: self.shown == RulesShown::Hidden,
+            policy,
+            asked: calls(&found.asked),
+            right: calls(&found.right),
+        };
+        Scenario::new(CaseLine {
+            schema: CASE_SCHEMA.to_owned(),
+            id: format!("{rule}-{number}"),
+            query: found.query,
+            tools: found.tools,
+            rules: self.rules.clone(),
+            shown: self.shown == RulesShown::Stated,
+            aliases: self.aliases.clone(),
+            said,
+            calls: u32::try_from(found.right.len()).ok(),
+            expect: found.expect.into_iter().enumerate().map(named).collect(),
+            only: None,
+            faults: None,
+            drawn: Some(drawn),
+        })
+    }
+}
