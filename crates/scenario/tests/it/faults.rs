@@ -97,7 +97,7 @@ fn the_session_that_is_shown_as_right_passes_in_every_world() {
         "      - {at-most: {call: refund, times: 1}}",
         "      - {at-most: {done: order, times: 1}}\n      - {last: {call: mail}}",
         "      - {followed-by: {done: refund, done-too: 1, call: close}}",
-        "      - {followed-by: {failed: refund, call: close}}\n      - {never: {call: close, where: {/x: 1}}}",
+        "      - {followed-by: {failed: refund, call: close}}",
         "      - {do: [close]}\n      - {never-after: {call: mail, done: close}}",
     ];
     let (mut failed, mut unplayed) = (0, 0);
