@@ -11,7 +11,9 @@ fn main() {
     eprintln!("new {:?} not drawn {:?}", t.elapsed(), d.not_drawn());
     let t = std::time::Instant::now();
     let mut bytes = 0;
+    let mut by = std::collections::BTreeMap::<String, (u128, u32)>::new();
     for i in 0..n {
+        let t1 = std::time::Instant::now();
         let c = match d.case(7, i) {
             Ok(c) => c,
             Err(e) => {
@@ -19,6 +21,15 @@ fn main() {
                 continue;
             }
         };
+        let id = c.card().id.clone();
+        let key = format!(
+            "{} {}",
+            id.rsplit_once('-').unwrap().0,
+            c.to_line().split("\"manner\":").nth(1).unwrap().chars().take(13).collect::<String>()
+        );
+        let e = by.entry(key).or_default();
+        e.0 += t1.elapsed().as_micros();
+        e.1 += 1;
         if n <= 100 {
             let v: serde_json::Value = serde_json::from_str(&c.to_line()).unwrap();
             println!(
@@ -55,6 +66,9 @@ fn main() {
         } else {
             bytes += c.to_line().len();
         }
+    }
+    for (k, (t, c)) in by {
+        eprintln!("{k} {c} {}us", t / u128::from(c));
     }
     eprintln!("{n} cases {:?} {bytes}", t.elapsed());
 }

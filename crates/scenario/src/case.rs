@@ -133,6 +133,11 @@ impl Scenario {
         }
         let tools: Vec<AnsweringTool> =
             line.tools.iter().cloned().map(AnsweringTool::new).collect::<Result<_, _>>().map_err(fail)?;
+        Ok(Self::of_parts(line, rules, tools))
+    }
+
+    /// The case of a line whose rules and tools are ready.
+    pub(crate) fn of_parts(line: CaseLine, rules: RuleSet, tools: Vec<AnsweringTool>) -> Self {
         let mut prompt = match line.drawn.as_ref().and_then(|drawn| drawn.policy.as_deref()) {
             Some(policy) => format!("{policy}\n\n{}", line.query),
             None => line.query.clone(),
@@ -146,7 +151,7 @@ impl Scenario {
         }
         let card = card_of(&line);
         let (rules, tools) = (Arc::new(rules), tools.into());
-        Ok(Self { line, card, prompt, rules, tools, right: OnceLock::new(), played: OnceLock::new() })
+        Self { line, card, prompt, rules, tools, right: OnceLock::new(), played: OnceLock::new() }
     }
 
     /// The same case with the length of its right session, as it is stored.

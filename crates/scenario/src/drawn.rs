@@ -14,17 +14,19 @@ mod plan;
 mod policy;
 mod witness;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use planproof_spec::rules::{RuleSet, rule_value, tree};
+use planproof_spec::rules::{RuleSet, read_rule, rule_value, tree};
 use planproof_suite::CaseError;
 use planproof_trace::{Draw, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
-use crate::limits::{DRAWN_PROBES_MAX, DRAWN_TRIES_MAX, TOOLS_MAX};
+use crate::limits::{
+    DRAWN_CHOICE_MAX, DRAWN_IN_VAIN_MAX, DRAWN_PROBES_MAX, DRAWN_PURE_MIN, DRAWN_TRIES_MAX, TOOLS_MAX,
+};
 use crate::world::WorldTool;
 use attempt::{Attempt, RuleSets, attempt};
 use plan::Plan;
@@ -83,6 +85,14 @@ pub(crate) struct LineCall {
     pub(crate) arguments: Map<String, Value>,
 }
 
+/// A rule that matters in some case.
+struct Drawable {
+    /// Its number.
+    rule: usize,
+    /// The ways in which it does, and whether there are cases in which calls in the order of mention violate it alone.
+    manners: Vec<(Manner, bool)>,
+}
+
 /// Draws cases from rules.
 pub struct Drawing {
     plan: Plan,
@@ -90,8 +100,8 @@ pub struct Drawing {
     rules: Vec<Value>,
     aliases: Map<String, Value>,
     shown: RulesShown,
-    /// The numbers of the rules that matter in some case.
-    drawable: Vec<usize>,
+    /// The rules that matter in some case.
+    drawable: Vec<Drawable>,
     sets: RuleSets,
 }
 
@@ -128,13 +138,9 @@ impl Drawing {
         let mut drawing =
             Self { plan, rules: values, aliases, shown, drawable: Vec::new(), sets: RuleSets::new() };
         for rule in 0..drawing.rules.len() {
-            // The same for every seed, so that no rule comes and goes with it.
-            let mut draw = Draw::new(0, rule as u64, "scenario-probe");
-            let mut is_found = |number: usize| {
-                drawing.attempt(rule, Manner::ALL[number % Manner::ALL.len()], &mut draw).is_some()
-            };
-            if (0..DRAWN_PROBES_MAX).any(&mut is_found) {
-                drawing.drawable.push(rule);
+            let manners = drawing.manners_of(rule);
+            if !manners.is_empty() {
+                drawing.drawable.push(Drawable { rule, manners });
             }
         }
         match drawing.drawable.is_empty() {
@@ -154,10 +160,8 @@ impl Drawing {
     /// The ids of the rules for which no case was found in which they matter.
     pub fn not_drawn(&self) -> Vec<&str> {
         let rules = self.plan.rules.rules().iter().enumerate();
-        rules
-            .filter(|(number, _)| !self.drawable.contains(number))
-            .map(|(_, rule)| rule.id.as_str())
-            .collect()
+        let is_drawn = |number: usize| self.drawable.iter().any(|drawable| drawable.rule == number);
+        rules.filter(|(number, _)| !is_drawn(*number)).map(|(_, rule)| rule.id.as_str()).collect()
     }
 
     /// The case of this number, from 0, of a seed. The rules take turns, and so do the ways in which they matter.
@@ -168,25 +172,23 @@ impl Drawing {
         let mut draw = Draw::new(seed, number, "scenario-drawn");
         let count = self.drawable.len() as u64;
         for turn in 0..count {
-            let rule = self.drawable[usize::try_from((number + turn) % count).unwrap_or(0)];
-            let wanted = usize::try_from((number / count) % Manner::ALL.len() as u64).unwrap_or(0);
-            let wanted = Manner::ALL[wanted];
+            let drawable = &self.drawable[usize::try_from((number + turn) % count).unwrap_or(0)];
+            let rule = drawable.rule;
+            let way = (number / count) % drawable.manners.len() as u64;
+            let (wanted, can_be_pure) = drawable.manners[usize::try_from(way).unwrap_or(0)];
             let mut kept: Option<Attempt> = None;
             for tried in 0..DRAWN_TRIES_MAX {
-                let Some(found) = self.attempt(rule, wanted, &mut draw) else { continue };
-                let is_wanted = found.manner == wanted;
-                if is_wanted && found.is_pure {
-                    kept = Some(found);
+                if tried >= DRAWN_CHOICE_MAX && kept.is_some() {
                     break;
                 }
+                let Some(found) = self.attempt(rule, (wanted, can_be_pure), &mut draw) else { continue };
+                let is_best = found.manner == wanted && found.is_pure == can_be_pure;
                 // Second best: another way, or a session that violates other rules as well.
-                let is_better = kept.as_ref().is_none_or(|kept| {
-                    (found.manner == wanted, found.is_pure) > (kept.manner == wanted, kept.is_pure)
-                });
-                if is_better {
+                if is_best || kept.as_ref().is_none_or(|kept| kept.manner != wanted && found.manner == wanted)
+                {
                     kept = Some(found);
                 }
-                if tried >= DRAWN_TRIES_MAX / 4 && kept.is_some() {
+                if is_best {
                     break;
                 }
             }
@@ -197,8 +199,52 @@ impl Drawing {
         Err(CaseError::new(format!("no case was found for seed {seed} and number {number}")))
     }
 
-    fn attempt(&mut self, rule: usize, manner: Manner, draw: &mut Draw) -> Option<Attempt> {
-        attempt(&self.plan, rule, manner, &mut self.sets, draw)
+    /// So many cases of a seed, or fewer if there are not so many that an agent can tell apart. No two have one query,
+    /// because an agent that is asked the same must not be expected to act otherwise.
+    ///
+    /// # Errors
+    /// Those of [`case`](Self::case).
+    pub fn cases(&mut self, seed: u64, count: usize) -> Result<Vec<Scenario>, CaseError> {
+        let (mut cases, mut seen) = (Vec::new(), HashSet::new());
+        let mut in_vain = 0;
+        for number in 0.. {
+            if cases.len() >= count || in_vain > DRAWN_IN_VAIN_MAX {
+                break;
+            }
+            let case = self.case(seed, number)?;
+            if seen.insert(case.line.query.clone()) {
+                cases.push(case);
+                in_vain = 0;
+            } else {
+                in_vain += 1;
+            }
+        }
+        Ok(cases)
+    }
+
+    /// The ways in which a rule matters in some cases.
+    fn manners_of(&mut self, rule: usize) -> Vec<(Manner, bool)> {
+        // The same for every seed, so that no rule comes and goes with it.
+        let mut draw = Draw::new(0, rule as u64, "scenario-probe");
+        let mut counts = [(0, 0); Manner::ALL.len()];
+        for number in 0..DRAWN_PROBES_MAX {
+            let wanted = Manner::ALL[number % Manner::ALL.len()];
+            let Some(Attempt { manner, is_pure, .. }) = self.attempt(rule, (wanted, false), &mut draw) else {
+                continue;
+            };
+            let (all, pure) = &mut counts[manner as usize];
+            *all += 1;
+            *pure += usize::from(is_pure);
+            if counts.iter().all(|(_, pure)| *pure >= DRAWN_PURE_MIN) {
+                break;
+            }
+        }
+        let manners = Manner::ALL.into_iter().zip(counts).filter(|(_, (all, _))| *all > 0);
+        manners.map(|(manner, (_, pure))| (manner, pure >= DRAWN_PURE_MIN)).collect()
+    }
+
+    fn attempt(&mut self, rule: usize, how: (Manner, bool), draw: &mut Draw) -> Option<Attempt> {
+        attempt(&self.plan, rule, how, &mut self.sets, draw)
     }
 
     fn scenario(&self, rule: usize, number: u64, found: Attempt) -> Result<Scenario, CaseError> {
@@ -231,20 +277,27 @@ impl Drawing {
             asked: calls(&found.asked),
             right: calls(&found.right),
         };
-        Scenario::new(CaseLine {
+        let expect: Vec<Expectation> = found.expect.into_iter().enumerate().map(named).collect();
+        let of_case = expect.iter().map(|expected| {
+            let node = tree::read(&expected.rule.to_string()).map_err(CaseError::new)?;
+            read_rule(&node, &HashMap::new()).map_err(|faults| CaseError::new(&faults[0]))
+        });
+        let of_case: Vec<RuleSet> = of_case.collect::<Result<_, _>>()?;
+        let line = CaseLine {
             schema: CASE_SCHEMA.to_owned(),
             id: format!("{rule}-{number}"),
             query: found.query,
-            tools: found.tools,
+            tools: found.tools.iter().map(|tool| tool.tool.clone()).collect(),
             rules: self.rules.clone(),
             shown: self.shown == RulesShown::Stated,
             aliases: self.aliases.clone(),
             said,
             calls: u32::try_from(found.right.len()).ok(),
-            expect: found.expect.into_iter().enumerate().map(named).collect(),
+            expect,
             only: None,
             faults: None,
             drawn: Some(drawn),
-        })
+        };
+        Ok(Scenario::of_parts(line, self.plan.rules.with(&of_case), found.tools))
     }
 }

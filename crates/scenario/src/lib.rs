@@ -76,12 +76,19 @@ pub mod limits {
     pub const POLICY_BYTES_MAX: usize = 1 << 18;
     /// Attempts at a case that is drawn for a rule.
     pub const DRAWN_TRIES_MAX: usize = 200;
+    /// Attempts after which the next best case will do.
+    pub const DRAWN_CHOICE_MAX: usize = 40;
     /// Attempts at finding a case for a rule before it is said that there is none.
-    pub const DRAWN_PROBES_MAX: usize = 600;
+    pub const DRAWN_PROBES_MAX: usize = 300;
+    /// How many of these have to find cases of a kind in which calls in the order of mention violate one rule alone, so
+    /// that all cases of the kind are to be such.
+    pub const DRAWN_PURE_MIN: usize = 4;
+    /// Drawn cases after one another whose queries all came before, after which no more are drawn.
+    pub const DRAWN_IN_VAIN_MAX: usize = 500;
     /// Calls among which a right session of a drawn case is looked for.
     pub const DRAWN_CALLS_MAX: usize = 14;
     /// Sessions that are gone through for one.
-    pub const DRAWN_SEARCH_MAX: usize = 2_000;
+    pub const DRAWN_SEARCH_MAX: usize = 200;
     /// Outcomes of a tool that drawn cases have.
     pub const DRAWN_OUTCOMES_MAX: usize = 16;
     /// How often a query asks for one call.

@@ -187,6 +187,17 @@ impl RuleSet {
         if faults.is_empty() { Ok(Self { rules, compiled }) } else { Err(faults) }
     }
 
+    /// These rules and then those, without compiling any again. Ids are not compared.
+    #[must_use]
+    pub fn with<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut all = self.clone();
+        for other in others {
+            all.rules.extend_from_slice(&other.rules);
+            all.compiled.extend_from_slice(&other.compiled);
+        }
+        all
+    }
+
     /// The rules, in the order of the file.
     pub fn rules(&self) -> &[CallRule] {
         &self.rules

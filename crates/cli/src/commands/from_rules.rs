@@ -17,6 +17,7 @@ use super::spec::known_tools;
 use crate::arguments::{AllCasesArguments, Global, RuleCasesArguments};
 use crate::failure::Failure;
 use crate::progress::tell;
+use crate::render::counted;
 use crate::{select, suites};
 
 /// The tools of these sources: those of `planproof run --tools`, or JSON files with lists of tools.
@@ -72,9 +73,15 @@ fn shown(policy: Option<&str>, rules: &RuleSet) -> Result<RulesShown, Failure> {
     }
 }
 
-/// So many cases of a seed.
+/// So many cases of a seed. Where there are fewer, stderr says so.
 pub(super) fn drawn(drawing: &mut Drawing, seed: u64, count: u64) -> Result<Vec<Scenario>, Failure> {
-    (0..count).map(|number| drawing.case(seed, number).map_err(Failure::from)).collect()
+    let wanted = usize::try_from(count).unwrap_or(usize::MAX);
+    let cases = drawing.cases(seed, wanted).map_err(Failure::from)?;
+    if cases.len() < wanted {
+        let cases = counted(cases.len(), "case");
+        tell!("{cases} instead of {count}: these rules and tools give no more that differ in what is asked");
+    }
+    Ok(cases)
 }
 
 /// What makes the cases of `planproof test --rules`.

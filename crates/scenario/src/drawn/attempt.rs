@@ -12,9 +12,9 @@ use super::Manner;
 use super::cast::Cast;
 use super::phrase;
 use super::plan::{Plan, is_identifier, only};
-use super::witness::{Witness, witness};
+use super::witness::{Searched, Witness};
 use crate::limits::{DRAWN_ASKED_MAX, DRAWN_CALLS_MAX};
-use crate::world::{Answer, WorldTool};
+use crate::world::{Answer, AnsweringTool};
 
 /// A call that the user asks for.
 struct Asked {
@@ -29,7 +29,7 @@ struct Asked {
 pub(super) struct Attempt {
     pub(super) query: String,
     /// With what they answer.
-    pub(super) tools: Vec<WorldTool>,
+    pub(super) tools: Vec<AnsweringTool>,
     pub(super) manner: Manner,
     /// Rules that make what is due a part of the case, with the words of the query.
     pub(super) expect: Vec<(Value, String)>,
@@ -44,11 +44,12 @@ pub(super) struct Attempt {
 /// Sets of rules by their numbers, each put together once.
 pub(super) type RuleSets = HashMap<Vec<usize>, Arc<RuleSet>>;
 
-/// Draws what could be a case for a rule. `None` if the rule does not matter in it, or nobody can satisfy it.
+/// Draws what could be a case for a rule, in which it may matter in one manner. `None` if the rule does not matter in
+/// it, nobody can satisfy it, or it `must_be_pure` and calls in the order of mention violate another rule, too.
 pub(super) fn attempt(
     plan: &Plan,
     rule: usize,
-    manner: Manner,
+    (manner, must_be_pure): (Manner, bool),
     sets: &mut RuleSets,
     draw: &mut Draw,
 ) -> Option<Attempt> {
@@ -80,6 +81,19 @@ pub(super) fn attempt(
         }
         places.push(place);
     }
+    let concerned = plan.concerned(&all);
+    let place_of_rule = concerned.iter().position(|other| *other == rule)?;
+    let rules = Arc::clone(sets.entry(concerned.clone()).or_insert_with(|| only(&plan.rules, &concerned)));
+    let naive = naive(plan, &asked, &places, &calls, &rules)?;
+    if naive.verdict(place_of_rule).is_held_at_end() {
+        return None;
+    }
+    let is_pure =
+        (0..concerned.len()).all(|other| other == place_of_rule || naive.verdict(other).is_held_at_end());
+    if must_be_pure && !is_pure {
+        return None;
+    }
+
     let count_asked = calls.len();
     for tool in &all {
         let needed = plan.needed_of(*tool);
@@ -93,23 +107,15 @@ pub(super) fn attempt(
             }
         }
     }
-    let concerned = plan.concerned(&all);
-    let place_of_rule = concerned.iter().position(|other| *other == rule)?;
-    let rules = Arc::clone(sets.entry(concerned.clone()).or_insert_with(|| only(&plan.rules, &concerned)));
-    let naive = naive(plan, &asked, &places, &calls, &rules)?;
-    if naive.verdict(place_of_rule).is_held_at_end() {
-        return None;
-    }
-    let is_pure =
-        (0..concerned.len()).all(|other| other == place_of_rule || naive.verdict(other).is_held_at_end());
 
     // What can be done is due.
     let every: BTreeSet<usize> = places.iter().copied().collect();
     let mut due = every.clone();
-    let mut right = witness(&rules, &calls, &due);
+    let searched = Searched::new(&rules, &calls);
+    let mut right = searched.session(&due);
     if right == Witness::None {
         for task in &every {
-            match witness(&rules, &calls, &BTreeSet::from([*task])) {
+            match searched.with(*task) {
                 Witness::Session(_) => {}
                 Witness::None => {
                     due.remove(task);
@@ -131,14 +137,14 @@ pub(super) fn attempt(
         }
         false => Vec::new(),
     };
-    looked.retain(|place| matches!(witness(&rules, &calls, &BTreeSet::from([*place])), Witness::Session(_)));
+    looked.retain(|place| matches!(searched.with(*place), Witness::Session(_)));
     let mut wanted = due.clone();
     wanted.extend(&looked);
     if wanted.is_empty() {
         return None;
     }
     if is_left_undone {
-        right = witness(&rules, &calls, &wanted);
+        right = searched.session(&wanted);
     }
     let Witness::Session(way) = right else { return None };
     let helpers: Vec<usize> = way.iter().copied().filter(|place| *place >= count_asked).collect();
@@ -151,7 +157,7 @@ pub(super) fn attempt(
     };
 
     asked.iter_mut().for_each(|task| task.words = words_of(plan, task));
-    let query = query(plan, &asked, &helpers, &calls);
+    let query = query(plan, &asked, &helpers, &way, &calls);
     let mut expect = Vec::new();
     for (task, place) in asked.iter().zip(&places) {
         if due.contains(place) && !expect.iter().any(|(_, words)| *words == task.words) {
@@ -169,7 +175,7 @@ pub(super) fn attempt(
     let mentioned = asked.iter().zip(&places);
     Some(Attempt {
         query,
-        tools: world(plan, &outcomes, &calls),
+        tools: world(plan, &outcomes, &calls)?,
         manner: found,
         expect,
         asked: mentioned.flat_map(|(task, place)| vec![calls[*place].clone(); task.times as usize]).collect(),
@@ -235,8 +241,16 @@ fn mentions(
         RuleDemand::Never(_) | RuleDemand::Last(_) | RuleDemand::AtLeast(..) | RuleDemand::AtMost(0, _)
     );
     if is_alone || mentioned.is_empty() || draw.chance(1, 3) {
-        let others: Vec<usize> =
-            (0..plan.tools.len()).filter(|tool| mentioned.iter().all(|(other, ..)| other != tool)).collect();
+        let is_other = |tool: &usize| mentioned.iter().all(|(other, ..)| other != tool);
+        let mut others: Vec<usize> = (0..plan.tools.len()).filter(is_other).collect();
+        // What other rules demand is asked for more often, so that calls in the order of mention violate one rule alone.
+        if draw.chance(1, 2) {
+            let near = plan.with_helpers(&mentioned.iter().map(|(tool, ..)| *tool).collect());
+            let near: Vec<usize> = near.into_iter().filter(is_other).collect();
+            if !near.is_empty() {
+                others = near;
+            }
+        }
         if !others.is_empty() {
             mentioned.push((others[draw.place(others.len())], None, 1));
         }
@@ -322,17 +336,19 @@ fn words_of(plan: &Plan, task: &Asked) -> String {
 }
 
 /// What the user writes. The order of mention is said to mean nothing.
-fn query(plan: &Plan, asked: &[Asked], helpers: &[usize], calls: &[SampleCall]) -> String {
+fn query(plan: &Plan, asked: &[Asked], helpers: &[usize], right: &[usize], calls: &[SampleCall]) -> String {
     let words: Vec<String> = asked.iter().map(|task| task.words.clone()).collect();
     let mut query = format!("Please {}.", phrase::list(&words));
-    // What other calls need and nobody has said.
+    // What other calls need, and neither the user nor a result says.
     let mut known: Vec<(&str, &Value)> =
         asked.iter().flat_map(|task| said(plan, task.tool, &task.arguments)).collect();
+    let way = right.iter().map(|place| calls[*place].tool.as_str());
+    let given: BTreeSet<String> = way.flat_map(|tool| plan.given(tool)).collect();
     let mut facts: Vec<String> = Vec::new();
     for call in helpers.iter().map(|place| &calls[*place]) {
         let Some(tool) = plan.tools.iter().position(|tool| tool.name() == call.tool) else { continue };
         for fact in said(plan, tool, &call.arguments) {
-            if !known.contains(&fact) {
+            if !known.contains(&fact) && !given.contains(fact.0) {
                 known.push(fact);
                 facts.push(phrase::fact(fact.0, fact.1));
             }
@@ -375,10 +391,12 @@ fn world(
     plan: &Plan,
     outcomes: &BTreeMap<usize, Result<Value, Value>>,
     calls: &[SampleCall],
-) -> Vec<WorldTool> {
+) -> Option<Vec<AnsweringTool>> {
     let tools = plan.tools.iter().enumerate().map(|(number, planned)| {
+        let Some(outcome) = outcomes.get(&number).filter(|_| planned.is_telling()) else {
+            return Some(planned.answering.clone());
+        };
         let mut tool = planned.answering.tool.clone();
-        let Some(outcome) = outcomes.get(&number).filter(|_| planned.is_telling()) else { return tool };
         let of_tool: Vec<&Value> =
             calls.iter().filter(|call| call.tool == tool.name).map(|call| &call.arguments).collect();
         // Arguments that are the same in all calls and identify something.
@@ -407,7 +425,7 @@ fn world(
                 fails: Some("nothing is known about it".to_owned()),
             });
         }
-        tool
+        AnsweringTool::new(tool).ok()
     });
     tools.collect()
 }

@@ -69,11 +69,18 @@ impl Cast {
         schema: Option<&Value>,
         draw: &mut Draw,
     ) -> Option<Value> {
-        if let Some(value) = self.values.get(name) {
+        // Where something goes to means something else for each kind of tool.
+        let about = words_of(tool);
+        let key = match name {
+            "from" | "to" if is_about(&about, &MAIL) => format!("{name} mail"),
+            "from" | "to" if is_about(&about, &RELEASES) => format!("{name} release"),
+            name => name.to_owned(),
+        };
+        if let Some(value) = self.values.get(&key) {
             return Some(value.clone());
         }
-        let value = drawn(name, tool, schema, draw)?;
-        self.values.insert(name.to_owned(), value.clone());
+        let value = drawn(name, &about, schema, draw)?;
+        self.values.insert(key, value.clone());
         Some(value)
     }
 }
@@ -82,7 +89,7 @@ fn pick<'c>(from: &[&'c str], draw: &mut Draw) -> &'c str {
     from[draw.place(from.len())]
 }
 
-fn drawn(name: &str, tool: &str, schema: Option<&Value>, draw: &mut Draw) -> Option<Value> {
+fn drawn(name: &str, tool: &[String], schema: Option<&Value>, draw: &mut Draw) -> Option<Value> {
     let empty = Map::new();
     let schema = schema.and_then(Value::as_object).unwrap_or(&empty);
     if let Some(value) = schema.get("const") {
@@ -97,14 +104,14 @@ fn drawn(name: &str, tool: &str, schema: Option<&Value>, draw: &mut Draw) -> Opt
         Some("integer") => Some(json!(whole(name, last, schema, draw))),
         Some("number") => Some(json!(whole(name, last, schema, draw))),
         Some("boolean") => Some(json!(draw.chance(1, 2))),
-        Some("string") | None => Some(Value::from(text(name, &words, last, &words_of(tool), draw))),
+        Some("string") | None => Some(Value::from(text(name, &words, last, tool, draw))),
         Some(_) => None,
     }
 }
 
 fn whole(name: &str, last: &str, schema: &Map<String, Value>, draw: &mut Draw) -> i64 {
     let range = if identified(name).is_some() {
-        11..99
+        11..999
     } else if ["amount", "cost", "price", "sum", "total", "value"].contains(&last) {
         10..90
     } else {
@@ -120,7 +127,7 @@ fn whole(name: &str, last: &str, schema: &Map<String, Value>, draw: &mut Draw) -
 fn text(name: &str, words: &[String], last: &str, tool: &[String], draw: &mut Draw) -> String {
     if let Some(what) = identified(name) {
         let letter = what.chars().next().unwrap_or('n');
-        return format!("{letter}-{}", 11 + draw.below(88));
+        return format!("{letter}-{}", 11 + draw.below(988));
     }
     let has = |word: &str| words.iter().any(|other| other == word);
     let person =

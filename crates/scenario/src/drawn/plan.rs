@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use planproof_spec::rules::search::{self, arguments_for, joined, outcomes_of, put};
 use planproof_spec::rules::{
-    CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, SessionEvent, ValueCheck,
+    CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, Session, SessionEvent, ValueCheck,
 };
 use planproof_trace::{Draw, sample_arguments};
 use serde_json::{Map, Value, json};
@@ -82,12 +82,16 @@ impl PlannedTool {
 pub(super) struct Plan {
     pub(super) rules: Arc<RuleSet>,
     pub(super) tools: Vec<PlannedTool>,
+    /// Whether an empty session violates each rule.
+    is_open: Vec<bool>,
 }
 
 impl Plan {
     pub(super) fn new(rules: Arc<RuleSet>, tools: Vec<WorldTool>) -> Result<Self, String> {
         let tools = tools.into_iter().map(|tool| planned(&rules, tool)).collect::<Result<_, _>>()?;
-        Ok(Self { rules, tools })
+        let start = Session::new(&rules).verdicts();
+        let is_open = start.into_iter().map(|verdict| !verdict.is_held_at_end()).collect();
+        Ok(Self { rules, tools, is_open })
     }
 
     /// The numbers of the tools that an event can be about.
@@ -153,21 +157,30 @@ impl Plan {
             .collect()
     }
 
+    /// The names of the arguments whose values a tool gives.
+    pub(super) fn given(&self, tool: &str) -> Vec<String> {
+        let tool = self.tools.iter().find(|planned| planned.name() == tool);
+        tool.into_iter().flat_map(|tool| tool.gives.iter().map(|(_, name)| name.clone())).collect()
+    }
+
     /// The tools whose calls a session with calls of these may need, these among them.
     pub(super) fn with_helpers(&self, tools: &BTreeSet<usize>) -> BTreeSet<usize> {
         let mut all = tools.clone();
         loop {
             let before = all.len();
-            for rule in self.rules.rules() {
+            for (number, rule) in self.rules.rules().iter().enumerate() {
                 let (begins, needs): (Vec<&EventPattern>, Vec<&EventPattern>) = match &rule.demand {
                     RuleDemand::Requires { trigger, needed } => (vec![trigger], vec![needed]),
                     RuleDemand::FollowedBy { trigger, then } => (vec![trigger], vec![then]),
                     RuleDemand::Takes { event, from, .. } => (vec![event], vec![from]),
-                    RuleDemand::AtLeast(_, event) | RuleDemand::Last(event) => (vec![], vec![event]),
-                    RuleDemand::Formula { events, .. } => (vec![], events.iter().collect()),
+                    RuleDemand::AtLeast(_, event) => (vec![], vec![event]),
+                    // Any call has a last one after it.
+                    RuleDemand::Last(event) => (vec![], vec![event]),
+                    RuleDemand::Formula { events, .. } => (events.iter().collect(), events.iter().collect()),
                     RuleDemand::NeverAfter { .. } | RuleDemand::Never(_) | RuleDemand::AtMost(..) => continue,
                 };
                 let has_begun = begins.is_empty()
+                    || self.is_open[number]
                     || begins
                         .iter()
                         .any(|pattern| all.iter().any(|tool| pattern.is_of(self.tools[*tool].name())));
@@ -187,14 +200,15 @@ impl Plan {
     /// Rules that have a say in sessions of these tools, in order.
     pub(super) fn concerned(&self, tools: &BTreeSet<usize>) -> Vec<usize> {
         let rules = self.rules.rules().iter().enumerate();
-        let has_say = |rule: &CallRule| match rule.demand {
-            RuleDemand::Last(_) | RuleDemand::AtLeast(..) | RuleDemand::Formula { .. } => true,
+        let has_say = |number: usize, rule: &CallRule| match rule.demand {
+            RuleDemand::Last(_) => true,
+            _ if self.is_open[number] => true,
             _ => rule
                 .patterns()
                 .iter()
                 .any(|pattern| tools.iter().any(|tool| pattern.is_of(self.tools[*tool].name()))),
         };
-        rules.filter(|(_, rule)| has_say(rule)).map(|(number, _)| number).collect()
+        rules.filter(|(number, rule)| has_say(*number, rule)).map(|(number, _)| number).collect()
     }
 
     /// Events that a call of this tool may be needed for.
@@ -270,6 +284,12 @@ fn planned(rules: &RuleSet, tool: WorldTool) -> Result<PlannedTool, String> {
         })
         .collect();
     let mut outcomes = outcomes_of(rules, &name);
+    // A tool fails only where a rule looks at that.
+    let may_fail =
+        rules.rules().iter().flat_map(CallRule::patterns).any(|pattern| {
+            pattern.moment == Phase::Failed && pattern.tools.is_some() && pattern.is_of(&name)
+        });
+    outcomes.retain(|outcome| outcome.is_ok() || may_fail);
     // A result that lacks what a rule looks at is no answer of a real tool.
     let size = |outcome: &Result<Value, Value>| match outcome {
         Ok(value) | Err(value) => leaves(value),

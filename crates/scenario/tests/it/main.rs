@@ -489,7 +489,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{do: [a], words: Do}, {never: {call: b}, words: Dont}]}"),
-            "cases.yaml:6:78: the query does not say `Dont`",
+            "cases.yaml:6:82: the query does not say `Dont`",
         ),
         // Names of arguments are held to the schemas of the tools, wherever a rule or a world has them.
         (
