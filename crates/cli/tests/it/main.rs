@@ -20,6 +20,7 @@ mod dissect;
 mod documents;
 mod echo;
 mod external;
+mod from_rules;
 mod guard;
 mod guarded;
 mod hooks;

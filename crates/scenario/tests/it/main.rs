@@ -1,6 +1,7 @@
 //! Files of scenarios, the worlds of their tools, and verdicts on runs.
 
 mod draft;
+mod drawn;
 
 use std::sync::Arc;
 
@@ -488,7 +489,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{do: [a], words: Do}, {never: {call: b}, words: Dont}]}"),
-            "cases.yaml:6:78: the query does not say `Dont`",
+            "cases.yaml:6:82: the query does not say `Dont`",
         ),
         // Names of arguments are held to the schemas of the tools, wherever a rule or a world has them.
         (
@@ -501,7 +502,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{with: {call: a, where: {/other: 1}}}]}"),
-            "cases.yaml:6:58: `where` of rule `e1` has /other, and a has no such argument; write /k",
+            "cases.yaml:6:59: `where` of rule `e1` has /other, and a has no such argument; write /k",
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{never: {call: a, where: {/k/l: 1}}}]}"),
