@@ -514,7 +514,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             cases("cases:\n  - id: x\n    query: Do.\n    world:\n      a:\n        - {where: {/kk: 1}, returns: 1}\n    expect: [{do: [a]}]"),
-            "cases.yaml:10:19: `where` has /kk, and a has no such argument; did you mean `/k`?",
+            "cases.yaml:10:20: `where` has /kk, and a has no such argument; did you mean `/k`?",
         ),
         (
             cases("cases:\n  - id: x\n    query: Do.\n    expect:\n      - {id: y, do: [a]}\n      - {id: z, never: {call: b}}\n      - {id: z, last: {call: a}}"),
