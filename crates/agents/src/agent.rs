@@ -42,6 +42,11 @@ pub trait Agent: Send + Sync + fmt::Debug {
         true
     }
 
+    /// Whether it can be told something after it has ended its turn, and remembers what came before.
+    fn can_converse(&self) -> bool {
+        false
+    }
+
     /// The most turns of a model that it takes for one call of a tool if nothing goes wrong; 1 by default.
     fn turns_per_call(&self) -> u32 {
         1
@@ -69,6 +74,9 @@ pub trait Agent: Send + Sync + fmt::Debug {
 pub struct RunContext<'a> {
     /// All that the agent sees of the case, besides its tools.
     pub query: &'a str,
+    /// What the user says later, each when the agent has ended its turn. Only an agent that
+    /// [converses](Agent::can_converse) is given any.
+    pub later: &'a [String],
     pub toolbox: &'a Arc<dyn Toolbox>,
     /// What ends the run if nothing else does.
     pub limits: &'a RunLimits,

@@ -55,8 +55,16 @@ const PROGRAM_OPTION: &str = "evaluator=program:";
 /// the best option at each step; a reader that extracts the demands of a text; a solver that is given the demands of
 /// a case; one that also proves that nothing is better; one that reads the demands from the text; one that makes all
 /// calls in the order of mention; and one that then does what it must not.
-pub const SUITE_AGENTS: [&str; 7] =
-    ["at-once", "greedy", "reader", "solver", "solver-cheapest", "solver-from-text", "unconditional"];
+pub const SUITE_AGENTS: [&str; 8] = [
+    "at-once",
+    "first-message",
+    "greedy",
+    "reader",
+    "solver",
+    "solver-cheapest",
+    "solver-from-text",
+    "unconditional",
+];
 
 /// The options of an agent, in the order in which a name made from the command line has them.
 pub const AGENT_OPTIONS: [&str; 24] = [

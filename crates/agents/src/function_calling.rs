@@ -98,6 +98,7 @@ impl FunctionCallingAgent {
         };
         let mut conversation = Conversation::new(&*self.model, run);
         let mut used = UsedIds::default();
+        let mut later = run.later.iter();
         for _ in 0..run.limits.iterations {
             let mut reply = match conversation.send(&mut request).await {
                 Ok(reply) => reply,
@@ -114,7 +115,17 @@ impl FunctionCallingAgent {
             let given_ids: Vec<CallId> = given.iter().map(|call| call.id.clone()).collect();
             let calls: Vec<ToolCall> = reply.calls.into_iter().map(|call| used.make_unique(call)).collect();
             if calls.is_empty() {
-                return EndReason::Answered { text: reply.text };
+                let Some(next) = later.next() else { return EndReason::Answered { text: reply.text } };
+                run.recorder.record(EventKind::Query { text: next.clone() });
+                let next = Message::User { text: next.clone() };
+                if self.server_state {
+                    let Some(id) = reply.id else { return self.no_reply_id() };
+                    (request.previous, request.messages) = (Some(id), vec![next]);
+                } else {
+                    let said = Message::Assistant { text: reply.text, calls: Vec::new(), state: reply.state };
+                    request.messages.extend([said, next]);
+                }
+                continue;
             }
             // From the batch, a judge learns which calls the model wrote without seeing the results of the others.
             if calls.len() > 1 {
@@ -154,6 +165,10 @@ impl FunctionCallingAgent {
 }
 
 impl Agent for FunctionCallingAgent {
+    fn can_converse(&self) -> bool {
+        true
+    }
+
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });

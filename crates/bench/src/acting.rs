@@ -34,7 +34,16 @@ pub(crate) async fn act(case: &dyn Case, agent: &str, run: &RunContext<'_>) -> R
 }
 
 async fn carry_out(acted: Gold, run: &RunContext<'_>) -> EndReason {
+    let mut later = run.later.iter().zip(acted.turns.iter().copied().chain(std::iter::repeat(usize::MAX)));
+    let mut next = later.next();
+    let say = |text: &String| {
+        run.recorder.record(EventKind::Query { text: text.clone() });
+    };
     for (number, call) in (1..).zip(acted.calls) {
+        while let Some((text, _)) = next.filter(|(_, before)| (number as usize) > *before) {
+            say(text);
+            next = later.next();
+        }
         if number > run.limits.iterations {
             let value = u64::from(run.limits.iterations);
             return EndReason::LimitReached { limit: LimitKind::Iterations, value };
@@ -48,6 +57,7 @@ async fn carry_out(acted: Gold, run: &RunContext<'_>) -> EndReason {
         let result = run.toolbox.execute(&call).await;
         run.recorder.record(EventKind::Result(result));
     }
+    next.into_iter().chain(later).for_each(|(text, _)| say(text));
     if !acted.reasoning.is_empty() {
         run.recorder.record(EventKind::Section {
             state: REASONING.to_owned(),

@@ -81,6 +81,7 @@ impl InProcess {
         };
         let run = RunContext {
             query: case.prompt(),
+            later: case.later(),
             toolbox: &toolbox,
             limits,
             seed: *seed,

@@ -239,6 +239,19 @@ impl RequestedCampaign {
             );
             return Err(RunnerError::usage(what).into());
         }
+        let is_played = self.agent.of_suite().is_some();
+        if let Some(case) = cases.iter().find(|case| !case.later().is_empty())
+            && !is_played
+            && !agent.agent.can_converse()
+        {
+            let what = format!(
+                "case {} has later messages of the user, and {} cannot be told any once it has answered: agents that can \
+                 are those of `tools`, `tools-cot` and `responses`",
+                case.card().id,
+                agent.name
+            );
+            return Err(RunnerError::usage(what).into());
+        }
         if let Some(name) = self.agent.of_suite()
             && !suite.agents().iter().any(|agent| agent.name == name)
         {

@@ -1,6 +1,6 @@
 //! Simulated planners of drawn cases, which show that their rules matter.
 
-use planproof_suite::{CaseError, Gold, GoldCall, SuiteAgent};
+use planproof_suite::{Case as _, CaseError, Gold, GoldCall, SuiteAgent};
 
 use crate::case::Scenario;
 use crate::drawn::LineCall;
@@ -10,7 +10,14 @@ const AT_ONCE: &str = "at-once";
 /// Acts as a right agent, and then does what the results forbid.
 const UNCONDITIONAL: &str = "unconditional";
 
-pub(crate) static AGENTS: [SuiteAgent; 2] = [
+/// Acts as a right agent until the user says more, and does no more.
+const FIRST_MESSAGE: &str = "first-message";
+
+pub(crate) static AGENTS: [SuiteAgent; 3] = [
+    SuiteAgent {
+        name: FIRST_MESSAGE,
+        about: "makes the calls of a right agent until the user says more, and does no more",
+    },
     SuiteAgent {
         name: AT_ONCE,
         about: "makes the calls of a drawn case in the order of mention, whatever comes of them",
@@ -25,6 +32,13 @@ pub(crate) static AGENTS: [SuiteAgent; 2] = [
 pub(crate) fn act(case: &Scenario, agent: &str) -> Option<Result<Gold, CaseError>> {
     if !AGENTS.iter().any(|it| it.name == agent) {
         return None;
+    }
+    if agent == FIRST_MESSAGE {
+        let gold = case.gold().map(|gold| {
+            let first = gold.turns.first().copied().unwrap_or(gold.calls.len());
+            Gold { calls: gold.calls.into_iter().take(first).collect(), ..gold }
+        });
+        return Some(gold.ok_or_else(|| CaseError::new("no right session of this case is known")));
     }
     let Some(drawn) = &case.line.drawn else {
         let what = format!(

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
-use planproof_spec::rules::{CallableTool, RuleSet, Session, calls_of, read_tests};
+use planproof_spec::rules::{CallRule, CallableTool, RuleSet, Session, calls_of, read_tests};
 use planproof_suite::runs::refuse_schema;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
@@ -20,7 +20,7 @@ use crate::drawn::{Drawn, LineCall};
 use crate::limits::CASE_BYTES_MAX;
 use crate::suite::NAME;
 use crate::world::{AnsweringTool, World, WorldTool};
-use crate::{agents, faults, figures, judge};
+use crate::{agents, faults, figures, judge, turns};
 
 /// The schema of a case's line.
 pub const CASE_SCHEMA: &str = "planproof/scenario-case/v1";
@@ -32,6 +32,9 @@ pub(crate) struct CaseLine {
     pub(crate) schema: String,
     pub(crate) id: String,
     pub(crate) query: String,
+    /// What the user says later, each when the agent has ended its turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) turns: Vec<String>,
     pub(crate) tools: Vec<WorldTool>,
     /// Rules that hold in all cases, as rules v1 has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -69,6 +72,12 @@ pub(crate) struct Expectation {
     /// The words of the query that say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) words: Option<String>,
+    /// The number of the message, from 1, from which on it binds; `None`: from the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) from: Option<u32>,
+    /// The number of the last message that it binds after; `None`: to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<u32>,
 }
 
 /// A case of one's own.
@@ -77,21 +86,37 @@ pub struct Scenario {
     card: Card,
     prompt: String,
     pub(crate) rules: Arc<RuleSet>,
+    /// The same as they bind over the messages of the user, and then that these come one after the other.
+    pub(crate) bound: Arc<RuleSet>,
+    /// The query, with what the user says later.
+    text: String,
     tools: Arc<[AnsweringTool]>,
     right: OnceLock<Right>,
     /// The right session in the world whose tools fail.
-    played: OnceLock<Option<Vec<SampleCall>>>,
+    played: OnceLock<Option<(Vec<SampleCall>, Vec<u32>)>>,
 }
 
 /// What a search for a right session came to.
 struct Right {
     found: Found,
+    /// The numbers of the messages before its calls.
+    turns: Vec<u32>,
     is_shortest: bool,
 }
 
 impl Right {
+    fn new(found: Found, is_shortest: bool) -> Self {
+        match found {
+            Found::Session(calls) => {
+                let (calls, turns) = turns::apart(calls);
+                Self { found: Found::Session(calls), turns, is_shortest }
+            }
+            found => Self { found, turns: Vec::new(), is_shortest },
+        }
+    }
+
     fn shortest(found: Found) -> Self {
-        Self { found, is_shortest: true }
+        Self::new(found, true)
     }
 }
 
@@ -133,7 +158,15 @@ impl Scenario {
         }
         let tools: Vec<AnsweringTool> =
             line.tools.iter().cloned().map(AnsweringTool::new).collect::<Result<_, _>>().map_err(fail)?;
-        Ok(Self::of_parts(line, rules, tools))
+        let bound = match line.turns.is_empty() {
+            true => None,
+            false => Some(turns::bound(&rules, &line).map_err(fail)?),
+        };
+        let mut case = Self::of_parts(line, rules, tools);
+        if let Some(bound) = bound {
+            case.bound = Arc::new(bound);
+        }
+        Ok(case)
     }
 
     /// The case of a line whose rules and tools are ready.
@@ -151,7 +184,10 @@ impl Scenario {
         }
         let card = card_of(&line);
         let (rules, tools) = (Arc::new(rules), tools.into());
-        Self { line, card, prompt, rules, tools, right: OnceLock::new(), played: OnceLock::new() }
+        let later = (2..).zip(&line.turns).map(|(number, text)| format!(" [message {number}] {text}"));
+        let text = std::iter::once(line.query.clone()).chain(later).collect();
+        let (right, played) = (OnceLock::new(), OnceLock::new());
+        Self { line, card, prompt, bound: Arc::clone(&rules), rules, text, tools, right, played }
     }
 
     /// The same case with the length of its right session, as it is stored.
@@ -166,14 +202,28 @@ impl Scenario {
     pub(crate) fn right_calls(&self) -> Option<&[SampleCall]> {
         match &self.line.faults {
             None => self.right().session(),
-            Some(faults) => self.played.get_or_init(|| faults::played(self, faults)).as_deref(),
+            Some(faults) => self.played(faults).map(|(calls, _)| calls.as_slice()),
         }
+    }
+
+    fn played(&self, faults: &ToolFaults) -> Option<&(Vec<SampleCall>, Vec<u32>)> {
+        self.played.get_or_init(|| faults::played(self, faults).map(turns::apart)).as_ref()
+    }
+
+    /// How many of these calls come before each later message of the user.
+    pub(crate) fn calls_before_messages(&self) -> Vec<usize> {
+        let turns = match &self.line.faults {
+            None => Some(&self.searched().turns),
+            Some(faults) => self.played(faults).map(|(_, turns)| turns),
+        };
+        turns.map_or_else(Vec::new, |turns| turns::before_each(turns, &self.line))
     }
 
     /// What a tool answers that works.
     pub(crate) fn answer(&self, tool: &str, arguments: &Value) -> Result<Value, Value> {
         let tool = self.tools.iter().find(|it| it.tool.name == tool);
-        tool.map_or_else(|| Err(Value::Null), |tool| tool.answer(arguments))
+        let arguments = turns::without_turn(arguments);
+        tool.map_or_else(|| Err(Value::Null), |tool| tool.answer(&arguments))
     }
 
     /// A session of a right agent, and a shortest one unless there are too many.
@@ -191,14 +241,14 @@ impl Scenario {
             if let Some(calls) = self.drawn_right() {
                 return Right::shortest(Found::Session(calls));
             }
-            let all: Vec<usize> = (0..self.rules.rules().len()).collect();
+            let all: Vec<usize> = (0..self.bound.rules().len()).collect();
             let calls = self.possible_calls(self.line.only.as_deref());
             let wanted = WantedSession { holds: &all, ..WantedSession::default() };
-            match search::session_of_calls(&self.rules, &calls, wanted) {
+            match search::session_of_calls(&self.bound, &calls, wanted) {
                 // A tool that nobody here knows how to call may be what a right session needs.
                 Found::None if !self.uncalled(&calls).is_empty() => Right::shortest(Found::TooMany),
-                Found::TooMany => match search::any_session_of_calls(&self.rules, &calls) {
-                    Some(calls) => Right { found: Found::Session(calls), is_shortest: false },
+                Found::TooMany => match search::any_session_of_calls(&self.bound, &calls) {
+                    Some(calls) => Right::new(Found::Session(calls), false),
                     None => Right::shortest(Found::TooMany),
                 },
                 found => Right::shortest(found),
@@ -261,7 +311,10 @@ impl Scenario {
         let outcome = |name: &str, arguments: &Value| self.answer(name, arguments);
         let mut calls = calls_of(&self.rules, &callable, complete, outcome);
         calls.retain(|call| is_allowed(&call.tool));
-        calls
+        match turns::count(&self.line) {
+            1 => calls,
+            turns => turns::in_each_turn(calls, turns),
+        }
     }
 
     /// The same calls with every outcome that the rules tell apart, as if the world had all of them.
@@ -277,6 +330,17 @@ impl Scenario {
         free
     }
 
+    /// A demand as a sentence without a full stop, with the messages between which it binds.
+    pub(crate) fn sentence(&self, rule: &CallRule) -> String {
+        let expected = self.line.expect.iter().find(|expectation| expectation.rule["id"] == rule.id);
+        match expected.map(|expectation| (expectation.from, expectation.until)) {
+            Some((Some(from), Some(until))) => format!("{rule}, from message {from} to message {until}"),
+            Some((Some(from), None)) => format!("{rule}, from message {from} on"),
+            Some((None, Some(until))) => format!("{rule}, until the end of message {until}"),
+            _ => rule.to_string(),
+        }
+    }
+
     /// The words that say a rule to the agent.
     pub(crate) fn words_of(&self, id: &str) -> Option<&str> {
         let expected = self.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);
@@ -288,7 +352,7 @@ impl Scenario {
     pub(crate) fn text(&self) -> &str {
         match self.line.drawn.as_ref().is_some_and(|drawn| drawn.policy.is_some()) {
             true => &self.prompt,
-            false => &self.line.query,
+            false => &self.text,
         }
     }
 
@@ -314,6 +378,10 @@ impl Case for Scenario {
     fn to_line(&self) -> String {
         // Everything in it came from JSON.
         serde_json::to_string(&self.line).unwrap_or_default()
+    }
+
+    fn later(&self) -> &[String] {
+        &self.line.turns
     }
 
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
@@ -379,12 +447,16 @@ impl Case for Scenario {
             tool: call.tool.clone(),
             arguments: call.arguments.as_object().cloned().unwrap_or_default(),
         });
-        Some(Gold { calls: calls.collect(), answer: "Done.".to_owned(), ..Gold::default() })
+        let turns = self.calls_before_messages();
+        Some(Gold { calls: calls.collect(), answer: "Done.".to_owned(), turns, ..Gold::default() })
     }
 }
 
 /// The bit of [`Card::marks`] of cases whose tools fail, beside those of drawn cases.
 pub(crate) const HAS_FAULTS: u32 = 1 << 31;
+
+/// The bit of cases in which the user says more later.
+pub(crate) const HAS_TURNS: u32 = 1 << 30;
 
 /// The card of a case: for a drawn one with the rule that matters.
 fn card_of(line: &CaseLine) -> Card {
@@ -394,6 +466,7 @@ fn card_of(line: &CaseLine) -> Card {
         card.marks = figures::marks(drawn);
     }
     card.marks |= if line.faults.is_some() { HAS_FAULTS } else { 0 };
+    card.marks |= if line.turns.is_empty() { 0 } else { HAS_TURNS };
     card
 }
 

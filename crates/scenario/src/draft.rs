@@ -170,7 +170,7 @@ pub fn draft_of_drawn(cases: &[Scenario]) -> Result<String, CaseError> {
             let _ = writeln!(text, "      {}: [{}]", flow_key(&tool.name), answers.join(", "));
         }
         let _ = writeln!(text, "    expect:");
-        for Expectation { rule, words } in &line.expect {
+        for Expectation { rule, words, .. } in &line.expect {
             let mut written = rule.clone();
             // A number of one is what `with` means.
             if let Some(Value::Object(mut event)) = written.get("at-least").cloned() {

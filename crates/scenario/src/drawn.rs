@@ -256,7 +256,7 @@ impl Drawing {
                 id.push('_');
             }
             rule["id"] = Value::from(id);
-            Expectation { rule, words: Some(words) }
+            Expectation { rule, words: Some(words), from: None, until: None }
         };
         let calls = |calls: &[planproof_spec::rules::search::SampleCall]| -> Vec<LineCall> {
             let calls = calls.iter().map(|call| LineCall {
@@ -287,6 +287,7 @@ impl Drawing {
             schema: CASE_SCHEMA.to_owned(),
             id: format!("{rule}-{number}"),
             query: found.query,
+            turns: Vec::new(),
             tools: found.tools.iter().map(|tool| tool.tool.clone()).collect(),
             rules: self.rules.clone(),
             shown: self.shown == RulesShown::Stated,

@@ -137,7 +137,7 @@ pub(crate) fn waived(
         return Ok(waived);
     }
     let calls = case.possible_calls(case.line.only.as_deref());
-    let mut state = Session::new(&case.rules);
+    let mut state = Session::new(&case.bound);
     let mut lost: BTreeSet<&str> = BTreeSet::new();
     let mut weighed = 0;
     for event in session {
@@ -213,10 +213,10 @@ fn observe_outcome(
 /// can be done is not decided.
 pub(crate) fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleCall>> {
     let mut calls = case.possible_calls(case.line.only.as_deref());
-    let mut session = Session::new(&case.rules);
+    let mut session = Session::new(&case.bound);
     let mut run = FaultyRun::default();
     let mut made: Vec<SampleCall> = Vec::new();
-    let mut wanted: Vec<usize> = (0..case.rules.rules().len()).collect();
+    let mut wanted: Vec<usize> = (0..case.bound.rules().len()).collect();
     while made.len() < PLAYED_CALLS_MAX {
         let way = match search::continuation(&session, &calls, &wanted) {
             Found::Session(way) => way,

@@ -13,7 +13,7 @@ use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
-use crate::limits::{CASES_MAX, TOOLS_MAX};
+use crate::limits::{CASES_MAX, TOOLS_MAX, TURNS_MAX};
 use crate::listed::listed_tools;
 use crate::suite::ReadFile;
 use crate::world::{Answer, AnsweringTool, WorldTool};
@@ -397,7 +397,7 @@ impl Reader<'_> {
     }
 
     fn case(&self, node: &Node, common: &Common, ids: &mut BTreeSet<String>) -> Result<Placed, CaseError> {
-        let entries = self.map(node, "a case", &["id", "query", "world", "faults", "expect"])?;
+        let entries = self.map(node, "a case", &["id", "query", "turns", "world", "faults", "expect"])?;
         let needed = |key: &str| {
             get(entries, key).ok_or_else(|| self.fault(node.place, format!("the case has no `{key}`")))
         };
@@ -406,6 +406,11 @@ impl Reader<'_> {
             return Err(self.fault(node.place, format!("two cases have the id `{id}`")));
         }
         let query = self.text(needed("query")?, "the query")?.to_owned();
+        let turns = match get(entries, "turns") {
+            Some(node) => self.turns(node)?,
+            None => Vec::new(),
+        };
+        let messages: Vec<&str> = std::iter::once(&query).chain(&turns).map(String::as_str).collect();
         let mut tools = common.tools.clone();
         if let Some(world) = get(entries, "world") {
             self.world(world, &mut tools)?;
@@ -421,7 +426,7 @@ impl Reader<'_> {
         let named = common.rules.rules.iter().map(|rule| rule["id"].as_str().unwrap_or_default().to_owned());
         let mut ids = named.zip(common.rules.places.iter().copied()).collect();
         for (number, item) in items.iter().enumerate() {
-            self.expectation(item, number + 1, &query, &vocabulary, &mut ids, &mut expected)?;
+            self.expectation(item, number + 1, &messages, &vocabulary, &mut ids, &mut expected)?;
         }
         let Expected { rules: expect, places, only } = expected;
         if expect.is_empty() && common.rules.rules.is_empty() {
@@ -444,6 +449,7 @@ impl Reader<'_> {
             schema: CASE_SCHEMA.to_owned(),
             id,
             query,
+            turns,
             tools,
             rules: rules.clone(),
             shown: *shown,
@@ -457,6 +463,16 @@ impl Reader<'_> {
         };
         let case = Scenario::new(line).map_err(|error| self.fault(node.place, error.to_string()))?;
         Ok(Placed { case, place: node.place, places, only: place_of_only })
+    }
+
+    /// What the user says after the query.
+    fn turns(&self, node: &Node) -> Result<Vec<String>, CaseError> {
+        let items = self.list(node, "`turns`")?;
+        if items.len() > TURNS_MAX {
+            let what = format!("the case has {} later messages; it may have {TURNS_MAX}", items.len());
+            return Err(self.fault(node.place, what));
+        }
+        items.iter().map(|item| self.text(item, "a message").map(str::to_owned)).collect()
     }
 
     /// `{refund: transient=1, "*": slow=0.1:5s}`
@@ -531,13 +547,15 @@ impl Reader<'_> {
         &self,
         node: &Node,
         number: usize,
-        query: &str,
+        messages: &[&str],
         vocabulary: &Vocabulary<'_>,
         ids: &mut BTreeMap<String, Option<RulesPlace>>,
         expected: &mut Expected,
     ) -> Result<(), CaseError> {
-        let known: Vec<&str> =
-            ["do", "only", "with", "words", "id", "why", "per"].into_iter().chain(DEMANDS).collect();
+        let known: Vec<&str> = ["do", "only", "with", "words", "id", "why", "per", "from", "until"]
+            .into_iter()
+            .chain(DEMANDS)
+            .collect();
         let entries = self.map(node, "an expectation", &known)?;
         let asked: Vec<&str> = entries.iter().map(|(key, ..)| key.as_str()).collect();
         let asks = |key: &&&str| ["do", "with"].contains(*key) || DEMANDS.contains(*key);
@@ -563,11 +581,42 @@ impl Reader<'_> {
             return Err(self.fault(*place, format!("`{key}` has no meaning beside `{demand}`; leave it out")));
         }
         let words = get(entries, "words").map(|node| self.text(node, "`words`")).transpose()?;
-        if let Some(words) = words.filter(|words| !query.contains(words)) {
-            let what = format!("the query does not say `{words}`: copy its words as they are");
+        // The message that says it is the one from which on it binds.
+        let said = words.map(|words| messages.iter().position(|message| message.contains(words)));
+        if let (Some(None), Some(words)) = (said, words) {
+            let speaker = if messages.len() > 1 { "no message says" } else { "the query does not say" };
+            let what = format!("{speaker} `{words}`: copy its words as they are");
             return Err(self.fault(get(entries, "words").map_or(node.place, |node| node.place), what));
         }
         let words = words.map(str::to_owned);
+        let is_whole = ["last", "formula"].contains(&demand);
+        let number_of = |key: &str| -> Result<Option<u32>, CaseError> {
+            let Some(node) = get(entries, key) else { return Ok(None) };
+            if is_whole {
+                let what = format!("`{demand}` is about the whole session; leave out `{key}`");
+                return Err(self.fault(node.place, what));
+            }
+            let number = node.value().as_u64().filter(|number| (1..=messages.len() as u64).contains(number));
+            let what = || {
+                format!(
+                    "`{key}` is {}, not the number of a message, 1 to {}",
+                    node.describe(),
+                    messages.len()
+                )
+            };
+            let number = number.ok_or_else(|| self.fault(node.place, what()))?;
+            Ok(u32::try_from(number).ok())
+        };
+        let (from, until) = (number_of("from")?, number_of("until")?);
+        let said = said.flatten().and_then(|place| u32::try_from(place + 1).ok());
+        let from = from.or(said).filter(|from| *from > 1 && !is_whole);
+        if let (Some(from), Some(last)) = (from, until.filter(|until| from.is_some_and(|from| from > *until)))
+        {
+            let what = format!(
+                "the expectation binds from message {from} until message {last}: `until` comes first"
+            );
+            return Err(self.fault(get(entries, "until").map_or(node.place, |node| node.place), what));
+        }
         let id = match get(entries, "id") {
             Some(node) => self.text(node, "the id")?.to_owned(),
             None => format!("e{number}"),
@@ -578,7 +627,7 @@ impl Reader<'_> {
         let mut add = |rule: Node| -> Result<(), CaseError> {
             let read = self.rule(&rule, vocabulary)?;
             self.must_be_new(&read, node.place, ids)?;
-            expected.rules.push(Expectation { rule: rule_value(&rule), words: words.clone() });
+            expected.rules.push(Expectation { rule: rule_value(&rule), words: words.clone(), from, until });
             expected.places.push(Some(node.place));
             Ok(())
         };
@@ -611,7 +660,7 @@ impl Reader<'_> {
         }
         let (rule, _) = without_words(node);
         let Kind::Map(mut entries) = rule.kind else { return Ok(()) };
-        entries.retain(|(key, ..)| key != "id");
+        entries.retain(|(key, ..)| !["id", "from", "until"].contains(&key.as_str()));
         entries.insert(0, id_at(node.place, id));
         add(Node { kind: Kind::Map(entries), place: node.place })
     }

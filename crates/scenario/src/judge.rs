@@ -1,7 +1,9 @@
 //! From the events of a run to a verdict, and the verdict in words.
 
 use planproof_spec::rules::search::SampleCall;
-use planproof_spec::rules::{CallRule, Phase, RecordedEvent, RuleDemand, RuleEnd, session_of};
+use planproof_spec::rules::{
+    CallRule, Phase, RecordedEvent, RuleDemand, RuleEnd, session_in_turns, session_of,
+};
 use planproof_suite::runs::{Ended, call_notes, on_one_line, shortened};
 use planproof_suite::{
     Check, CheckState, Class, ClassInfo, Content, EventNote, Explanation, Fact, FlagInfo, Mark, Score,
@@ -14,6 +16,7 @@ use crate::case::Scenario;
 use crate::faults::{self, Failures, Left, Undecided};
 use crate::figures::RULE_HELD;
 use crate::limits::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX};
+use crate::turns;
 use crate::world::NO_LINE;
 
 /// The schema of a verdict's document.
@@ -21,7 +24,7 @@ pub const VERDICT_SCHEMA: &str = "planproof/scenario-verdict/v1";
 
 /// The classes of failures, by precedence. Endless calls of a tool that is out of service also explain why a limit was
 /// reached.
-pub(crate) static CLASSES: [ClassInfo; 14] = [
+pub(crate) static CLASSES: [ClassInfo; 15] = [
     ClassInfo {
         name: RETRIED_FOREVER,
         meaning: "A tool that had reported that it would not work again was called more than three more times.",
@@ -42,41 +45,47 @@ pub(crate) static CLASSES: [ClassInfo; 14] = [
     },
     ClassInfo { name: WENT_ON, meaning: "A call was made although one that it needs had failed.", rank: 6 },
     ClassInfo {
+        name: MISSED_MESSAGE,
+        meaning: "What a later message of the user asks for was not done, or was violated.",
+        rank: 7,
+    },
+    ClassInfo {
         name: "forbidden_call",
         meaning: "A call was made that is forbidden, or made too often.",
-        rank: 7,
+        rank: 8,
     },
     ClassInfo {
         name: "order_error",
         meaning: "A call came before what it needs, or after what it must not follow.",
-        rank: 8,
+        rank: 9,
     },
     ClassInfo {
         name: "wrong_value",
         meaning: "An argument does not come from the result that it has to come from.",
-        rank: 9,
+        rank: 10,
     },
     ClassInfo {
         name: NO_RETRY,
         meaning: "A call that was due had failed for the moment and was not made again.",
-        rank: 10,
+        rank: 11,
     },
     ClassInfo {
         name: GAVE_UP,
         meaning: "A call that was due was not repeated until it got through, or the agent stopped at a failure.",
-        rank: 11,
+        rank: 12,
     },
     ClassInfo {
         name: MISSING_CALL,
         meaning: "A call that was due had not been made, or had no result, when the run ended.",
-        rank: 12,
+        rank: 13,
     },
-    ClassInfo { name: "rule_violated", meaning: "A formula does not hold.", rank: 13 },
+    ClassInfo { name: "rule_violated", meaning: "A formula does not hold.", rank: 14 },
 ];
 
 const RETRIED_FOREVER: &str = "retried_forever";
 const CALLED_VANISHED: &str = "called_vanished";
 const WENT_ON: &str = "went_on_after_failure";
+pub(crate) const MISSED_MESSAGE: &str = "missed_message";
 const NO_RETRY: &str = "no_retry";
 const GAVE_UP: &str = "gave_up";
 
@@ -150,6 +159,12 @@ pub struct MadeCall {
     pub is_error: bool,
 }
 
+/// Whether a demand binds only from a later message of the user on.
+fn is_of_later_message(case: &Scenario, id: &str) -> bool {
+    let expected = case.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);
+    expected.is_some_and(|expectation| expectation.from.is_some())
+}
+
 /// The class of a session that violates a rule, at this call if it did so for good. A last call that was never made is
 /// missing, and not in the wrong place.
 fn class_in(
@@ -193,9 +208,14 @@ pub(crate) const ONLY: &str = "only";
 /// Judges a run of a case.
 pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscored> {
     let ended = Ended::of(case, events)?;
-    let session = session_of(events);
+    let session: Vec<RecordedEvent> = match case.line.turns.is_empty() {
+        true => session_of(events),
+        false => {
+            session_in_turns(events).into_iter().map(|(turn, event)| turns::with_turn(event, turn)).collect()
+        }
+    };
     let outcomes =
-        case.rules.hold(&session).map_err(|error| Unscored::Outside { reason: error.to_string() })?;
+        case.bound.hold(&session).map_err(|error| Unscored::Outside { reason: error.to_string() })?;
     let failures = Failures::of(case, &session);
     let waived = faults::waived(case, &session, &outcomes).map_err(|Undecided| Unscored::Outside {
         reason: "what could still be done after a tool had failed is not decided: too many sessions"
@@ -206,10 +226,11 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
         .filter(|(number, _)| !waived.contains(number))
         .map(|(_, (rule, RuleEnd { verdict, call }))| {
             let held = verdict.is_held_at_end();
-            (
-                class_in(rule, &session, &failures, *call),
-                RuleOutcome { id: rule.id.clone(), held, call: *call },
-            )
+            let class = match is_of_later_message(case, &rule.id) {
+                true => MISSED_MESSAGE,
+                false => class_in(rule, &session, &failures, *call),
+            };
+            (class, RuleOutcome { id: rule.id.clone(), held, call: *call })
         })
         .collect();
     let of_failures =
@@ -290,7 +311,7 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
     for outcome in &detail.rules {
         let rule = case.rules.rules().iter().find(|rule| rule.id == outcome.id);
         let demand = match (rule, outcome.id.as_str()) {
-            (Some(rule), _) => rule.to_string(),
+            (Some(rule), _) => case.sentence(rule),
             (None, CALLED_VANISHED) => "No tool is called once it is known to be gone".to_owned(),
             (None, RETRIED_FOREVER) => {
                 "No tool is called again and again once it is known that it will not work".to_owned()
@@ -324,7 +345,9 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
         None => Fact::text("violated", format!("{} ({})", check.demand, check.id)),
     }));
     let waived = detail.waived.iter().filter_map(|id| case.rules.rules().iter().find(|rule| rule.id == *id));
-    facts.extend(waived.map(|rule| Fact::text("no longer due", format!("{rule} ({})", rule.id))));
+    facts.extend(
+        waived.map(|rule| Fact::text("no longer due", format!("{} ({})", case.sentence(rule), rule.id))),
+    );
     let wrong = detail.first_wrong_call.and_then(|number| Some((number, detail.calls.get(number - 1)?)));
     facts.extend(wrong.map(|(number, call)| {
         Fact::text("first wrong call", format!("#{number} {} {}", call.tool, call.arguments))
@@ -382,6 +405,7 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
     let of_class = detail.rules.iter().filter(|outcome| !outcome.held).filter_map(|outcome| {
         let rule = case.rules.rules().iter().find(|rule| rule.id == outcome.id);
         let given = match (rule, outcome.id.as_str()) {
+            (Some(_), id) if is_of_later_message(case, id) => MISSED_MESSAGE,
             (Some(rule), _) => class_of(rule),
             (None, id @ (CALLED_VANISHED | RETRIED_FOREVER)) => id,
             (None, _) => "forbidden_call",
@@ -399,7 +423,7 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
     });
     let is_said = |id: &str| case.words_of(id).is_some();
     match of_class.min_by_key(|(outcome, _)| (!is_said(&outcome.id), outcome.call.unwrap_or(usize::MAX))) {
-        Some((_, Some(rule))) => rule.to_string(),
+        Some((_, Some(rule))) => case.sentence(rule),
         Some((outcome, None)) if OF_FAILURES.contains(&outcome.id.as_str()) => {
             let meaning = Class::find(&CLASSES, class).map_or("failed", Class::meaning);
             meaning.trim_end_matches('.').to_owned()

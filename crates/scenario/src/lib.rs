@@ -33,9 +33,9 @@
 //! # Files
 //!
 //! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`) and can be looked at
-//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`) or fail (`faults.rs`), a run is
-//! judged (`judge.rs`), and the suite registers it all (`suite.rs`). First files are drafted from tools and from
-//! recorded sessions (`draft.rs`).
+//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`) or fail (`faults.rs`), the user
+//! may say more later (`turns.rs`), a run is judged (`judge.rs`), and the suite registers it all (`suite.rs`). First
+//! files are drafted from tools and from recorded sessions (`draft.rs`).
 
 mod agents;
 mod case;
@@ -48,6 +48,7 @@ mod judge;
 mod listed;
 mod review;
 mod suite;
+mod turns;
 mod world;
 
 /// The limits of this crate.
@@ -66,6 +67,8 @@ pub mod limits {
     pub const DRAFT_LINES_MAX: usize = 100;
     /// Words of an argument that a line of such a world asks for. A longer one is a wording, which agents choose.
     pub const DRAFT_WORDS_MAX: usize = 4;
+    /// Messages that the user writes after the query.
+    pub const TURNS_MAX: usize = 20;
     /// Calls of a tool after it has reported that it will not work again.
     pub const RETRIES_MAX: usize = 3;
     /// Failures of tools in a run for which it is looked what they made impossible.

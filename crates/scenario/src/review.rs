@@ -164,7 +164,7 @@ fn demands_of(case: &Scenario, places: &[Option<RulesPlace>], only: Option<Rules
         .map(|(number, rule)| CaseDemand {
             id: rule.id.clone(),
             of: expectation_of(rule),
-            sentence: rule.to_string(),
+            sentence: case.sentence(rule),
             words: case.words_of(&rule.id).map(str::to_owned),
             place: places.get(number).copied().flatten(),
             is_of_file: number < of_file,
@@ -232,7 +232,7 @@ impl<'a> Looked<'a> {
             calls.retain(|call| allowed.contains(&call.tool));
         }
         let wanted = WantedSession { holds: &held, violates: &violated, calls: tool };
-        search::session_of_calls(&self.case.rules, &calls, wanted)
+        search::session_of_calls(&self.case.bound, &calls, wanted)
     }
 
     /// A set of demands of which none can be left out, of those for which something still holds. It holds for all of

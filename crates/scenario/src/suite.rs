@@ -8,7 +8,7 @@ use planproof_suite::{
     SuiteAgent,
 };
 
-use crate::case::{HAS_FAULTS, Scenario};
+use crate::case::{HAS_FAULTS, HAS_TURNS, Scenario};
 use crate::review::{self, CaseReview};
 use crate::{agents, figures, file, judge};
 
@@ -84,10 +84,14 @@ impl Suite for Scenarios {
         &judge::FLAGS
     }
 
-    /// Failures are mistaken only where tools fail.
+    /// Failures are mistaken only where tools fail, and later messages only where there are some.
     fn can_occur(&self, class: Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
-        !judge::OF_FAILURES.contains(&class.as_str())
-            || Iterator::any(&mut cards, |card| card.marks & HAS_FAULTS != 0)
+        let mark = match class.as_str() {
+            judge::MISSED_MESSAGE => HAS_TURNS,
+            class if judge::OF_FAILURES.contains(&class) => HAS_FAULTS,
+            _ => return true,
+        };
+        Iterator::any(&mut cards, |card| card.marks & mark != 0)
     }
 
     fn score_names(&self) -> &'static [&'static str] {

@@ -101,6 +101,8 @@ pub(crate) struct Handed {
     /// The last paragraph of the prompt.
     echo: String,
     pub(crate) calls: Vec<GoldCall>,
+    /// How many of them come before each later message.
+    turns: Vec<usize>,
     /// Its sub-tasks in words, if there are any.
     pub(crate) sub_tasks: Vec<GoldSubTask>,
     /// How the answer is found, on one line.
@@ -142,6 +144,7 @@ impl GoldModel {
                 prompt: even(&prompt),
                 echo: last_paragraph(&prompt).to_owned(),
                 calls: gold.calls,
+                turns: gold.turns,
                 sub_tasks: gold.sub_tasks,
                 reasoning: even(&gold.reasoning),
                 answer,
@@ -388,7 +391,9 @@ impl GoldModel {
         {
             return Ok((String::new(), vec![search]));
         }
-        let call = calls.get(made).map(|(tool, call)| ToolCall {
+        let said = request.messages.iter().filter(|message| matches!(message, Message::User { .. })).count();
+        let until = handed.turns.get(said.saturating_sub(1)).copied().unwrap_or(usize::MAX);
+        let call = calls.get(made).filter(|_| made < until).map(|(tool, call)| ToolCall {
             id: CallId::new(format!("call_{number}")),
             name: tool.name.clone(),
             arguments: Arguments::Object(planning::filled_in(&call.arguments, &request.messages)),
@@ -533,6 +538,7 @@ mod tests {
             arguments: arguments(json!({"number": number})),
         };
         let gold = Gold {
+            turns: Vec::new(),
             calls: vec![call(1), call(2)],
             sub_tasks: Vec::new(),
             reasoning: "One and two.".to_owned(),

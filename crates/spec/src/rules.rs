@@ -54,7 +54,7 @@ use crate::{Pattern, Requirement};
 pub use calls::{CallableTool, calls_of};
 pub use known::{KnownTool, unknown_in_checks};
 pub use read::{read_checks, read_rule, read_tests, rule_value};
-pub use recorded::{RecordedEvent, RuleEnd, arguments_of, outcome_of, session_of};
+pub use recorded::{RecordedEvent, RuleEnd, arguments_of, outcome_of, session_in_turns, session_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
 pub use session::{RuleVerdict, Session, TooManyValues, targets};
 
@@ -171,7 +171,11 @@ impl RuleSet {
         Self::compile(read::read(text)?)
     }
 
-    fn compile(rules: Vec<CallRule>) -> Result<Self, Vec<Fault>> {
+    /// Compiles rules.
+    ///
+    /// # Errors
+    /// Those that are too large, in their order; never empty.
+    pub fn compile(rules: Vec<CallRule>) -> Result<Self, Vec<Fault>> {
         let mut compiled = Vec::new();
         let mut faults = Vec::new();
         for rule in &rules {

@@ -40,6 +40,11 @@ pub trait Case: fmt::Debug + Send + Sync {
         self.to_line()
     }
 
+    /// What the user says later, each when the agent has ended its turn; nothing by default.
+    fn later(&self) -> &[String] {
+        &[]
+    }
+
     /// The tools of one run, in their initial state.
     ///
     /// # Errors

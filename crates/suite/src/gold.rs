@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 pub struct Gold {
     /// Its calls, in order.
     pub calls: Vec<GoldCall>,
+    /// How many of its calls come before each later message of the user; empty if there is none.
+    pub turns: Vec<usize>,
     /// Its sub-tasks, in order; empty if there are none in words, so that each of its calls counts as one.
     pub sub_tasks: Vec<GoldSubTask>,
     /// Its reasoning in words, before the answer; may be empty.

@@ -150,6 +150,7 @@ async fn run_remembering(
     let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let toolbox: Arc<dyn Toolbox> = Arc::new(TwoTools::new());
     let context = RunContext {
+        later: &[],
         query: "The task.",
         toolbox: &toolbox,
         limits: &limits,

@@ -134,6 +134,7 @@ impl TeamAgent {
         let mut checks = 0;
         loop {
             let within = RunContext {
+                later: &[],
                 query: &query,
                 toolbox: &toolbox,
                 limits: &limits,

@@ -137,6 +137,7 @@ async fn run_team_with(
     let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let toolbox: Arc<dyn Toolbox> = Arc::new(NoTools([].into()));
     let context = RunContext {
+        later: &[],
         query: "The task.",
         toolbox: &toolbox,
         limits: &limits,

@@ -38,6 +38,7 @@ async fn events_of_run(
     let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let surroundings = Surroundings::new(|| [7; TOKEN_BYTES]);
     let run = RunContext {
+        later: &[],
         query: QUERY,
         toolbox: &toolbox,
         limits,

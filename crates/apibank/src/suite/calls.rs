@@ -262,6 +262,7 @@ impl Case for CallCase {
 
     fn gold(&self) -> Option<Gold> {
         Some(Gold {
+            turns: Vec::new(),
             // The agent has no tools: it writes the call as its answer.
             calls: Vec::new(),
             sub_tasks: Vec::new(),

@@ -144,6 +144,7 @@ impl Case for TaskCase {
             arguments: to_json(&call.arguments),
         };
         Some(Gold {
+            turns: Vec::new(),
             calls: self.task.calls.iter().map(call).collect(),
             sub_tasks: Vec::new(),
             reasoning: String::new(),

@@ -263,6 +263,7 @@ async fn run_agent(
     let surroundings = Surroundings::new(select::random_bytes);
     // No campaign: there is no earlier part of a run to resume from, and `prepare` has refused agents with a memory.
     let run = RunContext {
+        later: &[],
         query: &prepared.task,
         toolbox,
         limits: &prepared.limits,

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 66] = [
+const PAGES: [&str; 67] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -53,6 +53,7 @@ const PAGES: [&str; 66] = [
     "planproof-scenario",
     "planproof-scenario-check",
     "planproof-scenario-from-cases",
+    "planproof-scenario-from-rules",
     "planproof-scenario-from-trace",
     "planproof-scenario-init",
     "planproof-scenario-schema",

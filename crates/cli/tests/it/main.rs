@@ -21,6 +21,7 @@ mod documents;
 mod echo;
 mod external;
 mod faults;
+mod from_rules;
 mod guard;
 mod guarded;
 mod hooks;

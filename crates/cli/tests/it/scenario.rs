@@ -86,7 +86,7 @@ fn warnings_and_bad_files_have_exit_statuses_of_their_own() {
     let document = place.run("scenario check bad.yaml --json").code(2).json();
     assert_eq!(
         document["faults"][0],
-        "bad.yaml:8:5: a case has no key `qery`; it may have id, query, world, expect"
+        "bad.yaml:8:5: a case has no key `qery`; it may have id, query, turns, world, faults, expect"
     );
     place.run("scenario check nothing.yaml").code(2);
 }
@@ -259,5 +259,32 @@ fn the_examples_can_be_satisfied_and_forbid_something() {
         let line = ["test", "tools@openai/m", "--scenarios", &file, "--json", "-q", "--store", "r.db"];
         let run = Run::of(server.command(&place, &line), "").code(1);
         assert_eq!(run.json()["failed"], 10, "{desk}");
+    }
+}
+
+#[test]
+fn what_the_user_says_later_is_said_when_the_agent_has_answered() {
+    let place = Place::new();
+    place.write("turns.yaml", concat!(
+        "schema: planproof/scenario/v1\n",
+        "tools:\n  - {name: get_order, arguments: {id: integer}}\n  - {name: refund, arguments: {id: integer}}\n",
+        "cases:\n  - id: meant-18\n    query: Refund order 17.\n    turns: [\"No, I meant order 18.\"]\n",
+        "    expect:\n      - {with: {done: refund, where: {/id: 18}}, words: I meant order 18}\n",
+        "      - {never: {call: refund, where: {/id: 17}}, from: 2}\n",
+        "      - {requires: {call: refund, done: get_order}, per: /id}\n",
+    ));
+    let out = place.run("test tools@sim/gold --scenarios turns.yaml --record r.jsonl").code(0).out;
+    assert!(out.contains("1 of 1"), "{out}");
+    place.run("bench scenario --replay r.jsonl -q").code(0);
+    let trace = place.run("runs show last --case meant-18").code(0).out;
+    assert!(trace.contains("query \"No, I meant order 18.\""), "{trace}");
+    // Whoever takes no note of it fails in its class.
+    let out = place.run("test first-message --scenarios turns.yaml").code(1).out;
+    let finding = out.split("\n\n").find(|part| part.starts_with("Finding 1")).unwrap();
+    let shown: Vec<&str> = finding.lines().filter(|line| !line.contains("see it")).collect();
+    insta::assert_snapshot!(shown.join("\n"));
+    for agent in ["react@sim/gold", "command:true", "team@sim/gold"] {
+        let error = place.run(&format!("test {agent} --scenarios turns.yaml")).code(2).err;
+        assert!(error.contains("case meant-18 has later messages of the user"), "{error}");
     }
 }

@@ -91,6 +91,7 @@ async fn run(
     let limits = RunLimits::default();
     let toolbox: Arc<dyn Toolbox> = Arc::new(tools);
     let run = RunContext {
+        later: &[],
         query: &case.query,
         toolbox: &toolbox,
         limits: &limits,

@@ -245,6 +245,7 @@ impl Case for WordProblem {
             arguments: Map::from_iter([("expression".to_owned(), Value::from(expression))]),
         };
         Some(Gold {
+            turns: Vec::new(),
             calls: solution.expressions.into_iter().map(call).collect(),
             sub_tasks: Vec::new(),
             reasoning: solution.words,

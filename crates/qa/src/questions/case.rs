@@ -322,6 +322,7 @@ impl Case for QuestionCase {
             arguments: Map::from_iter([("title".to_owned(), Value::from(title.as_str()))]),
         };
         Some(Gold {
+            turns: Vec::new(),
             calls: self.line.titles.iter().map(call).collect(),
             sub_tasks: Vec::new(),
             reasoning: String::new(),

@@ -48,6 +48,7 @@ fn agents(model: &Arc<dyn Model>) -> Vec<(String, Arc<dyn Agent>)> {
 async fn run(agent: &dyn Agent, case: &dyn Case) -> Vec<Event> {
     let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let run = RunContext {
+        later: &[],
         query: case.prompt(),
         toolbox: &case.toolbox().unwrap(),
         limits: &RunLimits::default(),

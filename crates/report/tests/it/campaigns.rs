@@ -232,6 +232,7 @@ impl Simulation {
         let tools = mock_tools(case, &self.schemas).expect("drawn cases have usable tools");
         let toolbox: Arc<dyn Toolbox> = Arc::new(tools);
         let ran = self.runtime.block_on(self.agent.run(RunContext {
+            later: &[],
             query: &case.query,
             toolbox: &toolbox,
             limits: &RunLimits::default(),

@@ -151,6 +151,8 @@ pub(super) fn attempt(
     // Something is asked for more than once only where that is too often.
     let is_too_often = asked.iter().any(|task| task.times > 1);
     let found = match (is_left_undone || is_too_often, helpers.is_empty()) {
+        // It is this rule that forbids something, and not another one.
+        (true, _) if !is_forbidding(&rules, place_of_rule, &calls, &way, &asked, &places) => return None,
         (true, _) => Manner::LeftUndone,
         (false, true) => Manner::Order,
         (false, false) => Manner::LeftOut,
@@ -182,6 +184,24 @@ pub(super) fn attempt(
         right: way.into_iter().map(|place| calls[place].clone()).collect(),
         is_pure,
     })
+}
+
+/// Whether a rule is violated by an agent that makes the right calls, and then all others that are asked for.
+fn is_forbidding(
+    rules: &Arc<RuleSet>,
+    rule: usize,
+    calls: &[SampleCall],
+    right: &[usize],
+    asked: &[Asked],
+    places: &[usize],
+) -> bool {
+    let mut session = Session::new(rules);
+    let count = |place: &usize| right.iter().filter(|other| *other == place).count();
+    let others = asked.iter().zip(places).flat_map(|(task, place)| {
+        std::iter::repeat_n(place, (task.times as usize).saturating_sub(count(place)))
+    });
+    right.iter().chain(others).all(|place| calls[*place].observe(&mut session))
+        && !session.verdict(rule).is_held_at_end()
 }
 
 /// Whether the outcome of this call is why another of them is forbidden: a rule demands another outcome.

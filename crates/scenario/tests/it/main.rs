@@ -1,7 +1,9 @@
 //! Files of scenarios, the worlds of their tools, and verdicts on runs.
 
 mod draft;
+mod drawn;
 mod faults;
+mod turns;
 
 use std::sync::Arc;
 
@@ -502,7 +504,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{with: {call: a, where: {/other: 1}}}]}"),
-            "cases.yaml:6:58: `where` of rule `e1` has /other, and a has no such argument; write /k",
+            "cases.yaml:6:59: `where` of rule `e1` has /other, and a has no such argument; write /k",
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{never: {call: a, where: {/k/l: 1}}}]}"),
@@ -514,7 +516,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             cases("cases:\n  - id: x\n    query: Do.\n    world:\n      a:\n        - {where: {/kk: 1}, returns: 1}\n    expect: [{do: [a]}]"),
-            "cases.yaml:10:19: `where` has /kk, and a has no such argument; did you mean `/k`?",
+            "cases.yaml:10:20: `where` has /kk, and a has no such argument; did you mean `/k`?",
         ),
         (
             cases("cases:\n  - id: x\n    query: Do.\n    expect:\n      - {id: y, do: [a]}\n      - {id: z, never: {call: b}}\n      - {id: z, last: {call: a}}"),

@@ -46,6 +46,12 @@ pub fn arguments_of(arguments: &Arguments) -> Value {
 
 /// The session of a trace. A call that a guard denied never happened.
 pub fn session_of(events: &[Event]) -> Vec<RecordedEvent> {
+    session_in_turns(events).into_iter().map(|(_, event)| event).collect()
+}
+
+/// The same, each event with the number, from 1, of the user's message before it.
+pub fn session_in_turns(events: &[Event]) -> Vec<(u32, RecordedEvent)> {
+    let mut turn = 0u32;
     let denied: BTreeSet<&str> = events
         .iter()
         .filter_map(|event| match &event.kind {
@@ -57,21 +63,20 @@ pub fn session_of(events: &[Event]) -> Vec<RecordedEvent> {
     let mut session = Vec::new();
     for event in events {
         match &event.kind {
+            EventKind::Query { .. } => turn = turn.saturating_add(1),
             EventKind::Call(call) if !denied.contains(call.id.as_str()) => {
                 let arguments = arguments_of(&call.arguments);
                 open.insert(call.id.as_str(), (&call.name, arguments.clone()));
-                session.push(RecordedEvent {
-                    phase: Phase::Call,
-                    tool: call.name.clone(),
-                    arguments,
-                    outcome: None,
-                });
+                let tool = call.name.clone();
+                let called = RecordedEvent { phase: Phase::Call, tool, arguments, outcome: None };
+                session.push((turn.max(1), called));
             }
             EventKind::Result(result) => {
                 let Some((tool, arguments)) = open.remove(result.id.as_str()) else { continue };
                 let phase = if result.is_error { Phase::Failed } else { Phase::Done };
                 let outcome = Some(outcome_of(&result.text));
-                session.push(RecordedEvent { phase, tool: tool.to_owned(), arguments, outcome });
+                let answered = RecordedEvent { phase, tool: tool.to_owned(), arguments, outcome };
+                session.push((turn.max(1), answered));
             }
             _ => {}
         }

@@ -27,6 +27,7 @@ fn suite() -> Tptu {
 async fn run(agent: &dyn Agent, case: &dyn Case) -> Vec<Event> {
     let recorder = Recorder::new(Arc::new(LogicalClock::default()), Secrets::none());
     let run = RunContext {
+        later: &[],
         query: case.prompt(),
         toolbox: &case.toolbox().unwrap(),
         limits: &RunLimits::default(),

@@ -45,7 +45,8 @@ fn known_plan(case: &TripCase) -> Option<Value> {
 pub(super) fn of_plan(task: &TripTask, plan: &Value) -> Gold {
     let calls = if task.options.mode == QueryMode::TwoStage { calls(&task.query, plan) } else { Vec::new() };
     let (reasoning, sub_tasks) = Default::default();
-    Gold { calls, reasoning, answer: plan.to_string(), wrong_answer: without_journey(plan), sub_tasks }
+    let (answer, wrong_answer) = (plan.to_string(), without_journey(plan));
+    Gold { calls, reasoning, answer, wrong_answer, sub_tasks, ..Gold::default() }
 }
 
 /// The same plan without any means of travel, which fails in either mode.
