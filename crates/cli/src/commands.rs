@@ -5,6 +5,7 @@ pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+mod gate;
 pub(crate) mod guard;
 pub(crate) mod helper_model;
 pub(crate) mod hook;

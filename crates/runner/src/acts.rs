@@ -53,6 +53,7 @@ impl StoredOptions {
             reply_tokens: _,
             think: _,
             limit: _,
+            until_told: _,
             // Figures.
             solver_calls: _,
             solver_ns: _,

@@ -57,6 +57,8 @@ pub struct RequestedCampaign {
     pub store: StoreOptions,
     /// The plan of the search, if the campaign searches for a limit.
     pub limit: Option<LimitPlan>,
+    /// Whether only as many of its cases are run as it takes to compare it with a baseline.
+    pub until_told: bool,
     /// The name of its suite; `None` for the first suite, as in campaigns from before there were several.
     pub suite: Option<String>,
     /// Options that only the campaigns of its suite have.
@@ -283,6 +285,7 @@ impl RequestedCampaign {
             program: self.program.absolute()?,
             answers,
             limit: self.limit,
+            until_told: self.until_told,
             of_suite: self.of_suite.clone(),
             iterations_follow_case: limits.iterations_follow_case,
             ..StoredOptions::new(self.seed, concurrency, self.timeout, limits.iterations)

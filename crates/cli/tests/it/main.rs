@@ -20,6 +20,7 @@ mod dissect;
 mod documents;
 mod echo;
 mod external;
+mod gate;
 mod guard;
 mod guarded;
 mod hooks;

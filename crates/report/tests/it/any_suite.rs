@@ -114,6 +114,7 @@ async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_
     let [traces_a, traces_b] =
         [&store_a, &store_b].map(|path| Traces(Store::open(path, StoreLimits::default()).unwrap()));
     let reported = |outcomes, report, traces| ReportedCampaign {
+        gate: None,
         suite,
         id: ID,
         created_ms: 0,

@@ -357,7 +357,7 @@ impl Models<'_> {
         };
         let arguments: &TestArguments = arguments;
         let agent = named_agent(&arguments.campaign)?;
-        let prepared = prepare(&arguments.campaign, global, agent, CampaignCommand::Test(arguments))?;
+        let prepared = prepare(&arguments.campaign, global, agent, CampaignCommand::Test(arguments), None)?;
         let run = &prepared.run;
         let ended = carry_out(&prepared, global, stop, |outcomes| run.all_at_once(outcomes)).await?;
         prepared.came_to_its_end(ended)

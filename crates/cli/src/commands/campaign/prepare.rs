@@ -27,6 +27,7 @@ use crate::arguments::{
     StoreArguments, Think,
 };
 use crate::commands::check::judge_options;
+use crate::commands::gate::Before;
 use crate::commands::runs::must_exist;
 use crate::damage;
 use crate::failure::Failure;
@@ -37,13 +38,14 @@ use crate::stored::{self, Stored};
 use crate::values::seconds;
 use crate::wanted::{self, Named};
 
-/// Prepares the request of the command line. All possible mistakes of the user are checked before the store is
-/// touched.
+/// Prepares the request of the command line; `before` is what its campaign will be compared with. All possible mistakes
+/// of the user are checked before the store is touched.
 pub(in crate::commands) fn prepare(
     arguments: &CampaignArguments,
     global: &Global,
     agent: Option<AgentSpec>,
     command: CampaignCommand<'_>,
+    before: Option<&Before>,
 ) -> Result<Prepared, Failure> {
     let mut reviewing = None;
     if let Some(agent) = &agent {
@@ -54,7 +56,7 @@ pub(in crate::commands) fn prepare(
     }
     let mut prepared = match (&arguments.recording.replay, &arguments.resume, agent) {
         (Some(file), _, agent) => replay(arguments, global, file, agent, command),
-        (None, None, Some(agent)) => begin(arguments, global, agent, command),
+        (None, None, Some(agent)) => begin(arguments, global, agent, command, before),
         (None, _, agent) => {
             // Only the store knows the agent of a resumed campaign, so `--review` is checked once it is loaded.
             let prepared = go_on(arguments, global, agent, command)?;
@@ -120,6 +122,7 @@ pub(in crate::commands) fn new_campaign(
         },
         store: (&arguments.store).into(),
         limit: command.limit(),
+        until_told: command.until_told(),
         suite: command.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
         of_suite: order.to_map(),
         command_line: global.command_line.clone(),
@@ -169,6 +172,7 @@ fn begin(
     global: &Global,
     agent: AgentSpec,
     command: CampaignCommand<'_>,
+    before: Option<&Before>,
 ) -> Result<Prepared, Failure> {
     let asking = arguments.asking(run_time(arguments, &agent))?;
     let bank = select::topic_bank(command.topics())?;
@@ -196,9 +200,15 @@ fn begin(
         new.of_suite = order.to_map();
     }
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
-    let cases = || match &like {
-        Some(like) => Ok(like.cases(&order)),
-        None => command.cases(new.seed, &bank),
+    let cases = || {
+        let cases = match &like {
+            Some(like) => like.cases(&order),
+            None => command.cases(new.seed, &bank, before.map(Before::cases))?,
+        };
+        if let Some(before) = before {
+            before.must_fit(&new, &order, &cases)?;
+        }
+        Ok(cases)
     };
     let run = planproof_runner::begin(&world, &new, cases)?;
     if !global.quiet {

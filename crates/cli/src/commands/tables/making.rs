@@ -240,7 +240,8 @@ async fn run(line: Vec<OsString>, stop: &CancellationToken) -> Result<(), Failur
     match &parsed.arguments.command {
         Command::Test(arguments) => {
             let agent = named_agent(&arguments.campaign)?;
-            let prepared = prepare(&arguments.campaign, global, agent, CampaignCommand::Test(arguments))?;
+            let prepared =
+                prepare(&arguments.campaign, global, agent, CampaignCommand::Test(arguments), None)?;
             let all = |outcomes: &[_]| prepared.run.all_at_once(outcomes);
             let ended = carry_out(&prepared, global, stop, all).await?;
             prepared.came_to_its_end(ended)
