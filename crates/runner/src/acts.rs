@@ -54,6 +54,7 @@ impl StoredOptions {
             think: _,
             limit: _,
             until_told: _,
+            shard: _,
             // Figures.
             solver_calls: _,
             solver_ns: _,

@@ -20,6 +20,7 @@ use crate::error::RunnerError;
 use crate::made_from::{FileDigest, MadeFrom};
 use crate::memory::VisibleLessons;
 use crate::paths::absolute;
+use crate::shard::StoredShard;
 
 /// The options for resuming a campaign and for summing it up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -74,6 +75,9 @@ pub struct StoredOptions {
     /// Whether only as many of its cases are run as it takes to compare it with a baseline.
     #[serde(default, skip_serializing_if = "is_false")]
     pub until_told: bool,
+    /// The part of a larger campaign that it is; absent for a whole one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<StoredShard>,
     /// The recallable lessons of earlier campaigns; absent if the agent has no memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<VisibleLessons>,
@@ -223,6 +227,7 @@ impl StoredOptions {
             may_differ: None,
             limit: None,
             until_told: false,
+            shard: None,
             memory: None,
             specifications: Vec::new(),
             evaluator_files: Vec::new(),

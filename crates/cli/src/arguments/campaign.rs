@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
-use planproof_runner::CASES_MAX;
+use planproof_runner::{CASES_MAX, Shard};
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments, Think};
 use super::{bench, limit, test};
@@ -324,6 +324,14 @@ pub(crate) struct AllCasesArguments {
     /// With several runs the report says how often all of them pass (pass^k), and how many cases are flaky.
     #[arg(help_heading = "Campaign", long, default_value_t = NonZeroU32::MIN, value_name = "K", value_parser = whole(NonZeroU32::MIN, REPEATS_MAX))]
     pub(crate) repeat: NonZeroU32,
+    /// Run only this part of the cases, as in `3/40`: the third of 40 shards, for one of many machines.
+    ///
+    /// All machines give the same options; each makes all cases and runs its own, so that nothing has to be handed out.
+    /// `--max-cost` and `--max-tokens` are those of all shards together, and each may spend its part. The same command
+    /// resumes a shard that its --store has, and waits for a process that runs it. `planproof runs merge` makes one
+    /// campaign of all shards. docs/scale.md has more.
+    #[arg(help_heading = "Campaign", long, value_name = "I/N", value_parser = shard)]
+    pub(crate) shard: Option<Shard>,
     /// Exit with 1 if a run failed, even in a replay.
     ///
     /// A replay otherwise exits with 0 if all failures are as recorded. Without `--replay`, failures give exit status 1
@@ -376,6 +384,11 @@ fn variable_name(name: &str) -> Result<String, String> {
         Some(_) => Ok(name.to_owned()),
         None => Err("there is no such variable in the environment".to_owned()),
     }
+}
+
+/// Which of how many shards.
+fn shard(text: &str) -> Result<Shard, String> {
+    Shard::from_str(text).map_err(str::to_owned)
 }
 
 impl GateArguments {

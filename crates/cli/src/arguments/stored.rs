@@ -102,6 +102,21 @@ pub(crate) enum RunsCommand {
         #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "case", "repeat"])]
         baseline: Option<PathBuf>,
     },
+    /// Put the shards of a campaign together, as one machine would have run it.
+    ///
+    /// Takes what is finished, and says what is missing with the command that runs it (exit status 3). The new store is
+    /// written beside its place and takes its name when it is complete; an earlier merge of these shards is replaced.
+    #[command(after_help = "Examples:\n  \
+                  planproof runs merge shard-1.db shard-2.db --into all.db\n  \
+                  planproof runs merge shards/*.db --into all.db")]
+    Merge {
+        /// Run stores of shards, as `planproof test --shard` makes them.
+        #[arg(required = true, value_name = "STORE", value_parser = file())]
+        stores: Vec<PathBuf>,
+        /// Run store to write.
+        #[arg(long, value_name = "FILE", value_parser = file())]
+        into: PathBuf,
+    },
     /// Check that the stored data of a campaign or matrix is what was written when its runs ended.
     #[command(after_help = "Examples:\n  \
                   planproof runs verify last")]

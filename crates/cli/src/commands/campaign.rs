@@ -11,6 +11,7 @@ mod like;
 mod options;
 mod prepare;
 mod prepared;
+mod shard;
 mod shrink;
 mod world;
 
@@ -43,8 +44,9 @@ pub(super) use campaign_command::{CampaignCommand, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
 pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, command_of, of_simulation};
-pub(super) use prepare::{named, named_agent, new_campaign, prepare, resume_stored, run_time};
+pub(super) use prepare::{Extras, named, named_agent, new_campaign, prepare, resume_stored, run_time};
 pub(super) use prepared::Prepared;
+use shard::ShardRun;
 pub(super) use world::Outside;
 
 /// Stands above the figures of a replay.
@@ -103,8 +105,9 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     };
     let before = Before::read(&request.all.gate, request.campaign)?;
     let stream = Stream::open(request.campaign.stream.as_deref(), &request.taken)?;
-    let mut prepared =
-        prepare(request.campaign, global, request.agent.clone(), request.command, before.as_ref())?;
+    let shard = ShardRun::open(request, global)?;
+    let extras = Extras { before: before.as_ref(), shard: shard.as_ref() };
+    let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.command, extras)?;
     prepared.stream = stream;
     let (run, began) = (&prepared.run, Instant::now());
     if run.options.until_told {

@@ -2,6 +2,7 @@
 
 mod delete;
 mod lessons;
+mod merge;
 mod official;
 mod verify;
 
@@ -33,6 +34,9 @@ use crate::terminal;
 use crate::{orders, secrets, select};
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
+    if let RunsCommand::Merge { stores, into } = &arguments.command {
+        return merge::run(stores, into, global);
+    }
     let path = &arguments.store.store;
     must_exist(path)?;
     planproof_runner::must_be_no_folder(path)?;
@@ -73,7 +77,10 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
             lessons::list(&store, run.as_deref(), tool.as_deref(), *most, global)?;
         }
         // They write.
-        RunsCommand::Forget { .. } | RunsCommand::Label { .. } | RunsCommand::Delete { .. } => {}
+        RunsCommand::Forget { .. }
+        | RunsCommand::Label { .. }
+        | RunsCommand::Delete { .. }
+        | RunsCommand::Merge { .. } => {}
     }
     Ok(ExitCode::Passed)
 }

@@ -58,6 +58,7 @@ mod score;
 mod servers;
 mod service;
 mod setup;
+mod shards;
 mod shrink;
 mod spec;
 mod stand_in;

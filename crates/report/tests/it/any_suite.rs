@@ -170,6 +170,7 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
     let name = model.name().to_owned();
     let agent = Arc::new(FunctionCallingAgent::new(model).unwrap());
     let campaign = Campaign {
+        places: None,
         id: ID.to_owned(),
         agent: AgentUnderTest {
             agent,

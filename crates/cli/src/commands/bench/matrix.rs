@@ -208,6 +208,11 @@ pub(super) fn go_on(
 /// The requested page and stream. A matrix has no other files.
 fn files(request: &Request<'_>) -> Result<Files, Failure> {
     let Request { arguments, taken, global, .. } = request;
+    if let Some(shard) = arguments.all.shard {
+        return Err(Failure::usage(format!(
+            "--shard {shard} is for one agent: run a command for each agent"
+        )));
+    }
     if arguments.all.gate.baseline.is_some() {
         return Err(Failure::usage(
             "--baseline is for one agent; compare each campaign of a matrix by `planproof report A B --fail-if-worse`",

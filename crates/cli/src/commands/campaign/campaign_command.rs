@@ -95,6 +95,11 @@ impl CampaignCommand<'_> {
         }
     }
 
+    /// Whether the seed determines the cases.
+    pub(super) fn is_drawn(&self) -> bool {
+        self.draws_cases()
+    }
+
     /// The files that the command line names beside those of every campaign: cases or data, and reports.
     pub(super) fn files(&self) -> Vec<&Path> {
         match self {
