@@ -27,6 +27,7 @@ pub(crate) mod score;
 pub(crate) mod serve_media;
 pub(crate) mod serve_model;
 pub(crate) mod serve_tools;
+pub(crate) mod shard;
 pub(crate) mod spec;
 pub(crate) mod synth;
 pub(crate) mod tables;

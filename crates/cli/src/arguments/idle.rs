@@ -45,6 +45,7 @@ const SHARED: [(&str, Users); 5] = [
             "rules schema",
             "guard",
             "hook",
+            "shard plan",
             "scenario schema",
             "scenario init",
             "scenario from-trace",

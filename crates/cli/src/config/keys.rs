@@ -18,7 +18,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 6] = ["init", "completions", "man", "prompts", "guard", "hook"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 130] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 134] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -121,6 +121,10 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 130] = [
     ("serve-tools", "id", "is what one call is about"),
     ("serve-tools", "trace", "is what one call writes"),
     ("serve-tools", "stdio", "depends on who starts the server"),
+    ("shard plan", "for", "says what one call writes"),
+    ("shard plan", "shards", "says what one call writes"),
+    ("shard plan", "folder", "says what one call writes"),
+    ("shard plan", "image", "says what one call writes"),
     ("runs merge", "into", "is what one call writes"),
     ("runs export", "baseline", "is what one call writes"),
     ("runs show", "case", "is what one call is about"),

@@ -171,3 +171,64 @@ fn what_does_not_belong_together_is_refused() {
         assert!(run.err.contains(error), "{run:?}");
     }
 }
+
+#[test]
+fn plans_run_a_campaign_in_shards() {
+    let place = Place::new();
+    place.run("test tools@sim/careless --cases 40 --seed 7 -q --store one.db").code(1);
+    let path = format!(
+        "{}:{}",
+        std::path::Path::new(env!("CARGO_BIN_EXE_planproof")).parent().unwrap().display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let plan = |scheduler: &str| {
+        let line =
+            format!("shard plan --for {scheduler} --shards 2 -- test tools@sim/careless --cases 40 --seed 7");
+        let plan = place.run(&line).code(0);
+        assert!(plan.err.contains("2 shards of up to 20 runs each"), "{plan:?}");
+        plan.out
+    };
+    // The script of a scheduler with the variable that it sets, for each shard.
+    let runs = |script: &str, variable: &str, values: [&str; 2]| {
+        for value in values {
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", script]).current_dir(place.path("")).env("PATH", &path).env(variable, value);
+            let ended = shell.output().unwrap();
+            assert!(ended.status.success(), "{script}: {ended:?}");
+        }
+    };
+    let is_whole = || {
+        place.run_words(&["runs", "merge", "shards/1.db", "shards/2.db", "--into", "all.db"]).code(0);
+        assert_eq!(export(&place, "one.db", "traces"), export(&place, "all.db", "traces"));
+        fs::remove_dir_all(place.path("shards")).unwrap();
+        fs::remove_file(place.path("all.db")).unwrap();
+    };
+    runs(&plan("slurm"), "SLURM_ARRAY_TASK_ID", ["1", "2"]);
+    is_whole();
+    let kubernetes = plan("kubernetes");
+    let args = kubernetes.lines().skip_while(|line| !line.contains("SHARD=")).take(2);
+    let args: Vec<&str> = args.map(str::trim).collect();
+    fs::create_dir(place.path("shards")).unwrap();
+    // The mounted volume is a folder here.
+    runs(&args.join("\n").replace("/shards/", "shards/"), "JOB_COMPLETION_INDEX", ["0", "1"]);
+    is_whole();
+    let github = plan("github");
+    let step: Vec<&str> =
+        github.lines().skip_while(|line| !line.ends_with("mkdir -p shards")).take(2).map(str::trim).collect();
+    runs(&step.join("\n").replace("${{ matrix.shard }}", "$SHARD"), "SHARD", ["1", "2"]);
+    is_whole();
+    // What xargs does with the one command, GNU parallel does several times at once.
+    let parallel = plan("parallel").replace("parallel --retries 3", "xargs -I{} sh -c");
+    runs(&parallel, "UNUSED", ["", ""]);
+    assert_eq!(export(&place, "one.db", "traces"), export(&place, "all.db", "traces"));
+    for (line, error) in [
+        ("--shards 3 -- test tools@sim/careless --cases 2", "there are 2 cases, and so at most 2 shards"),
+        ("--shards 2 -- limit tools@sim/careless", "only `test` and `bench` are cut into shards"),
+        ("--shards 2 -- test tools@sim/careless --store x.db", "leave --shard and --store out"),
+        ("--shards 2 -- test tools@sim/careless --casse 2", "unexpected argument '--casse'"),
+        ("--shards 0 -- test tools@sim/careless", "it must be a whole number from 1"),
+    ] {
+        let run = place.run(&format!("shard plan --for slurm {line}")).code(2);
+        assert!(run.err.contains(error), "{run:?}");
+    }
+}

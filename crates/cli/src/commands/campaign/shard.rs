@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::PathBuf;
 
+use planproof_agents::AgentSpec;
 use planproof_runner::{BudgetOptions, RequestedCampaign, Shard, StoredShard};
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::Case;
@@ -77,10 +78,7 @@ fn must_be_possible(request: &CampaignRequest<'_>, shard: Shard, global: &Global
         return Err(Failure::usage(format!("{option} does not go with --shard {shard}: {instead}")));
     }
     // Each shard would draw a seed of its own, and with it other cases.
-    if agent.as_ref().is_some_and(|agent| agent.is_program())
-        && !global.given.has("seed")
-        && command.is_drawn()
-    {
+    if agent.as_ref().is_some_and(AgentSpec::is_program) && !global.given.has("seed") && command.is_drawn() {
         return Err(Failure::usage(format!(
             "--shard {shard} of a program: all shards have to draw the same cases, so name the same --seed in all of them"
         )));
