@@ -59,6 +59,9 @@ pub struct Campaign {
     pub repeats: NonZeroU32,
     /// Seed of the runs (the cases have their own).
     pub seed: u64,
+    /// The places of its cases in the campaign that it is a shard of, which give its runs their seeds; `None` if it is
+    /// a whole campaign.
+    pub places: Option<Arc<[u32]>>,
     /// What ends a run.
     pub limits: RunLimits,
     /// Most runs at once.
@@ -475,7 +478,9 @@ impl Shared {
             true => Arc::new(LogicalClock::default()),
             false => Arc::new(WallClock::start()),
         };
-        let seed = run_seed(self.campaign.seed, unit);
+        let place = |places: &Arc<[u32]>| places.get(ordinal as usize).copied();
+        let placed = self.campaign.places.as_ref().and_then(place).unwrap_or(ordinal);
+        let seed = run_seed(self.campaign.seed, Unit { ordinal: placed, repeat });
         let header = Header {
             agent: agent.name.clone(),
             model: agent.model.clone(),

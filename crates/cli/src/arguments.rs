@@ -16,6 +16,7 @@ mod rules;
 mod scenario;
 mod serve;
 mod setup;
+mod shard;
 mod short;
 mod spec;
 mod stored;
@@ -46,6 +47,7 @@ pub(crate) use rules::{RulesArguments, RulesCommand};
 pub(crate) use scenario::*;
 pub(crate) use serve::*;
 pub(crate) use setup::*;
+pub(crate) use shard::*;
 pub(crate) use short::with_short_helps;
 pub(crate) use spec::*;
 pub(crate) use stored::*;
@@ -201,7 +203,9 @@ pub(crate) enum Command {
     ServeTools(Signed<ServeToolsArguments>),
     /// Serve a SIMULATION of all servers that the tools of mnms use, and print the settings that point to it.
     ServeMedia(Signed<ServeMediaArguments>),
-    /// List, show, export, verify, label or delete stored campaigns, and list or delete lessons.
+    /// Write the job, workflow or command line that runs a campaign in shards on many machines.
+    Shard(Signed<ShardArguments>),
+    /// List, show, export, merge, verify, label or delete stored campaigns, and list or delete lessons.
     Runs(Signed<RunsArguments>),
     /// Write reports of a stored campaign, or compare campaigns.
     Report(Signed<ReportArguments>),

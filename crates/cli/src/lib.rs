@@ -165,6 +165,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::ServeModel(options) => commands::serve_model::run(options, global),
         Command::ServeTools(options) => commands::serve_tools::run(options, global),
         Command::ServeMedia(options) => commands::serve_media::run(options, global),
+        Command::Shard(options) => commands::shard::run(options, global),
         Command::Runs(options) => commands::runs::run(options, global),
         Command::Report(options) => commands::report::run(options, global),
         Command::Spec(options) => commands::spec::run(options, global),

@@ -177,13 +177,14 @@ impl Stored {
         traces: &'a dyn TraceSource,
     ) -> ReportedCampaign<'a> {
         ReportedCampaign {
+            gate: None,
             suite: &*self.campaign.suite,
             id: &self.campaign.row.id,
             created_ms: self.campaign.row.created_ms,
             command_line: &self.campaign.row.command_line,
             commands: Some(&self.commands),
             seed: self.options.kept.seed,
-            cases: &self.campaign.cases,
+            cases: self.campaign.reached(),
             repeats: self.campaign.row.repeats,
             outcomes: &self.campaign.outcomes,
             report,

@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory as _, FromArgMatches, Id};
+use planproof_runner::CASES_MAX;
 use planproof_store::{Fingerprint, LABEL_CHARACTERS_MAX};
 
 use crate::arguments::Arguments;
@@ -48,6 +49,62 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
         ));
     }
     Ok(percent)
+}
+
+/// How many cases a campaign has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CaseCount {
+    /// So many.
+    Number(u64),
+    /// As many as it takes to compare it with a baseline.
+    Auto,
+}
+
+/// Most cases of a campaign that runs until it can be compared with a baseline.
+pub(crate) const AUTO_CASES_MAX: u64 = 2000;
+
+/// The number that stands for `auto`, as the configuration file takes numbers alone.
+const AUTO: u64 = 0;
+
+impl From<u64> for CaseCount {
+    fn from(count: u64) -> Self {
+        if count == AUTO { Self::Auto } else { Self::Number(count) }
+    }
+}
+
+impl CaseCount {
+    /// The number that may be run.
+    pub(crate) fn most(self) -> u64 {
+        match self {
+            Self::Number(count) => count,
+            Self::Auto => AUTO_CASES_MAX,
+        }
+    }
+}
+
+/// A number of cases, or `auto`, as [`CaseCount`] takes it.
+pub(crate) fn case_count() -> ValueParser {
+    let number = |text: &str| text.parse().ok().filter(|count| (1..=CASES_MAX).contains(count));
+    let find = move |text: &str| if text == "auto" { Some(AUTO) } else { number(text) };
+    ValueParser::new(Checked { find, allowed: format!("a whole number from 1 to {CASES_MAX}") })
+}
+
+/// A lowest success rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct SuccessMin {
+    /// In per cent.
+    pub(crate) percent: f64,
+    /// Whether the whole 95 % interval has to be on one side of it.
+    pub(crate) is_proved: bool,
+}
+
+/// A lowest success rate: a percentage, which may end in `:proved`.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn success_min(text: &str) -> Result<SuccessMin, String> {
+    let proved = text.strip_suffix(":proved");
+    percent(proved.unwrap_or(text)).map(|percent| SuccessMin { percent, is_proved: proved.is_some() })
 }
 
 /// The fingerprint of a seal.

@@ -8,6 +8,7 @@ use planproof_suite::{Card, Case, Metric, Suite};
 use planproof_trace::Trace;
 
 use crate::CommandLines;
+use crate::gate::GateReport;
 
 /// Provides the traces of a campaign. They are fetched one by one, because few of them are shown and all of them
 /// may not fit into memory.
@@ -45,6 +46,8 @@ pub struct ReportedCampaign<'a> {
     pub report: &'a Report,
     /// The traces of its runs.
     pub traces: &'a dyn TraceSource,
+    /// Whether it is worse than an earlier one, if that was asked.
+    pub gate: Option<&'a GateReport>,
 }
 
 impl<'a> ReportedCampaign<'a> {

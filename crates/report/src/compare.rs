@@ -4,19 +4,17 @@
 pub mod agents;
 pub mod matrix;
 
-mod paired;
-
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 use planproof_bench::{CaseRuns, GUARD_PREFIX, Interval, MemoryUse, Outcome, Rate, mean_of_cases};
 use planproof_suite::Class;
+use planproof_suite::paired::{mcnemar, sign_flip};
 use planproof_suite::statistics::paired_difference;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::ReportedCampaign;
-pub use paired::sign_flip;
 
 /// Schema name of a comparison file.
 pub const COMPARISON_SCHEMA: &str = "planproof/comparison/v1";
@@ -516,79 +514,4 @@ fn by_rate(this: CaseRuns, other: CaseRuns) -> Ordering {
 /// The class of the first run that failed.
 fn class(outcomes: &[&Outcome]) -> Option<&'static str> {
     outcomes.iter().find_map(|outcome| outcome.class()).map(Class::as_str)
-}
-
-/// The exact McNemar test, two-sided: if neither of two agents is better, each case on which they differ is a fair
-/// coin flip, and this is the probability that `fixed + broken` flips are split at least as unevenly as observed. 1
-/// if they never differ.
-///
-/// Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions or
-/// percentages", Psychometrika 12 (1947), 153–157, with the binomial distribution itself instead of its
-/// approximation. It is exact to about twelve digits and takes time proportional to the smaller count.
-pub fn mcnemar(fixed: u64, broken: u64) -> f64 {
-    let all = fixed + broken;
-    let fewer = fixed.min(broken);
-    // The sum of the two tails, each of which ends at the smaller count, or 1 if the tails meet.
-    if 2 * fewer == all {
-        return 1.0;
-    }
-    // Binomial coefficients overflow soon, so the largest term is computed as a logarithm and the others relative
-    // to it.
-    let (n, m) = (all as f64, fewer as f64);
-    let mut logarithm = -n * std::f64::consts::LN_2;
-    for k in 1..=fewer {
-        logarithm += ((n - m + k as f64) / k as f64).ln();
-    }
-    let (mut term, mut sum) = (1.0, 1.0);
-    for k in (1..=fewer).rev() {
-        // The quotient of two neighbouring binomial coefficients.
-        term *= k as f64 / (n - k as f64 + 1.0);
-        sum += term;
-        // The quotients fall with `k`, so the remaining terms together are too small to change the sum.
-        if term < 1e-18 * sum {
-            break;
-        }
-    }
-    (2.0 * logarithm.exp() * sum).min(1.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The same test by adding up integer binomial coefficients, which is correct as long as they fit.
-    fn slow_mcnemar(fixed: u64, broken: u64) -> f64 {
-        let all = fixed + broken;
-        let mut coefficients = vec![1u128];
-        for _ in 0..all {
-            let mut next = vec![1];
-            next.extend(coefficients.windows(2).map(|pair| pair[0] + pair[1]));
-            next.push(1);
-            coefficients = next;
-        }
-        let uneven = fixed.abs_diff(broken);
-        let as_uneven = (0..=all).filter(|k| k.abs_diff(all - k) >= uneven);
-        let sum: u128 = as_uneven.map(|k| coefficients[k as usize]).sum();
-        sum as f64 / 2f64.powi(all as i32)
-    }
-
-    #[test]
-    fn mcnemar_agrees_with_adding_up() {
-        for all in 0..=100 {
-            for fixed in 0..=all {
-                let (quick, slow) = (mcnemar(fixed, all - fixed), slow_mcnemar(fixed, all - fixed));
-                assert!((quick - slow).abs() <= 1e-12 * slow, "{fixed} of {all}: {quick} and {slow}");
-            }
-        }
-    }
-
-    #[test]
-    fn mcnemar_bears_large_counts() {
-        assert_eq!(mcnemar(0, 0), 1.0);
-        assert_eq!(mcnemar(50_000, 50_000), 1.0);
-        assert_eq!(mcnemar(0, 100_000), 0.0);
-        // Computed with arbitrary-precision integers.
-        let p = mcnemar(50_316, 49_684);
-        assert!((p / 0.045_999_035_384_277_45 - 1.0).abs() < 1e-9, "{p}");
-    }
 }

@@ -100,6 +100,9 @@ fn head(campaign: &ReportedCampaign<'_>, counts: &Counts) -> String {
     if let Some(model) = &campaign.report.model {
         property("planproof.model", model);
     }
+    if let Some(gate) = campaign.gate {
+        property("planproof.gate", &gate.headline);
+    }
     property("planproof.simulated", if campaign.report.simulated { "true" } else { "false" });
     let _ = writeln!(out, "    </properties>");
     out

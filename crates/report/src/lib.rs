@@ -7,10 +7,13 @@
 //! - Reports of one campaign: HTML pages (`html.rs`), JUnit XML (`junit.rs`), CSV (`csv.rs`), Inspect logs
 //!   (`inspect.rs`), the summary of a GitHub step (`step_summary.rs`), verdicts as text (`explanation.rs`), tables
 //!   in the format of the paper (`tables.rs`, root causes in `tables/causes.rs`).
-//! - Reports of several campaigns: two compared case by case (`compare.rs`, with the test for repeats in
-//!   `compare/paired.rs`), several in one table (`compare/agents.rs`), those of a matrix (`compare/matrix.rs`).
+//! - Reports of several campaigns: two compared case by case (`compare.rs`), several in one table
+//!   (`compare/agents.rs`), those of a matrix (`compare/matrix.rs`).
+//! - Whether a campaign is worse than an earlier one (`gate.rs`), from the results of both as baseline files have them
+//!   (`baseline.rs`).
 //! - `drawing.rs` draws the states of a specification; only `drawing/placing.rs` uses the layout library.
 
+pub mod baseline;
 mod campaign;
 mod command_lines;
 pub mod compare;
@@ -18,6 +21,7 @@ pub mod csv;
 pub mod drawing;
 mod explanation;
 mod findings;
+pub mod gate;
 pub mod html;
 pub mod inspect;
 pub mod junit;

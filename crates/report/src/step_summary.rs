@@ -59,6 +59,13 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
         _ => {}
     }
     out += "\n\n";
+    if let Some(gate) = campaign.gate {
+        let _ = writeln!(out, "**{}**\n", escaped(&gate.headline));
+        for line in gate.lines() {
+            let _ = writeln!(out, "- {}", escaped(&line));
+        }
+        out += "\n";
+    }
     if report.simulated {
         out += "> **SIMULATION**: a simulated model planned; these figures say nothing about any real model.\n\n";
     }

@@ -53,6 +53,8 @@ impl StoredOptions {
             reply_tokens: _,
             think: _,
             limit: _,
+            until_told: _,
+            shard: _,
             // Figures.
             solver_calls: _,
             solver_ns: _,

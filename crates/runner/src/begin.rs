@@ -24,6 +24,7 @@ use crate::paths::absolute;
 use crate::prepared::{Parts, Prepared};
 use crate::put_together::{AgentRequest, CONCURRENCY_EXTERNAL, CONCURRENCY_IN_PROCESS};
 use crate::recording::{self, CampaignNote};
+use crate::shard::Shard;
 use crate::world::World;
 
 /// A campaign that is asked for.
@@ -57,6 +58,10 @@ pub struct RequestedCampaign {
     pub store: StoreOptions,
     /// The plan of the search, if the campaign searches for a limit.
     pub limit: Option<LimitPlan>,
+    /// Whether only as many of its cases are run as it takes to compare it with a baseline.
+    pub until_told: bool,
+    /// The part of the cases that it is about; `None` for all.
+    pub shard: Option<Shard>,
     /// The name of its suite; `None` for the first suite, as in campaigns from before there were several.
     pub suite: Option<String>,
     /// Options that only the campaigns of its suite have.
@@ -149,7 +154,10 @@ pub fn begin<W: World>(
         (None, Some(make)) => make()?,
         (None, None) => return Err(RunnerError::usage("there are no cases").into()),
     };
+    let mut cases = cases;
+    let shard = new.shard.map(|shard| shard.take(&mut cases.cases)).transpose()?;
     let mut options = new.options(&request, &agent, &cases, answers)?;
+    options.shard = shard;
 
     let secrets = world.secrets_apart_from(&cases.cases)?;
     let (recording, file) = match (&options.answers, &new.keeping) {
@@ -296,6 +304,7 @@ impl RequestedCampaign {
             program: self.program.absolute()?,
             answers,
             limit: self.limit,
+            until_told: self.until_told,
             of_suite: self.of_suite.clone(),
             iterations_follow_case: limits.iterations_follow_case,
             ..StoredOptions::new(self.seed, concurrency, self.timeout, limits.iterations)

@@ -10,7 +10,8 @@
 //! its agent (`put_together.rs`), its models (`models.rs`) and their source files (`made_from.rs`), its recording
 //! (`recording.rs`) and the requirements on a replay (`recorded.rs`), the prepared campaign (`prepared.rs`), the run
 //! (`carry_out.rs`), several campaigns with one budget (`matrix.rs`), the lessons of earlier campaigns (`memory.rs`),
-//! and campaigns read back from the store (`stored.rs`).
+//! a part of a campaign for one machine (`shard.rs`) and the parts put together (`merge.rs`), and campaigns read back
+//! from the store (`stored.rs`).
 
 mod acts;
 mod begin;
@@ -22,6 +23,7 @@ mod error;
 mod made_from;
 mod matrix;
 mod memory;
+mod merge;
 mod models;
 mod options;
 mod paths;
@@ -31,6 +33,7 @@ mod recorded;
 mod recording;
 mod replay;
 mod resume;
+mod shard;
 mod stored;
 mod world;
 
@@ -47,6 +50,7 @@ pub use matrix::{
     parts, unnumbered,
 };
 pub use memory::VisibleLessons;
+pub use merge::{Merged, MissingShard, merge};
 pub use models::{Models, Wrapping, key_needed};
 pub use options::{Answers, ProgramOptions, StoredOptions};
 pub use paths::absolute;
@@ -55,6 +59,7 @@ pub use recorded::RecordedCampaign;
 pub use recording::{CampaignNote, open_cache};
 pub use replay::{Replay, replay};
 pub use resume::{Resumed, resume};
+pub use shard::{Shard, StoredShard};
 pub use stored::{
     JudgedRun, StoredCampaign, Summaries, damaged, name_damaged, read_first_case, read_one, read_stored_trace,
 };

@@ -10,6 +10,7 @@ use planproof_bench::{LimitPlan, Report, SynthesisUse, Tokens};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
+use planproof_suite::gate::Looks;
 use planproof_trace::Secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,6 +20,7 @@ use crate::error::RunnerError;
 use crate::made_from::{FileDigest, MadeFrom};
 use crate::memory::VisibleLessons;
 use crate::paths::absolute;
+use crate::shard::StoredShard;
 
 /// The options for resuming a campaign and for summing it up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -70,6 +72,12 @@ pub struct StoredOptions {
     /// The plan of the search, if the campaign searches for a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitPlan>,
+    /// Whether only as many of its cases are run as it takes to compare it with a baseline.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub until_told: bool,
+    /// The part of a larger campaign that it is; absent for a whole one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<StoredShard>,
     /// The recallable lessons of earlier campaigns; absent if the agent has no memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<VisibleLessons>,
@@ -218,6 +226,8 @@ impl StoredOptions {
             answers: Answers::Live,
             may_differ: None,
             limit: None,
+            until_told: false,
+            shard: None,
             memory: None,
             specifications: Vec::new(),
             evaluator_files: Vec::new(),
@@ -226,6 +236,18 @@ impl StoredOptions {
             prompts: None,
             of_suite: Map::new(),
         }
+    }
+
+    /// How many of its cases the campaign is about so far, the first ones; `last` is the place of the last case with a
+    /// finished run. All of them, unless it is compared with a baseline while it runs: then those of the look that it
+    /// has come to.
+    pub fn reached(&self, cases: usize, last: Option<u32>) -> usize {
+        if !self.until_told {
+            return cases;
+        }
+        // The place of the last case is the number of those before it.
+        let before = last.map_or(0, u64::from);
+        Looks::new(cases as u64).after(before).map_or(cases, |look| look as usize)
     }
 
     /// Longest time of a run.

@@ -98,6 +98,7 @@ impl Parts {
             cases: cases.into(),
             repeats,
             seed: options.seed,
+            places: options.shard.as_ref().map(|shard| shard.places.clone().into()),
             limits: options.limits(),
             concurrency,
             token,

@@ -93,7 +93,7 @@ impl StoredCampaign {
             agent: &self.row.agent,
             model: self.row.model.as_deref(),
             simulated: self.row.simulated,
-            cases: &self.cases,
+            cases: self.reached(),
             repeats: self.row.repeats,
             outcomes: &self.outcomes,
             synthesis: self.options.synthesis(),
@@ -108,6 +108,12 @@ impl StoredCampaign {
             report.not_run = Summaries::of(self).missing_of_search(&self.row, &self.options);
         }
         report
+    }
+
+    /// The cases that it is about so far: all, unless it runs until it can be told whether it is worse than another.
+    pub fn reached(&self) -> &[Arc<dyn Case>] {
+        let last = self.outcomes.iter().map(|outcome| outcome.ordinal).max();
+        &self.cases[..self.options.reached(self.cases.len(), last)]
     }
 
     /// The runs that are left out, because they differ from what was written.
@@ -236,6 +242,11 @@ impl Summaries {
         Some(Unit { ordinal: run.ordinal, repeat: run.repeat })
     }
 
+    /// The place of the last case with a finished run.
+    fn last(&self) -> Option<u32> {
+        self.runs.iter().map(|run| run.ordinal).max()
+    }
+
     fn input<'a>(
         &'a self,
         row: &'a CampaignRow,
@@ -247,7 +258,7 @@ impl Summaries {
             agent: &row.agent,
             model: row.model.as_deref(),
             simulated: row.simulated,
-            cards: &self.cards,
+            cards: &self.cards[..options.reached(self.cards.len(), self.last())],
             repeats: row.repeats,
             runs,
             synthesis: options.synthesis(),

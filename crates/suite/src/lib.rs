@@ -14,7 +14,8 @@
 //! (`section.rs`), the guard between an agent and its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer
 //! for a simulated model that is given it (`gold.rs`), runs as published predictions (`prediction.rs`), what a
 //! judge model is asked (`questions.rs`) and what is done for a verdict after the agent's work (`reference.rs`), rates
-//! with their intervals (`statistics.rs`), and code that several suites share: files with a line for each row
+//! with their intervals (`statistics.rs`), tests of two campaigns on the same cases (`paired.rs`), the answer whether
+//! the second is worse (`gate.rs`), and code that several suites share: files with a line for each row
 //! (`rows.rs`), and the reading of a run that ends with an answer (`runs.rs`).
 
 // What others build on is described to the last field.
@@ -24,8 +25,10 @@ mod case;
 mod data;
 mod drawing;
 mod explanation;
+pub mod gate;
 mod gold;
 mod guard;
+pub mod paired;
 mod prediction;
 pub mod questions;
 pub mod reference;

@@ -23,20 +23,22 @@ pub struct Interval {
 
 /// The Wilson score interval for `successes` out of `trials` at 95 % (Wilson, 1927). Without trials it is 0 to 1.
 pub fn wilson(successes: u64, trials: u64) -> Interval {
-    wilson_of_rate(successes as f64 / trials as f64, trials as f64)
+    wilson_of_rate(successes as f64 / trials as f64, trials as f64, Z)
 }
 
-/// [`wilson`] of a rate (0 to 1) with this effective number of trials, which need not be an integer.
-fn wilson_of_rate(rate: f64, trials: f64) -> Interval {
-    // The 97.5 % point of the normal distribution.
-    const Z: f64 = 1.959_963_984_540_054;
+/// The 97.5 % point of the normal distribution, which gives intervals of 95 %.
+pub(crate) const Z: f64 = 1.959_963_984_540_054;
+
+/// [`wilson`] of a rate (0 to 1) with this effective number of trials, which need not be an integer. `z` is the point
+/// of the normal distribution that gives the interval its confidence.
+fn wilson_of_rate(rate: f64, trials: f64, z: f64) -> Interval {
     if trials <= 0.0 {
         return Interval { low: 0.0, high: 1.0 };
     }
     let n = trials;
-    let centre = rate + Z * Z / (2.0 * n);
-    let spread = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + Z * Z / n;
+    let centre = rate + z * z / (2.0 * n);
+    let spread = z * (rate * (1.0 - rate) / n + z * z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + z * z / n;
     // At the ends the formula gives 0 and 1 except for rounding.
     let low = if rate <= 0.0 { 0.0 } else { (centre - spread) / scale };
     let high = if rate >= 1.0 { 1.0 } else { (centre + spread) / scale };
@@ -104,12 +106,16 @@ pub fn success_rate(cases: &[CaseRuns]) -> Option<Rate> {
     // The variance of a ratio with the cases as clusters. With a single case it is not finite, which `Rate::of`
     // expects.
     let variance = count / (count - 1.0) * scatter / square(runs);
-    Some(Rate::of(rate, variance, least, runs))
+    Some(Rate::of(rate, variance, least, runs, Z))
 }
 
 /// The mean over cases of values from 0 to 1, such as their success rates, with its interval; `None` without values.
 /// `runs` is the number of runs behind the values. If every value is 0 or 1 it is Wilson's interval.
 pub fn mean_of_cases(values: &[f64], runs: u64) -> Option<Rate> {
+    mean_with(values, runs, Z)
+}
+
+fn mean_with(values: &[f64], runs: u64, z: f64) -> Option<Rate> {
     let count = values.len() as f64;
     if values.is_empty() {
         return None;
@@ -117,7 +123,7 @@ pub fn mean_of_cases(values: &[f64], runs: u64) -> Option<Rate> {
     let mean = values.iter().sum::<f64>() / count;
     let scatter: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     // With a single value the variance is not finite, which `Rate::of` expects.
-    Some(Rate::of(mean, scatter / (count - 1.0) / count, count, runs as f64))
+    Some(Rate::of(mean, scatter / (count - 1.0) / count, count, runs as f64, z))
 }
 
 /// The difference between two rates over the same cases, the second minus the first, with its 95 % interval.
@@ -141,12 +147,17 @@ pub struct PairedDifference {
 /// justified by A. Donner and G. Y. Zou, "Closed-form confidence intervals for functions of the normal mean and
 /// standard deviation", Statistical Methods in Medical Research 21 (2012), 347-359.
 pub fn paired_difference(pairs: &[(CaseRuns, CaseRuns)]) -> Option<PairedDifference> {
+    paired_difference_with(pairs, Z)
+}
+
+/// [`paired_difference`] with the confidence that this point of the normal distribution gives.
+pub(crate) fn paired_difference_with(pairs: &[(CaseRuns, CaseRuns)], z: f64) -> Option<PairedDifference> {
     let scored = || pairs.iter().filter(|(a, b)| a.runs > 0 && b.runs > 0);
     let (rates_a, rates_b): (Vec<f64>, Vec<f64>) =
         scored().filter_map(|(a, b)| a.rate().zip(b.rate())).unzip();
     let runs = |of: fn(&(CaseRuns, CaseRuns)) -> u32| scored().map(of).map(u64::from).sum();
-    let a = mean_of_cases(&rates_a, runs(|pair| pair.0.runs))?;
-    let b = mean_of_cases(&rates_b, runs(|pair| pair.1.runs))?;
+    let a = mean_with(&rates_a, runs(|pair| pair.0.runs), z)?;
+    let b = mean_with(&rates_b, runs(|pair| pair.1.runs), z)?;
     let correlation = correlation(&rates_a, a.rate, &rates_b, b.rate);
     let apart = |from_a: f64, from_b: f64| {
         let square = from_a * from_a - 2.0 * correlation * from_a * from_b + from_b * from_b;
@@ -178,12 +189,12 @@ impl Rate {
     /// `variance` is that of the estimate. The effective number of trials is at most the number of runs, and at least
     /// `least`; that also covers rates of 0 and 1 and single cases, which show nothing about the variation between
     /// cases.
-    fn of(rate: f64, variance: f64, least: f64, runs: f64) -> Self {
+    fn of(rate: f64, variance: f64, least: f64, runs: f64, z: f64) -> Self {
         let shows_nothing = rate <= 0.0 || rate >= 1.0 || !variance.is_finite();
         // Infinite if there is no variance at all.
         let worth = if shows_nothing { least } else { rate * (1.0 - rate) / variance };
         // The upper bound must not be below the lower one, even by rounding: `clamp` would panic.
-        let Interval { low, high } = wilson_of_rate(rate, worth.clamp(least, runs.max(least)));
+        let Interval { low, high } = wilson_of_rate(rate, worth.clamp(least, runs.max(least)), z);
         Self { rate, low, high }
     }
 

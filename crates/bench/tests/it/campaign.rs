@@ -42,6 +42,7 @@ impl Model for Done {
 pub(crate) fn campaign(fates: &[Fate]) -> Campaign {
     let agent = FunctionCallingAgent::new(Arc::new(Done)).expect("the model calls tools");
     Campaign {
+        places: None,
         id: "test".into(),
         agent: AgentUnderTest {
             agent: Arc::new(agent),

@@ -11,14 +11,16 @@ use clap::{Args, ValueEnum};
 use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
-use planproof_runner::CASES_MAX;
+use planproof_runner::{CASES_MAX, Shard};
 use planproof_trace::faults::FaultShares;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments, Think};
 use super::{bench, limit, test};
 use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
-use crate::values::{MINUTES_MAX, SECONDS_MAX, above_zero, file, host_name, label, percent, whole};
+use crate::values::{
+    MINUTES_MAX, SECONDS_MAX, SuccessMin, above_zero, file, host_name, label, percent, success_min, whole,
+};
 
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
@@ -331,6 +333,14 @@ pub(crate) struct AllCasesArguments {
     /// be.
     #[arg(help_heading = "Campaign", long, value_name = "SHARES", value_parser = FaultShares::parse)]
     pub(crate) faults: Option<FaultShares>,
+    /// Run only this part of the cases, as in `3/40`: the third of 40 shards, for one of many machines.
+    ///
+    /// All machines give the same options; each makes all cases and runs its own, so that nothing has to be handed out.
+    /// `--max-cost` and `--max-tokens` are those of all shards together, and each may spend its part. The same command
+    /// resumes a shard that its --store has, and waits for a process that runs it. `planproof runs merge` makes one
+    /// campaign of all shards. docs/scale.md has more.
+    #[arg(help_heading = "Campaign", long, value_name = "I/N", value_parser = shard)]
+    pub(crate) shard: Option<Shard>,
     /// Exit with 1 if a run failed, even in a replay.
     ///
     /// A replay otherwise exits with 0 if all failures are as recorded. Without `--replay`, failures give exit status 1
@@ -340,13 +350,38 @@ pub(crate) struct AllCasesArguments {
     /// Exit with 0 despite failures if at least this share of the scored runs passed.
     ///
     /// With several agents, each of them has to. A replay is held to it as well, even if all failures are as recorded.
-    /// Runs without a score give exit status 3 all the same.
-    #[arg(help_heading = "Results", long, value_name = "P%", value_parser = percent)]
-    pub(crate) success_min: Option<f64>,
+    /// Runs without a score give exit status 3 all the same. As in `90%:proved`, the whole 95 % interval of the success
+    /// rate has to be on one side: exit status 0 if it is above, 1 if it is below, 3 if it spans the value.
+    #[arg(help_heading = "Results", long, value_name = "P%[:proved]", value_parser = success_min)]
+    pub(crate) success_min: Option<SuccessMin>,
+    #[command(flatten)]
+    pub(crate) gate: GateArguments,
     #[command(flatten)]
     pub(crate) shown: ShownArguments,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
+}
+
+/// Whether a campaign is worse than an earlier one.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Gate on regression")]
+pub(crate) struct GateArguments {
+    /// Compare with an earlier campaign, case by case, and exit with 1 if this one is worse.
+    ///
+    /// A baseline file of `planproof runs export --baseline`; or the label of a campaign of the run store, of which the
+    /// newest finished one counts; or its id, a prefix of the id, or `last`. Exit status 0: the loss is below the
+    /// margin with 95 % confidence; 1: worse; 3: too few cases to tell, and the message says how many would do. Runs
+    /// without a score are left out, and are no failures. docs/gate.md has more.
+    #[arg(long, value_name = "RUN|FILE|LABEL", conflicts_with = "require_pass")]
+    pub(crate) baseline: Option<String>,
+    /// The loss that is tolerated, in percentage points; by default 5%.
+    #[arg(long, value_name = "P%", value_parser = percent)]
+    pub(crate) margin: Option<f64>,
+    /// Another figure of the suite that must not fall either, such as `f1`. Repeatable.
+    ///
+    /// Only figures from 0 to 1, of which more is better. With several figures, p-values are corrected (Holm).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gate_metric: Vec<String>,
 }
 
 /// The name of a variable that is set, and that planproof does not set itself.
@@ -357,6 +392,18 @@ fn variable_name(name: &str) -> Result<String, String> {
     match std::env::var_os(name) {
         Some(_) => Ok(name.to_owned()),
         None => Err("there is no such variable in the environment".to_owned()),
+    }
+}
+
+/// Which of how many shards.
+fn shard(text: &str) -> Result<Shard, String> {
+    Shard::from_str(text).map_err(str::to_owned)
+}
+
+impl GateArguments {
+    /// The file of the baseline, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.baseline.as_deref().map(Path::new).filter(|path| path.is_file())
     }
 }
 

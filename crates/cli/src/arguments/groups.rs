@@ -9,7 +9,7 @@ const WIDTH: usize = 80;
 
 /// Each group's heading and its commands, the most wanted first.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Test agents", &["demo", "test", "limit", "bench", "score", "run"]),
+    ("Test agents", &["demo", "test", "limit", "bench", "score", "run", "shard"]),
     ("Look at results", &["report", "runs", "tables"]),
     ("Make and judge cases", &["scenario", "synth", "topics", "read", "check", "mnms"]),
     ("Specify behaviour", &["spec", "rules", "guard", "hook", "prompts"]),

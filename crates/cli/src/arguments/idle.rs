@@ -45,6 +45,7 @@ const SHARED: [(&str, Users); 5] = [
             "rules schema",
             "guard",
             "hook",
+            "shard plan",
             "scenario schema",
             "scenario init",
             "scenario from-trace",
@@ -97,7 +98,7 @@ const OF_ALL: [&str; 9] =
     ["json", "quiet", "config", "set", "secret", "providers", "key_for", "resume", "replay"];
 
 /// Modes of commands, and the options that have no effect on them.
-const MODES: [(&[&str], &[&str], When); 23] = [
+const MODES: [(&[&str], &[&str], When); 27] = [
     (&["bench"], ANY, Unless("suite", "without a suite")),
     (&["test", "bench", "limit"], &["seed"], If("resume", "with --resume: a campaign keeps its seed")),
     (&["test", "bench", "limit"], &["requests_per_second", "attempts", "prices", "reply_tokens"], Programs),
@@ -106,6 +107,10 @@ const MODES: [(&[&str], &[&str], When); 23] = [
         &["compat"],
         IfWithout("resume", "dissect", "with --resume and without --dissect: a campaign keeps its agent"),
     ),
+    (&["test", "bench"], &["margin", "gate_metric"], Unless("baseline", "without --baseline")),
+    (&["report"], &["fail_if_worse"], Unless("others", "on one campaign: name two")),
+    (&["report"], &["gate_metric"], Unless("fail_if_worse", "without --fail-if-worse")),
+    (&["runs merge"], &["store", "store_pages_max"], If("into", ": it reads the stores that it is given")),
     (&["score"], &["seed"], Unless("judge", "without --judge")),
     (&["score"], ASKING, Unless("judge", "without --judge")),
     (&["synth"], ASKING, Unless("rewrite", "without --rewrite")),

@@ -10,7 +10,7 @@ use planproof_store::Fingerprint;
 
 use super::ShownArguments;
 use crate::report_files::ReportFileArguments;
-use crate::values::{above_zero, file, fingerprint, label, whole};
+use crate::values::{above_zero, file, fingerprint, label, percent, whole};
 
 /// The run store where none is named.
 pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
@@ -81,6 +81,7 @@ pub(crate) enum RunsCommand {
     #[command(after_help = "Examples:\n  \
                   planproof runs export last > traces.jsonl\n  \
                   planproof runs export last --format cases > cases.jsonl\n  \
+                  planproof runs export last --baseline main.json\n  \
                   planproof bench gsm8k cot@sim/gold --limit 2 -q\n  \
                   planproof runs export last --format official > predictions.jsonl")]
     Export {
@@ -95,6 +96,26 @@ pub(crate) enum RunsCommand {
         /// With `--format official`, which run of each case to export, counted from 0.
         #[arg(long, value_name = "N", value_parser = whole(0, u32::MAX))]
         repeat: Option<u32>,
+        /// Write the results of all cases to this file instead, for `--baseline`; `-` for stdout.
+        ///
+        /// One line per case, without any text of a case, a trace or a prompt.
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "case", "repeat"])]
+        baseline: Option<PathBuf>,
+    },
+    /// Put the shards of a campaign together, as one machine would have run it.
+    ///
+    /// Takes what is finished, and says what is missing with the command that runs it (exit status 3). The new store is
+    /// written beside its place and takes its name when it is complete; an earlier merge of these shards is replaced.
+    #[command(after_help = "Examples:\n  \
+                  planproof runs merge shard-1.db shard-2.db --into all.db\n  \
+                  planproof runs merge shards/*.db --into all.db")]
+    Merge {
+        /// Run stores of shards, as `planproof test --shard` makes them.
+        #[arg(required = true, value_name = "STORE", value_parser = file())]
+        stores: Vec<PathBuf>,
+        /// Run store to write.
+        #[arg(long, value_name = "FILE", value_parser = file())]
+        into: PathBuf,
     },
     /// Check that the stored data of a campaign or matrix is what was written when its runs ended.
     #[command(after_help = "Examples:\n  \
@@ -200,6 +221,7 @@ pub(crate) enum ExportFormat {
 #[command(after_help = "Examples:\n  \
               planproof report last --html report.html\n  \
               planproof report 1a20e65 last\n  \
+              planproof report 1a20e65 last --fail-if-worse\n  \
               planproof report 1a20e65 1a20f31 last")]
 pub(crate) struct ReportArguments {
     /// Campaign or matrix: its id, a prefix of the id, or `last`.
@@ -210,6 +232,17 @@ pub(crate) struct ReportArguments {
     /// for each campaign.
     #[arg(value_name = "OTHER")]
     pub(crate) others: Vec<String>,
+    /// With one OTHER, exit with 1 if it is worse than RUN, by more than this many percentage points (by default 5%).
+    ///
+    /// The first line is the answer. Exit status 0: the loss is below the margin with 95 % confidence; 1: worse; 3:
+    /// there are too few cases to tell, and the line says how many would do. docs/gate.md has more.
+    #[arg(long, value_name = "P%", num_args = 0..=1, default_missing_value = "5%", value_parser = percent)]
+    pub(crate) fail_if_worse: Option<f64>,
+    /// Another figure of the suite that must not fall either, such as `f1`. Repeatable.
+    ///
+    /// Only figures from 0 to 1, of which more is better. With several figures, p-values are corrected (Holm).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gate_metric: Vec<String>,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
     /// Expected fingerprint of the seal of one campaign, not of a matrix, as printed when it was run.

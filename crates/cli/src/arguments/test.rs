@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use planproof_order::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
-use planproof_runner::CASES_MAX;
 
 use super::campaign::{BEGINNING, SHAPE};
 use super::{AllCasesArguments, CampaignArguments, CaseArguments, CompatChoice};
-use crate::values::{file, whole};
+use crate::values::{case_count, file, whole};
 
 /// Options that say which cases there are.
 const DRAWING: [&str; 9] =
@@ -61,8 +60,11 @@ pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &[
     arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat", "faults"])
 }))]
 pub(crate) struct TestArguments {
-    /// Number of cases.
-    #[arg(long, default_value_t = 50, value_name = "N", value_parser = whole(1, CASES_MAX))]
+    /// Number of cases; with --baseline also `auto`: as many as it takes to tell whether the agent is worse.
+    ///
+    /// With `auto` the two campaigns are compared after 63 cases, 125 and so on up to 2,000, until the answer is worse
+    /// or not worse, a budget is used up, or all cases of the baseline are run. docs/gate.md has more.
+    #[arg(long, default_value = "50", value_name = "N", value_parser = case_count())]
     pub(crate) cases: u64,
     #[command(flatten)]
     pub(crate) draw: CaseArguments,

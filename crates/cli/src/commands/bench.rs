@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) use models::paid_for;
 
-use super::campaign::{CampaignCommand, CampaignRequest, MakesCases, carry_out, prepare};
+use super::campaign::{CampaignCommand, CampaignRequest, Extras, MakesCases, carry_out, prepare};
 use super::print_json;
 use super::runs::must_exist;
 use crate::arguments::{
@@ -51,6 +51,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     let campaign = &arguments.campaign;
     let mut taken = campaign.taken_files();
     taken.extend(files(&arguments.choice));
+    taken.extend(arguments.all.gate.file().map(|file| ("--baseline", file)));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
     taken.extend(arguments.media.as_deref().map(|path| ("--media", path)));
     let command = CampaignCommand::Bench(&cases, arguments.all.repeat);
@@ -152,7 +153,7 @@ pub(super) async fn quietly(
     let (cases, agents) = asked_for(name, arguments, global)?;
     let agent = agents.and_then(|agents| agents.into_iter().next());
     let command = CampaignCommand::Bench(&cases, arguments.all.repeat);
-    let prepared = prepare(&arguments.campaign, global, agent, command)?;
+    let prepared = prepare(&arguments.campaign, global, agent, command, Extras::default())?;
     let ended = carry_out(&prepared, global, stop, |outcomes| prepared.run.all_at_once(outcomes)).await?;
     prepared.came_to_its_end(ended)
 }

@@ -11,6 +11,7 @@ mod like;
 mod options;
 mod prepare;
 mod prepared;
+mod shard;
 mod shrink;
 mod world;
 
@@ -24,11 +25,13 @@ use planproof_model::prices::Money;
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
 use planproof_order::synth::file::write_case;
+use planproof_report::gate::GateReport;
 use planproof_report::{CommandLines, shell_word};
 use planproof_suite::{SizeUnit, Unscored};
 
 use super::bench::ScenarioCases;
 use super::from_rules::RuleCases;
+use super::gate::{self, Before};
 use super::{print_json, runtime};
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global, TestArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
@@ -42,8 +45,9 @@ pub(super) use campaign_command::{CampaignCommand, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
 pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, command_of, of_simulation};
-pub(super) use prepare::{named, named_agent, new_campaign, prepare, resume_stored, run_time};
+pub(super) use prepare::{Extras, named, named_agent, new_campaign, prepare, resume_stored, run_time};
 pub(super) use prepared::Prepared;
+use shard::ShardRun;
 pub(super) use world::Outside;
 
 /// Stands above the figures of a replay.
@@ -86,6 +90,17 @@ pub(super) struct CampaignRequest<'a> {
 
 /// Runs such a campaign to its end, and reports it.
 pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Result<ExitCode, Failure> {
+    if request.command.until_told() {
+        let recording = &request.campaign.recording;
+        if request.all.gate.baseline.is_none() {
+            return Err(Failure::usage("--cases auto runs until a comparison is decided: name a --baseline"));
+        }
+        if recording.record.is_some() || recording.replay.is_some() {
+            return Err(Failure::usage(
+                "--cases auto cannot be recorded or replayed: a replay would not know when to end",
+            ));
+        }
+    }
     // A campaign may take hours and cost money, so a file that cannot be written is reported before it begins.
     let files = request.all.files.open(global, &request.taken)?;
     let cases_file = match request.shrink_to {
@@ -95,13 +110,22 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
             Some(ReportFile::open("--shrink-to", path)?)
         }
     };
+    let before = Before::read(&request.all.gate, request.campaign)?;
     let stream = Stream::open(request.campaign.stream.as_deref(), &request.taken)?;
-    let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.command)?;
+    let shard = ShardRun::open(request, global)?;
+    let extras = Extras { before: before.as_ref(), shard: shard.as_ref() };
+    let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.command, extras)?;
     prepared.stream = stream;
     let (run, began) = (&prepared.run, Instant::now());
-    let all = |outcomes: &[Outcome]| run.all_at_once(outcomes);
+    if run.options.until_told {
+        must_be_told(before.as_ref(), &prepared)?;
+    }
+    let next = |outcomes: &[Outcome]| match &before {
+        Some(before) if run.options.until_told => before.next(&prepared, outcomes),
+        _ => run.all_at_once(outcomes),
+    };
     let Ended { outcomes, progress, seal, failure, dissection, shrinking } =
-        runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), all).await })?;
+        runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), next).await })?;
     let wall = began.elapsed();
     // The figures come from summaries, as in `runs show`, so that both give the same ones.
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
@@ -110,7 +134,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         agent: &run.campaign.agent.name,
         model: run.campaign.agent.model.as_deref(),
         simulated: run.campaign.agent.simulated,
-        cards: &run.cards,
+        cards: &run.cards[..prepared.reached(&outcomes).len()],
         repeats: run.campaign.repeats.get(),
         runs: &runs,
         synthesis: run.options.synthesis(),
@@ -140,9 +164,10 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         .filter(|failure| failure.is_reproduced())
         .map(|failure| write_case(&failure.shrunk.case))
         .collect();
+    let gate = before.map(|before| before.compare(&prepared, &outcomes)).transpose()?;
     // Writing consumes the files, and it must still be known afterwards whether one of them took stdout.
     let takes_stdout = files.take_stdout();
-    let written = write_files(files, &prepared, &outcomes, &report, global);
+    let written = write_files(files, &prepared, (&outcomes, &report, gate.as_ref()), global);
     let written = match cases_file {
         // If the campaign was halted, the file keeps its old content: its shrinking may be unfinished.
         Some(file) if failure.is_none() => written
@@ -167,6 +192,9 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         }
         return written.map(|()| ExitCode::Outside);
     }
+    if let Some(gate) = gate.as_ref().filter(|_| !global.json) {
+        unless_closed(gate::print(gate, takes_stdout, global))?;
+    }
     let findings = Findings::of(&run.campaign.cases, &outcomes, request.all.shown.findings);
     let unscored = outcomes.iter().find_map(|outcome| outcome.verdict.as_ref().err());
     let printed = match takes_stdout {
@@ -179,6 +207,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
                 unscored,
                 seed: run.campaign.seed,
                 details: request.all.shown.details,
+                gate: gate.as_ref(),
             },
             &run.campaign.id,
             &prepared.commands(),
@@ -196,7 +225,8 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         return Ok(ExitCode::Outside);
     }
     let AllCasesArguments { require_pass, success_min, .. } = *request.all;
-    if run.is_as_recorded(&outcomes, &progress) && !require_pass && success_min.is_none() {
+    let is_judged_otherwise = require_pass || success_min.is_some() || gate.is_some();
+    if run.is_as_recorded(&outcomes, &progress) && !is_judged_otherwise {
         say_as_recorded(&report, global);
         return Ok(ExitCode::Passed);
     }
@@ -205,10 +235,61 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         failed: report.all_failed(),
         rest: report.all_unscored() + report.all_not_run(),
     };
-    if let Some(least) = success_min.filter(|_| counts.failed > 0) {
-        progress::say(global, &counts.against(least));
+    let code = match success_min {
+        Some(least) if least.is_proved => proved(&report, &counts, least.percent, global),
+        // The gate says whether failures count.
+        None if gate.is_some() => ExitCode::Passed,
+        least => {
+            let least = least.map(|least| least.percent);
+            if let Some(least) = least.filter(|_| counts.failed > 0) {
+                progress::say(global, &counts.against(least));
+            }
+            counts.exit_code(least)
+        }
+    };
+    Ok(match gate.as_ref().map_or(ExitCode::Passed, gate::exit_code) {
+        ExitCode::Passed => code,
+        worse if code == ExitCode::Failed || worse == ExitCode::Failed => ExitCode::Failed,
+        unclear => unclear,
+    })
+}
+
+/// Makes sure that a campaign of as many cases as it takes has a baseline that it can be compared with, and is not
+/// recorded: a replay would not know when to end.
+fn must_be_told(before: Option<&Before>, prepared: &Prepared) -> Result<(), Failure> {
+    let id = &prepared.run.campaign.id;
+    let before = before.ok_or_else(|| {
+        Failure::usage(format!(
+            "campaign {id} runs as many cases as it takes to compare it with a baseline: name it with --baseline"
+        ))
+    })?;
+    before.compare(prepared, &[]).map(drop)
+}
+
+/// Whether the success rate is certain to be on one side of this percentage, with 95 % confidence. Says which.
+fn proved(report: &Report, counts: &Counts, least: f64, global: &Global) -> ExitCode {
+    let Some(rate) = report.success() else {
+        progress::say(global, &format!("cannot tell whether {least}% is reached: no run has a score"));
+        return ExitCode::Outside;
+    };
+    let [low, high] = [rate.low, rate.high].map(|end| 100.0 * end);
+    let (code, what) = match () {
+        () if low >= least => (ExitCode::Passed, "proved to reach"),
+        () if high < least => (ExitCode::Failed, "proved to be below"),
+        () => (ExitCode::Outside, "too few to tell whether they reach"),
+    };
+    let runs = counts.passed + counts.failed;
+    progress::say(
+        global,
+        &format!(
+            "{} of {runs} scored runs passed ({low:.1} to {high:.1} %), {what} --success-min {least}%",
+            counts.passed
+        ),
+    );
+    match (code, counts.rest) {
+        (ExitCode::Passed, 1..) => ExitCode::Outside,
+        _ => code,
     }
-    Ok(counts.exit_code(success_min))
 }
 
 /// The message about a campaign whose set-up is broken. Output of a program is shown after a bar, line by line.
@@ -240,7 +321,8 @@ fn taken_files(arguments: &TestArguments) -> Vec<(&'static str, &Path)> {
     let named =
         [("--from", from), ("--topics", &draw.shape.topics), ("--scenarios", scenarios), ("--rules", rules)];
     let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
-    arguments.campaign.taken_files().into_iter().chain(named).collect()
+    let files = arguments.campaign.taken_files().into_iter().chain(named);
+    files.chain(arguments.all.gate.file().map(|file| ("--baseline", file))).collect()
 }
 
 /// Explains for a replay why failures are no reason to fail.
@@ -290,14 +372,13 @@ impl Counts {
 fn write_files(
     files: ReportFiles,
     prepared: &Prepared,
-    outcomes: &[Outcome],
-    report: &Report,
+    (outcomes, report, gate): (&[Outcome], &Report, Option<&GateReport>),
     global: &Global,
 ) -> Result<(), Failure> {
     if files.is_empty() {
         return Ok(());
     }
-    prepared.reported(outcomes, report, |reported| files.write(reported, global))
+    prepared.reported(outcomes, report, gate, |reported| files.write(reported, global))
 }
 
 /// What a report shows of single runs, and how much of the rest.
@@ -310,6 +391,8 @@ pub(crate) struct Found<'a> {
     pub(crate) seed: u64,
     /// Whether all tables are shown.
     pub(crate) details: bool,
+    /// Whether the campaign is worse than an earlier one, if that was asked.
+    pub(crate) gate: Option<&'a GateReport>,
 }
 
 /// The report to stdout: one JSON document, or the result, the findings and the tables.
@@ -327,7 +410,7 @@ pub(crate) fn print_report(
             // Stdout is one JSON document.
             tell!("{note}");
         }
-        return print_json(report);
+        return print_json(&gate::Gated { document: report, gate: found.gate });
     }
     let mut out = terminal::text();
     if report.replay {

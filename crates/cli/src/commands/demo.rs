@@ -193,6 +193,7 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Arc<dyn Case>]>, seed: u64) 
     let agent = FunctionCallingAgent::new(Arc::new(SimModel::new(kind)))
         .ok_or_else(|| Failure::outside("a simulated model without tool calls"))?;
     Ok(Campaign {
+        places: None,
         id: CAMPAIGN.to_owned(),
         agent: AgentUnderTest {
             guarded: false,

@@ -12,8 +12,8 @@ use planproof_report::{ReportedCampaign, deciding_interval, limit_is_decided, li
 use tokio_util::sync::CancellationToken;
 
 use super::campaign::{
-    CampaignCommand, Ended, Prepared, REPLAY, broken_setup, carry_out, cost, findings, named_agent, notes,
-    prepare, stop_on_signal,
+    CampaignCommand, Ended, Extras, Prepared, REPLAY, broken_setup, carry_out, cost, findings, named_agent,
+    notes, prepare, stop_on_signal,
 };
 use super::{print_json, runtime};
 use crate::arguments::{Global, LimitArguments};
@@ -38,6 +38,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         global,
         named_agent(&arguments.campaign)?,
         CampaignCommand::Limit(plan, arguments),
+        Extras::default(),
     )?;
     prepared.stream = stream;
     // A resumed or replayed search keeps its own plan.
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         let write = |reported: &ReportedCampaign<'_>| {
             page.write(global, |out| html::write_limit(&report, reported, &HtmlLimits::default(), out))
         };
-        unless_closed(prepared.reported(&outcomes, &report.campaign, write))?;
+        unless_closed(prepared.reported(&outcomes, &report.campaign, None, write))?;
     }
     if let Some(failure) = failure {
         return Err(failure);
@@ -105,7 +106,13 @@ pub(super) async fn quietly(
 ) -> Result<(), Failure> {
     let plan = plan(arguments)?;
     let agent = named_agent(&arguments.campaign)?;
-    let prepared = prepare(&arguments.campaign, global, agent, CampaignCommand::Limit(plan, arguments))?;
+    let prepared = prepare(
+        &arguments.campaign,
+        global,
+        agent,
+        CampaignCommand::Limit(plan, arguments),
+        Extras::default(),
+    )?;
     let plan = prepared.run.options.limit.unwrap_or(plan);
     let ended = carry_out(&prepared, global, stop, |outcomes| next_units(&plan, &prepared, outcomes)).await?;
     prepared.came_to_its_end(ended)

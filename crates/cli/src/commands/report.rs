@@ -10,7 +10,7 @@ use planproof_report::html::{self, HtmlLimits};
 use planproof_store::{Signatures, Store};
 
 use super::runs::{must_be_sealed_by, must_exist, no_seal_of_all, say_what_is_missing, show};
-use super::{matrix, print_json};
+use super::{gate, matrix, print_json};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render;
@@ -28,7 +28,10 @@ pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCo
     let store = Store::open_read_only(path)?;
     match arguments.others.as_slice() {
         [] => report(&store, arguments, global)?,
-        [other] => compare(&store, other, arguments, global)?,
+        [other] => return compare(&store, other, arguments, global),
+        _ if arguments.fail_if_worse.is_some() => {
+            return Err(Failure::usage("--fail-if-worse compares two campaigns: name one OTHER"));
+        }
         _ => agents::run(&store, arguments, global)?,
     }
     Ok(ExitCode::Passed)
@@ -77,7 +80,12 @@ fn page_of_several(arguments: &ReportArguments, global: &Global) -> Result<Optio
 }
 
 /// Campaign A, before, and campaign B, after.
-fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Global) -> Result<(), Failure> {
+fn compare(
+    store: &Store,
+    other: &str,
+    arguments: &ReportArguments,
+    global: &Global,
+) -> Result<ExitCode, Failure> {
     let page = page_of_several(arguments, global)?;
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     let a = Stored::load(store, &arguments.run)?;
@@ -92,6 +100,15 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
     let reported_b = b.reported(&report_b, &traces_b);
     let comparison =
         Comparison::new(&reported_a, &reported_b).map_err(|error| Failure::usage(error.to_string()))?;
+    let gate = match arguments.fail_if_worse {
+        None => None,
+        Some(margin) => {
+            let options = gate::options(Some(margin), &arguments.gate_metric);
+            let (before, after) = (gate::results(&a)?, gate::results(&b)?);
+            Some(gate::compared(&before, &after, &options, &format!("{} and {other}", arguments.run))?)
+        }
+    };
+    let code = gate.as_ref().map_or(ExitCode::Passed, gate::exit_code);
     if let Some(page) = page {
         let limits = HtmlLimits::default();
         page.write(global, |out| {
@@ -99,12 +116,16 @@ fn compare(store: &Store, other: &str, arguments: &ReportArguments, global: &Glo
         })?;
     }
     if global.json {
-        return print_json(&comparison);
+        print_json(&gate::Gated { document: &comparison, gate: gate.as_ref() })?;
+        return Ok(code);
+    }
+    if let Some(gate) = &gate {
+        gate::print(gate, is_stdout_taken, global)?;
     }
     if !is_stdout_taken {
         write!(terminal::text(), "{}", text(&comparison))?;
     }
-    Ok(())
+    Ok(code)
 }
 
 /// The comparison for a terminal.

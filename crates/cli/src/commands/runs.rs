@@ -2,6 +2,7 @@
 
 mod delete;
 mod lessons;
+mod merge;
 mod official;
 mod verify;
 
@@ -21,8 +22,8 @@ use planproof_suite::Class;
 use planproof_trace::{Event, EventKind, notation, wire};
 use serde_json::json;
 
-use super::campaign::{Derived, Found, print_report};
-use super::{matrix, print_json};
+use super::campaign::{CampaignOptions, Derived, Found, print_report};
+use super::{gate, matrix, print_json};
 use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsCommand, ShownArguments};
 use crate::damage;
 use crate::failure::{ExitCode, Failure};
@@ -33,6 +34,9 @@ use crate::terminal;
 use crate::{orders, secrets, select};
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
+    if let RunsCommand::Merge { stores, into } = &arguments.command {
+        return merge::run(stores, into, global);
+    }
     let path = &arguments.store.store;
     must_exist(path)?;
     planproof_runner::must_be_no_folder(path)?;
@@ -62,7 +66,10 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
             }
             show(&store, run, *shown, *judge_again, global)?;
         }
-        RunsCommand::Export { run, format, case, repeat } => {
+        RunsCommand::Export { run, baseline: Some(file), .. } => {
+            gate::export(&store, run, file, global)?;
+        }
+        RunsCommand::Export { run, format, case, repeat, baseline: None } => {
             export(&store, run, *format, case.as_deref(), *repeat)?;
         }
         RunsCommand::Verify { run, seal } => verify::run(&store, run, *seal, global)?,
@@ -70,7 +77,10 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
             lessons::list(&store, run.as_deref(), tool.as_deref(), *most, global)?;
         }
         // They write.
-        RunsCommand::Forget { .. } | RunsCommand::Label { .. } | RunsCommand::Delete { .. } => {}
+        RunsCommand::Forget { .. }
+        | RunsCommand::Label { .. }
+        | RunsCommand::Delete { .. }
+        | RunsCommand::Merge { .. } => {}
     }
     Ok(ExitCode::Passed)
 }
@@ -85,9 +95,15 @@ pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
     Err(Failure::usage(format!("there is no run store {}; `planproof test` creates one", path.display())))
 }
 
-/// Whether it is a search for a limit, which has ended when it runs no more, however many cases it has left.
+/// Whether it is a search, for a limit or for the answer to a comparison, which has ended when it runs no more, however
+/// many cases it has left.
 fn is_search(campaign: &CampaignRow) -> bool {
-    stored::options(campaign).is_ok_and(|options| options.kept.limit.is_some())
+    stored::options(campaign).is_ok_and(|options| runs_as_many_as_it_takes(&options))
+}
+
+/// Whether a campaign need not run all of its cases.
+fn runs_as_many_as_it_takes(options: &CampaignOptions) -> bool {
+    options.kept.limit.is_some() || options.kept.until_told
 }
 
 fn list(store: &Store, global: &Global) -> Result<(), Failure> {
@@ -216,7 +232,7 @@ pub(crate) fn show(
     };
     let why = unscored.as_ref().and_then(|(outcome, _)| outcome.verdict.as_ref().err());
     let seed = options.kept.seed;
-    let found = Found { findings: &findings, unscored: why, seed, details: shown.details };
+    let found = Found { findings: &findings, unscored: why, seed, details: shown.details, gate: None };
     print_report(options.suite()?.unit(), &report, &found, &campaign.id, &commands, global)
 }
 
@@ -298,6 +314,7 @@ fn show_in_full(
             unscored: stored.campaign.unscored(),
             seed: stored.campaign.options.seed,
             details: shown.details,
+            gate: None,
         },
         &campaign.id,
         &stored.commands,
@@ -309,7 +326,7 @@ fn show_in_full(
 pub(crate) fn say_what_is_missing(campaign: &CampaignRow, commands: &CommandLines) {
     let missing = campaign.total() - campaign.finished();
     // In a search for a limit, most cases beyond it are never run.
-    let is_search = stored::options(campaign).is_ok_and(|options| options.kept.limit.is_some());
+    let is_search = is_search(campaign);
     // In a derived campaign, not every case is run as often as possible.
     let is_asked_for = Derived::parent(&campaign.id).is_none();
     if missing > 0 && campaign.progress.ended_by.is_none() && !is_search && is_asked_for {

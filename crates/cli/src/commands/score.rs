@@ -217,6 +217,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
                 .map(|it| format!("{it:02x}"))
                 .collect();
             let reported = ReportedCampaign {
+                gate: None,
                 suite: &*suite,
                 id: &format!("score-{id}"),
                 created_ms: milliseconds_now(),

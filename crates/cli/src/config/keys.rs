@@ -18,7 +18,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 6] = ["init", "completions", "man", "prompts", "guard", "hook"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 129] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 139] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -26,6 +26,8 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 129] = [
     ("*", "key-for", "decides which key is sent where"),
     ("test", "resume", "names one campaign"),
     ("test", "like", "names one campaign"),
+    ("test", "shard", "says which part one call runs"),
+    ("test", "baseline", "names what one call is compared with"),
     ("test", "record", "is what one call writes"),
     ("test", "force", "belongs to what one call writes"),
     ("test", "replay", "names one recording"),
@@ -34,6 +36,8 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 129] = [
     ("test", "review", "asks the person at one terminal"),
     ("test", "stream", "is what one call writes"),
     ("bench", "resume", "names one campaign"),
+    ("bench", "shard", "says which part one call runs"),
+    ("bench", "baseline", "names what one call is compared with"),
     ("bench", "record", "is what one call writes"),
     ("bench", "force", "belongs to what one call writes"),
     ("bench", "replay", "names one recording"),
@@ -122,6 +126,12 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 129] = [
     ("serve-tools", "id", "is what one call is about"),
     ("serve-tools", "trace", "is what one call writes"),
     ("serve-tools", "stdio", "depends on who starts the server"),
+    ("shard plan", "for", "says what one call writes"),
+    ("shard plan", "shards", "says what one call writes"),
+    ("shard plan", "folder", "says what one call writes"),
+    ("shard plan", "image", "says what one call writes"),
+    ("runs merge", "into", "is what one call writes"),
+    ("runs export", "baseline", "is what one call writes"),
     ("runs show", "case", "is what one call is about"),
     ("runs show", "repeat", "is what one call is about"),
     ("runs show", "judge-again", "is for one call"),

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 67] = [
+const PAGES: [&str; 70] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -42,6 +42,7 @@ const PAGES: [&str; 67] = [
     "planproof-rules-schema",
     "planproof-run",
     "planproof-runs",
+    "planproof-runs-merge",
     "planproof-runs-delete",
     "planproof-runs-export",
     "planproof-runs-forget",
@@ -61,6 +62,8 @@ const PAGES: [&str; 67] = [
     "planproof-serve-media",
     "planproof-serve-model",
     "planproof-serve-tools",
+    "planproof-shard",
+    "planproof-shard-plan",
     "planproof-spec",
     "planproof-spec-check",
     "planproof-spec-compile",

@@ -140,6 +140,11 @@ fn campaigns(tried: &mut Tried, place: &Place) {
     assert_lines_are_ours(&run);
     let show = |words: &[&str], tried: &mut Tried| assert_lines_are_ours(&tried.run(place, words));
     show(&["runs", "list"], tried);
+    for scheduler in ["slurm", "kubernetes", "github", "parallel"] {
+        let plan =
+            ["shard", "plan", "--for", scheduler, "--shards", "2", "--folder", HOSTILE, "--image", HOSTILE];
+        show(&[&plan[..], &["--", "test", model, "--cases", "4", "--label", "x"]].concat(), tried);
+    }
     show(&["runs", "list", "--json"], tried);
     let ids = place.run("runs list --json").out;
     let ids: Vec<String> = ids

@@ -73,6 +73,7 @@ enum Mode {
     },
     /// A campaign with the run store. Without a server the model is in this process.
     Campaign {
+        places: None,
         /// Address and port of a model server.
         #[arg(long, requires = "key")]
         server: Option<String>,
@@ -271,6 +272,7 @@ async fn campaign(
     let suite = OrderSuite::default();
     let agent = FunctionCallingAgent::new(model).ok_or("the model calls tools")?;
     let campaign = Campaign {
+        places: None,
         id: "bench".to_owned(),
         agent: AgentUnderTest {
             guarded: false,

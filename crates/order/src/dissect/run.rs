@@ -53,6 +53,7 @@ impl DissectionRun<'_> {
         let seed = self.campaign.seed;
         let mut search = Search::new(self.cases, &self.errors, self.options, seed, self.mutator, known);
         let trials = Campaign {
+            places: None,
             id: self.id.clone(),
             // Its runs have other seeds than those of the original campaign.
             seed: Self::seed(seed),

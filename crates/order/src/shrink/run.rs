@@ -51,6 +51,7 @@ impl ShrinkRun<'_> {
     ) -> Result<(CampaignEnd, Shrinking), CampaignError> {
         let mut search = Search::new(self.cases, self.failures.clone(), self.options, self.shrinker, known);
         let candidates = Campaign {
+            places: None,
             id: self.id.clone(),
             // Its runs have other seeds than those of the original campaign.
             seed: Self::seed(self.campaign.seed),

@@ -81,6 +81,7 @@ fn for_engine(cases: &[Arc<OrderCase>]) -> Arc<[Arc<dyn planproof_suite::Case>]>
 fn campaign(model: Arc<dyn Model>, cases: impl AsRef<[PlanningCase]>) -> Campaign {
     let name = format!("tools@{}", model.name());
     Campaign {
+        places: None,
         id: "test".into(),
         agent: AgentUnderTest {
             guarded: false,

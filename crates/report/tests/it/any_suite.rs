@@ -114,6 +114,7 @@ async fn is_replayed_and_reported(test: &str, suite: &dyn Suite, cases: Cases<'_
     let [traces_a, traces_b] =
         [&store_a, &store_b].map(|path| Traces(Store::open(path, StoreLimits::default()).unwrap()));
     let reported = |outcomes, report, traces| ReportedCampaign {
+        gate: None,
         suite,
         id: ID,
         created_ms: 0,
@@ -169,6 +170,7 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
     let name = model.name().to_owned();
     let agent = Arc::new(FunctionCallingAgent::new(model).unwrap());
     let campaign = Campaign {
+        places: None,
         id: ID.to_owned(),
         agent: AgentUnderTest {
             agent,

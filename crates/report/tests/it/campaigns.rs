@@ -194,6 +194,7 @@ impl TestCampaign {
     /// The campaign in the form that reports take.
     pub(crate) fn reported(&self) -> ReportedCampaign<'_> {
         ReportedCampaign {
+            gate: None,
             suite: &self.suite,
             id: &self.id,
             // 2026-11-20 12:33:20 UTC.

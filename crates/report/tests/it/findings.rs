@@ -69,6 +69,7 @@ fn failures_in_the_same_words_are_one_finding() {
         ended_by: None,
     });
     let campaign = ReportedCampaign {
+        gate: None,
         suite: &Sums,
         id: "c",
         created_ms: 0,

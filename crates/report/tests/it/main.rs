@@ -7,6 +7,7 @@ mod compare;
 mod csv;
 mod drawing;
 mod findings;
+mod gate;
 mod html;
 mod infeasible;
 mod inspect;

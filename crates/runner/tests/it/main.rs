@@ -32,6 +32,8 @@ fn store(folder: &Folder) -> StoreOptions {
 
 fn new(folder: &Folder) -> RequestedCampaign {
     RequestedCampaign {
+        until_told: false,
+        shard: None,
         agent: AgentSpec::parse("tools@toy/done").expect("an agent"),
         repeats: NonZeroU32::MIN,
         seed: 7,

@@ -208,6 +208,19 @@ pub(super) fn go_on(
 /// The requested page and stream. A matrix has no other files.
 fn files(request: &Request<'_>) -> Result<Files, Failure> {
     let Request { arguments, taken, global, .. } = request;
+    if let Some(shard) = arguments.all.shard {
+        return Err(Failure::usage(format!(
+            "--shard {shard} is for one agent: run a command for each agent"
+        )));
+    }
+    if arguments.all.gate.baseline.is_some() {
+        return Err(Failure::usage(
+            "--baseline is for one agent; compare each campaign of a matrix by `planproof report A B --fail-if-worse`",
+        ));
+    }
+    if arguments.all.success_min.is_some_and(|least| least.is_proved) {
+        return Err(Failure::usage("--success-min P%:proved is for one agent: leave `:proved` out"));
+    }
     let ReportFileArguments { html, junit, csv, inspect, step_summary } = &arguments.all.files;
     let of_one = [
         ("--junit", junit.is_some()),
@@ -276,7 +289,7 @@ fn run(
         return Err(failure);
     }
     unless_closed(matrix::print(&table, page, &notes, global))?;
-    let least = arguments.all.success_min;
+    let least = arguments.all.success_min.map(|least| least.percent);
     let has_failed = table.combinations.iter().any(|row| {
         let counts = Counts { passed: row.passed, failed: row.failed, rest: 0 };
         counts.exit_code(least) == ExitCode::Failed

@@ -16,6 +16,7 @@ use super::options::command_of;
 use crate::arguments::{LimitArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::failure::Failure;
+use crate::values::CaseCount;
 
 /// The command that requests a campaign, with its own options for a new one.
 #[derive(Debug, Clone, Copy)]
@@ -58,10 +59,10 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
 }
 
 impl CampaignCommand<'_> {
-    /// The cases, drawn from this bank unless they are in a file.
-    pub(super) fn cases(&self, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
+    /// The cases, drawn from this bank unless they are in a file; at most `most` where their number is left open.
+    pub(super) fn cases(&self, seed: u64, bank: &TopicBank, most: Option<u64>) -> Result<Cases, Failure> {
         match self {
-            Self::Test(arguments) => cases::of(arguments, seed, bank),
+            Self::Test(arguments) => cases::of(arguments, seed, bank, most),
             Self::Limit(plan, arguments) => {
                 let judge = judge_options(&arguments.campaign.judge);
                 cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
@@ -101,6 +102,11 @@ impl CampaignCommand<'_> {
             Self::Limit(..) => true,
             Self::Bench(makes, _) => makes.draws(),
         }
+    }
+
+    /// Whether the seed determines the cases.
+    pub(super) fn is_drawn(&self) -> bool {
+        self.draws_cases()
     }
 
     /// The files that the command line names beside those of every campaign: cases or data, and reports.
@@ -195,6 +201,11 @@ impl CampaignCommand<'_> {
             return Err(Failure::usage(what));
         }
         Ok(())
+    }
+
+    /// Whether only as many cases are run as it takes to compare the campaign with a baseline.
+    pub(super) fn until_told(&self) -> bool {
+        matches!(self, Self::Test(arguments) if CaseCount::from(arguments.cases) == CaseCount::Auto)
     }
 
     pub(super) fn limit(&self) -> Option<LimitPlan> {

@@ -20,6 +20,7 @@ use crate::arguments::{CaseArguments, ShapeArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::failure::Failure;
 use crate::select;
+use crate::values::{AUTO_CASES_MAX, CaseCount};
 
 /// How cases of orders are made, in the form of a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -89,10 +90,21 @@ impl From<&DrawnTime> for TimeOptions {
 }
 
 /// The requested cases.
-pub(super) fn of(arguments: &TestArguments, seed: u64, bank: &TopicBank) -> Result<Cases, Failure> {
+///
+/// `most` is the number of them that can be compared with a baseline.
+pub(super) fn of(
+    arguments: &TestArguments,
+    seed: u64,
+    bank: &TopicBank,
+    most: Option<u64>,
+) -> Result<Cases, Failure> {
     let suite = OrderSuite::new(judge_options(&arguments.campaign.judge));
     let Some(file) = &arguments.from else {
-        let drawn = Drawn::of(&arguments.draw, seed, arguments.cases)?.draw_from(&suite, bank)?;
+        let count = match (arguments.cases.into(), most) {
+            (CaseCount::Auto, Some(most)) => most.min(AUTO_CASES_MAX),
+            (count, _) => count.most(),
+        };
+        let drawn = Drawn::of(&arguments.draw, seed, count)?.draw_from(&suite, bank)?;
         return Ok(of_topics(drawn, &arguments.draw.shape));
     };
     Ok(of_orders(&suite, select::read_cases(file)?))

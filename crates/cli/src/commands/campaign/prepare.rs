@@ -1,11 +1,12 @@
 //! From the command line, the store or a recording to a campaign that can be run.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::time::Duration;
 
 use planproof_agents::AgentSpec;
 use planproof_isolation::Isolate;
+use planproof_order::synth::TopicBank;
 use planproof_order::{OrderSuite, untyped};
 use planproof_runner::{
     Answers, BudgetOptions, Keeping, ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed,
@@ -20,6 +21,7 @@ use super::dissect;
 use super::like::Like;
 use super::options::{ORDER, OrderOptions};
 use super::prepared::Prepared;
+use super::shard::{ShardRun, must_be_same};
 use super::shrink;
 use super::world::Outside;
 use crate::arguments::{
@@ -27,6 +29,7 @@ use crate::arguments::{
     StoreArguments, Think,
 };
 use crate::commands::check::judge_options;
+use crate::commands::gate::Before;
 use crate::commands::runs::must_exist;
 use crate::damage;
 use crate::failure::Failure;
@@ -37,13 +40,32 @@ use crate::stored::{self, Stored};
 use crate::values::seconds;
 use crate::wanted::{self, Named};
 
-/// Prepares the request of the command line. All possible mistakes of the user are checked before the store is
-/// touched.
+/// What a campaign is besides the command's own request.
+#[derive(Clone, Copy, Default)]
+pub(in crate::commands) struct Extras<'a> {
+    /// What it will be compared with.
+    pub(in crate::commands) before: Option<&'a Before>,
+    /// The part of a larger campaign that it is.
+    pub(super) shard: Option<&'a ShardRun>,
+}
+
+impl Extras<'_> {
+    /// How models are asked: a shard has its part of the rate, of at least one request per second.
+    fn asking(&self, asking: ModelArguments) -> ModelArguments {
+        let Some(run) = self.shard else { return asking };
+        let part =
+            |rate: NonZeroU32| NonZeroU32::new(rate.get() / run.shard.count()).unwrap_or(NonZeroU32::MIN);
+        ModelArguments { requests_per_second: asking.requests_per_second.map(part), ..asking }
+    }
+}
+
+/// Prepares the request of the command line. All possible mistakes of the user are checked before the store is touched.
 pub(in crate::commands) fn prepare(
     arguments: &CampaignArguments,
     global: &Global,
     agent: Option<AgentSpec>,
     command: CampaignCommand<'_>,
+    extras: Extras<'_>,
 ) -> Result<Prepared, Failure> {
     let mut reviewing = None;
     if let Some(agent) = &agent {
@@ -54,10 +76,17 @@ pub(in crate::commands) fn prepare(
     }
     let mut prepared = match (&arguments.recording.replay, &arguments.resume, agent) {
         (Some(file), _, agent) => replay(arguments, global, file, agent, command),
-        (None, None, Some(agent)) => begin(arguments, global, agent, command),
+        (None, None, Some(agent)) => match extras.shard.and_then(|shard| shard.found.as_deref()) {
+            Some(found) => {
+                must_be_same_shard(arguments, global, &agent, command, (extras, found))?;
+                go_on(arguments, global, Some(agent), command, (extras, found))
+            }
+            None => begin(arguments, global, agent, command, extras),
+        },
         (None, _, agent) => {
             // Only the store knows the agent of a resumed campaign, so `--review` is checked once it is loaded.
-            let prepared = go_on(arguments, global, agent, command)?;
+            let resume = arguments.resume.as_deref().unwrap_or("last");
+            let prepared = go_on(arguments, global, agent, command, (extras, resume))?;
             let name = AgentSpec::parse(&prepared.run.campaign.agent.name);
             let name = name.map_err(|error| Failure::usage(error.to_string()))?;
             reviewing = review::reviewing(arguments.review, &name)?;
@@ -120,6 +149,8 @@ pub(in crate::commands) fn new_campaign(
         },
         store: (&arguments.store).into(),
         limit: command.limit(),
+        until_told: command.until_told(),
+        shard: None,
         suite: command.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
         of_suite: order.to_map(),
         command_line: global.command_line.clone(),
@@ -163,17 +194,13 @@ fn program(arguments: &CampaignArguments, command: &CampaignCommand<'_>) -> Prog
     }
 }
 
-/// A new campaign.
-fn begin(
+/// The options of the campaign's suite that the command line asks for.
+fn asked(
     arguments: &CampaignArguments,
-    global: &Global,
-    agent: AgentSpec,
-    command: CampaignCommand<'_>,
-) -> Result<Prepared, Failure> {
-    let asking = arguments.asking(run_time(arguments, &agent))?;
-    let bank = select::topic_bank(command.topics())?;
-    let like = command.like().map(|run| Like::read(arguments, run, global)).transpose()?;
-    let mut order = OrderOptions {
+    command: &CampaignCommand<'_>,
+    bank: &TopicBank,
+) -> Result<OrderOptions, Failure> {
+    Ok(OrderOptions {
         dissect: command.dissect(),
         shrink: command.shrink(),
         // The topics and not their file, which may change before the campaign is resumed.
@@ -182,7 +209,21 @@ fn begin(
         media: command.media().map(planproof_runner::absolute).transpose()?,
         pages: command.pages().map(crate::pages::absolute).transpose()?,
         ..OrderOptions::judging(judge_options(&arguments.judge))
-    };
+    })
+}
+
+/// A new campaign.
+fn begin(
+    arguments: &CampaignArguments,
+    global: &Global,
+    agent: AgentSpec,
+    command: CampaignCommand<'_>,
+    extras: Extras<'_>,
+) -> Result<Prepared, Failure> {
+    let asking = extras.asking(arguments.asking(run_time(arguments, &agent))?);
+    let bank = select::topic_bank(command.topics())?;
+    let like = command.like().map(|run| Like::read(arguments, run, global)).transpose()?;
+    let mut order = asked(arguments, &command, &bank)?;
     if let Some(like) = &like {
         like.judge(&mut order, global);
     }
@@ -190,6 +231,10 @@ fn begin(
     let mut new = new_campaign(arguments, global, agent, &command, &order);
     if let Some(like) = &like {
         like.run(&mut new, global);
+    }
+    if let Some(shard) = extras.shard {
+        new.shard = Some(shard.shard);
+        new.budgets = shard.of_budgets(new.budgets);
     }
     if let Some(levels) = command.levels(new.seed)? {
         order.levels = Some(levels);
@@ -199,12 +244,16 @@ fn begin(
     let cases = || {
         let cases = match &like {
             Some(like) => like.cases(&order),
-            None => command.cases(new.seed, &bank)?,
+            None => command.cases(new.seed, &bank, extras.before.map(Before::cases))?,
         };
-        match command.faults() {
-            Some(shares) => cases.with_faults(shares, new.seed).map_err(Failure::from),
-            None => Ok(cases),
+        let cases = match command.faults() {
+            Some(shares) => cases.with_faults(shares, new.seed).map_err(Failure::from)?,
+            None => cases,
+        };
+        if let Some(before) = extras.before {
+            before.must_fit(&new, &order, &cases)?;
         }
+        Ok(cases)
     };
     let run = planproof_runner::begin(&world, &new, cases)?;
     if !global.quiet {
@@ -231,11 +280,12 @@ fn go_on(
     global: &Global,
     agent: Option<AgentSpec>,
     command: CampaignCommand<'_>,
+    (extras, resume): (Extras<'_>, &str),
 ) -> Result<Prepared, Failure> {
     let named = named(arguments, agent, &command, global)?;
     must_exist(&arguments.store.store)?;
     let store = StoreOptions::from(&arguments.store).open()?;
-    let row = stored::find(&store, arguments.resume.as_deref().unwrap_or("last"))?;
+    let row = stored::find(&store, resume)?;
     // Before its runs are read, or another process could finish some of them in between.
     store.hold([row.id.as_str()])?;
     let mut options = stored::options(&row)?;
@@ -258,7 +308,42 @@ fn go_on(
     wanted::Stored { store: &store, row: &row, options: &options }.must_be_wanted(named.as_ref())?;
     let agent = named.map(|named| named.put_into(&mut options));
     let stored = Stored::load_with(&store, row, options)?;
-    resume_stored(store, stored, agent, &arguments.model, (&arguments.budget).into(), &command, global)
+    let mut budgets = BudgetOptions::from(&arguments.budget);
+    if let Some(shard) = extras.shard {
+        budgets = shard.of_budgets(budgets);
+    }
+    let asking = extras.asking(arguments.model.clone());
+    resume_stored(store, stored, agent, &asking, budgets, &command, global)
+}
+
+/// Makes sure that the shard which the store has is the one that the command line asks for.
+fn must_be_same_shard(
+    arguments: &CampaignArguments,
+    global: &Global,
+    agent: &AgentSpec,
+    command: CampaignCommand<'_>,
+    (extras, found): (Extras<'_>, &str),
+) -> Result<(), Failure> {
+    let Some(run) = extras.shard else { return Ok(()) };
+    let bank = select::topic_bank(command.topics())?;
+    let like = command.like().map(|run| Like::read(arguments, run, global)).transpose()?;
+    let mut order = asked(arguments, &command, &bank)?;
+    if let Some(like) = &like {
+        like.judge(&mut order, global);
+    }
+    let mut new = new_campaign(arguments, global, agent.clone(), &command, &order);
+    if let Some(like) = &like {
+        like.run(&mut new, global);
+    }
+    let mut cases = match &like {
+        Some(like) => like.cases(&order),
+        None => command.cases(new.seed, &bank, None)?,
+    };
+    let shard = run.shard.take(&mut cases.cases)?;
+    let store = Store::open_read_only(&arguments.store.store)?;
+    let row = stored::find(&store, found)?;
+    let options = stored::options(&row)?;
+    must_be_same(&store, &row, &options, &new, (&shard, &cases.cases))
 }
 
 /// The same for a campaign that was already read and is wanted as it is stored, or as it is named, with these budgets.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use planproof_bench::{Outcome, Report};
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord, untyped};
+use planproof_report::gate::GateReport;
 use planproof_report::{CommandLines, ReportedCampaign};
+use planproof_suite::Case;
 
 use super::carry_out::Ended;
 use super::options::{OrderOptions, commands};
@@ -49,11 +51,18 @@ impl Prepared {
         self.commands().resume(self.matrix.as_deref().unwrap_or(&self.run.campaign.id))
     }
 
+    /// The cases that it is about, given all its outcomes.
+    pub(in crate::commands) fn reached(&self, outcomes: &[Outcome]) -> &[Arc<dyn Case>] {
+        let (cases, last) = (&self.run.campaign.cases, outcomes.iter().map(|outcome| outcome.ordinal).max());
+        &cases[..self.run.options.reached(cases.len(), last)]
+    }
+
     /// Passes the campaign to `write` in the form for reports.
     pub(in crate::commands) fn reported(
         &self,
         outcomes: &[Outcome],
         report: &Report,
+        gate: Option<&GateReport>,
         write: impl FnOnce(&ReportedCampaign<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let planproof_runner::Prepared { options, campaign, store, suite, .. } = &self.run;
@@ -65,11 +74,12 @@ impl Prepared {
             command_line: &row.command_line,
             commands: Some(&self.commands()),
             seed: options.seed,
-            cases: &campaign.cases,
+            cases: self.reached(outcomes),
             repeats: campaign.repeats.get(),
             outcomes,
             report,
             traces: &StoredTraces { store, campaign: &row.id },
+            gate,
         })
     }
 

@@ -1,0 +1,298 @@
+//! Whether a campaign is worse than an earlier one: where the earlier one comes from, and what the answer exits with.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+
+use planproof_bench::{Outcome, Unit};
+use planproof_report::baseline::{BaselineFile, BaselineInput};
+use planproof_report::gate::{GateOptions, GateReport};
+use planproof_runner::{Cases, RequestedCampaign};
+use planproof_store::{CampaignRow, Store};
+use planproof_suite::gate::{GateAnswer, Looks, MARGIN};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::campaign::{OrderOptions, Prepared};
+use super::runs::must_exist;
+use crate::arguments::{CampaignArguments, GateArguments, Global};
+use crate::failure::{ExitCode, Failure};
+use crate::report_files::{ReportFile, must_differ};
+use crate::stored::{self, Stored};
+use crate::{progress, render, terminal};
+
+/// Most bytes of a baseline file: those of a million cases.
+const BASELINE_BYTES_MAX: u64 = 512 << 20;
+
+/// Options of a suite's campaigns that say nothing about how a run is judged.
+const NO_RULES: [&str; 6] = ["dissect", "shrink", "topics", "media", "pages", "levels"];
+
+/// A document with the answer of the gate, if one was asked for.
+#[derive(Serialize)]
+pub(super) struct Gated<'a, T> {
+    #[serde(flatten)]
+    pub(super) document: &'a T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) gate: Option<&'a GateReport>,
+}
+
+/// The earlier campaign, and what is asked.
+pub(super) struct Before {
+    /// As the command line names it.
+    name: String,
+    baseline: BaselineFile,
+    options: GateOptions,
+}
+
+impl Before {
+    /// Reads what `--baseline` names. `None` without it.
+    ///
+    /// # Errors
+    /// There is no such file or campaign, or it is not finished or not a baseline.
+    pub(super) fn read(
+        arguments: &GateArguments,
+        campaign: &CampaignArguments,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(name) = &arguments.baseline else { return Ok(None) };
+        let baseline = match arguments.file() {
+            Some(file) => read_file(file)?,
+            None => read_stored(name, &campaign.store.store)?,
+        };
+        let options = options(arguments.margin, &arguments.gate_metric);
+        Ok(Some(Self { name: name.clone(), baseline, options }))
+    }
+
+    /// Makes sure, before anything is stored or run, that a new campaign on these cases can be compared with it.
+    ///
+    /// # Errors
+    /// The campaign has other cases, or is judged otherwise.
+    pub(super) fn must_fit(
+        &self,
+        new: &RequestedCampaign,
+        order: &OrderOptions,
+        cases: &Cases,
+    ) -> Result<(), Failure> {
+        let after = BaselineFile::of(BaselineInput {
+            suite: cases.suite.name(),
+            agent: new.agent.as_str(),
+            model: None,
+            simulated: false,
+            seed: (!new.seed_is_secret).then_some(new.seed),
+            repeats: new.repeats.get(),
+            rules: rules(order),
+            cases: &cases.cases,
+            outcomes: &[],
+        });
+        let after = after.map_err(|error| Failure::usage(error.to_string()))?;
+        // Other figures are known only once there are runs.
+        let options = GateOptions::of_success(self.options.margin);
+        compared(&self.baseline, &after, &options, &self.named()).map(drop)
+    }
+
+    /// Compares a campaign with it.
+    ///
+    /// # Errors
+    /// They cannot be compared.
+    pub(super) fn compare(&self, prepared: &Prepared, outcomes: &[Outcome]) -> Result<GateReport, Failure> {
+        let planproof_runner::Prepared { campaign, options: kept, suite, .. } = &prepared.run;
+        // Nothing has been run yet if it is only asked whether they can be compared.
+        let cases = if outcomes.is_empty() { &campaign.cases } else { prepared.reached(outcomes) };
+        let mut options = self.options.clone();
+        if kept.until_told {
+            let looks = looks(prepared);
+            options.error = looks.error();
+            let seen = |look: &u64| !outcomes.is_empty() && *look <= cases.len() as u64;
+            options.looks = looks.cases().iter().copied().filter(seen).collect();
+        }
+        let after = BaselineFile::of(BaselineInput {
+            suite: suite.name(),
+            agent: &campaign.agent.name,
+            model: campaign.agent.model.as_deref(),
+            simulated: campaign.agent.simulated,
+            seed: (!kept.seed_is_secret).then_some(kept.seed),
+            repeats: campaign.repeats.get(),
+            rules: rules(&prepared.order),
+            cases,
+            outcomes,
+        });
+        let after = after.map_err(|error| Failure::usage(format!("campaign {}: {error}", campaign.id)))?;
+        compared(&self.baseline, &after, &options, &self.named())
+    }
+
+    /// How many cases it has.
+    pub(super) fn cases(&self) -> u64 {
+        self.baseline.cases.len() as u64
+    }
+
+    /// The next runs of a campaign that runs until the answer is known; none once it is.
+    pub(super) fn next(&self, prepared: &Prepared, outcomes: &[Outcome]) -> Vec<Unit> {
+        let left = prepared.run.all_at_once(outcomes);
+        for look in looks(prepared).cases() {
+            let before = |ordinal: u32| u64::from(ordinal) < *look;
+            let units: Vec<Unit> = left.iter().copied().filter(|unit| before(unit.ordinal)).collect();
+            if !units.is_empty() {
+                return units;
+            }
+            let seen: Vec<Outcome> = outcomes.iter().filter(|it| before(it.ordinal)).cloned().collect();
+            // An error of the comparison is reported at the end, and no run would mend it.
+            match self.compare(prepared, &seen) {
+                Ok(gate) if gate.answer == GateAnswer::CannotTell => {}
+                Ok(_) | Err(_) => return Vec::new(),
+            }
+        }
+        Vec::new()
+    }
+
+    fn named(&self) -> String {
+        format!("--baseline {}", self.name)
+    }
+}
+
+/// When a campaign is compared that runs until the answer is known.
+fn looks(prepared: &Prepared) -> Looks {
+    Looks::new(prepared.run.campaign.cases.len() as u64)
+}
+
+/// What is asked of a comparison; the margin is in per cent.
+pub(super) fn options(margin: Option<f64>, metrics: &[String]) -> GateOptions {
+    let margin = margin.map_or(MARGIN, |percent| percent / 100.0);
+    GateOptions { metrics: metrics.to_vec(), ..GateOptions::of_success(margin) }
+}
+
+/// The results of a campaign of the store, case by case.
+pub(super) fn results(stored: &Stored) -> Result<BaselineFile, Failure> {
+    let (row, kept) = (&stored.campaign.row, &stored.options.kept);
+    BaselineFile::of(BaselineInput {
+        suite: stored.campaign.suite.name(),
+        agent: &row.agent,
+        model: row.model.as_deref(),
+        simulated: row.simulated,
+        seed: (!kept.seed_is_secret).then_some(kept.seed),
+        repeats: row.repeats,
+        rules: rules(&stored.options.order),
+        cases: stored.campaign.reached(),
+        outcomes: &stored.campaign.outcomes,
+    })
+    .map_err(|error| Failure::usage(format!("campaign {}: {error}", row.id)))
+}
+
+/// The options that runs are judged by.
+fn rules(options: &OrderOptions) -> BTreeMap<String, Value> {
+    let all = options.to_map().into_iter();
+    all.filter(|(option, _)| !NO_RULES.contains(&option.as_str())).collect()
+}
+
+/// Compares two campaigns, named `what` in errors.
+pub(super) fn compared(
+    before: &BaselineFile,
+    after: &BaselineFile,
+    options: &GateOptions,
+    what: &str,
+) -> Result<GateReport, Failure> {
+    GateReport::new(before, after, options).map_err(|error| Failure::usage(format!("{what}: {error}")))
+}
+
+/// What the answer exits with.
+pub(super) fn exit_code(gate: &GateReport) -> ExitCode {
+    match gate.answer {
+        GateAnswer::Worse => ExitCode::Failed,
+        GateAnswer::NotWorse => ExitCode::Passed,
+        GateAnswer::CannotTell => ExitCode::Outside,
+    }
+}
+
+/// Prints the answer, and the facts behind it: on stderr where stdout is for a report.
+pub(super) fn print(gate: &GateReport, is_stdout_taken: bool, global: &Global) -> Result<(), Failure> {
+    if is_stdout_taken {
+        progress::say(global, &terminal::inline(&gate.headline));
+        return Ok(());
+    }
+    let mut out = terminal::text();
+    writeln!(out, "{}", render::text(&terminal::inline(&gate.headline)))?;
+    for line in gate.lines() {
+        writeln!(out, "{}", render::folded("  ", &terminal::inline(&line), 2))?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Writes the results of a finished campaign as a baseline.
+///
+/// # Errors
+/// The campaign is not finished, is a search for a limit, or the file cannot be written.
+pub(super) fn export(store: &Store, run: &str, file: &Path, global: &Global) -> Result<(), Failure> {
+    must_differ(file, &[("--store", store.path())])?;
+    let row = stored::find(store, run)?;
+    let file = ReportFile::open("--baseline", file)?;
+    let text = of_campaign(store, row)?.to_text();
+    file.write(global, |out| out.write_all(text.as_bytes()))
+}
+
+/// The results of a finished campaign of the store.
+fn of_campaign(store: &Store, row: CampaignRow) -> Result<BaselineFile, Failure> {
+    let options = stored::options(&row)?;
+    if options.kept.limit.is_some() {
+        return Err(Failure::usage(format!(
+            "campaign {} is a search for a limit, which runs other cases each time: only campaigns of `planproof test` \
+             and `planproof bench` can be a baseline",
+            row.id
+        )));
+    }
+    let missing = if options.kept.until_told { 0 } else { row.total() - row.finished() };
+    if missing > 0 {
+        let resume = options.commands(&row.agent, store.path()).resume(&row.id);
+        return Err(Failure::usage(format!(
+            "{missing} of {} runs of campaign {} are not finished, so it cannot be a baseline; resume it with `{resume}`",
+            row.total(),
+            row.id
+        )));
+    }
+    results(&Stored::load_with(store, row, options)?)
+}
+
+fn read_file(path: &Path) -> Result<BaselineFile, Failure> {
+    let about = format!("--baseline {}", path.display());
+    let size = std::fs::metadata(path).map_err(|error| Failure::usage(format!("{about}: {error}")))?.len();
+    if size > BASELINE_BYTES_MAX {
+        return Err(Failure::usage(format!(
+            "{about}: it has {size} bytes; a baseline has at most {BASELINE_BYTES_MAX}"
+        )));
+    }
+    let text = crate::select::read_text(path).map_err(|failure| failure.about(&about))?;
+    BaselineFile::read(&text).map_err(|error| Failure::usage(format!("{about}: {error}")))
+}
+
+/// The newest finished campaign with this label, or the campaign with this id.
+fn read_stored(name: &str, path: &Path) -> Result<BaselineFile, Failure> {
+    // A name that looks like one of a file is meant as a file, and would be no campaign either.
+    if name.contains(['/', '\\']) || Path::new(name).extension().is_some() {
+        return Err(Failure::usage(format!("--baseline {name}: there is no such file")));
+    }
+    must_exist(path)?;
+    let store = Store::open_read_only(path)?;
+    let labelled: Vec<CampaignRow> =
+        store.campaigns()?.into_iter().filter(|row| row.label.as_deref() == Some(name)).collect();
+    let count = labelled.len();
+    // The newest is first.
+    let is_whole = |row: &CampaignRow| {
+        row.finished() == row.total() || stored::options(row).is_ok_and(|options| options.kept.until_told)
+    };
+    if let Some(row) = labelled.into_iter().find(is_whole) {
+        return of_campaign(&store, row);
+    }
+    if count > 0 {
+        return Err(Failure::usage(format!(
+            "--baseline {name}: none of the {count} campaigns with this label is finished; resume one, or name another \
+             baseline"
+        )));
+    }
+    let row = store.campaign(name).map_err(|error| match error {
+        planproof_store::StoreError::UnknownCampaign { .. } => Failure::usage(format!(
+            "--baseline {name}: there is no file of this name, and in the run store {} no campaign with this label or id; \
+             `planproof test AGENT --label {name}` makes one",
+            store.path().display()
+        )),
+        error => error.into(),
+    })?;
+    of_campaign(&store, row)
+}

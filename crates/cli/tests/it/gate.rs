@@ -1,0 +1,142 @@
+//! Campaigns that are compared with an earlier one: `--baseline`, `--fail-if-worse`, `--success-min P%:proved`.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::support::Place;
+
+#[test]
+fn a_campaign_is_held_to_the_newest_finished_one_with_a_label() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 120 --label main -q").code(0);
+    let worse = place.run("test tools@sim/careless --cases 120 --baseline main").code(1);
+    assert!(worse.out.starts_with("worse: fixed 0, broke "), "{worse:?}");
+    assert!(worse.out.lines().nth(1).unwrap().contains("Broken: 7-9 (order_error), "), "{worse:?}");
+    // The label is given again, and the newest one counts.
+    place.run("test tools@sim/careless --cases 120 --label main -q").code(1);
+    let same =
+        "test tools@sim/careless --cases 120 --baseline main --json -q --junit j.xml --step-summary s.md";
+    let report = place.run(same).code(0).json();
+    assert_eq!(report["gate"]["answer"], "not_worse");
+    assert_eq!((&report["gate"]["broken"], &report["gate"]["cases"]), (&json!(0), &json!(120)));
+    let headline = report["gate"]["headline"].as_str().unwrap();
+    let text = |name: &str| fs::read_to_string(place.path(name)).unwrap();
+    assert!(text("j.xml").contains(&format!("name=\"planproof.gate\" value=\"{headline}\"")));
+    assert!(text("s.md").contains("\n\n**not worse"), "{}", text("s.md"));
+    let few = place.run("test tools@sim/careless --cases 20 --baseline main -q").code(3);
+    assert!(few.out.starts_with("cannot tell: ") && few.out.contains(" would do\n"), "{few:?}");
+    // A wide margin tolerates what a narrow one does not.
+    place.run("test tools@sim/careless --cases 20 --baseline main --margin 30% -q").code(0);
+}
+
+#[test]
+fn a_baseline_file_is_small_and_the_same_each_time() {
+    let place = Place::new();
+    place.run("test tools@sim/careless --cases 100 -q").code(1);
+    place.run("runs export last --baseline a.json").code(0);
+    place.run("test tools@sim/careless --cases 100 -q").code(1);
+    let out = place.run("runs export last --baseline -").code(0).out;
+    let text = fs::read_to_string(place.path("a.json")).unwrap();
+    assert_eq!(text, out);
+    assert!(text.len() < 100 * 150 && text.lines().count() < 120, "{} {text}", text.len());
+    // No words of a case: those of the first query.
+    let case = place.run("runs export last --format cases --case 7-0").code(0).json();
+    let actions = case["actions"].as_array().unwrap();
+    assert!(
+        actions.len() > 1 && actions.iter().all(|action| !text.contains(action["text"].as_str().unwrap()))
+    );
+    place.run("test tools@sim/careless --cases 100 --baseline a.json -q --store other.db").code(0);
+    let worse = place.run("report last last --fail-if-worse").code(0);
+    assert!(worse.out.starts_with("not worse: "), "{worse:?}");
+}
+
+#[test]
+fn as_many_cases_are_run_as_it_takes() {
+    let place = Place::new();
+    place.run("test tools@sim/careless --cases 600 --label main -q").code(1);
+    let auto = |agent: &str, status: i32| {
+        place.run(&format!("test {agent} --cases auto --baseline main --json -q")).code(status).json()
+    };
+    let report = auto("tools@sim/in-order", 1);
+    assert_eq!((&report["cases"], &report["not_run"]), (&json!(75), &json!(0)));
+    assert_eq!((&report["gate"]["answer"], &report["gate"]["looks"]), (&json!("worse"), &json!([75])));
+    let report = auto("tools@sim/careless", 0);
+    let cases = report["cases"].as_u64().unwrap();
+    assert_eq!(
+        (&report["gate"]["answer"], report["gate"]["cases"].as_u64()),
+        (&json!("not_worse"), Some(cases))
+    );
+    assert!([75, 150, 300, 600].contains(&cases));
+    // What was not needed is not missing.
+    let shown = place.run("runs show last --json").code(0);
+    assert_eq!(shown.json()["cases"], json!(cases));
+    assert!(!shown.err.contains("not finished"), "{shown:?}");
+    assert_eq!(place.run("runs show last --judge-again --json -q").code(0).json()["cases"], json!(cases));
+    place.run("runs export last --baseline b.json").code(0);
+    // A resumed one needs the baseline again, and has its answer already.
+    let resumed = place.run("test --resume last").code(2);
+    assert!(resumed.err.contains("name it with --baseline"), "{resumed:?}");
+    let again = place.run("test --resume last --baseline main --json -q").code(0);
+    assert_eq!(again.json()["cases"], json!(cases));
+    for (line, error) in [
+        ("test tools@sim/careless --cases auto", "name a --baseline"),
+        ("test tools@sim/careless --cases auto --baseline b.json --record r.jsonl", "cannot be recorded"),
+        ("test tools@sim/careless --cases 0", "it must be a whole number from 1 to 100000"),
+    ] {
+        let run = place.run(line).code(2);
+        assert!(run.err.contains(error), "{run:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_a_baseline_is_refused_before_anything_is_run() {
+    let place = Place::new();
+    let none = place.run("test tools@sim/careless --cases 10 --baseline main").code(2);
+    assert!(none.err.contains("there is no run store"), "{none:?}");
+    place.run("test tools@sim/perfect --cases 10 -q").code(0);
+    place.run("runs export last --baseline a.json").code(0);
+    let seeds = place.run("test tools@sim/careless --cases 10 --seed 8 --baseline a.json").code(2);
+    assert!(
+        seeds.err.contains("they have no case in common; the baseline was drawn with the seed 7"),
+        "{seeds:?}"
+    );
+    let rules = place.run("test tools@sim/careless --cases 10 --allow-repeats --baseline a.json").code(2);
+    assert!(
+        rules.err.contains("repeated_fails is true in the baseline, and false in the campaign"),
+        "{rules:?}"
+    );
+    for (name, error) in [
+        ("main", "in the run store .planproof/runs.db no campaign with this label or id"),
+        ("gone.json", "--baseline gone.json: there is no such file"),
+    ] {
+        let run = place.run(&format!("test tools@sim/careless --cases 10 --baseline {name}")).code(2);
+        assert!(run.err.contains(error), "{run:?}");
+    }
+    fs::write(place.path("half.json"), &fs::read_to_string(place.path("a.json")).unwrap()[..300]).unwrap();
+    let half = place.run("test tools@sim/careless --cases 10 --baseline half.json").code(2);
+    assert!(half.err.starts_with("error: --baseline half.json: line 1"), "{half:?}");
+    // None of them left a campaign.
+    assert_eq!(place.run("runs list --json -q").code(0).out.lines().count(), 1);
+    let over = place.run("test tools@sim/careless --cases 10 --baseline a.json --junit a.json").code(2);
+    assert!(over.err.contains("a.json is the file of --baseline"), "{over:?}");
+    let search = "limit tools@sim/perfect --to 2 --cases-per-pair 1 -q";
+    place.run(search).code(0);
+    let limit = place.run("runs export last --baseline b.json").code(2);
+    assert!(limit.err.contains("is a search for a limit"), "{limit:?}");
+    let idle = place.run("test tools@sim/perfect --cases 10 --margin 3%").code(2);
+    assert!(idle.err.contains("--margin has no effect on `planproof test` without --baseline"), "{idle:?}");
+}
+
+#[test]
+fn a_rate_is_proved_by_its_interval() {
+    let place = Place::new();
+    let line = |cases: u32, least: &str| {
+        format!("test tools@sim/careless --cases {cases} --success-min {least}:proved")
+    };
+    // 161 of 200 passed: 74.5 to 85.4 %.
+    assert!(place.run(&line(200, "70%")).code(0).err.contains("proved to reach --success-min 70%"));
+    assert!(place.run(&line(200, "90%")).code(1).err.contains("proved to be below --success-min 90%"));
+    assert!(place.run(&line(200, "80%")).code(3).err.contains("too few to tell whether they reach"));
+    place.run("test tools@sim/careless --cases 200 --success-min 80% -q").code(0);
+}

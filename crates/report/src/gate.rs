@@ -1,0 +1,507 @@
+//! Whether a campaign is worse than an earlier one, case by case: the answer, and the facts behind it in words.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use planproof_suite::gate::{Effect, GATE_ERROR, GateAnswer, answer, holm};
+use planproof_suite::statistics::CaseRuns;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::baseline::{BaselineCase, BaselineFile};
+
+/// The figure that is always compared.
+pub const SUCCESS: &str = "success";
+
+/// Most flaky cases whose runs are counted in the first line.
+const NAMED_MAX: usize = 3;
+
+/// Most cases of a kind that are named in a sentence; JSON lists all.
+const LISTED_MAX: usize = 20;
+
+/// Why two campaigns cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum GateError {
+    /// Their cases are of different kinds.
+    #[error("the baseline is of the suite {before}, and the campaign of {after}")]
+    OtherSuite { before: String, after: String },
+    /// Another version judged the baseline.
+    #[error(
+        "the baseline was judged by planproof {before}, and this is {after}, which may judge differently: run the \
+         baseline again with this version, and export it again"
+    )]
+    OtherVersion { before: String, after: String },
+    /// They were judged by different rules.
+    #[error("they were judged by different rules: {}", .0.join("; "))]
+    OtherRules(Vec<String>),
+    /// They have no case in common.
+    #[error("they have no case in common{}; {}", same_ids(*.differing), seeds(before.as_deref(), after.as_deref()))]
+    NothingInCommon {
+        /// Cases with the same id and different content.
+        differing: u64,
+        /// The seed of the baseline, unless it is kept secret.
+        before: Option<String>,
+        /// That of the campaign.
+        after: Option<String>,
+    },
+    /// The suite has no such figure.
+    #[error("no run has a figure \"{metric}\"; {}", if known.is_empty() { "its suite has none but success".to_owned() } else { format!("there are {}", known.join(", ")) })]
+    UnknownMetric { metric: String, known: Vec<String> },
+    /// A figure is not a share, so that no margin in points applies to it.
+    #[error(
+        "the figure \"{metric}\" is {value} in case \"{case}\": only figures from 0 to 1 can be compared"
+    )]
+    NotAShare { metric: String, case: String, value: String },
+}
+
+fn same_ids(differing: u64) -> String {
+    match differing {
+        0 => String::new(),
+        1 => " (one id is in both, with another case behind it)".to_owned(),
+        _ => format!(" ({differing} ids are in both, with other cases behind them)"),
+    }
+}
+
+fn seeds(before: Option<&str>, after: Option<&str>) -> String {
+    match (before, after) {
+        (Some(before), Some(after)) if before == after => {
+            format!("both were drawn with the seed {before}, so the options that say what is drawn differ")
+        }
+        (Some(before), Some(after)) => {
+            format!(
+                "the baseline was drawn with the seed {before}, and the campaign with {after}: give --seed {before}"
+            )
+        }
+        (Some(before), None) => format!(
+            "the baseline was drawn with the seed {before}, and the campaign with one that is kept from the agent: give \
+             --seed {before}"
+        ),
+        (None, _) => {
+            "the seed of the baseline was kept from its agent: run on its cases with `--like RUN`, or make a \
+                      baseline with --seed"
+                .to_owned()
+        }
+    }
+}
+
+/// What is asked of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateOptions {
+    /// The tolerated loss, above 0 to 1.
+    pub margin: f64,
+    /// Figures of the suite that must not fall either, beside success.
+    pub metrics: Vec<String>,
+    /// The probability of a wrong "worse".
+    pub error: f64,
+    /// After how many cases the campaigns were compared, if that was done more than once.
+    pub looks: Vec<u64>,
+}
+
+impl GateOptions {
+    /// Success alone, with this margin.
+    pub fn of_success(margin: f64) -> Self {
+        Self { margin, metrics: Vec::new(), error: GATE_ERROR, looks: Vec::new() }
+    }
+}
+
+/// The comparison of a campaign with an earlier one. Figures cover the cases that both have and that have a score in
+/// both; cases that are scored separately are left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GateReport {
+    /// The answer.
+    pub answer: GateAnswer,
+    /// It in a line.
+    pub headline: String,
+    /// The tolerated loss.
+    pub margin: f64,
+    /// Cases that passed in a larger share of their runs than before.
+    pub fixed: u64,
+    /// Cases that passed in a smaller share, and in none of their runs now.
+    pub broken: u64,
+    /// Cases that passed in a smaller share, and in some of their runs now.
+    pub flaky: u64,
+    /// Cases that both have with a score in both.
+    pub cases: u64,
+    /// Cases that both have, without a score in one of them: they are no failures, and do not count.
+    pub unscored: u64,
+    /// Cases that both have, and that were not run in one of them.
+    pub not_run: u64,
+    /// Cases that both have and that are scored separately.
+    pub apart: u64,
+    /// Cases of the baseline that the campaign lacks.
+    pub only_before: u64,
+    /// Cases of the campaign that the baseline lacks.
+    pub only_after: u64,
+    /// Ids that stand for different cases; they also count in the two above.
+    pub differing: u64,
+    /// The figures that were compared: success, and those that were asked for.
+    pub metrics: Vec<GateMetric>,
+    /// The cases that are broken or flaky now, in the order of the campaign.
+    pub lost: Vec<LostCase>,
+    /// The loss that stays unseen with so few cases, 0 to 1; absent unless the answer is that nothing can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<f64>,
+    /// About how many cases would give an answer; absent like `unseen`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needed: Option<u64>,
+    /// After how many cases the campaigns were compared; absent if that was done once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<u64>,
+    /// The probability of a wrong answer that the comparison allows itself.
+    pub error: f64,
+    /// The agent of the baseline.
+    pub before: String,
+    /// The agent of the campaign.
+    pub after: String,
+    /// Whether a case has several runs.
+    #[serde(skip)]
+    is_repeated: bool,
+}
+
+/// A figure that was compared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GateMetric {
+    /// Its name: `success`, or one of the suite's.
+    pub metric: String,
+    /// Its change.
+    #[serde(flatten)]
+    pub effect: Effect,
+    /// The p-value with Holm's correction for the number of figures.
+    pub p_corrected: f64,
+}
+
+/// A case that passes less often than before.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LostCase {
+    /// Its id.
+    pub case: String,
+    /// Whether some of its runs still pass.
+    pub is_flaky: bool,
+    /// The class of its first failure now.
+    pub class: Option<String>,
+    /// Its runs that passed before.
+    pub passed_before: u32,
+    /// Its runs with a score before.
+    pub runs_before: u32,
+    /// Its runs that pass now.
+    pub passed_after: u32,
+    /// Its runs with a score now.
+    pub runs_after: u32,
+}
+
+impl GateReport {
+    /// Compares a campaign with the baseline before it.
+    ///
+    /// # Errors
+    /// They have no case in common, were judged in different ways, or a figure that is asked for cannot be compared.
+    pub fn new(
+        before: &BaselineFile,
+        after: &BaselineFile,
+        options: &GateOptions,
+    ) -> Result<Self, GateError> {
+        must_fit(before, after)?;
+        let common = Common::of(before, after)?;
+        let pairs = common.scored.iter().map(|(a, b)| (runs(a), runs(b))).collect::<Vec<_>>();
+        let mut effects: Vec<(String, Effect)> = Effect::of_success(&pairs, options.error)
+            .map(|effect| (SUCCESS.to_owned(), effect))
+            .into_iter()
+            .collect();
+        for metric in options.metrics.iter().filter(|metric| *metric != SUCCESS) {
+            let changes = changes(&common.scored, metric)?;
+            effects.extend(Effect::of_scores(&changes, options.error).map(|effect| (metric.clone(), effect)));
+        }
+        let answer = answer(&effects.iter().map(|(_, effect)| *effect).collect::<Vec<_>>(), options.margin);
+        let corrected = holm(&effects.iter().map(|(_, effect)| effect.p_value).collect::<Vec<_>>());
+        let metrics: Vec<GateMetric> = effects
+            .into_iter()
+            .zip(corrected)
+            .map(|((metric, effect), p_corrected)| GateMetric { metric, effect, p_corrected })
+            .collect();
+        let rate = |case: &BaselineCase| runs(case).rate().unwrap_or_default();
+        let lost = common.scored.iter().filter(|(a, b)| rate(b) < rate(a)).map(|(a, b)| LostCase {
+            case: b.case.clone(),
+            is_flaky: b.passed > 0,
+            class: b.class.clone(),
+            passed_before: a.passed,
+            runs_before: a.runs,
+            passed_after: b.passed,
+            runs_after: b.runs,
+        });
+        let lost: Vec<LostCase> = lost.collect();
+        let flaky = lost.iter().filter(|case| case.is_flaky).count() as u64;
+        // The figure that keeps the answer open: for which the most cases are needed.
+        let open = metrics.iter().filter(|it| !it.effect.is_not_worse(options.margin)).map(|it| it.effect);
+        let open = open.max_by_key(|effect| effect.needed(options.margin));
+        let open = open.filter(|_| answer == GateAnswer::CannotTell);
+        let mut report = Self {
+            answer,
+            headline: String::new(),
+            margin: options.margin,
+            fixed: common.scored.iter().filter(|(a, b)| rate(b) > rate(a)).count() as u64,
+            broken: lost.len() as u64 - flaky,
+            flaky,
+            cases: common.scored.len() as u64,
+            unscored: common.unscored,
+            not_run: common.not_run,
+            apart: common.apart,
+            only_before: before.cases.len() as u64 - common.total(),
+            only_after: after.cases.len() as u64 - common.total(),
+            differing: common.differing,
+            metrics,
+            lost,
+            unseen: open.map(|effect| effect.unseen()),
+            needed: open.map(|effect| effect.needed(options.margin)),
+            looks: options.looks.clone(),
+            error: options.error,
+            before: before.agent.clone(),
+            after: after.agent.clone(),
+            is_repeated: pairs.iter().any(|(a, b)| a.runs > 1 || b.runs > 1),
+        };
+        report.headline = report.in_a_line();
+        Ok(report)
+    }
+
+    /// The answer with its reasons.
+    fn in_a_line(&self) -> String {
+        let words = self.answer.words();
+        let Some(shown) = self.deciding() else {
+            return format!("{words}: no case has a score in both");
+        };
+        let of = if shown.metric == SUCCESS { String::new() } else { format!(" in {}", shown.metric) };
+        let Effect { difference, low, high, .. } = shown.effect;
+        let mut out = format!("{words}{of}: {} of {}", self.changes(), counted(self.cases, "case"));
+        if self.answer != GateAnswer::NotWorse || shown.p_corrected <= GATE_ERROR {
+            let _ = write!(out, ", {}", p_value(shown.p_corrected));
+        }
+        let _ = write!(out, ": {} [{}, {}]", points(difference), signed(low), signed(high));
+        let margin = plain(self.margin);
+        match (self.answer, self.unseen, self.needed) {
+            (GateAnswer::NotWorse, ..) => {
+                let _ = write!(out, ", so a loss of {margin} points is ruled out");
+            }
+            (GateAnswer::CannotTell, Some(unseen), Some(needed)) => {
+                let _ = write!(
+                    out,
+                    "; with {} a difference under {} points stays unseen; about {} would do",
+                    counted(self.cases, "case"),
+                    plain(unseen),
+                    in_digits(needed)
+                );
+            }
+            _ => {}
+        }
+        out
+    }
+
+    /// The figure that the answer is about.
+    fn deciding(&self) -> Option<&GateMetric> {
+        let open = || self.metrics.iter().filter(|it| !it.effect.is_not_worse(self.margin));
+        match self.answer {
+            GateAnswer::Worse => open().min_by(|a, b| a.p_corrected.total_cmp(&b.p_corrected)),
+            GateAnswer::CannotTell => open().max_by_key(|it| it.effect.needed(self.margin)),
+            GateAnswer::NotWorse => self.metrics.iter().min_by(|a, b| a.effect.low.total_cmp(&b.effect.low)),
+        }
+    }
+
+    /// `fixed 2, broke 11`, and with repeats which share of runs still passes in flaky cases.
+    fn changes(&self) -> String {
+        let mut out = format!("fixed {}, broke {}", self.fixed, self.broken);
+        if self.flaky > 0 {
+            let flaky: Vec<String> = self
+                .lost
+                .iter()
+                .filter(|case| case.is_flaky)
+                .take(NAMED_MAX)
+                .map(|case| format!("{} of {}", case.passed_after, case.runs_after))
+                .collect();
+            let more = if self.flaky > NAMED_MAX as u64 { ", ..." } else { "" };
+            let _ = write!(out, ", {} flaky ({}{more})", self.flaky, flaky.join(", "));
+        }
+        out
+    }
+
+    /// What the line leaves out, in a sentence each: the lost cases by name, and what does not count.
+    pub fn lines(&self) -> Vec<String> {
+        let named = |is_flaky: bool, heading: &str| {
+            let of_kind = || self.lost.iter().filter(|case| case.is_flaky == is_flaky);
+            let name = |case: &LostCase| {
+                let why = match (is_flaky, &case.class) {
+                    (true, _) => format!("{} of {}", case.passed_after, case.runs_after),
+                    (false, class) => class.clone().unwrap_or_default(),
+                };
+                format!("{} ({why})", case.case)
+            };
+            let mut names: Vec<String> = of_kind().take(LISTED_MAX).map(name).collect();
+            let more = of_kind().count().saturating_sub(LISTED_MAX);
+            if more > 0 {
+                names.push(format!("and {} more", in_digits(more as u64)));
+            }
+            (!names.is_empty()).then(|| format!("{heading}: {}.", names.join(", ")))
+        };
+        let mut out: Vec<String> =
+            [named(false, "Broken"), named(true, "Flaky")].into_iter().flatten().collect();
+        if self.is_repeated {
+            out.push(
+                "Broken: passed before, and in no run now. Flaky: passed in a smaller share of its runs than before."
+                    .to_owned(),
+            );
+        }
+        if self.metrics.len() > 1 {
+            for GateMetric { metric, effect, p_corrected } in &self.metrics {
+                let Effect { difference, low, high, .. } = effect;
+                let (low, high) = (signed(*low), signed(*high));
+                out.push(format!(
+                    "{metric}: {} [{low}, {high}], {} with Holm's correction.",
+                    points(*difference),
+                    p_value(*p_corrected)
+                ));
+            }
+        }
+        if !self.looks.is_empty() {
+            let looks: Vec<String> = self.looks.iter().map(|look| in_digits(*look)).collect();
+            out.push(format!(
+                "Compared after {} cases. Each time the interval is one of {:.1} %, and p has to be at most {:.3}, so that \
+                 all together err in at most 5 %.",
+                looks.join(", "),
+                100.0 * (1.0 - self.error),
+                self.error
+            ));
+        }
+        let left_out = [
+            (self.unscored, "without a score in one of them"),
+            (self.not_run, "not run in one of them"),
+            (self.apart, "scored separately"),
+            (self.only_before, "only in the baseline"),
+            (self.only_after, "not in the baseline"),
+        ];
+        let left_out = left_out.iter().filter(|(count, _)| *count > 0);
+        let left_out: Vec<String> =
+            left_out.map(|(count, why)| format!("{} {why}", in_digits(*count))).collect();
+        if !left_out.is_empty() {
+            out.push(format!("Left out, and no failures: {}.", left_out.join(", ")));
+        }
+        if self.differing > 0 {
+            let ids = counted(self.differing, "id");
+            out.push(format!("{ids} in both with different cases behind them."));
+        }
+        out
+    }
+}
+
+/// Makes sure that the same cases would be judged alike.
+fn must_fit(before: &BaselineFile, after: &BaselineFile) -> Result<(), GateError> {
+    if before.suite != after.suite {
+        return Err(GateError::OtherSuite { before: before.suite.clone(), after: after.suite.clone() });
+    }
+    if before.planproof != after.planproof {
+        return Err(GateError::OtherVersion {
+            before: before.planproof.clone(),
+            after: after.planproof.clone(),
+        });
+    }
+    let keys: std::collections::BTreeSet<&String> = before.rules.keys().chain(after.rules.keys()).collect();
+    let shown =
+        |value: Option<&serde_json::Value>| value.map_or_else(|| "absent".to_owned(), ToString::to_string);
+    let differing = keys.into_iter().filter(|key| before.rules.get(*key) != after.rules.get(*key));
+    let differing: Vec<String> = differing
+        .map(|key| {
+            let (before, after) = (shown(before.rules.get(key)), shown(after.rules.get(key)));
+            format!("{key} is {before} in the baseline, and {after} in the campaign")
+        })
+        .collect();
+    if differing.is_empty() { Ok(()) } else { Err(GateError::OtherRules(differing)) }
+}
+
+/// The cases that both have.
+#[derive(Default)]
+struct Common<'a> {
+    scored: Vec<(&'a BaselineCase, &'a BaselineCase)>,
+    unscored: u64,
+    not_run: u64,
+    apart: u64,
+    differing: u64,
+}
+
+impl<'a> Common<'a> {
+    fn of(before: &'a BaselineFile, after: &'a BaselineFile) -> Result<Self, GateError> {
+        let earlier: HashMap<&str, &BaselineCase> =
+            before.cases.iter().map(|case| (case.case.as_str(), case)).collect();
+        let mut common = Self::default();
+        for now in &after.cases {
+            let Some(then) = earlier.get(now.case.as_str()) else { continue };
+            let is_finished = |case: &BaselineCase| case.runs + case.unscored > 0;
+            match () {
+                () if then.digest != now.digest => common.differing += 1,
+                () if now.apart || then.apart => common.apart += 1,
+                () if !is_finished(then) || !is_finished(now) => common.not_run += 1,
+                () if then.runs == 0 || now.runs == 0 => common.unscored += 1,
+                () => common.scored.push((then, now)),
+            }
+        }
+        if common.total() == 0 {
+            let (before, after) = (before.seed.clone(), after.seed.clone());
+            return Err(GateError::NothingInCommon { differing: common.differing, before, after });
+        }
+        Ok(common)
+    }
+
+    fn total(&self) -> u64 {
+        self.scored.len() as u64 + self.unscored + self.not_run + self.apart
+    }
+}
+
+fn runs(case: &BaselineCase) -> CaseRuns {
+    CaseRuns { passed: case.passed, runs: case.runs }
+}
+
+/// The changes of a figure in the cases that have it in both.
+fn changes(cases: &[(&BaselineCase, &BaselineCase)], metric: &str) -> Result<Vec<f64>, GateError> {
+    let mut changes = Vec::new();
+    for (before, after) in cases {
+        for case in [before, after] {
+            if let Some(value) = case.scores.get(metric).filter(|value| !(0.0..=1.0).contains(*value)) {
+                let (metric, case) = (metric.to_owned(), case.case.clone());
+                return Err(GateError::NotAShare { metric, case, value: value.to_string() });
+            }
+        }
+        changes.extend(after.scores.get(metric).zip(before.scores.get(metric)).map(|(now, then)| now - then));
+    }
+    if changes.is_empty() {
+        let known = cases.iter().flat_map(|(a, b)| a.scores.keys().chain(b.scores.keys())).cloned();
+        let known: std::collections::BTreeSet<String> = known.collect();
+        return Err(GateError::UnknownMetric {
+            metric: metric.to_owned(),
+            known: known.into_iter().collect(),
+        });
+    }
+    Ok(changes)
+}
+
+fn p_value(value: f64) -> String {
+    if value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {value:.3}") }
+}
+
+/// A difference of shares in points, with its sign.
+fn points(share: f64) -> String {
+    format!("{} points", signed(share))
+}
+
+fn signed(share: f64) -> String {
+    // Not "-0.0".
+    let tenths = (share * 1000.0).round() / 10.0 + 0.0;
+    format!("{tenths:+.1}")
+}
+
+/// A share in points, without digits that say nothing.
+fn plain(share: f64) -> String {
+    let tenths = (share * 1000.0).round() / 10.0;
+    tenths.to_string()
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", in_digits(count), if count == 1 { "" } else { "s" })
+}
+
+fn in_digits(count: u64) -> String {
+    planproof_suite::grouped(count)
+}

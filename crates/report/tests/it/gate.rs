@@ -1,0 +1,198 @@
+//! Whether a campaign is worse than an earlier one, from the results of both.
+
+use planproof_report::baseline::{BaselineError, BaselineFile};
+use planproof_report::gate::{GateOptions, GateReport};
+use planproof_suite::gate::GateAnswer;
+use serde_json::{Value, json};
+
+/// A baseline of these cases: the runs of each that passed, and how many have a score.
+fn file(cases: &[(u32, u32)]) -> Value {
+    let cases: Vec<Value> = cases
+        .iter()
+        .enumerate()
+        .map(|(place, (passed, runs))| {
+            let class = (passed < runs).then_some("order_error");
+            let mut case =
+                json!({"case": format!("7-{place}"), "digest": "00ff", "passed": passed, "runs": runs});
+            match class {
+                _ if *runs == 0 => case["unscored"] = json!(1),
+                Some(class) => case["class"] = json!(class),
+                None => {}
+            }
+            case
+        })
+        .collect();
+    json!({
+        "schema": "planproof/baseline/v1", "planproof": "0.1.0", "suite": "order", "agent": "tools@sim/careless",
+        "model": "sim/careless", "simulated": true, "seed": "7", "repeats": 1, "rules": {"repeated_fails": true},
+        "cases": cases,
+    })
+}
+
+fn read(value: &Value) -> BaselineFile {
+    BaselineFile::read(&value.to_string()).expect("it is a baseline")
+}
+
+fn gate(before: &Value, after: &Value) -> Result<GateReport, String> {
+    let options = GateOptions::of_success(0.05);
+    GateReport::new(&read(before), &read(after), &options).map_err(|error| error.to_string())
+}
+
+/// So many cases of each kind, in this order: fixed, broken, passed in both.
+fn sides([fixed, broken, same]: [usize; 3]) -> (Value, Value) {
+    let kinds = [((0, 1), (1, 1)), ((1, 1), (0, 1)), ((1, 1), (1, 1))];
+    let of = |(count, kind)| std::iter::repeat_n(kind, count);
+    let pairs: Vec<_> = [fixed, broken, same].into_iter().zip(kinds).flat_map(of).collect();
+    let (before, after): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+    (file(&before), file(&after))
+}
+
+#[test]
+fn the_first_line_is_the_answer() {
+    for (counts, answer, line) in [
+        (
+            [2, 11, 37],
+            GateAnswer::Worse,
+            "worse: fixed 2, broke 11 of 50 cases, p = 0.022: -18.0 points [-31.0, -4.4]",
+        ),
+        (
+            [3, 2, 395],
+            GateAnswer::NotWorse,
+            "not worse: fixed 3, broke 2 of 400 cases: +0.2 points [-1.0, +1.5], so a loss of 5 points is ruled out",
+        ),
+        (
+            [1, 3, 46],
+            GateAnswer::CannotTell,
+            "cannot tell: fixed 1, broke 3 of 50 cases, p = 0.625: -4.0 points [-14.0, +5.6]; with 50 cases a difference \
+             under 12.4 points stays unseen; about 1,000 would do",
+        ),
+    ] {
+        let (before, after) = sides(counts);
+        let found = gate(&before, &after).expect("they can be compared");
+        assert_eq!(found.answer, answer, "{found:?}");
+        assert_eq!(found.headline.split(['[', ';']).next(), line.split(['[', ';']).next());
+        assert_eq!(found.lost.len(), counts[1]);
+    }
+    let (before, after) = sides([2, 11, 37]);
+    let lines = gate(&before, &after).expect("they can be compared").lines();
+    assert!(lines[0].starts_with("Broken: 7-2 (order_error), 7-3 (order_error), "), "{lines:?}");
+}
+
+#[test]
+fn repeats_tell_flaky_cases_from_broken_ones() {
+    let before = vec![(3, 3); 40];
+    let mut after = before.clone();
+    after[..4].fill((0, 3));
+    after[4] = (2, 3);
+    after[5] = (1, 3);
+    let found = gate(&file(&before), &file(&after)).expect("they can be compared");
+    assert_eq!((found.answer, found.broken, found.flaky), (GateAnswer::Worse, 4, 2), "{found:?}");
+    let begin = "worse: fixed 0, broke 4, 2 flaky (2 of 3, 1 of 3) of 40 cases, p = 0.031: -12.5 points";
+    assert!(found.headline.starts_with(begin), "{}", found.headline);
+    assert!(found.lines().contains(&"Flaky: 7-4 (2 of 3), 7-5 (1 of 3).".to_owned()), "{:?}", found.lines());
+}
+
+#[test]
+fn runs_without_a_score_are_left_out_and_counted() {
+    let (mut before, mut after) = (vec![(1, 1); 300], vec![(1, 1); 300]);
+    after[..50].fill((0, 0));
+    before[290..].fill((0, 0));
+    let found = gate(&file(&before), &file(&after)).expect("they can be compared");
+    assert_eq!((found.answer, found.cases, found.unscored), (GateAnswer::NotWorse, 240, 60), "{found:?}");
+    assert_eq!(found.lines(), ["Left out, and no failures: 60 without a score in one of them."]);
+    let none = gate(&file(&[(1, 1)]), &file(&[(0, 0)])).expect("they can be compared");
+    assert_eq!(
+        (none.answer, &*none.headline),
+        (GateAnswer::CannotTell, "cannot tell: no case has a score in both")
+    );
+}
+
+#[test]
+fn other_figures_are_compared_by_their_changes() {
+    let (mut before, mut after) = (file(&[(1, 1); 60]), file(&[(1, 1); 60]));
+    for place in 0..60 {
+        before["cases"][place]["scores"] = json!({"f1": 0.9});
+        after["cases"][place]["scores"] = json!({"f1": if place % 3 == 0 { 0.2 } else { 0.9 }});
+    }
+    let with = |metrics: &[&str]| {
+        let metrics = metrics.iter().map(|metric| (*metric).to_owned()).collect();
+        let options = GateOptions { metrics, ..GateOptions::of_success(0.07) };
+        GateReport::new(&read(&before), &read(&after), &options).map_err(|error| error.to_string())
+    };
+    assert_eq!(with(&[]).expect("success is the same").answer, GateAnswer::NotWorse);
+    let found = with(&["f1"]).expect("there is the figure");
+    assert_eq!((found.answer, found.metrics.len()), (GateAnswer::Worse, 2), "{found:?}");
+    assert!(found.headline.starts_with("worse in f1: "), "{}", found.headline);
+    let unknown = with(&["f2"]).expect_err("there is no such figure");
+    assert_eq!(unknown, "no run has a figure \"f2\"; there are f1");
+    after["cases"][3]["scores"] = json!({"f1": 7.5});
+    let options = GateOptions { metrics: vec!["f1".to_owned()], ..GateOptions::of_success(0.05) };
+    let error = GateReport::new(&read(&before), &read(&after), &options).expect_err("it is no share");
+    assert_eq!(
+        error.to_string(),
+        "the figure \"f1\" is 7.5 in case \"7-3\": only figures from 0 to 1 can be compared"
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_once() {
+    let base = || file(&[(1, 1), (0, 1)]);
+    let changed = |pointer: &str, value: Value| {
+        let mut file = base();
+        *file.pointer_mut(pointer).expect("there is such a field") = value;
+        file
+    };
+    for (before, error) in [
+        (changed("/suite", json!("gsm8k")), "the baseline is of the suite gsm8k, and the campaign of order"),
+        (
+            changed("/planproof", json!("0.0.9")),
+            "the baseline was judged by planproof 0.0.9, and this is 0.1.0, ",
+        ),
+        (
+            changed("/rules/repeated_fails", json!(false)),
+            "they were judged by different rules: repeated_fails is false in the baseline, and true in the campaign",
+        ),
+    ] {
+        let found = gate(&before, &base()).expect_err(error);
+        assert!(found.starts_with(error), "{found}");
+    }
+    let mut others = base();
+    for place in 0..2 {
+        others["cases"][place]["digest"] = json!("aaaa");
+    }
+    let found = gate(&others, &base()).expect_err("they are other cases");
+    assert!(
+        found
+            .contains("no case in common (2 ids are in both, with other cases behind them); both were drawn"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_damaged_baseline_is_one_clear_error() {
+    let text = |value: &Value| value.to_string();
+    let good = file(&[(1, 1)]);
+    let mut versioned = good.clone();
+    versioned["schema"] = json!("planproof/baseline/v2");
+    let mut twice = file(&[(1, 1), (1, 1)]);
+    twice["cases"][1]["case"] = json!("7-0");
+    for (text, error) in [
+        (String::new(), "line 1, column 0: EOF while parsing a value; write the file again"),
+        (text(&good)[..60].to_owned(), "line 1, column 60: EOF"),
+        ("{}".to_owned(), "line 1, column 2: missing field `schema`"),
+        (text(&versioned), "its schema is \"planproof/baseline/v2\", not \"planproof/baseline/v1\""),
+        (text(&file(&[])), "it has no cases"),
+        (text(&twice), "it has several cases with the id \"7-0\""),
+        (text(&file(&[(2, 1)])), "case \"7-0\": more runs passed than have a score"),
+        (text(&good).replace("\"agent\"", "\"agnet\""), "line 1, column "),
+    ] {
+        let found = BaselineFile::read(&text).expect_err(error).to_string();
+        assert!(found.starts_with(error), "{found}");
+    }
+    let read = read(&good);
+    // It is written as it was read, in lines.
+    let again = BaselineFile::read(&read.to_text());
+    assert_eq!(again.as_ref(), Ok(&read));
+    assert_eq!(again.map(|again| again.to_text()), Ok::<_, BaselineError>(read.to_text()));
+    assert_eq!(read.to_text().lines().filter(|line| line.contains("\"digest\"")).count(), 1);
+}
