@@ -110,6 +110,11 @@ impl Agent for VotingAgent {
         self.agents().all(Agent::is_in_process)
     }
 
+    /// Its parts answer one question each, and remember none.
+    fn can_converse(&self) -> bool {
+        false
+    }
+
     /// Its samples are asked for answers, without tools, so only the other agent can.
     fn can_call(&self) -> bool {
         self.other.as_ref().is_some_and(|other| other.can_call())

@@ -2,7 +2,8 @@
 //!
 //! Everything external is replaced: models behind servers by a simulated model that the test serves, and Python and
 //! its packages by a program that acts as an agent over MCP (`documents/bin`), or by a real Python if there is one.
-//! `documents/commands.toml` specifies the exit code of a command, what runs before it, and why it is not run.
+//! `documents/commands.toml` specifies the exit code of a command and why it is not run, `documents/before.toml` what
+//! runs before the first one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,7 +24,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// `documents/commands.toml`.
+/// `documents/commands.toml` and `documents/before.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rules {
@@ -51,7 +52,8 @@ pub(crate) struct Rule {
 
 impl Rules {
     pub(crate) fn read() -> Self {
-        toml::from_str(include_str!("../documents/commands.toml")).unwrap()
+        let before = include_str!("../documents/before.toml");
+        toml::from_str(&format!("{}\n{before}", include_str!("../documents/commands.toml"))).unwrap()
     }
 
     pub(crate) fn of(&self, document: &str, line: &str) -> Option<&Rule> {
