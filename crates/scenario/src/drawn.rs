@@ -1,11 +1,11 @@
-//! Cases that are drawn from rules: in each of them one rule matters, because an agent that makes the calls in the order
-//! of mention, all of them, whatever comes of them, violates it, and another agent does not.
+//! Cases that are drawn from rules: in each of them one rule matters, because an agent that makes the calls in the
+//! order of mention, all of them, whatever comes of them, violates it, and another agent does not.
 //!
 //! A user asks for a few calls (`drawn/phrase.rs`, with values from `drawn/cast.rs`), the tools answer in one of the
 //! ways that the rules tell apart (`drawn/plan.rs`), and the case is kept if a right session is found
-//! (`drawn/witness.rs`) and the session in the order of mention violates the rule (`drawn/attempt.rs`). What can be done
-//! of what is asked is due; a call that no session can make while the rules hold is left undone. Everything follows from
-//! the rules, the tools, the seed and the number of the case.
+//! (`drawn/witness.rs`) and the session in the order of mention violates the rule (`drawn/attempt.rs`). What can be
+//! done of what is asked is due; a call that no session can make while the rules hold is left undone. Everything
+//! follows from the rules, the tools, the seed and the number of the case; a policy is read by `drawn/policy.rs`.
 
 mod attempt;
 mod cast;

@@ -259,7 +259,7 @@ fn mentions(
     if is_alone || mentioned.is_empty() || draw.chance(1, 3) {
         let is_other = |tool: &usize| mentioned.iter().all(|(other, ..)| other != tool);
         let mut others: Vec<usize> = (0..plan.tools.len()).filter(is_other).collect();
-        // What other rules demand is asked for more often, so that calls in the order of mention violate one rule alone.
+        // What other rules demand is asked for more often, so that the order of mention violates this one alone.
         if draw.chance(1, 2) {
             let near = plan.near(mentioned.iter().map(|(tool, ..)| *tool).collect(), known);
             let near: Vec<usize> = near.tools.iter().copied().filter(is_other).collect();

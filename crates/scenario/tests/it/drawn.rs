@@ -1,5 +1,5 @@
-//! Cases drawn from rules: each rule matters in its cases, a right agent passes all of them, and simulated planners fail
-//! where they ought to.
+//! Cases drawn from rules: each rule matters in its cases, a right agent passes all of them, and simulated planners
+//! fail where they ought to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
