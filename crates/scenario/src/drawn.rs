@@ -1,11 +1,11 @@
-//! Cases that are drawn from rules: in each of them one rule matters, because an agent that makes the calls in the order
-//! of mention, all of them, whatever comes of them, violates it, and another agent does not.
+//! Cases that are drawn from rules: in each of them one rule matters, because an agent that makes the calls in the
+//! order of mention, all of them, whatever comes of them, violates it, and another agent does not.
 //!
 //! A user asks for a few calls (`drawn/phrase.rs`, with values from `drawn/cast.rs`), the tools answer in one of the
 //! ways that the rules tell apart (`drawn/plan.rs`), and the case is kept if a right session is found
-//! (`drawn/witness.rs`) and the session in the order of mention violates the rule (`drawn/attempt.rs`). What can be done
-//! of what is asked is due; a call that no session can make while the rules hold is left undone. Everything follows from
-//! the rules, the tools, the seed and the number of the case.
+//! (`drawn/witness.rs`) and the session in the order of mention violates the rule (`drawn/attempt.rs`). What can be
+//! done of what is asked is due; a call that no session can make while the rules hold is left undone. Everything
+//! follows from the rules, the tools, the seed and the number of the case; a policy is read by `drawn/policy.rs`.
 
 mod attempt;
 mod cast;
@@ -28,8 +28,8 @@ use crate::limits::{
     DRAWN_CHOICE_MAX, DRAWN_IN_VAIN_MAX, DRAWN_PROBES_MAX, DRAWN_PURE_MIN, DRAWN_TRIES_MAX, TOOLS_MAX,
 };
 use crate::world::WorldTool;
-use attempt::{Attempt, RuleSets, attempt};
-use plan::Plan;
+use attempt::{Attempt, attempt};
+use plan::{Known, Plan};
 pub use policy::RulesShown;
 
 /// How a rule matters in a case.
@@ -102,7 +102,7 @@ pub struct Drawing {
     shown: RulesShown,
     /// The rules that matter in some case.
     drawable: Vec<Drawable>,
-    sets: RuleSets,
+    known: Known,
 }
 
 impl std::fmt::Debug for Drawing {
@@ -136,7 +136,7 @@ impl Drawing {
         let tools = tools.iter().cloned().map(WorldTool::from).collect();
         let plan = Plan::new(Arc::new(set), tools).map_err(CaseError::new)?;
         let mut drawing =
-            Self { plan, rules: values, aliases, shown, drawable: Vec::new(), sets: RuleSets::new() };
+            Self { plan, rules: values, aliases, shown, drawable: Vec::new(), known: Known::default() };
         for rule in 0..drawing.rules.len() {
             let manners = drawing.manners_of(rule);
             if !manners.is_empty() {
@@ -244,7 +244,7 @@ impl Drawing {
     }
 
     fn attempt(&mut self, rule: usize, how: (Manner, bool), draw: &mut Draw) -> Option<Attempt> {
-        attempt(&self.plan, rule, how, &mut self.sets, draw)
+        attempt(&self.plan, rule, how, &mut self.known, draw)
     }
 
     fn scenario(&self, rule: usize, number: u64, found: Attempt) -> Result<Scenario, CaseError> {

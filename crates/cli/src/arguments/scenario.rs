@@ -90,7 +90,7 @@ pub(crate) enum ScenarioCommand {
         /// File of rules (rules v1).
         #[arg(long, value_name = "FILE", value_parser = file(), required = true)]
         rules: Option<PathBuf>,
-        /// Tools of the cases: sources as with `planproof run --tools`, or a JSON file with a list of tools. Repeatable.
+        /// Tools of the cases: sources as with `planproof run --tools`, or a JSON file with a list. Repeatable.
         #[arg(long, value_name = "SOURCE", required = true)]
         tools: Vec<String>,
         /// Number of cases.

@@ -46,7 +46,16 @@ fn a_faulty_file_is_refused_with_every_place() {
     // A tool that nobody has is found with the tools at hand, and the nearest name is shown.
     place.write("tools.yaml", "schema: planproof/rules/v1\nrules:\n- {id: x, never: {call: calculater}}\n");
     let run = place.run("rules check tools.yaml --tools calculator").code(2);
-    assert!(run.err.contains("no tool is called `calculater`; did you mean `calculator`?"), "{}", run.err);
+    let expected = "tools.yaml:3:25: no tool is called `calculater`, so rule `x` can never match; did you mean `calculator`?";
+    assert!(run.err.contains(expected), "{}", run.err);
+    // So is an argument that the tool does not have.
+    let rule = "{id: x, at-most: {call: calculator, times: 1}, per: /expresion}";
+    place.write("tools.yaml", &format!("schema: planproof/rules/v1\nrules:\n- {rule}\n"));
+    place.run("rules check tools.yaml").code(0);
+    let run = place.run("rules check tools.yaml --tools calculator").code(2);
+    let expected = "tools.yaml:3:55: `per` of rule `x` has /expresion, and calculator has no such argument; did you mean \
+                    `/expression`?";
+    assert!(run.err.contains(expected), "{}", run.err);
     place.run("rules check nothing.yaml").code(2);
 }
 

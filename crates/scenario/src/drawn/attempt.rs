@@ -1,6 +1,6 @@
 //! One attempt at a case: what the user asks, what the tools answer, and whether a rule matters in it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use planproof_spec::rules::search::SampleCall;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Manner;
 use super::cast::Cast;
 use super::phrase;
-use super::plan::{Plan, is_identifier, only};
+use super::plan::{Known, Near, Plan, is_identifier};
 use super::witness::{Searched, Witness};
 use crate::limits::{DRAWN_ASKED_MAX, DRAWN_CALLS_MAX};
 use crate::world::{Answer, AnsweringTool};
@@ -41,27 +41,24 @@ pub(super) struct Attempt {
     pub(super) is_pure: bool,
 }
 
-/// Sets of rules by their numbers, each put together once.
-pub(super) type RuleSets = HashMap<Vec<usize>, Arc<RuleSet>>;
-
 /// Draws what could be a case for a rule, in which it may matter in one manner. `None` if the rule does not matter in
 /// it, nobody can satisfy it, or it `must_be_pure` and calls in the order of mention violate another rule, too.
 pub(super) fn attempt(
     plan: &Plan,
     rule: usize,
     (manner, must_be_pure): (Manner, bool),
-    sets: &mut RuleSets,
+    known: &mut Known,
     draw: &mut Draw,
 ) -> Option<Attempt> {
     let mut cast = Cast::default();
-    let mut asked = mentions(plan, rule, manner, &mut cast, draw)?;
-    let tools: BTreeSet<usize> = asked.iter().map(|asked| asked.tool).collect();
-    let all = plan.with_helpers(&tools);
+    let mut asked = mentions(plan, rule, manner, known, &mut cast, draw)?;
+    let near = plan.near(asked.iter().map(|asked| asked.tool).collect(), known);
+    let Near { tools: all, concerned, rules } = &*near;
     // What the tools answer. For a case of a result that forbids a call, those of this rule answer in any way.
     let of_rule: BTreeSet<usize> =
         plan.rules.rules()[rule].patterns().into_iter().flat_map(|pattern| plan.tools_of(pattern)).collect();
     let mut outcomes: BTreeMap<usize, Result<Value, Value>> = BTreeMap::new();
-    for tool in &all {
+    for tool in all {
         let is_good = !(manner == Manner::LeftUndone && of_rule.contains(tool)) && draw.chance(9, 10);
         outcomes.insert(*tool, plan.tools[*tool].outcome(is_good, &mut cast, draw));
     }
@@ -81,10 +78,8 @@ pub(super) fn attempt(
         }
         places.push(place);
     }
-    let concerned = plan.concerned(&all);
     let place_of_rule = concerned.iter().position(|other| *other == rule)?;
-    let rules = Arc::clone(sets.entry(concerned.clone()).or_insert_with(|| only(&plan.rules, &concerned)));
-    let naive = naive(plan, &asked, &places, &calls, &rules)?;
+    let naive = naive(plan, &asked, &places, &calls, rules)?;
     if naive.verdict(place_of_rule).is_held_at_end() {
         return None;
     }
@@ -95,7 +90,7 @@ pub(super) fn attempt(
     }
 
     let count_asked = calls.len();
-    for tool in &all {
+    for tool in all {
         let needed = plan.needed_of(*tool);
         let patterns = needed.into_iter().map(Some).chain([None]);
         for pattern in patterns {
@@ -111,7 +106,7 @@ pub(super) fn attempt(
     // What can be done is due.
     let every: BTreeSet<usize> = places.iter().copied().collect();
     let mut due = every.clone();
-    let searched = Searched::new(&rules, &calls);
+    let searched = Searched::new(rules, &calls);
     let mut right = searched.session(&due);
     if right == Witness::None {
         for task in &every {
@@ -152,7 +147,7 @@ pub(super) fn attempt(
     let is_too_often = asked.iter().any(|task| task.times > 1);
     let found = match (is_left_undone || is_too_often, helpers.is_empty()) {
         // It is this rule that forbids something, and not another one.
-        (true, _) if !is_forbidding(&rules, place_of_rule, &calls, &way, &asked, &places) => return None,
+        (true, _) if !is_forbidding(rules, place_of_rule, &calls, &way, &asked, &places) => return None,
         (true, _) => Manner::LeftUndone,
         (false, true) => Manner::Order,
         (false, false) => Manner::LeftOut,
@@ -229,6 +224,7 @@ fn mentions(
     plan: &Plan,
     rule: usize,
     manner: Manner,
+    known: &mut Known,
     cast: &mut Cast,
     draw: &mut Draw,
 ) -> Option<Vec<Asked>> {
@@ -263,10 +259,10 @@ fn mentions(
     if is_alone || mentioned.is_empty() || draw.chance(1, 3) {
         let is_other = |tool: &usize| mentioned.iter().all(|(other, ..)| other != tool);
         let mut others: Vec<usize> = (0..plan.tools.len()).filter(is_other).collect();
-        // What other rules demand is asked for more often, so that calls in the order of mention violate one rule alone.
+        // What other rules demand is asked for more often, so that the order of mention violates this one alone.
         if draw.chance(1, 2) {
-            let near = plan.with_helpers(&mentioned.iter().map(|(tool, ..)| *tool).collect());
-            let near: Vec<usize> = near.into_iter().filter(is_other).collect();
+            let near = plan.near(mentioned.iter().map(|(tool, ..)| *tool).collect(), known);
+            let near: Vec<usize> = near.tools.iter().copied().filter(is_other).collect();
             if !near.is_empty() {
                 others = near;
             }
@@ -301,7 +297,7 @@ fn naive(
     for (task, place) in asked.iter().zip(places) {
         for _ in 0..task.times {
             let mut call = calls[*place].clone();
-            for (argument, from) in taken_from(plan, task.tool) {
+            for (argument, _, from) in &plan.tools[task.tool].taken {
                 if !done.iter().any(|tool| from.is_of(tool)) {
                     made_up(&mut call.arguments, argument);
                 }
@@ -317,18 +313,6 @@ fn naive(
     Some(session)
 }
 
-/// The arguments of a tool that have to come from results, with the results.
-fn taken_from(plan: &Plan, tool: usize) -> Vec<(&Pointer, &EventPattern)> {
-    let name = plan.tools[tool].name();
-    let rules = plan.rules.rules().iter();
-    rules
-        .filter_map(|rule| match &rule.demand {
-            RuleDemand::Takes { event, argument, from, .. } if event.is_of(name) => Some((argument, from)),
-            _ => None,
-        })
-        .collect()
-}
-
 /// Puts a value in the place of one that nobody knows.
 fn made_up(arguments: &mut Value, pointer: &Pointer) {
     if let Some(value) = arguments.pointer_mut(pointer.as_str()) {
@@ -341,12 +325,12 @@ fn made_up(arguments: &mut Value, pointer: &Pointer) {
 
 /// The arguments that a user names: neither wordings, nor values that a rule demands from a result.
 fn said<'a>(plan: &Plan, tool: usize, arguments: &'a Value) -> Vec<(&'a str, &'a Value)> {
-    let taken = plan.taken(tool);
+    let taken = &plan.tools[tool].taken;
     let entries = arguments.as_object().into_iter().flatten();
     entries
         .map(|(name, value)| (name.as_str(), value))
         .filter(|(name, _)| !plan.tools[tool].is_wording(name))
-        .filter(|(name, _)| taken.iter().all(|(pointer, _)| pointer.as_str() != format!("/{name}")))
+        .filter(|(name, _)| taken.iter().all(|(pointer, ..)| pointer.as_str() != format!("/{name}")))
         .collect()
 }
 

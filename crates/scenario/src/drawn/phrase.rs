@@ -299,7 +299,7 @@ fn parts(arguments: Vec<(&str, &Value)>) -> Vec<String> {
             (_, Value::Bool(true)) => others.push(said),
             (_, Value::Bool(false)) => others.push(format!("no {said}")),
             _ if PREPOSITIONS.contains(&said.as_str()) => {
-                places.push((said.clone(), format!("{said} {shown}")))
+                places.push((said.clone(), format!("{said} {shown}")));
             }
             (_, Value::Number(_)) if said.ends_with('s') => others.push(format!("{shown} {said}")),
             _ if PEOPLE.contains(&said.as_str()) => identifiers.push(format!("for {shown}")),

@@ -1,7 +1,7 @@
 //! What all drawn cases of some rules and tools have in common: which arguments matter, which outcomes the rules tell
 //! apart, and which calls a rule may make necessary.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use planproof_spec::rules::search::{self, arguments_for, joined, outcomes_of, put};
@@ -32,6 +32,8 @@ pub(super) struct PlannedTool {
     scores: Vec<i32>,
     /// Values that a rule demands as arguments of other calls, at their places in the result.
     gives: Vec<(Pointer, String)>,
+    /// Arguments that have to come from results, with the names under which the cast has the values, and the results.
+    pub(super) taken: Vec<(Pointer, String, EventPattern)>,
 }
 
 impl PlannedTool {
@@ -76,6 +78,23 @@ impl PlannedTool {
         }
         outcome
     }
+}
+
+/// What sessions of some tools are about.
+pub(super) struct Near {
+    /// The tools, and those that they may need.
+    pub(super) tools: BTreeSet<usize>,
+    /// The numbers of the rules that have a say.
+    pub(super) concerned: Vec<usize>,
+    /// These rules.
+    pub(super) rules: Arc<RuleSet>,
+}
+
+/// What was found out for earlier cases.
+#[derive(Default)]
+pub(super) struct Known {
+    near: HashMap<BTreeSet<usize>, Arc<Near>>,
+    rules: HashMap<Vec<usize>, Arc<RuleSet>>,
 }
 
 /// What all cases have in common.
@@ -126,14 +145,14 @@ impl Plan {
             }
         }
         let mut arguments = Value::Object(arguments);
-        for (argument, name) in self.taken(tool) {
-            if let Some(value) = cast.value(&name, planned.name(), None, draw) {
+        for (argument, name, _) in &planned.taken {
+            if let Some(value) = cast.value(name, planned.name(), None, draw) {
                 put(&mut arguments, argument, value);
             }
         }
         if let Some(pattern) = passes {
             arguments =
-                joined(&arguments, &varied(&pattern.arguments, arguments_for(&pattern.arguments), draw));
+                joined(&arguments, &varied(&pattern.arguments, &arguments_for(&pattern.arguments), draw));
             let call = SessionEvent::new(pattern.moment, planned.name(), &arguments);
             let is_passed = pattern.arguments.iter().all(|check| check.holds(Some(call.arguments)));
             if !is_passed {
@@ -143,28 +162,28 @@ impl Plan {
         planned.answering.takes(&arguments).is_ok().then_some(arguments)
     }
 
-    /// The arguments of a tool that have to come from results, with the names under which the cast has the values.
-    pub(super) fn taken(&self, tool: usize) -> Vec<(&Pointer, String)> {
-        let name = self.tools[tool].name();
-        let taken =
-            |rule: &'_ CallRule| matches!(&rule.demand, RuleDemand::Takes { event, .. } if event.is_of(name));
-        let rules = self.rules.rules().iter().filter(|rule| taken(rule));
-        rules
-            .filter_map(|rule| match &rule.demand {
-                RuleDemand::Takes { argument, .. } => Some((argument, last_part(argument))),
-                _ => None,
-            })
-            .collect()
-    }
-
     /// The names of the arguments whose values a tool gives.
     pub(super) fn given(&self, tool: &str) -> Vec<String> {
         let tool = self.tools.iter().find(|planned| planned.name() == tool);
         tool.into_iter().flat_map(|tool| tool.gives.iter().map(|(_, name)| name.clone())).collect()
     }
 
+    /// What sessions of these tools are about; found once for each set of tools.
+    pub(super) fn near(&self, tools: BTreeSet<usize>, known: &mut Known) -> Arc<Near> {
+        if let Some(near) = known.near.get(&tools) {
+            return Arc::clone(near);
+        }
+        let all = self.with_helpers(&tools);
+        let concerned = self.concerned(&all);
+        let rules =
+            known.rules.entry(concerned.clone()).or_insert_with(|| search::only(&self.rules, &concerned));
+        let near = Arc::new(Near { tools: all, concerned, rules: Arc::clone(rules) });
+        known.near.insert(tools, Arc::clone(&near));
+        near
+    }
+
     /// The tools whose calls a session with calls of these may need, these among them.
-    pub(super) fn with_helpers(&self, tools: &BTreeSet<usize>) -> BTreeSet<usize> {
+    fn with_helpers(&self, tools: &BTreeSet<usize>) -> BTreeSet<usize> {
         let mut all = tools.clone();
         loop {
             let before = all.len();
@@ -198,7 +217,7 @@ impl Plan {
     }
 
     /// Rules that have a say in sessions of these tools, in order.
-    pub(super) fn concerned(&self, tools: &BTreeSet<usize>) -> Vec<usize> {
+    fn concerned(&self, tools: &BTreeSet<usize>) -> Vec<usize> {
         let rules = self.rules.rules().iter().enumerate();
         let has_say = |number: usize, rule: &CallRule| match rule.demand {
             RuleDemand::Last(_) => true,
@@ -229,7 +248,7 @@ impl Plan {
 }
 
 /// The same arguments with other numbers that pass the tests, so that not all cases have the one at the bound.
-fn varied(checks: &[ValueCheck], arguments: Value, draw: &mut Draw) -> Value {
+fn varied(checks: &[ValueCheck], arguments: &Value, draw: &mut Draw) -> Value {
     let mut varied = arguments.clone();
     for check in checks {
         let Some(number) = arguments.pointer(check.pointer.as_str()).and_then(Value::as_i64) else {
@@ -283,6 +302,13 @@ fn planned(rules: &RuleSet, tool: WorldTool) -> Result<PlannedTool, String> {
             _ => None,
         })
         .collect();
+    let taken = rules.rules().iter().filter_map(|rule| match &rule.demand {
+        RuleDemand::Takes { event, argument, from, .. } if event.is_of(&name) => {
+            Some((argument.clone(), last_part(argument), from.clone()))
+        }
+        _ => None,
+    });
+    let taken = taken.collect();
     let mut outcomes = outcomes_of(rules, &name);
     // A tool fails only where a rule looks at that.
     let may_fail =
@@ -312,7 +338,7 @@ fn planned(rules: &RuleSet, tool: WorldTool) -> Result<PlannedTool, String> {
     }
     let scores = different.iter().map(|outcome| score(rules, &name, outcome)).collect();
     let answering = AnsweringTool::new(tool)?;
-    Ok(PlannedTool { answering, base, arguments, outcomes: different, scores, gives })
+    Ok(PlannedTool { answering, base, arguments, outcomes: different, scores, gives, taken })
 }
 
 /// How many events that calls need this outcome is one of, less those that forbid calls.
@@ -350,9 +376,4 @@ fn leaves(value: &Value) -> usize {
 /// Whether a top-level argument identifies something.
 pub(super) fn is_identifier(argument: &str) -> bool {
     identified(argument).is_some()
-}
-
-/// These rules alone.
-pub(super) fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
-    search::only(rules, numbers)
 }

@@ -1,5 +1,5 @@
-//! Cases drawn from rules: each rule matters in its cases, a right agent passes all of them, and simulated planners fail
-//! where they ought to.
+//! Cases drawn from rules: each rule matters in its cases, a right agent passes all of them, and simulated planners
+//! fail where they ought to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ rules:
 
 fn tools() -> Vec<Tool> {
     let tool = |name: &str, arguments: Value| {
-        let properties = arguments.as_object().unwrap();
+        let properties = arguments.as_object().expect("a map of arguments");
         let required: Vec<&String> = properties.keys().collect();
         json!({"name": name, "description": "A tool.", "input_schema": {
             "type": "object", "properties": properties, "required": required, "additionalProperties": false}})
@@ -71,7 +71,7 @@ fn acting(case: &Scenario, agent: &str) -> Vec<(String, Value)> {
 }
 
 fn drawn(case: &Scenario) -> Value {
-    serde_json::from_str::<Value>(&case.to_line()).unwrap()["drawn"].clone()
+    serde_json::from_str::<Value>(&case.to_line()).expect("JSON")["drawn"].clone()
 }
 
 #[test]
