@@ -37,6 +37,10 @@ def plain(query, tools):
         return " ".join(os.environ[name] for name in names) + f" {tools.url} {tools.model}"
     return f"{os.getpid()}: {query}"
 
+@planproof.agent
+def talking(query, tools, messages):
+    return " / ".join([f"{message['role']}: {message['content']}" for message in messages] + [query])
+
 loops = set()
 
 @planproof.agent
@@ -52,7 +56,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def agent_file(tmp_path: Path) -> Path:
-    """A file with two agents."""
+    """A file with three agents."""
     path = tmp_path / "my_agent.py"
     path.write_text(AGENT, encoding="utf-8")
     return path
@@ -72,8 +76,23 @@ def served(words: List[str], tasks: List[Dict[str, Any]]) -> List[Dict[str, Any]
     done = ran(words, lines, PLANPROOF_WORKER="1")
     assert done.returncode == 0, done.stderr
     ready, *answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert ready == {"ready": True}
+    assert ready["ready"] is True
     return answers
+
+
+def test_an_agent_that_takes_messages_carries_conversations(agent_file: Path) -> None:
+    said = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    lines = "".join(
+        json.dumps({"id": number, "query": "c", "mcp_url": "http://127.0.0.1:9/x", **more}) + "\n"
+        for number, more in enumerate([{}, {"messages": said}])
+    )
+    done = ran(["-m", "planproof.worker", f"{agent_file}:talking"], lines, PLANPROOF_WORKER="1")
+    ready, *answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert ready == {"ready": True, "conversations": True}
+    assert [answer["answer"] for answer in answers] == ["c", "user: a / assistant: b / c"]
+    # The others do not say that they do.
+    done = ran(["-m", "planproof.worker", f"{agent_file}:plain"], "", PLANPROOF_WORKER="1")
+    assert json.loads(done.stdout) == {"ready": True}
 
 
 def test_one_process_answers_all_tasks(agent_file: Path) -> None:
@@ -122,7 +141,7 @@ def test_the_same_file_serves_a_command(agent_file: Path) -> None:
 
 def test_an_agent_that_cannot_be_found_is_said(agent_file: Path) -> None:
     for where, words in [
-        (str(agent_file), "has 2 agents"),
+        (str(agent_file), "has 3 agents"),
         (f"{agent_file}:nobody", "has no agent nobody"),
         ("no/such/file.py", "there is no file"),
     ]:

@@ -43,6 +43,8 @@ pub struct ModelAccess<'a> {
 pub struct ExternalRun<'a> {
     /// All that the agent sees of the case, besides its tools.
     pub query: &'a str,
+    /// What the user says later, each when the agent has answered.
+    pub later: &'a [String],
     /// Where its tools are.
     pub mcp_url: &'a str,
     /// The model that is served to it; `None` if it brings its own.

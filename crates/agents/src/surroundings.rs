@@ -129,6 +129,7 @@ impl OpenRun<'_> {
         });
         ExternalRun {
             query: run.query,
+            later: run.later,
             mcp_url: self.tools.url(),
             model,
             limits: run.limits,

@@ -254,7 +254,7 @@ impl RequestedCampaign {
         {
             let what = format!(
                 "case {} has later messages of the user, and {} cannot be told any once it has answered: agents that can \
-                 are those of `tools`, `tools-cot` and `responses`",
+                 are those of `tools`, `tools-cot`, `responses` and `worker:`",
                 case.card().id,
                 agent.name
             );

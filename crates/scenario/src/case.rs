@@ -313,7 +313,7 @@ impl Scenario {
         calls.retain(|call| is_allowed(&call.tool));
         match turns::count(&self.line) {
             1 => calls,
-            turns => turns::in_each_turn(calls, turns),
+            turns => turns::in_each_turn(&calls, turns),
         }
     }
 

@@ -27,7 +27,7 @@ fn put(arguments: &mut Value, turn: u32) {
 }
 
 /// These calls, each in each of so many turns.
-pub(crate) fn in_each_turn(calls: Vec<SampleCall>, turns: u32) -> Vec<SampleCall> {
+pub(crate) fn in_each_turn(calls: &[SampleCall], turns: u32) -> Vec<SampleCall> {
     let in_turn = |turn| {
         calls.iter().map(move |call| {
             let mut call = call.clone();

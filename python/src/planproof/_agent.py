@@ -10,26 +10,35 @@ import sys
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Awaitable, Callable, Iterator, Optional, TextIO, Tuple, Union
+from typing import Any, Awaitable, Callable, Dict, Iterator, List, Optional, TextIO, Tuple, Union
 
 from ._tools import Model, Tools
 
-# An agent's function.
-Function = Callable[[str, Tools], Union[str, Awaitable[str]]]
+# An agent's function: of the query and the tools, and if it carries conversations of what was said before.
+Function = Callable[..., Union[str, Awaitable[str]]]
+
+# What was said before: `{"role": "user" or "assistant", "content": ...}`, the oldest message first.
+Messages = List[Dict[str, str]]
 
 
 class Agent:
-    """An agent that planproof can test: a function of the query and the tools that returns the answer."""
+    """An agent that planproof can test: a function of the query and the tools that returns the answer.
+
+    A function with a third parameter, `messages`, carries conversations: it gets what was said before.
+    """
 
     def __init__(self, function: Function) -> None:
         self.function = function
         self.__name__ = getattr(function, "__name__", "agent")
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
+        self.carries_conversations = "messages" in inspect.signature(function).parameters
         self._loop: Optional[asyncio.AbstractEventLoop] = None
 
-    def __call__(self, query: str, tools: Tools) -> Union[str, Awaitable[str]]:
+    def __call__(self, query: str, tools: Tools, messages: Optional[Messages] = None) -> Union[str, Awaitable[str]]:
         """Calls the function itself."""
+        if self.carries_conversations:
+            return self.function(query, tools, messages=messages or [])
         return self.function(query, tools)
 
     def command(self) -> str:
@@ -54,9 +63,9 @@ class Agent:
                 tools = Tools(os.environ["PLANPROOF_MCP_URL"], _model_of_environment())
                 replies.write(self.run(query, tools) + "\n")
 
-    def run(self, query: str, tools: Tools) -> str:
+    def run(self, query: str, tools: Tools, messages: Optional[Messages] = None) -> str:
         """The answer of the function, asynchronous or not. All tasks share one event loop, and so may share clients."""
-        answer = self.function(query, tools)
+        answer = self(query, tools, messages)
         if inspect.isawaitable(answer):
             # Not `asyncio.run`, which closes its loop, and with it the connections that a client keeps for the next
             # task.
@@ -70,13 +79,13 @@ class Agent:
 
     def _serve_tasks(self, tasks: TextIO, replies: TextIO) -> None:
         # The agent's module has been imported by now. A failure before this line does not count against the agent.
-        _write(replies, {"ready": True})
+        _write(replies, {"ready": True, **({"conversations": True} if self.carries_conversations else {})})
         for line in tasks:
             task = json.loads(line)
             model = Model(**task["model"]) if task.get("model") else None
             _show_to_environment(task, model)
             try:
-                reply = {"answer": self.run(task["query"], Tools(task["mcp_url"], model))}
+                reply = {"answer": self.run(task["query"], Tools(task["mcp_url"], model), task.get("messages"))}
             # An exit or an interrupt is no fault of one task: it ends the worker.
             except Exception as error:
                 traceback.print_exc()
@@ -85,7 +94,8 @@ class Agent:
 
 
 def agent(function: Function) -> Agent:
-    """Makes an agent of a function `(query, tools) -> str`, which may be asynchronous."""
+    """Makes an agent of a function `(query, tools) -> str`, or `(query, tools, messages) -> str`, which may be
+    asynchronous."""
     return Agent(function)
 
 

@@ -5,17 +5,19 @@ mod process;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use planproof_isolation::Account;
 use planproof_model::{BoxFuture, run_time};
-use planproof_trace::{EndReason, LimitKind};
+use planproof_trace::{EndReason, EventKind, LimitKind};
 use tokio::time::sleep;
 
 use self::pool::Pool;
 use self::process::{Said, Worker};
 use super::ExternalRun;
 use super::environment::ProgramSetting;
+use super::question::QuestionMessage;
 use crate::program::{CommandError, Program};
 use crate::{Agent, Ran, RunContext, RunError};
 
@@ -31,7 +33,8 @@ const OF_ONE_TASK: [&str; 3] = ["query", "mcp_url", "model_url"];
 /// The program first writes the line `{"ready": true}`. Then it gets each task as a line of JSON on stdin: `{"id": N,
 /// "query": ..., "mcp_url": ...}` and, if a model is served to it, `"model": {"base_url": ..., "api_key": ...,
 /// "name": ...}`, as for a service. It answers with the line `{"id": N, "answer": ...}` or `{"id": N, "error": ...}`
-/// on stdout. Its stderr is shown if it fails. Its environment is that of a `command:` agent without the parts that
+/// on stdout. What the user says later is another such line, with what was said before in `messages`; only a program
+/// that has written `{"ready": true, "conversations": true}` is given any. Its stderr is shown if it fails. Its environment is that of a `command:` agent without the parts that
 /// belong to one task, with `PLANPROOF_WORKER=1`.
 ///
 /// A worker that fails to answer, that writes something else, or whose task reaches a limit is ended with its process
@@ -85,12 +88,27 @@ impl WorkerAgent {
             Ok(taken) => taken,
             Err(reason) => return run.end(EndReason::Unscored { reason }),
         };
-        let id = self.tasks.fetch_add(1, Ordering::Relaxed) + 1;
-        let said = tokio::select! {
-            biased;
-            () = run.limit_reached.cancelled() => Err(LimitKind::Iterations),
-            () = sleep(run.limits.wall) => Err(LimitKind::WallMilliseconds),
-            said = worker.ask(run, id) => said,
+        let mut out_of_time = pin!(sleep(run.limits.wall));
+        let (mut messages, mut query, mut later) = (Vec::new(), run.query, run.later.iter());
+        let said = loop {
+            let id = self.tasks.fetch_add(1, Ordering::Relaxed) + 1;
+            let said = tokio::select! {
+                biased;
+                () = run.limit_reached.cancelled() => Err(LimitKind::Iterations),
+                () = &mut out_of_time => Err(LimitKind::WallMilliseconds),
+                said = worker.ask(run, id, (&messages, query)) => said,
+            };
+            let Ok(Said::Answer(text)) = said else { break said };
+            let Some(next) = later.next() else { break Ok(Said::Answer(text)) };
+            if !worker.converses {
+                self.pool.put(worker, seat);
+                let reason = "the case has later messages, and the worker does not say that it carries conversations: \
+                              its first line is not {\"ready\": true, \"conversations\": true} (docs/workers.md)";
+                return run.end(EndReason::Unscored { reason: reason.to_owned() });
+            }
+            run.recorder.record(EventKind::Query { text: next.clone() });
+            messages.extend(QuestionMessage::pair(query, text));
+            query = next;
         };
         match said {
             Ok(Said::Answer(text)) => {
@@ -131,6 +149,11 @@ impl Agent for WorkerAgent {
 
     fn is_in_process(&self) -> bool {
         false
+    }
+
+    /// The program says when it is ready whether it does.
+    fn can_converse(&self) -> bool {
+        true
     }
 
     fn isolation(&self) -> Option<&Account> {

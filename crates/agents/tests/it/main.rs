@@ -73,6 +73,7 @@ impl Setting {
     fn run(&self) -> ExternalRun<'_> {
         ExternalRun {
             query: QUERY,
+            later: &[],
             mcp_url: MCP_URL,
             model: None,
             limits: &self.limits,

@@ -284,3 +284,36 @@ fn commands_that_cannot_be_workers_are_the_users_errors() {
     }
     assert!(WorkerAgent::parse("agent '{}' {querys}").is_ok());
 }
+
+#[tokio::test]
+async fn what_the_user_says_later_is_sent_with_what_was_said_before() {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("messages_of_a_worker");
+    let ready = "echo '{\"ready\": true, \"conversations\": true}'\n";
+    let script =
+        format!(": > {0}\n{ready}EACH echo \"$line\" >> {0}; {1}; done", place.display(), says("done $id"));
+    let (agent, setting) = (worker("talks", &script), Setting::with(limits()));
+    let later = ["No, the other.".to_owned(), "Thanks.".to_owned()];
+    let end = agent.run_with(&ExternalRun { later: &later, ..setting.run() }).await;
+    assert_eq!(end, answered("done 3"));
+    let tasks = std::fs::read_to_string(&place).unwrap();
+    let tasks: Vec<serde_json::Value> =
+        tasks.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(tasks[0].get("messages").is_none());
+    assert_eq!(tasks[2]["query"], "Thanks.");
+    let said: Vec<&str> =
+        tasks[2]["messages"].as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap()).collect();
+    assert_eq!(said, [QUERY, "done 1", "No, the other.", "done 2"]);
+    let queries = setting.recorder.take_events();
+    assert_eq!(queries.len(), 3, "{queries:?}");
+}
+
+#[tokio::test]
+async fn a_worker_that_carries_no_conversations_is_not_blamed() {
+    let (agent, setting) =
+        (worker("mute", &format!("{READY}EACH {}; done", says("done"))), Setting::with(limits()));
+    let later = ["No, the other.".to_owned()];
+    let end = agent.run_with(&ExternalRun { later: &later, ..setting.run() }).await;
+    assert!(matches!(&end, EndReason::Unscored { reason } if reason.contains("conversations")), "{end:?}");
+    // It is kept for other cases.
+    assert_eq!(end_of(&agent, limits()).await, answered("done"));
+}

@@ -73,7 +73,6 @@ enum Mode {
     },
     /// A campaign with the run store. Without a server the model is in this process.
     Campaign {
-        places: None,
         /// Address and port of a model server.
         #[arg(long, requires = "key")]
         server: Option<String>,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 use super::super::environment::{ProgramSetting, dress, lead_to};
-use super::super::question::Question;
+use super::super::question::{Question, QuestionMessage};
 use super::super::{ExternalRun, shortened};
 use crate::program::{Program, Reply, Running, over_memory, with_last_words};
 
@@ -24,6 +24,8 @@ const NO_MODEL_YET: &str = "http://127.0.0.1:9/each-task-has-a-base_url-of-its-o
 /// A worker that is ready for a task. Dropping it kills it, with its process group.
 pub(super) struct Worker {
     running: Running,
+    /// It has said that it carries conversations.
+    pub(super) converses: bool,
     /// What its launcher holds it to; `None` without one.
     held_to: Option<Account>,
 }
@@ -42,6 +44,8 @@ pub(super) enum Said {
 #[derive(Deserialize)]
 struct Ready {
     ready: bool,
+    #[serde(default)]
+    conversations: bool,
 }
 
 #[derive(Deserialize)]
@@ -73,7 +77,7 @@ impl Worker {
         let running = Running::start(command, bytes_max)
             .map_err(|error| format!("the worker `{name}` could not be started: {error}"))?;
         let held_to = isolation.launcher.as_ref().map(|_| isolation.account.clone());
-        let mut worker = Self { running, held_to };
+        let mut worker = Self { running, converses: false, held_to };
         // Nothing is sent: a worker speaks first.
         let first = timeout(START_MAX, worker.running.exchange(b"", bytes_max)).await;
         let line = match first {
@@ -87,7 +91,7 @@ impl Worker {
             }
         };
         match json::read::<Ready>(&line) {
-            Ok(Ready { ready: true }) => Ok(worker),
+            Ok(Ready { ready: true, conversations }) => Ok(Self { converses: conversations, ..worker }),
             _ => Err(format!(
                 "the worker's first line is not {{\"ready\": true}}, so it does not speak the protocol of workers \
                  (docs/workers.md): {}",
@@ -96,13 +100,19 @@ impl Worker {
         }
     }
 
-    /// Sends it the task of a run, and waits for the outcome. If this is dropped before its end, the worker must not
+    /// Sends it the task of a run, or what the user says after these messages, and waits for the outcome. If this is dropped before its end, the worker must not
     /// be used again.
     ///
     /// # Errors
     /// It wrote more than it may.
-    pub(super) async fn ask(&mut self, run: &ExternalRun<'_>, id: u64) -> Result<Said, LimitKind> {
-        let mut task = serde_json::to_vec(&Question::of(run, Some(id))).unwrap_or_default();
+    pub(super) async fn ask(
+        &mut self,
+        run: &ExternalRun<'_>,
+        id: u64,
+        (messages, query): (&[QuestionMessage], &str),
+    ) -> Result<Said, LimitKind> {
+        let question = Question::of(run, Some(id)).after(messages, query);
+        let mut task = serde_json::to_vec(&question).unwrap_or_default();
         task.push(b'\n');
         let line = match self.running.exchange(&task, run.limits.output_bytes).await {
             Reply::Line(line) => line,

@@ -119,6 +119,8 @@ impl Plan {
             keeping,
             store: StoreOptions { path: machine.path("runs.db"), pages_max: None },
             limit: None,
+            shard: None,
+            until_told: false,
             suite: Some("games".to_owned()),
             of_suite: serde_json::Map::new(),
             command_line: "simulate".to_owned(),
