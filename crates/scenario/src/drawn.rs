@@ -25,7 +25,8 @@ use serde_json::{Map, Value};
 
 use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
 use crate::limits::{
-    DRAWN_CHOICE_MAX, DRAWN_IN_VAIN_MAX, DRAWN_PROBES_MAX, DRAWN_PURE_MIN, DRAWN_TRIES_MAX, TOOLS_MAX,
+    DRAWN_CHOICE_MAX, DRAWN_IN_VAIN_MAX, DRAWN_PROBES_MAX, DRAWN_PURE_MIN, DRAWN_RULES_MAX, DRAWN_TRIES_MAX,
+    TOOLS_MAX,
 };
 use crate::world::WorldTool;
 use attempt::{Attempt, attempt};
@@ -129,6 +130,13 @@ impl Drawing {
                 }
             }
         }
+        if set.rules().len() > DRAWN_RULES_MAX {
+            let what = format!(
+                "there are {} rules; cases are drawn from up to {DRAWN_RULES_MAX}: split the file",
+                set.rules().len()
+            );
+            return Err(CaseError::new(what));
+        }
         if tools.is_empty() || tools.len() > TOOLS_MAX {
             let what = format!("there are {} tools; cases can have 1 to {TOOLS_MAX}", tools.len());
             return Err(CaseError::new(what));
@@ -203,7 +211,7 @@ impl Drawing {
     /// because an agent that is asked the same must not be expected to act otherwise.
     ///
     /// # Errors
-    /// Those of [`case`](Self::case).
+    /// No case was found.
     pub fn cases(&mut self, seed: u64, count: usize) -> Result<Vec<Scenario>, CaseError> {
         let (mut cases, mut seen) = (Vec::new(), HashSet::new());
         let mut in_vain = 0;
@@ -211,12 +219,14 @@ impl Drawing {
             if cases.len() >= count || in_vain > DRAWN_IN_VAIN_MAX {
                 break;
             }
-            let case = self.case(seed, number)?;
-            if seen.insert(case.line.query.clone()) {
-                cases.push(case);
-                in_vain = 0;
-            } else {
-                in_vain += 1;
+            match self.case(seed, number) {
+                Ok(case) if seen.insert(case.line.query.clone()) => {
+                    cases.push(case);
+                    in_vain = 0;
+                }
+                // Where cases are rare, another number finds one.
+                Err(error) if in_vain == DRAWN_IN_VAIN_MAX && cases.is_empty() => return Err(error),
+                Ok(_) | Err(_) => in_vain += 1,
             }
         }
         Ok(cases)

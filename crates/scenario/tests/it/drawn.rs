@@ -240,6 +240,10 @@ fn rules_without_cases_are_named() {
     assert!(none.expect_err("no case").what.starts_with("no case can be drawn"));
     let none = Drawing::new(&rules("- {id: b, never: {call: refund}}\n"), &[], RulesShown::Stated);
     assert!(none.expect_err("no tools").what.contains("there are 0 tools"));
+    let many: String =
+        (0..101).map(|number| format!("- {{id: r{number}, never: {{call: refund}}}}\n")).collect();
+    let refused = Drawing::new(&rules(&many), &tools(), RulesShown::Stated).expect_err("too many");
+    assert_eq!(refused.what, "there are 101 rules; cases are drawn from up to 100: split the file");
     // Where there are few queries, there are few cases, and no two of one query.
     let bare = listed_tools(&json!([
         {"name": "log_in", "input_schema": {"type": "object", "properties": {}, "additionalProperties": false}},
