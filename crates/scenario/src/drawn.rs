@@ -71,10 +71,18 @@ pub(crate) struct Drawn {
     /// A text before the query that states the rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) policy: Option<String>,
+    /// How many rules matter in none of the cases that it was drawn with.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) rules_without_case: u32,
     /// The calls of the query, in the order of mention.
     pub(crate) asked: Vec<LineCall>,
     /// A right session.
     pub(crate) right: Vec<LineCall>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A call, as a line has it.
@@ -172,6 +180,13 @@ impl Drawing {
         rules.filter(|(number, _)| !is_drawn(*number)).map(|(_, rule)| rule.id.as_str()).collect()
     }
 
+    /// The ids of the rules that matter in none of these cases.
+    pub fn without(&self, cases: &[Scenario]) -> Vec<&str> {
+        let rules = cases.iter().filter_map(|case| case.line.drawn.as_ref()).map(|drawn| drawn.rule.as_str());
+        let rules: HashSet<&str> = rules.collect();
+        self.rules().filter(|rule| !rules.contains(rule)).collect()
+    }
+
     /// The case of this number, from 0, of a seed. The rules take turns, and so do the ways in which they matter.
     ///
     /// # Errors
@@ -229,7 +244,8 @@ impl Drawing {
                 Ok(_) | Err(_) => in_vain += 1,
             }
         }
-        Ok(cases)
+        let missing = u32::try_from(self.without(&cases).len()).unwrap_or(u32::MAX);
+        Ok(cases.into_iter().map(|case| case.beside(missing)).collect())
     }
 
     /// The ways in which a rule matters in some cases.
@@ -284,6 +300,7 @@ impl Drawing {
             manner: found.manner,
             hidden: self.shown == RulesShown::Hidden,
             policy,
+            rules_without_case: 0,
             asked: calls(&found.asked),
             right: calls(&found.right),
         };

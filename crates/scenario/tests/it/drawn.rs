@@ -217,6 +217,17 @@ fn the_report_has_a_row_for_each_rule() {
         table.columns.join(" | "),
         rows.join("\n")
     ));
+    // Rules for which there are no cases are counted, wherever the report is made.
+    let few = drawing(RulesShown::Stated).cases(3, 5).expect("cases");
+    let cards: Vec<_> = few
+        .iter()
+        .map(|case| Scenarios::default().read(&case.to_line()).expect("a case").card().clone())
+        .collect();
+    let section = &suite.sections(&[], &cards, 1)[0];
+    assert!(section.intro.ends_with("Warning: 3 rules matter in none of the cases."), "{}", section.intro);
+    assert_eq!(section.json["rules_without_case"], 3);
+    // The identity of a case does not depend on the others.
+    assert_eq!(few[0].identity(), cases[0].identity());
     // Cases of one's own have no such table.
     assert!(suite.sections(&[], &[planproof_suite::Card::new("x", 1)], 1).is_empty());
 }
