@@ -226,6 +226,15 @@ impl Scenario {
         tool.map_or_else(|| Err(Value::Null), |tool| tool.answer(&arguments))
     }
 
+    /// The same drawn case, among cases in which so many rules do not matter.
+    pub(crate) fn beside(mut self, rules_without_case: u32) -> Self {
+        if let Some(drawn) = &mut self.line.drawn {
+            drawn.rules_without_case = rules_without_case;
+        }
+        self.card = card_of(&self.line);
+        self
+    }
+
     /// A session of a right agent, and a shortest one unless there are too many.
     pub(crate) fn right(&self) -> &Found {
         &self.searched().found
@@ -429,9 +438,10 @@ impl Case for Scenario {
 
     fn identity(&self) -> String {
         match self.line.drawn {
-            // The number of a drawn case says only where it comes from.
+            // Its number, and what it was drawn with, say only where it comes from.
             Some(_) => {
-                let line = CaseLine { id: String::new(), ..self.line.clone() };
+                let mut line = CaseLine { id: String::new(), ..self.line.clone() };
+                line.drawn.iter_mut().for_each(|drawn| drawn.rules_without_case = 0);
                 serde_json::to_string(&line).unwrap_or_default()
             }
             None => self.to_line(),

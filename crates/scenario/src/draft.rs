@@ -146,7 +146,9 @@ pub fn draft_of_drawn(cases: &[Scenario]) -> Result<String, CaseError> {
     let tools: Vec<Tool> = first.line.tools.iter().map(Tool::from).collect();
     let mut text = head_of(&tools);
     if !first.line.aliases.is_empty() {
-        return Err(CaseError::new("the rules have aliases, which a file of scenarios cannot have"));
+        return Err(CaseError::new(
+            "the rules have aliases, which a file of scenarios cannot have: name the tools as they are called",
+        ));
     }
     let _ = writeln!(text, "rules:");
     for rule in &first.line.rules {

@@ -25,7 +25,8 @@ use serde_json::{Map, Value};
 
 use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
 use crate::limits::{
-    DRAWN_CHOICE_MAX, DRAWN_IN_VAIN_MAX, DRAWN_PROBES_MAX, DRAWN_PURE_MIN, DRAWN_TRIES_MAX, TOOLS_MAX,
+    DRAWN_CHOICE_MAX, DRAWN_IN_VAIN_MAX, DRAWN_PROBES_MAX, DRAWN_PURE_MIN, DRAWN_RULES_MAX, DRAWN_TRIES_MAX,
+    TOOLS_MAX,
 };
 use crate::world::WorldTool;
 use attempt::{Attempt, attempt};
@@ -70,10 +71,18 @@ pub(crate) struct Drawn {
     /// A text before the query that states the rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) policy: Option<String>,
+    /// How many rules matter in none of the cases that it was drawn with.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) rules_without_case: u32,
     /// The calls of the query, in the order of mention.
     pub(crate) asked: Vec<LineCall>,
     /// A right session.
     pub(crate) right: Vec<LineCall>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A call, as a line has it.
@@ -129,6 +138,13 @@ impl Drawing {
                 }
             }
         }
+        if set.rules().len() > DRAWN_RULES_MAX {
+            let what = format!(
+                "there are {} rules; cases are drawn from up to {DRAWN_RULES_MAX}: split the file",
+                set.rules().len()
+            );
+            return Err(CaseError::new(what));
+        }
         if tools.is_empty() || tools.len() > TOOLS_MAX {
             let what = format!("there are {} tools; cases can have 1 to {TOOLS_MAX}", tools.len());
             return Err(CaseError::new(what));
@@ -162,6 +178,13 @@ impl Drawing {
         let rules = self.plan.rules.rules().iter().enumerate();
         let is_drawn = |number: usize| self.drawable.iter().any(|drawable| drawable.rule == number);
         rules.filter(|(number, _)| !is_drawn(*number)).map(|(_, rule)| rule.id.as_str()).collect()
+    }
+
+    /// The ids of the rules that matter in none of these cases.
+    pub fn without(&self, cases: &[Scenario]) -> Vec<&str> {
+        let rules = cases.iter().filter_map(|case| case.line.drawn.as_ref()).map(|drawn| drawn.rule.as_str());
+        let rules: HashSet<&str> = rules.collect();
+        self.rules().filter(|rule| !rules.contains(rule)).collect()
     }
 
     /// The case of this number, from 0, of a seed. The rules take turns, and so do the ways in which they matter.
@@ -203,7 +226,7 @@ impl Drawing {
     /// because an agent that is asked the same must not be expected to act otherwise.
     ///
     /// # Errors
-    /// Those of [`case`](Self::case).
+    /// No case was found.
     pub fn cases(&mut self, seed: u64, count: usize) -> Result<Vec<Scenario>, CaseError> {
         let (mut cases, mut seen) = (Vec::new(), HashSet::new());
         let mut in_vain = 0;
@@ -211,15 +234,18 @@ impl Drawing {
             if cases.len() >= count || in_vain > DRAWN_IN_VAIN_MAX {
                 break;
             }
-            let case = self.case(seed, number)?;
-            if seen.insert(case.line.query.clone()) {
-                cases.push(case);
-                in_vain = 0;
-            } else {
-                in_vain += 1;
+            match self.case(seed, number) {
+                Ok(case) if seen.insert(case.line.query.clone()) => {
+                    cases.push(case);
+                    in_vain = 0;
+                }
+                // Where cases are rare, another number finds one.
+                Err(error) if in_vain == DRAWN_IN_VAIN_MAX && cases.is_empty() => return Err(error),
+                Ok(_) | Err(_) => in_vain += 1,
             }
         }
-        Ok(cases)
+        let missing = u32::try_from(self.without(&cases).len()).unwrap_or(u32::MAX);
+        Ok(cases.into_iter().map(|case| case.beside(missing)).collect())
     }
 
     /// The ways in which a rule matters in some cases.
@@ -274,6 +300,7 @@ impl Drawing {
             manner: found.manner,
             hidden: self.shown == RulesShown::Hidden,
             policy,
+            rules_without_case: 0,
             asked: calls(&found.asked),
             right: calls(&found.right),
         };

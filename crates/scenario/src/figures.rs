@@ -15,13 +15,16 @@ const DRAWN: u32 = 1;
 const HIDDEN: u32 = 1 << 1;
 const POLICY: u32 = 1 << 2;
 const MANNERS: u32 = 3;
+/// From this bit on, how many rules matter in none of the cases.
+const WITHOUT_CASE: u32 = 8;
 
 /// The marks on the card of a drawn case.
 pub(crate) fn marks(drawn: &Drawn) -> u32 {
     let manner = Manner::ALL.iter().position(|manner| *manner == drawn.manner).unwrap_or(0);
     let hidden = if drawn.hidden { HIDDEN } else { 0 };
     let policy = if drawn.policy.is_some() { POLICY } else { 0 };
-    DRAWN | hidden | policy | 1 << (MANNERS as usize + manner)
+    let without = drawn.rules_without_case.min(u32::MAX >> WITHOUT_CASE) << WITHOUT_CASE;
+    DRAWN | hidden | policy | 1 << (MANNERS as usize + manner) | without
 }
 
 /// What became of a rule.
@@ -74,6 +77,12 @@ pub(crate) fn sections(runs: &[Judged<'_>], planned: &[Card]) -> Vec<Section> {
         marks if marks & POLICY != 0 => "A policy before the query states the rules.",
         _ => "The rules stand below the query.",
     };
+    let without = drawn.clone().map(|card| card.marks >> WITHOUT_CASE).max().unwrap_or(0);
+    let warning = match without {
+        0 => String::new(),
+        1 => " Warning: 1 rule matters in none of the cases.".to_owned(),
+        count => format!(" Warning: {count} rules matter in none of the cases."),
+    };
     let columns =
         ["Rule", "Cases", "By order", "Left out", "Left undone", "Held", "Violated", "Smallest finding"];
     let of_rule = |rule: &str| {
@@ -111,7 +120,7 @@ pub(crate) fn sections(runs: &[Judged<'_>], planned: &[Card]) -> Vec<Section> {
         title: "Rules",
         intro: format!(
             "Each case was drawn for one rule, which calls in the order of mention violate. {shown} Cases by how the \
-             rule matters: {}; {}; {}. Held and violated count runs.",
+             rule matters: {}; {}; {}. Held and violated count runs.{warning}",
             named(Manner::Order, "by order"),
             named(Manner::LeftOut, "left out"),
             named(Manner::LeftUndone, "left undone"),
@@ -119,7 +128,7 @@ pub(crate) fn sections(runs: &[Judged<'_>], planned: &[Card]) -> Vec<Section> {
         figures: Vec::new(),
         tables: vec![table],
         lines: Vec::new(),
-        json: json!({ "rules": documents }),
+        json: json!({ "rules": documents, "rules_without_case": without }),
     }]
 }
 

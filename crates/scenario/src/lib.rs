@@ -78,6 +78,8 @@ pub mod limits {
     pub const PLAYED_CALLS_MAX: usize = 1_000;
     /// Bytes of a text that states rules.
     pub const POLICY_BYTES_MAX: usize = 1 << 18;
+    /// Rules that cases are drawn from.
+    pub const DRAWN_RULES_MAX: usize = 100;
     /// Attempts at a case that is drawn for a rule.
     pub const DRAWN_TRIES_MAX: usize = 200;
     /// Attempts after which the next best case will do.
@@ -87,8 +89,8 @@ pub mod limits {
     /// How many of these have to find cases of a kind in which calls in the order of mention violate one rule alone, so
     /// that all cases of the kind are to be such.
     pub const DRAWN_PURE_MIN: usize = 4;
-    /// Drawn cases after one another whose queries all came before, after which no more are drawn.
-    pub const DRAWN_IN_VAIN_MAX: usize = 500;
+    /// Draws after one another that find no case with a new query, after which no more are made.
+    pub const DRAWN_IN_VAIN_MAX: usize = 200;
     /// Calls among which a right session of a drawn case is looked for.
     pub const DRAWN_CALLS_MAX: usize = 14;
     /// Sessions that are gone through for one.

@@ -77,6 +77,13 @@ fn shown(policy: Option<&str>, rules: &RuleSet) -> Result<RulesShown, Failure> {
 pub(super) fn drawn(drawing: &mut Drawing, seed: u64, count: u64) -> Result<Vec<Scenario>, Failure> {
     let wanted = usize::try_from(count).unwrap_or(usize::MAX);
     let cases = drawing.cases(seed, wanted).map_err(Failure::from)?;
+    let found = drawing.not_drawn();
+    let others: Vec<&str> =
+        drawing.without(&cases).into_iter().filter(|rule| !found.contains(rule)).collect();
+    if !others.is_empty() {
+        let others: Vec<String> = others.into_iter().map(|rule| format!("`{rule}`")).collect();
+        tell!("warning: no case exercises {}: ask for more cases with --cases", others.join(", "));
+    }
     if cases.len() < wanted {
         let cases = counted(cases.len(), "case");
         tell!("{cases} instead of {count}: these rules and tools give no more that differ in what is asked");

@@ -217,6 +217,17 @@ fn the_report_has_a_row_for_each_rule() {
         table.columns.join(" | "),
         rows.join("\n")
     ));
+    // Rules for which there are no cases are counted, wherever the report is made.
+    let few = drawing(RulesShown::Stated).cases(3, 5).expect("cases");
+    let cards: Vec<_> = few
+        .iter()
+        .map(|case| Scenarios::default().read(&case.to_line()).expect("a case").card().clone())
+        .collect();
+    let section = &suite.sections(&[], &cards, 1)[0];
+    assert!(section.intro.ends_with("Warning: 3 rules matter in none of the cases."), "{}", section.intro);
+    assert_eq!(section.json["rules_without_case"], 3);
+    // The identity of a case does not depend on the others.
+    assert_eq!(few[0].identity(), cases[0].identity());
     // Cases of one's own have no such table.
     assert!(suite.sections(&[], &[planproof_suite::Card::new("x", 1)], 1).is_empty());
 }
@@ -240,6 +251,10 @@ fn rules_without_cases_are_named() {
     assert!(none.expect_err("no case").what.starts_with("no case can be drawn"));
     let none = Drawing::new(&rules("- {id: b, never: {call: refund}}\n"), &[], RulesShown::Stated);
     assert!(none.expect_err("no tools").what.contains("there are 0 tools"));
+    let many: String =
+        (0..101).map(|number| format!("- {{id: r{number}, never: {{call: refund}}}}\n")).collect();
+    let refused = Drawing::new(&rules(&many), &tools(), RulesShown::Stated).expect_err("too many");
+    assert_eq!(refused.what, "there are 101 rules; cases are drawn from up to 100: split the file");
     // Where there are few queries, there are few cases, and no two of one query.
     let bare = listed_tools(&json!([
         {"name": "log_in", "input_schema": {"type": "object", "properties": {}, "additionalProperties": false}},
