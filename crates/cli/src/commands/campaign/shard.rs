@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use planproof_agents::AgentSpec;
-use planproof_runner::{BudgetOptions, RequestedCampaign, Shard, StoredShard};
+use planproof_runner::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, StoredShard};
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::Case;
 
@@ -112,11 +112,12 @@ fn lock(request: &CampaignRequest<'_>, shard: Shard, global: &Global) -> Result<
 
 /// The campaign of the store that is this shard.
 fn find(request: &CampaignRequest<'_>, shard: Shard) -> Result<Option<String>, Failure> {
-    let path = request.campaign.store.store.as_path();
-    if !path.exists() {
+    let arguments = &request.campaign.store;
+    if !arguments.store.exists() {
         return Ok(None);
     }
-    let store = Store::open_read_only(path)?;
+    // For writing, because a process that was killed while it made the store may have left an empty one.
+    let store = StoreOptions::from(arguments).open()?;
     for row in store.campaigns()? {
         let options = stored::options(&row)?;
         if options.kept.shard.as_ref().is_some_and(|stored| stored.shard == shard) {

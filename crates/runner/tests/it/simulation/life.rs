@@ -102,6 +102,8 @@ impl Plan {
         };
         let model = if is_simulated { "sim/games" } else { "toy/games" };
         let new = RequestedCampaign {
+            until_told: false,
+            shard: None,
             agent: AgentSpec::parse(&format!("tools@{model}")).expect("an agent"),
             repeats: NonZeroU32::MIN.saturating_add(draw.below(3)),
             seed,
@@ -119,8 +121,6 @@ impl Plan {
             keeping,
             store: StoreOptions { path: machine.path("runs.db"), pages_max: None },
             limit: None,
-            shard: None,
-            until_told: false,
             suite: Some("games".to_owned()),
             of_suite: serde_json::Map::new(),
             command_line: "simulate".to_owned(),
