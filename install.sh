@@ -33,14 +33,21 @@ main() {
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
 
-    get "$release/SHA256SUMS" "$scratch/SHA256SUMS" || no_release "there is no release at $release"
+    status=0
+    get "$release/SHA256SUMS" "$scratch/SHA256SUMS" || status=$?
+    case $status in
+        0) ;;
+        "$NO_RELEASE") no_release "there is no release at $release" ;;
+        *) fail "$release/SHA256SUMS cannot be fetched" ;;
+    esac
     expected=$(awk -v name="$name.tar.gz" '$2 == name || $2 == "*" name { print $1 }' "$scratch/SHA256SUMS")
     [ -n "$expected" ] || no_release "the release at $release has no archive for $target"
     get "$release/$name.tar.gz" "$scratch/archive" || fail "$release/$name.tar.gz cannot be fetched"
     found=$(checksum "$scratch/archive")
     [ "$found" = "$expected" ] || fail "the checksum of $name.tar.gz is $found instead of $expected: nothing is installed"
 
-    tar -xzf "$scratch/archive" -C "$scratch"
+    tar -xzf "$scratch/archive" -C "$scratch" 2>/dev/null || fail "$name.tar.gz cannot be unpacked: nothing is installed"
+    [ -f "$scratch/$name/planproof" ] || fail "$name.tar.gz has no planproof in it: nothing is installed"
     mkdir -p "$folder" 2>/dev/null || fail "$folder cannot be made: set PLANPROOF_INSTALL_DIR to a folder that you may write to"
     # It takes its name when it is whole: a planproof that runs keeps its file.
     new=$folder/.planproof.$$
@@ -50,9 +57,14 @@ main() {
         cp "$scratch/$name/$program" "$new" 2>/dev/null ||
             fail "$folder cannot be written to: set PLANPROOF_INSTALL_DIR to another folder"
         chmod 755 "$new"
-        mv -f "$new" "$folder/$program"
+        # The launcher does nothing by itself.
+        if [ "$program" = planproof ] && ! runs=$("$new" --version 2>/dev/null </dev/null); then
+            rm -f "$new"
+            fail "the planproof of $name.tar.gz does not run on this machine: nothing is installed"
+        fi
+        mv -f "$new" "$folder/$program" || fail "$folder/$program cannot be replaced"
     done
-    say "installed $("$folder/planproof" --version) as $folder/planproof"
+    say "installed $runs as $folder/planproof"
     case ":$PATH:" in
         *":$folder:"*) ;;
         *) say "$folder is not on PATH: add it, or call the program by its path" ;;
@@ -91,14 +103,24 @@ libc() {
     fi
 }
 
+# Fetches a file. Gives NO_RELEASE if the server says that there is none; a server that cannot be reached is a failure.
 get() {
     if command -v curl >/dev/null; then
-        curl -fsSL --retry 3 --proto '=https,http,file' --proto-redir '=https' -o "$2" "$1"
+        answer=$(curl -fsSL --retry 3 --proto '=https,http,file' --proto-redir '=https' -w '%{http_code}' -o "$2" -- "$1") &&
+            return 0
+        # 37: a file that cannot be read.
+        case $?:$answer in
+            22:404 | 22:410 | 37:*) return "$NO_RELEASE" ;;
+        esac
     elif command -v wget >/dev/null; then
-        wget -q -O "$2" "$1"
+        answer=$(wget -O "$2" -- "$1" 2>&1) && return 0
+        case $answer in
+            *" 404"* | *" 410"*) return "$NO_RELEASE" ;;
+        esac
     else
         fail "curl or wget is needed"
     fi
+    return 1
 }
 
 checksum() {

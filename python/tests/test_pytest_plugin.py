@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,53 @@ def test_each_case_is_a_test_with_its_finding(pytester: pytest.Pytester) -> None
     result.stdout.fnmatch_lines(["called: *", "violated: *", "first wrong call: *", "right: *", "see it: *"])
     result.stdout.fnmatch_lines(["*::test_planning: passed 2 of 4 cases"])
     assert "Traceback" not in text and "planproof_case =" not in text
+
+
+MISPLACED = {
+    "a method of unittest": """
+        class TestPlanning(unittest.TestCase):
+            @MARK
+            def test_planning(self):
+                pass
+    """,
+    "a class of unittest": """
+        @MARK
+        class TestPlanning(unittest.TestCase):
+            def test_planning(self):
+                pass
+    """,
+    "a module of unittest": """
+        pytestmark = MARK
+        class TestPlanning(unittest.TestCase):
+            def test_planning(self):
+                pass
+    """,
+    "a parameter": """
+        @pytest.mark.parametrize("x", [pytest.param(1, marks=MARK)])
+        def test_planning(x):
+            pass
+    """,
+}
+
+
+@pytest.mark.parametrize("where", MISPLACED)
+def test_a_mark_that_would_have_no_effect_is_an_error(pytester: pytest.Pytester, where: str) -> None:
+    head = 'import pytest\nimport unittest\nMARK = pytest.mark.planproof("tools@sim/careless", cases=2)\n'
+    result = run(pytester, head + textwrap.dedent(MISPLACED[where]))
+    assert result.ret not in (0, 1), result.stdout.str()
+    assert "pytest.mark.planproof is for test functions and classes of pytest" in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.parametrize("cases", [0, -1])
+def test_no_case_is_an_error(pytester: pytest.Pytester, cases: int) -> None:
+    text = f"""
+        import pytest
+
+        @pytest.mark.planproof("tools@sim/careless", cases={cases})
+        def test_planning():
+            pass
+    """
+    assert "needs at least one case" in run(pytester, text).stdout.str()
 
 
 def test_a_function_without_the_fixture_has_a_test_for_each_case_too(pytester: pytest.Pytester) -> None:

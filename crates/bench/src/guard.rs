@@ -39,6 +39,10 @@ impl Toolbox for GuardedTools {
         self.tools.tools()
     }
 
+    fn made(&self) -> Vec<Tool> {
+        self.tools.made()
+    }
+
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         Box::pin(self.answer(call))
     }

@@ -76,8 +76,8 @@ enum Place {
     Stdout,
     /// A file that takes its name when it is complete.
     New(Temporary),
-    /// A file that is there and is written to, as a pipe or a device.
-    Existing(PathBuf),
+    /// What is open already, as a pipe, or a device that takes everything.
+    Stream(File),
     /// A file that is added to.
     Appended(File),
 }
@@ -303,7 +303,8 @@ impl ReportFile {
     fn append_to(path: &Path) -> Result<Self, Failure> {
         let open = || {
             folder_of(path)?;
-            OpenOptions::new().create(true).append(true).open(path).map(Place::Appended)
+            planproof_files::open_to_write(path, OpenOptions::new().create(true).append(true))
+                .map(Place::Appended)
         };
         let place = if is_stdout(path) { Ok(Place::Stdout) } else { open() };
         let place = place.map_err(|error| cannot("--step-summary", path, &error))?;
@@ -315,10 +316,10 @@ impl ReportFile {
             return Ok(Place::Stdout);
         }
         match fs::metadata(path) {
-            Ok(found) if found.is_dir() => Err(io::Error::other("it is a folder; name a file in it")),
             // A link keeps pointing where it does.
             Ok(found) if found.is_file() => Temporary::beside(&path.canonicalize()?).map(Place::New),
-            Ok(_) => Ok(Place::Existing(path.to_owned())),
+            // Refuses what could make us wait forever.
+            Ok(_) => planproof_files::open_to_write(path, OpenOptions::new().write(true)).map(Place::Stream),
             // Usually it does not exist. Any other obstacle shows when a file is created beside it.
             Err(_) => Temporary::beside(&in_real_folder(&created_at(path)?)?).map(Place::New),
         }
@@ -330,7 +331,7 @@ impl ReportFile {
             Place::New(temporary) => Some(temporary.target.clone()),
             // It was created when it was opened, so it can be resolved.
             Place::Appended(_) => self.asked.canonicalize().ok(),
-            Place::Stdout | Place::Existing(_) => None,
+            Place::Stdout | Place::Stream(_) => None,
         }
     }
 
@@ -367,11 +368,7 @@ impl ReportFile {
                 report(&mut out).and_then(|()| out.flush()).map_err(Failure::from)
             }
             Place::New(temporary) => temporary.write(report).map_err(fail),
-            Place::Existing(path) => OpenOptions::new()
-                .write(true)
-                .open(path)
-                .and_then(|file| write_to(&file, report))
-                .map_err(fail),
+            Place::Stream(file) => write_to(&file, report).map_err(fail),
             Place::Appended(mut file) => {
                 // In one write, because other steps may append to the same file.
                 let mut text = Vec::new();
@@ -444,7 +441,7 @@ fn remove_left_parts(target: &Path, name: &OsStr) {
         // The lock is held until the file is gone. Otherwise the process that created it could take it in between, and
         // lose what it writes.
         if is_part
-            && let Ok(file) = File::open(entry.path())
+            && let Ok(file) = planproof_files::open_own(&entry.path(), OpenOptions::new().read(true))
             && file.try_lock().is_ok()
         {
             let _ = fs::remove_file(entry.path());

@@ -3,7 +3,7 @@
 //! `docs/files.md` has the format (`stream v1`). The stream is for observers only, so nothing depends on it: a
 //! failure to write it is reported once and the campaign continues.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,7 +102,9 @@ impl Stream {
         let others: Vec<_> = files.iter().copied().filter(|(option, _)| *option != OPTION).collect();
         must_differ(path, &others)?;
         // Only after the comparison, because this empties a file that exists.
-        let file = File::create(path).map_err(|error| {
+        let file =
+            planproof_files::open_to_write(path, OpenOptions::new().write(true).create(true).truncate(true));
+        let file = file.map_err(|error| {
             Failure::usage(format!("{OPTION} {}: it cannot be written: {error}", path.display()))
         })?;
         Ok(Some(Arc::new(Self(Mutex::new(Writing { file: Some(file), line: Vec::new() })))))

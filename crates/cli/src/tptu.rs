@@ -42,6 +42,10 @@ impl Toolbox for Unrelated {
         self.0.tools()
     }
 
+    fn made(&self) -> Vec<Tool> {
+        self.0.made()
+    }
+
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         self.0.execute(call)
     }

@@ -26,8 +26,7 @@ pub use library::{LIBRARY_BYTES_MAX, LibraryError, TOOLS_MAX, ToolLibrary};
 /// The name of the tool that makes tools.
 pub const MAKE_TOOL: &str = "make_tool";
 
-/// `make_tool`, and the tools of a library, for one run. A tool that is made in this run can be called at once, but
-/// is only listed in runs that begin later.
+/// `make_tool`, and the tools of a library, for one run. A tool that is made in this run can be called at once.
 pub struct MadeTools {
     tools: Arc<[Tool]>,
     /// What can be called.
@@ -99,7 +98,8 @@ impl MadeTools {
         self.library.keep(&tool)?;
         self.lock().push(Arc::clone(&tool));
         Ok(format!(
-            "`{}` did as its {tested} examples say and is kept: call it by its name with {}",
+            "`{}` did as its {tested} examples say and is kept: call it by its name with {} (it is in the list of \
+             tools when that is asked for again)",
             tool.name(),
             json!(tool.first_arguments())
         ))
@@ -160,6 +160,11 @@ fn make_tool() -> Tool {
 impl Toolbox for MadeTools {
     fn tools(&self) -> &Arc<[Tool]> {
         &self.tools
+    }
+
+    fn made(&self) -> Vec<Tool> {
+        let is_new = |tool: &&Arc<MadeTool>| self.tools.iter().all(|listed| listed.name != tool.name());
+        self.lock().iter().filter(is_new).map(|tool| tool.definition()).collect()
     }
 
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {

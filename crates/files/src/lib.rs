@@ -2,7 +2,11 @@
 //!
 //! A path from a command line, a configuration or a folder of documents can name a pipe to which nobody writes, whose
 //! opening alone never returns, or a device such as `/dev/zero`, which can be read forever. [`open`] looks at the kind
-//! of a file before it waits for anything. Limits on the size are the caller's.
+//! of a file before it waits for anything, and [`open_to_write`] does so for what is written. Limits on the size are
+//! the caller's.
+//!
+//! Files that planproof keeps in a folder of its own are opened with [`open_own`]: whoever can write into that folder
+//! could put a link there, and have any other file of the user read, changed or emptied.
 //!
 //! Standard input and descriptors that the shell has opened (`/dev/stdin`, `/dev/fd/63` of `<(...)`) may be pipes and
 //! terminals: the user waits for these knowingly, and can end them.
@@ -29,6 +33,62 @@ pub fn open(path: &Path) -> io::Result<File> {
     // Again, because the path may name something else by now.
     must_be_file(file.metadata()?.file_type(), path)?;
     Ok(file)
+}
+
+/// Opens a file to write to it. The options say whether it is created, emptied or appended to.
+///
+/// # Errors
+/// As for [`open`]. Descriptors that are open already, `/dev/null`, `/dev/full` and `/dev/tty` can be written to.
+pub fn open_to_write(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    let is_stream = is_inherited(path) || STREAMS.iter().any(|stream| path == Path::new(stream));
+    let mut options = options.clone();
+    without_waiting(&mut options);
+    if is_stream {
+        // Without a reader, the opening of a pipe with a name, which is open already, would wait forever.
+        let file = options.open(path)?;
+        waiting_again(&file)?;
+        return Ok(file);
+    }
+    // Where it fails, the opening says why, or creates the file.
+    if let Ok(found) = std::fs::metadata(path) {
+        must_be_written(found.file_type())?;
+    }
+    let file = options.open(path)?;
+    must_be_written(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// Opens a file in a folder that planproof keeps. A link is not followed.
+///
+/// # Errors
+/// As for [`open`], and for links.
+pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
+    let must_be_own = |kind: FileType| match kind.is_file() {
+        true => Ok(()),
+        false => {
+            let what = format!("it is {}: remove it", word(kind));
+            Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+        }
+    };
+    if let Ok(found) = std::fs::symlink_metadata(path) {
+        must_be_own(found.file_type())?;
+    }
+    let mut options = options.clone();
+    without_links(&mut options);
+    let file = options.open(path)?;
+    must_be_own(file.metadata()?.file_type())?;
+    Ok(file)
+}
+
+/// Devices that can be written to and never wait for anybody but the user.
+const STREAMS: [&str; 5] = ["/dev/stdout", "/dev/stderr", "/dev/null", "/dev/full", "/dev/tty"];
+
+fn must_be_written(kind: FileType) -> io::Result<()> {
+    if kind.is_file() {
+        return Ok(());
+    }
+    let hint = if kind.is_dir() { "name a file in it" } else { "name a file, or `/dev/stdout`" };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {}; {hint}", word(kind))))
 }
 
 /// Whether the path names a descriptor of this process, which is open already.
@@ -58,6 +118,7 @@ fn word(kind: FileType) -> &'static str {
         _ if kind.is_dir() => "a folder",
         _ if kind.is_fifo() => "a named pipe",
         _ if kind.is_socket() => "a socket",
+        _ if kind.is_symlink() => "a link",
         _ => "a device",
     }
 }
@@ -79,9 +140,33 @@ fn without_waiting(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 fn without_waiting(_: &mut OpenOptions) {}
 
+/// The same, and refuses to follow a link.
+#[cfg(unix)]
+fn without_links(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::NOFOLLOW;
+    options.custom_flags(flags.bits().cast_signed());
+}
+
+#[cfg(not(unix))]
+fn without_links(_: &mut OpenOptions) {}
+
+/// Lets writing wait for a slow reader.
+#[cfg(unix)]
+fn waiting_again(file: &File) -> io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(file)?;
+    Ok(rustix::fs::fcntl_setfl(file, flags - rustix::fs::OFlags::NONBLOCK)?)
+}
+
+#[cfg(not(unix))]
+fn waiting_again(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
 #[cfg(all(test, unix))]
 mod tests {
-    use std::io::Read as _;
+    use std::io::{Read as _, Write as _};
 
     use super::*;
 
@@ -113,6 +198,58 @@ mod tests {
         assert!(refused(Path::new("/dev/zero")).contains("a device"));
         open(Path::new("/dev/null")).expect("is empty");
         assert_eq!(open(&folder.join("none")).expect_err("is absent").kind(), io::ErrorKind::NotFound);
+        std::fs::remove_dir_all(&folder).expect("removes");
+    }
+
+    fn to_write() -> OpenOptions {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        options
+    }
+
+    #[test]
+    fn only_files_are_written_to_and_nothing_is_waited_for() {
+        let folder = std::env::temp_dir().join(format!("planproof-written-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("creates");
+        let (file, pipe, link) = (folder.join("file"), folder.join("pipe"), folder.join("link"));
+        let (to_file, dangling) = (folder.join("to-file"), folder.join("dangling"));
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+            .expect("makes");
+        std::os::unix::fs::symlink(&pipe, &link).expect("links");
+        std::os::unix::fs::symlink(&file, &to_file).expect("links");
+        std::os::unix::fs::symlink(folder.join("absent"), &dangling).expect("links");
+        let refused = |path: &Path| open_to_write(path, &to_write()).expect_err("is no file").to_string();
+        let not_own = |path: &Path| open_own(path, &to_write()).expect_err("is no file").to_string();
+
+        open_to_write(&file, &to_write()).expect("is created").write_all(b"text").expect("writes");
+        // The canary: `File::create` would wait here until somebody reads.
+        assert!(refused(&pipe).contains("a named pipe"));
+        assert!(refused(&link).contains("a named pipe"));
+        assert!(refused(&folder).contains("a folder"));
+        assert!(refused(Path::new("/dev/zero")).contains("a device"));
+        for stream in ["/dev/null", "/dev/full"] {
+            open_to_write(Path::new(stream), &to_write()).expect("never waits");
+        }
+        assert!(not_own(&pipe).contains("a named pipe"));
+        assert!(not_own(&folder).contains("a folder"));
+        for link in [&link, &to_file, &dangling] {
+            assert!(not_own(link).contains("a link"));
+        }
+        assert_eq!(std::fs::read(&file).expect("reads"), b"text");
+        assert!(!folder.join("absent").exists());
+        open_own(&file, &to_write()).expect("is a file");
+        // A link of the user's own leads to where the file is written.
+        open_to_write(&to_file, &to_write()).expect("is a file");
+
+        // What the shell makes of `>(cat)`.
+        let (reader, writer) = std::io::pipe().expect("makes");
+        let named = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer));
+        let mut options = OpenOptions::new();
+        options.write(true);
+        let open = open_to_write(Path::new(&named), &options).expect("has a reader");
+        let flags = rustix::fs::fcntl_getfl(&open).expect("is open");
+        assert!(!flags.contains(rustix::fs::OFlags::NONBLOCK), "a slow reader would lose the rest");
+        drop((reader, open));
         std::fs::remove_dir_all(&folder).expect("removes");
     }
 }

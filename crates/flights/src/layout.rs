@@ -4,7 +4,8 @@
 //! header     magic, layout, the fingerprint of the table, the number of rows, and where the directory lies
 //! rows       24 bytes each, in the order of their legs, within a leg in that of the table
 //! numbers    8 bytes each, a code and the place of its row, in the order of codes, within a code in that of the table
-//! directory  the names of cities and days, the leg of each 64th row, and each 256th code
+//! directory  the names of cities and days, the leg of each 64th row, each 256th code, and a hash of each 64 rows and
+//!            of each 256 numbers, which is checked whenever they are read
 //! ```
 
 use planproof_travel::tables::{FlightNames, FlightRow, Leg, Names};
@@ -28,10 +29,11 @@ pub(crate) const HEADER_BYTES: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ppflight";
 /// Must increase whenever the layout or the meaning of a value changes, including how the table is parsed.
-const LAYOUT: u64 = 1;
+const LAYOUT: u64 = 2;
 
 const LEG_BYTES: usize = 6;
 const CODE_BYTES: usize = 4;
+const HASH_BYTES: usize = 8;
 
 /// A row as sorted: by leg, then by its position in the table.
 pub(crate) fn sorted_row(row: &FlightRow, place: u32) -> [u8; SORTED_ROW_BYTES] {
@@ -153,6 +155,10 @@ pub(crate) struct Directory {
     pub(crate) legs: Vec<Leg>,
     /// The first code of each block.
     pub(crate) codes: Vec<u32>,
+    /// The hash of each block of rows.
+    pub(crate) row_hashes: Vec<u64>,
+    /// The hash of each block of numbers.
+    pub(crate) number_hashes: Vec<u64>,
 }
 
 impl Directory {
@@ -167,6 +173,9 @@ impl Directory {
         }
         bytes.extend(self.legs.iter().flatten().flat_map(|it| it.to_be_bytes()));
         bytes.extend(self.codes.iter().flat_map(|it| it.to_be_bytes()));
+        for hashes in [&self.row_hashes, &self.number_hashes] {
+            bytes.extend(hashes.iter().flat_map(|it| it.to_be_bytes()));
+        }
         bytes
     }
 
@@ -181,12 +190,18 @@ impl Directory {
             read_names(&mut fields, names)?;
         }
         let rows = usize::try_from(header.rows).ok()?;
-        let legs = fields.take(rows.div_ceil(ROWS_A_BLOCK).checked_mul(LEG_BYTES)?)?;
-        let codes = fields.take(rows.div_ceil(NUMBERS_A_BLOCK).checked_mul(CODE_BYTES)?)?;
+        let (row_blocks, number_blocks) = (rows.div_ceil(ROWS_A_BLOCK), rows.div_ceil(NUMBERS_A_BLOCK));
+        let legs = fields.take(row_blocks.checked_mul(LEG_BYTES)?)?;
+        let codes = fields.take(number_blocks.checked_mul(CODE_BYTES)?)?;
+        let row_hashes = fields.take(row_blocks.checked_mul(HASH_BYTES)?)?;
+        let number_hashes = fields.take(number_blocks.checked_mul(HASH_BYTES)?)?;
+        let hashes = |bytes: &[u8]| bytes.chunks_exact(HASH_BYTES).map(|it| Fields(it).u64()).collect();
         fields.0.is_empty().then(|| Self {
             names,
             legs: legs.chunks_exact(LEG_BYTES).map(|it| Fields(it).leg()).collect(),
             codes: codes.chunks_exact(CODE_BYTES).map(|it| Fields(it).u32()).collect(),
+            row_hashes: hashes(row_hashes),
+            number_hashes: hashes(number_hashes),
         })
     }
 }
@@ -266,7 +281,9 @@ mod tests {
     fn damage_is_noticed() {
         let mut names = FlightNames::default();
         names.cities.add("Reno");
-        let directory = Directory { names, legs: vec![[0, 0, 0], [0, 0, 1]], codes: vec![17] };
+        let (legs, codes) = (vec![[0, 0, 0], [0, 0, 1]], vec![17]);
+        let directory =
+            Directory { names, legs, codes, row_hashes: vec![1, u64::MAX], number_hashes: vec![7] };
         let bytes = directory.write();
         let fingerprint = Fingerprint { bytes: 5, modified: u64::MAX };
         let header = Header { fingerprint, rows: 65, directory_bytes: 0, directory_hash: hash(&bytes) };

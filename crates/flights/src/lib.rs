@@ -38,6 +38,12 @@ pub const ROWS_MAX: u64 = 100_000_000;
 /// The maximum length of a line in bytes. Lines of the published table have fewer than 120.
 pub const LINE_BYTES_MAX: u64 = 64 << 10;
 
+/// The maximum number of flights of a leg, or of a flight number, that are read from an index. Real ones have dozens.
+const FOUND_MAX: usize = 1 << 20;
+
+/// The least number of bytes of a row in a table: nine cells and their ends. No index has more rows than this allows.
+const TABLE_ROW_BYTES_MIN: u64 = 10;
+
 /// The interval between checks whether another process has finished the index.
 const WAIT: Duration = Duration::from_millis(50);
 
@@ -164,8 +170,8 @@ fn lock(
     progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
 ) -> Result<File, FlightsError> {
     // Windows does not lock a file that is opened for appending alone.
-    let opened = File::options().create(true).read(true).append(true).open(path);
-    let file = opened.map_err(FlightsError::cache(path))?;
+    let options = File::options().create(true).read(true).append(true).clone();
+    let file = planproof_files::open_own(path, &options).map_err(FlightsError::cache(path))?;
     loop {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {

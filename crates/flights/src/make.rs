@@ -9,7 +9,7 @@ use planproof_travel::tables::{FLIGHTS_FILE, FlightReader};
 
 use crate::layout::{self, Directory, HEADER_BYTES, Header, NUMBERS_A_BLOCK, ROWS_A_BLOCK};
 use crate::sorter::Sorter;
-use crate::source::{Fingerprint, Names, hash};
+use crate::source::{Fingerprint, HASH_OF_NOTHING, Names, hash, hash_on};
 use crate::{FlightsError, IndexProgress, LINE_BYTES_MAX, ROWS_MAX};
 
 /// The number of rows between two calls of `progress`.
@@ -35,7 +35,7 @@ pub(crate) fn make(
     }
     // Bound before the file exists, so that the file is removed whatever fails below.
     let part = Part(&names.part);
-    let out = File::create(part.0).map_err(FlightsError::cache(part.0))?;
+    let out = create_own(part.0).map_err(FlightsError::cache(part.0))?;
     let mut writer = Writer { out: BufWriter::with_capacity(BUFFER_BYTES, &out), read, progress };
     let header = writer.write(rows, Sorter::new(&names.runs, rows_in_memory), fingerprint);
     let header = header.map_err(|stop| match stop {
@@ -47,10 +47,19 @@ pub(crate) fn make(
     let finish = || {
         (&out).seek(SeekFrom::Start(0))?;
         (&out).write_all(&header.write())?;
-        out.sync_data()?;
-        fs::rename(part.0, &names.index)
+        out.sync_data()
     };
-    finish().map_err(FlightsError::cache(part.0))
+    finish().map_err(FlightsError::cache(part.0))?;
+    fs::rename(part.0, &names.index).map_err(FlightsError::cache(&names.index))
+}
+
+/// Creates a file in place of whatever has its name, which a killed process may have left behind. A link is replaced,
+/// not followed: it could lead to any file of the user.
+pub(crate) fn create_own(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => File::options().read(true).write(true).create_new(true).open(path),
+    }
 }
 
 /// Removes the written file unless it has been renamed.
@@ -121,6 +130,16 @@ fn next_fault(reader: &mut FlightReader, what: &str) -> planproof_travel::tables
     reader.fault(what)
 }
 
+/// Adds a record to the hash of its block.
+fn add_to_block(hashes: &mut Vec<u64>, record: &[u8], place: usize, a_block: usize) {
+    if place.is_multiple_of(a_block) {
+        hashes.push(HASH_OF_NOTHING);
+    }
+    if let Some(last) = hashes.last_mut() {
+        *last = hash_on(*last, record);
+    }
+}
+
 /// Why writing ended early.
 enum Stop {
     GivenUp,
@@ -159,6 +178,7 @@ impl<W: Write> Writer<'_, W> {
             if (place as usize).is_multiple_of(ROWS_A_BLOCK) {
                 directory.legs.push(row.leg);
             }
+            add_to_block(&mut directory.row_hashes, &stored, place as usize, ROWS_A_BLOCK);
             self.out.write_all(&stored)?;
         }
         for (place, sorted) in numbers.finish()?.enumerate() {
@@ -166,6 +186,7 @@ impl<W: Write> Writer<'_, W> {
             if place.is_multiple_of(NUMBERS_A_BLOCK) {
                 directory.codes.push(layout::number(&stored).0);
             }
+            add_to_block(&mut directory.number_hashes, &stored, place, NUMBERS_A_BLOCK);
             self.out.write_all(&stored)?;
         }
         self.look(count)?;

@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::make::create_own;
 use crate::place::read_exact_at;
 
 /// The number of records of a run that are read at once during the merge.
@@ -42,8 +43,7 @@ impl<const N: usize> Sorter<N> {
         let file = match &mut self.file {
             Some(file) => file,
             none => {
-                let file =
-                    File::options().read(true).write(true).create(true).truncate(true).open(&self.path)?;
+                let file = create_own(&self.path)?;
                 // Unlinked while it is open, so it disappears with the process, however that ends.
                 fs::remove_file(&self.path)?;
                 none.insert(file)

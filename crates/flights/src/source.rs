@@ -49,7 +49,13 @@ impl Names {
 
 /// FNV-1a, 64 bits (Fowler, Noll and Vo), which is enough to distinguish names and to notice damage.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    hash_on(HASH_OF_NOTHING, bytes)
+}
+
+/// What [`hash_on`] begins with.
+pub(crate) const HASH_OF_NOTHING: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// The hash of all bytes so far, given that of those before these.
+pub(crate) fn hash_on(before: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(before, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

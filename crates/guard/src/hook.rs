@@ -8,9 +8,37 @@ use serde_json::{Value, json};
 
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling};
 use crate::log::{DecisionLog, GuardAction, GuardMode, LoggedLine};
+use crate::names::KnownNames;
 
 /// Longest payload of a hook, in bytes.
 pub const PAYLOAD_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Events of Claude Code and Codex that matter to no rule.
+const OTHER_EVENTS: [&str; 23] = [
+    "SessionStart",
+    "SessionEnd",
+    "Setup",
+    "InstructionsLoaded",
+    "UserPromptSubmit",
+    "PermissionRequest",
+    "PermissionDenied",
+    "Notification",
+    "SubagentStart",
+    "SubagentStop",
+    "StopFailure",
+    "TaskCreated",
+    "TaskCompleted",
+    "TeammateIdle",
+    "ConfigChange",
+    "CwdChanged",
+    "FileChanged",
+    "WorktreeCreate",
+    "WorktreeRemove",
+    "PreCompact",
+    "PostCompact",
+    "Elicitation",
+    "ElicitationResult",
+];
 
 /// What an agent reports to a hook. Claude Code and Codex report alike.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +52,7 @@ pub struct HookPayload {
 /// What happens in an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HookEvent {
-    /// A call is about to be made.
+    /// A call is about to be made. Its tool is named as the agent names it: `mcp__SERVER__TOOL` for one of a server.
     Before(CarriedCall),
     /// A call has ended.
     After {
@@ -61,13 +89,10 @@ impl HookPayload {
                 Some(arguments @ Value::Object(_)) => arguments.clone(),
                 Some(_) => return Err("`tool_input` is not an object".to_owned()),
             };
-            // `mcp__SERVER__TOOL`.
-            let parts = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
-            let (server, tool) = parts.map_or((None, name), |(server, tool)| (Some(server.to_owned()), tool));
             Ok(CarriedCall {
                 id: text("tool_use_id").map(str::to_owned),
-                server,
-                tool: tool.to_owned(),
+                server: None,
+                tool: name.to_owned(),
                 arguments,
             })
         };
@@ -87,7 +112,9 @@ impl HookPayload {
             "Stop" => {
                 HookEvent::Stop { is_again: payload.get("stop_hook_active") == Some(&Value::Bool(true)) }
             }
-            _ => HookEvent::Other,
+            other if OTHER_EVENTS.contains(&other) => HookEvent::Other,
+            // An event in another case would pass without a decision, whatever it is about.
+            other => return Err(format!("the hook knows no event `{}`", other.escape_debug())),
         };
         Ok(Self { session, event })
     }
@@ -108,6 +135,7 @@ pub struct HookAnswer {
 #[derive(Debug)]
 pub struct HookSession {
     session: GuardedSession,
+    names: KnownNames,
     /// Pending calls by the agent's names for them.
     ids: BTreeMap<String, u64>,
     /// Pending calls, to recognise one that is reported twice or ends without a name.
@@ -117,8 +145,12 @@ pub struct HookSession {
 impl HookSession {
     /// The session after these lines. What the log says has happened counts, whatever these rules say of it.
     pub fn resume(rules: &Arc<RuleSet>, lines: impl Iterator<Item = LoggedLine>) -> Self {
-        let mut resumed =
-            Self { session: GuardedSession::new(rules), ids: BTreeMap::new(), calls: BTreeMap::new() };
+        let mut resumed = Self {
+            session: GuardedSession::new(rules),
+            names: KnownNames::of(rules),
+            ids: BTreeMap::new(),
+            calls: BTreeMap::new(),
+        };
         for line in lines {
             match line {
                 LoggedLine::Decision { call: Some(call), action, .. } => {
@@ -165,6 +197,45 @@ impl HookSession {
         }
     }
 
+    /// The call with the server in the name of its tool. `mcp__a__b__pay` can be a tool of `a` or of `a__b`: the
+    /// reading that the rules name counts. If they name several, this says so.
+    fn of_server(&self, call: &CarriedCall) -> (CarriedCall, Option<String>) {
+        let name = &*call.tool;
+        let Some(rest) = name.strip_prefix("mcp__") else { return (call.clone(), None) };
+        let known = self.session.rules().tool_names();
+        let splits = rest.match_indices('_').filter_map(|(at, _)| {
+            let (server, tool) = (rest.get(..at)?, rest.get(at..)?.strip_prefix("__")?);
+            (!server.is_empty() && !tool.is_empty()).then_some((Some(server), tool))
+        });
+        let readings: Vec<(Option<&str>, &str)> = splits.chain([(None, name)]).collect();
+        let is_named = |(server, tool): &(Option<&str>, &str)| {
+            known.iter().any(|known| {
+                known == tool || server.is_some_and(|server| *known == format!("{server}/{tool}"))
+            })
+        };
+        let mut named = readings.iter().filter(|reading| is_named(reading));
+        let (server, tool) = *named.next().or(readings.first()).unwrap_or(&(None, name));
+        let ambiguous = match named.next() {
+            Some(_) => Some(format!(
+                "`{}` can be several tools that the rules name; rename the server",
+                name.escape_debug()
+            )),
+            None if is_named(&(server, tool)) => None,
+            None => readings.iter().find_map(|(_, tool)| self.names.check(tool, &Value::Null).err()),
+        };
+        let (server, tool) = (server.map(str::to_owned), tool.to_owned());
+        (CarriedCall { server, tool, ..call.clone() }, ambiguous)
+    }
+
+    /// Why others could read a call differently, in a sentence without a full stop.
+    fn unclear(&self, call: &CarriedCall) -> Option<String> {
+        if crate::strict::has_inexact_integer(&call.arguments) {
+            let why = "an integer beyond 2^53 does not mean one number to all readers; send it as a text";
+            return Some(why.to_owned());
+        }
+        self.names.check(&call.tool, &call.arguments).err()
+    }
+
     /// Takes an event. The microseconds are those since the hook was started.
     pub fn take(
         &mut self,
@@ -176,17 +247,17 @@ impl HookSession {
         match event {
             HookEvent::Other => HookAnswer::default(),
             HookEvent::Before(call) => {
-                // A call that is reported twice counts once.
-                let known = self.number_of(call).and_then(|number| self.calls.get(&number));
-                if known.is_some_and(|known| known == call) {
+                let (call, ambiguous) = self.of_server(call);
+                let call = &call;
+                // A call that is reported twice counts once. Without a name, an equal one is another call.
+                let number = call.id.as_ref().and_then(|_| self.number_of(call));
+                if number.and_then(|number| self.calls.get(&number)).is_some_and(|known| known == call) {
                     return HookAnswer::default();
                 }
-                let is_exact = !crate::strict::has_inexact_integer(&call.arguments);
                 let ruling = self.session.decide(asked(call));
                 let refusal = ruling.refusal.as_ref().map(|refusal| self.session.explain(refusal));
-                let inexact = "The call is denied: an integer beyond 2^53 does not mean one number to all readers; send it \
-                               as a text.";
-                let reason = refusal.or_else(|| (!is_exact).then(|| inexact.to_owned()));
+                let unclear = ambiguous.or_else(|| self.unclear(call));
+                let reason = refusal.or_else(|| unclear.map(|why| format!("The call is denied: {why}.")));
                 if ruling.refusal.is_none() && reason.is_some() {
                     self.session.abandoned(ruling.number);
                 }
@@ -200,7 +271,8 @@ impl HookSession {
                 HookAnswer { line: Some(line), answer, reason }
             }
             HookEvent::After { call, is_error, outcome } => {
-                let Some(number) = self.number_of(call) else { return HookAnswer::default() };
+                let (call, _) = self.of_server(call);
+                let Some(number) = self.number_of(&call) else { return HookAnswer::default() };
                 self.session.finished(number, *is_error, outcome);
                 self.forget(number);
                 HookAnswer { line: Some(log.result(number, *is_error, outcome)), ..HookAnswer::default() }

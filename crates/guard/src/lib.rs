@@ -5,7 +5,8 @@
 //! `answers.rs`) does so for the messages between an MCP client and a server. Decisions are logged (`log.rs`, decision
 //! v1) and can be taken again with other rules (`replay.rs`).
 //!
-//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each.
+//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each. Both refuse
+//! names that only look like those in the rules (`names.rs`).
 //!
 //! Nothing here reads, writes, waits or knows the time: bytes and results go in, decisions and bytes come out. What is
 //! passed on is what was decided on, to the byte.
@@ -15,6 +16,7 @@ mod decision;
 mod hook;
 mod log;
 mod mcp;
+mod names;
 mod replay;
 mod strict;
 

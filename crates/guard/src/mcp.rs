@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Refusal, Ruling, UNREAD};
 use crate::log::{DecisionLog, GuardAction, GuardMode};
+use crate::names::KnownNames;
 use crate::{answers, strict};
 
 /// What the log calls this place of a guard.
@@ -58,10 +59,8 @@ pub struct McpGuard {
     session: Result<GuardedSession, String>,
     mode: GuardMode,
     log: DecisionLog,
-    /// Names of tools in the rules, by their folded forms.
-    tools: HashMap<String, HashSet<String>>,
-    /// Names of arguments in the rules, by their folded forms.
-    arguments: HashMap<String, HashSet<String>>,
+    /// Names in the rules.
+    names: KnownNames,
     /// By the text of the id.
     outstanding: HashMap<String, Awaited>,
     /// Calls that the server asked for more about, with the state that the client has to repeat.
@@ -125,8 +124,7 @@ impl McpGuard {
             session: rules.map(GuardedSession::new),
             mode,
             log,
-            tools: HashMap::new(),
-            arguments: HashMap::new(),
+            names: KnownNames::default(),
             outstanding: HashMap::new(),
             unfinished: Vec::new(),
             tasks: HashMap::new(),
@@ -135,13 +133,7 @@ impl McpGuard {
             calls: 0,
         };
         if let Ok(session) = &guard.session {
-            for name in session.rules().tool_names() {
-                let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
-                guard.tools.entry(plain(name)).or_default().insert(name.to_owned());
-            }
-            for name in session.rules().argument_names() {
-                guard.arguments.entry(strict::folded(&name)).or_default().insert(name);
-            }
+            guard.names = KnownNames::of(session.rules());
         }
         guard
     }
@@ -356,10 +348,6 @@ impl McpGuard {
             Some(_) => return Err("`name` is not a text".to_owned()),
             None => return Err("`name`, the tool, is missing".to_owned()),
         };
-        if let Some(known) = self.tools.get(&plain(&tool)).filter(|known| !known.contains(&tool)) {
-            let known = known.iter().min().map_or("", String::as_str);
-            return Err(format!("the tool is called `{known}` in the rules, not `{}`", tool.escape_debug()));
-        }
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Value::Object(serde_json::Map::new()),
             Some(arguments @ Value::Object(_)) => arguments,
@@ -369,30 +357,13 @@ impl McpGuard {
             return Err("an integer beyond 2^53 does not mean one number to all readers; send it as a text"
                 .to_owned());
         }
-        if let Some((name, known)) = self.careless_name(&arguments) {
-            return Err(format!("an argument is called `{known}` in the rules, not `{name}`"));
-        }
+        self.names.check(&tool, &arguments)?;
         let state = match params.remove("requestState") {
             Some(Value::String(state)) => Some(Some(state)),
             Some(Value::Null) | None => params.contains_key("inputResponses").then_some(None),
             Some(_) => return Err("`requestState` is not a text".to_owned()),
         };
         Ok((tool, arguments, state))
-    }
-
-    /// A name in arguments that differs from one in the rules by case alone, and that name.
-    fn careless_name(&self, value: &Value) -> Option<(String, String)> {
-        match value {
-            Value::Object(entries) => entries.iter().find_map(|(name, value)| {
-                let known = self.arguments.get(&strict::folded(name)).filter(|known| !known.contains(name));
-                match known.and_then(|known| known.iter().min()) {
-                    Some(known) => Some((name.clone(), known.clone())),
-                    None => self.careless_name(value),
-                }
-            }),
-            Value::Array(items) => items.iter().find_map(|item| self.careless_name(item)),
-            _ => None,
-        }
     }
 
     /// The line of the log on what was heard; `None` if there was nothing to decide. The microseconds are those that
@@ -588,16 +559,6 @@ fn text_of(id: &Value) -> String {
 fn probable_id(line: &[u8]) -> Value {
     let message = json::read::<Value>(line).ok();
     message.and_then(|message| message.get("id").cloned()).filter(is_usable).unwrap_or(Value::Null)
-}
-
-/// The name of a tool as careless servers see it: without blanks and what is invisible, in any case, in any width.
-fn plain(name: &str) -> String {
-    let narrow = |c: char| match u32::from(c) {
-        wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
-        _ => c,
-    };
-    let is_seen = |c: &char| !c.is_whitespace() && !c.is_control() && !('\u{200b}'..='\u{200f}').contains(c);
-    strict::folded(&name.chars().map(narrow).filter(is_seen).collect::<String>())
 }
 
 /// The result of a call as rules see it: its texts, or the structured content where there is none.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -16,6 +17,9 @@ use crate::{AgentMemory, Hidden, LAUNCHER_ARGUMENT, Launcher, MachineIsolation};
 
 /// The name of the standalone launcher program.
 const LAUNCHER_FILE: &str = "planproof-launch";
+
+/// The bits of a file that others than its owner may write to.
+const OTHERS_WRITE: u32 = 0o022;
 
 /// Maximum number of characters of a launcher's message that are repeated.
 const REASON_CHARS_MAX: usize = 200;
@@ -41,12 +45,18 @@ pub fn find(hidden: &Hidden, folders: &[PathBuf], memory: AgentMemory) -> Machin
 
     let mut refusals = Vec::new();
     // With a process namespace if possible. Some machines offer only the others.
-    let found = [true, false].into_iter().find_map(|processes| {
-        let namespaces = Some(Namespaces { user: !is_root, processes });
-        let (covered, landlock) = (covered.clone(), landlock.clone());
-        let spec = Spec { namespaces, covered, landlock, memory_max, is_trial: true, ..Spec::default() };
-        tried(&spec).map_err(|why| refusals.push(why)).ok()
-    });
+    let mut try_all = |kept: Option<PathBuf>| {
+        refusals.clear();
+        [true, false].into_iter().find_map(|processes| {
+            let namespaces = Some(Namespaces { user: !is_root, processes });
+            let (covered, kept, landlock) = (covered.clone(), kept.clone(), landlock.clone());
+            let spec =
+                Spec { namespaces, covered, kept, landlock, memory_max, is_trial: true, ..Spec::default() };
+            tried(&spec).map_err(|why| refusals.push(why)).ok()
+        })
+    };
+    let kept = own_folder(folders);
+    let found = kept.is_some().then(|| try_all(kept)).flatten().or_else(|| try_all(None));
     // The refusals are in the order of the trials: first with a process namespace, then without.
     let refused = |place: usize| refusals.get(place).cloned().unwrap_or_default();
     let spec = match found {
@@ -117,7 +127,13 @@ pub fn close_this_process() -> Result<(), String> {
 fn program() -> PathBuf {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     let beside = || {
-        let path = std::env::current_exe().ok()?.with_file_name(LAUNCHER_FILE);
+        let own = std::env::current_exe().ok()?;
+        let path = own.with_file_name(LAUNCHER_FILE);
+        // Whoever else could have put it there must not have it run as us.
+        let (own, found) = (own.metadata().ok()?, path.symlink_metadata().ok()?);
+        if !found.is_file() || found.uid() != own.uid() || found.mode() & OTHERS_WRITE != 0 {
+            return None;
+        }
         // A launcher of another version refuses even an empty specification.
         let spec = serde_json::to_string(&Spec { is_trial: true, ..Spec::default() }).ok()?;
         let mut command = Command::new(&path);
@@ -125,6 +141,15 @@ fn program() -> PathBuf {
         command.stderr(Stdio::null()).status().is_ok_and(|status| status.success()).then_some(path)
     };
     FOUND.get_or_init(|| beside().unwrap_or_else(|| PathBuf::from("/proc/self/exe"))).clone()
+}
+
+/// The folder of this program, which starts a launcher that lies there: a program under test must not put one there,
+/// or replace planproof itself. `None` if programs work in that folder.
+fn own_folder(folders: &[PathBuf]) -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?.canonicalize().ok()?.parent()?.to_owned();
+    let is_busy = |folder: &PathBuf| folder.canonicalize().is_ok_and(|folder| folder.starts_with(&own));
+    let temporary = std::env::temp_dir();
+    (!folders.iter().chain([&temporary]).any(is_busy)).then_some(own)
 }
 
 /// Has a launcher carry out everything except starting a program. Returns the specification if it works.

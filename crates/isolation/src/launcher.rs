@@ -181,7 +181,7 @@ fn outside(words: &Words) -> Result<End, String> {
     // Only after the maps are written, since they belong to root afterwards. The environment contains the run's
     // URL.
     close_this_process()?;
-    covers::cover(&spec.covered, !namespaces.user)?;
+    covers::cover(&spec.covered, spec.kept.as_deref(), !namespaces.user)?;
     if namespaces.user && namespaces.processes {
         rights::keep_for_inside()?;
     }

@@ -13,6 +13,9 @@ pub(crate) struct Spec {
     pub(crate) namespaces: Option<Namespaces>,
     /// The paths to cover, if they exist by then: folders with empty ones, files with `/dev/null`.
     pub(crate) covered: Vec<PathBuf>,
+    /// The folder to make read-only, with all below it.
+    #[serde(default)]
+    pub(crate) kept: Option<PathBuf>,
     /// How Landlock is used.
     pub(crate) landlock: Landlock,
     /// Whether the program keeps all its rights and has no limit except that on memory.
@@ -29,9 +32,9 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 impl Default for Spec {
     /// Does nothing.
     fn default() -> Self {
-        let (namespaces, covered, landlock, keeps_rights, memory_max, is_trial) = Default::default();
+        let (namespaces, covered, kept, landlock, keeps_rights, memory_max, is_trial) = Default::default();
         let version = VERSION.to_owned();
-        Self { version, namespaces, covered, landlock, keeps_rights, memory_max, is_trial }
+        Self { version, namespaces, covered, kept, landlock, keeps_rights, memory_max, is_trial }
     }
 }
 

@@ -37,6 +37,11 @@ impl Toolbox for Catalogued {
         Some(catalogue())
     }
 
+    /// None: only what is in the catalogue can be called.
+    fn made(&self) -> Vec<Tool> {
+        Vec::new()
+    }
+
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         // Checked by the rule of the simulated tools, whatever the real ones would accept.
         match checked(call) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use regex_automata::dfa::{Automaton as _, dense};
 use regex_automata::nfa::thompson;
 use regex_automata::util::primitives::StateID;
+use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, MatchKind};
 
 use crate::limits::REGEX_BYTES_MAX;
@@ -44,6 +45,19 @@ impl Pattern {
     /// # Errors
     /// The fault, in words for people.
     pub fn new(source: &str) -> Result<Self, String> {
+        Self::with(source, syntax::Config::new())
+    }
+
+    /// The same, with a `.` that also stands for the end of a line: whoever writes a text could otherwise keep it from
+    /// matching `rm.*` by a line more.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn over_lines(source: &str) -> Result<Self, String> {
+        Self::with(source, syntax::Config::new().dot_matches_new_line(true))
+    }
+
+    fn with(source: &str, syntax: syntax::Config) -> Result<Self, String> {
         let dense = dense::Builder::new()
             .configure(
                 dense::Config::new()
@@ -53,6 +67,7 @@ impl Pattern {
                     .dfa_size_limit(Some(REGEX_BYTES_MAX))
                     .determinize_size_limit(Some(REGEX_BYTES_MAX)),
             )
+            .syntax(syntax)
             .thompson(thompson::Config::new().nfa_size_limit(Some(REGEX_BYTES_MAX)))
             .build(source)
             .map_err(|error| cause(&error))?;
@@ -249,6 +264,15 @@ mod tests {
         });
         assert_eq!(alive.count(), viable, "{pattern:?} on {text:?}");
         assert_eq!(pattern.matches(text), matches, "{pattern:?} on {text:?}");
+    }
+
+    #[test]
+    fn a_dot_of_a_rule_stands_for_the_end_of_a_line_too() {
+        for text in ["rm -r x", "rm\n-r x", "rm -r x\n", "rm \r\n x"] {
+            assert!(Pattern::over_lines("rm.*").expect("a pattern").matches(text), "{text:?}");
+        }
+        assert!(!Pattern::over_lines("(?-s)rm.*").expect("a pattern").matches("rm\n"));
+        assert!(!Pattern::new("rm.*").expect("a pattern").matches("rm\n"));
     }
 
     #[test]

@@ -89,6 +89,10 @@ impl Store {
             what: format!("{} cannot be locked: {error}", path.display()),
         };
         loop {
+            // A link could lead to any other file, which would be emptied below.
+            if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+                return Err(wrong(io::Error::other("it is not a file; remove what is there")));
+            }
             let mut options = File::options();
             // Not truncated, because the file may be locked and name its holder.
             options.create(true).truncate(false).read(true).write(true);

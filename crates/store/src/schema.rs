@@ -139,6 +139,17 @@ fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, 
     if place.path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Err(StoreError::NotAStore { path: place.path.clone() });
     }
+    // Nor would it ever be done opening a pipe in the place of one of its files.
+    for suffix in ["-journal", "-wal", "-shm"] {
+        let mut sibling = place.path.as_os_str().to_owned();
+        sibling.push(suffix);
+        let sibling = PathBuf::from(sibling);
+        if sibling.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            let what =
+                format!("{} is not a file, as SQLite needs it: remove what is there", sibling.display());
+            return Err(StoreError::Failed { path: place.path.clone(), what });
+        }
+    }
     let open = || {
         let connection = Connection::open_with_flags(Path::new(file), flags)?;
         connection.busy_timeout(Duration::from_millis(u64::from(place.limits.busy_ms)))?;

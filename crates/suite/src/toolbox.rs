@@ -27,6 +27,11 @@ pub trait Toolbox: Send + Sync {
         None
     }
 
+    /// The tools that were made by calls of this run, beside [`tools`](Self::tools). They can be called at once.
+    fn made(&self) -> Vec<Tool> {
+        Vec::new()
+    }
+
     /// Executes a call. Calls may be concurrent. For a nonexistent tool or invalid arguments the result has
     /// `is_error` and a text with the fault.
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult>;

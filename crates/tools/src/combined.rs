@@ -87,22 +87,47 @@ impl CombinedTools {
         futures::future::join_all(self.sources.iter().map(OpenSource::close)).await;
     }
 
+    /// The source of a tool that was made in this run, and its name there. Whoever made it knows that name alone.
+    fn made_as(&self, name: &str) -> Option<(usize, String)> {
+        self.sources.iter().enumerate().find_map(|(place, source)| {
+            let mut made = source.toolbox().made().into_iter();
+            made.find(|tool| tool.name == name || offered_name(source.name(), &tool.name) == name)
+                .map(|tool| (place, tool.name))
+        })
+    }
+
     async fn answer(&self, call: &ToolCall) -> ToolResult {
-        let Some((place, own_name)) = self.origins.get(&call.name) else {
+        let Some((place, own_name)) =
+            self.origins.get(&call.name).cloned().or_else(|| self.made_as(&call.name))
+        else {
             return no_such_tool(call, &self.tools);
         };
-        let toolbox = self.sources[*place].toolbox();
+        let toolbox = self.sources[place].toolbox();
         // A call whose name is the same on both sides needs no copy.
-        if *own_name == call.name {
+        if own_name == call.name {
             return toolbox.execute(call).await;
         }
-        toolbox.execute(&ToolCall { name: own_name.clone(), ..call.clone() }).await
+        toolbox.execute(&ToolCall { name: own_name, ..call.clone() }).await
     }
 }
 
 impl Toolbox for CombinedTools {
     fn tools(&self) -> &Arc<[Tool]> {
         &self.tools
+    }
+
+    fn made(&self) -> Vec<Tool> {
+        let mut all: Vec<Tool> = Vec::new();
+        for source in &self.sources {
+            for tool in source.toolbox().made() {
+                let name = offered_name(source.name(), &tool.name);
+                // A call of a name that is taken means the earlier tool.
+                if !self.origins.contains_key(&name) && all.iter().all(|other| other.name != name) {
+                    all.push(Tool { name, ..tool });
+                }
+            }
+        }
+        all
     }
 
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {

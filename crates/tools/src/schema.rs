@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 
 use crate::refusal::shortened;
@@ -15,6 +16,21 @@ const SCHEMAS_MAX: usize = 1024;
 /// Largest schema that is compiled, in bytes of JSON. Compiling takes some 5 seconds and 100 MB for each million bytes.
 pub const COMPILED_BYTES_MAX: usize = 256 * 1024;
 
+/// Most bytes that the compiled regular expressions of a schema take together, and one of them. Compiling takes some
+/// 50 ms for each million bytes, and three times their memory.
+const PATTERNS_BYTES_MAX: usize = 16 << 20;
+const PATTERN_BYTES_MAX: usize = 8 << 20;
+
+/// Most regular expressions of a schema. One with parts that look around, repeat possessively or refer back counts
+/// once more for each: they are compiled one by one.
+const PATTERNS_MAX: usize = 512;
+
+/// Most bytes, as estimated, of all schemas that are kept. One more, and the cache starts over.
+const KEPT_BYTES_MAX: usize = 256 << 20;
+
+/// Memory of a compiled schema for each byte of its JSON.
+const COMPILED_BYTES_PER_BYTE: usize = 100;
+
 /// Compiles each distinct input schema once. Nearly all mock tools share the schema of "no arguments", and compiling
 /// it takes far longer than a whole run with a simulated model. Share one cache between all runs.
 ///
@@ -23,7 +39,14 @@ pub const COMPILED_BYTES_MAX: usize = 256 * 1024;
 /// than a float shows, neither is larger. Such an argument is accepted, never refused wrongly.
 #[derive(Debug, Default)]
 pub struct SchemaCache {
-    validators: RwLock<HashMap<Map<String, Value>, Arc<Validator>>>,
+    kept: RwLock<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    validators: HashMap<Map<String, Value>, Arc<Validator>>,
+    /// What they take, as estimated.
+    bytes: usize,
 }
 
 /// Most mistakes listed of one instance.
@@ -69,24 +92,82 @@ impl SchemaCache {
     /// The validator of a schema, newly compiled or cached. The error is the fault of the schema.
     pub(crate) fn validator(&self, schema: &Map<String, Value>) -> Result<Arc<Validator>, String> {
         // A panic while the lock is held leaves complete entries only, so the map stays usable.
-        if let Some(found) = self.validators.read().unwrap_or_else(PoisonError::into_inner).get(schema) {
+        if let Some(found) = self.kept.read().unwrap_or_else(PoisonError::into_inner).validators.get(schema) {
             return Ok(found.clone());
         }
-        let bytes = serde_json::to_string(schema).map_or(0, |text| text.len());
-        if bytes > COMPILED_BYTES_MAX {
-            return Err(format!("it has {bytes} bytes; at most {COMPILED_BYTES_MAX} are possible"));
+        let written = serde_json::to_string(schema).map_or(0, |text| text.len());
+        if written > COMPILED_BYTES_MAX {
+            return Err(format!("it has {written} bytes; at most {COMPILED_BYTES_MAX} are possible"));
         }
         // Compiled without the lock, so that nobody waits. If two
         // threads compile the same schema, the later one is kept.
-        let compiled = jsonschema::validator_for(&Value::Object(schema.clone()));
-        let compiled = Arc::new(compiled.map_err(|error| error.to_string())?);
-        let mut validators = self.validators.write().unwrap_or_else(PoisonError::into_inner);
-        if validators.len() >= SCHEMAS_MAX {
-            validators.clear();
+        let whole = Value::Object(schema.clone());
+        let patterns = count_patterns(&whole);
+        let compiled = Arc::new(compiled(&whole, patterns)?);
+        let bytes = written * COMPILED_BYTES_PER_BYTE + 3 * patterns * pattern_bytes(patterns);
+        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        if kept.validators.len() >= SCHEMAS_MAX || kept.bytes + bytes > KEPT_BYTES_MAX {
+            *kept = Kept::default();
         }
-        validators.insert(schema.clone(), compiled.clone());
+        kept.bytes += bytes;
+        kept.validators.insert(schema.clone(), compiled.clone());
         Ok(compiled)
     }
+}
+
+/// Compiles a schema with that many regular expressions.
+fn compiled(schema: &Value, patterns: usize) -> Result<Validator, String> {
+    if patterns > PATTERNS_MAX {
+        return Err(format!(
+            "it has {patterns} regular expressions and parts of them that look around or refer back; at most \
+             {PATTERNS_MAX} are possible"
+        ));
+    }
+    let bytes = pattern_bytes(patterns);
+    // Neither the text of an expression nor that of the schema limits these sizes: `\p{L}{90}` takes 4 MB.
+    let options = PatternOptions::fancy_regex().size_limit(bytes).dfa_size_limit(bytes);
+    jsonschema::options().with_pattern_options(options).build(schema).map_err(|error| match error.kind() {
+        ValidationErrorKind::Format { format } if format == "regex" => format!(
+            "at {}: {} is not a regular expression, or takes more than {bytes} bytes; shorten its repetitions or \
+             classes of characters",
+            shortened(&error.schema_path().to_string()),
+            shortened(&error.instance().to_string()),
+        ),
+        _ => error.to_string(),
+    })
+}
+
+/// The most bytes that one of so many regular expressions may take.
+fn pattern_bytes(patterns: usize) -> usize {
+    (PATTERNS_BYTES_MAX / patterns.max(1)).min(PATTERN_BYTES_MAX)
+}
+
+/// The regular expressions of a schema and of all within it, with their parts that are compiled on their own. What
+/// only looks like one, as in a default value, counts too.
+fn count_patterns(schema: &Value) -> usize {
+    match schema {
+        Value::Array(list) => list.iter().map(count_patterns).sum(),
+        Value::Object(map) => {
+            let named = map.get("pattern").and_then(Value::as_str).map_or(0, parts);
+            let keys = map.get("patternProperties").and_then(Value::as_object);
+            let keys: usize = keys.map_or(0, |keys| keys.keys().map(|key| parts(key)).sum());
+            named + keys + map.values().map(count_patterns).sum::<usize>()
+        }
+        _ => 0,
+    }
+}
+
+/// At most how many pieces of a regular expression are compiled on their own. Those between two special parts count
+/// with them.
+fn parts(pattern: &str) -> usize {
+    let bytes = pattern.as_bytes();
+    let special = bytes.windows(2).filter(|pair| match *pair {
+        [b'(', b'?'] => true,
+        [b'\\', next] => next.is_ascii_digit() || b"kKGgRX".contains(next),
+        [b'+' | b'*' | b'?' | b'}', b'+'] => true,
+        _ => false,
+    });
+    1 + 2 * special.count()
 }
 
 #[cfg(test)]
@@ -111,7 +192,58 @@ mod tests {
             schema.insert("minProperties".into(), length.into());
             cache.validator(&schema).unwrap();
         }
-        assert_eq!(cache.validators.read().unwrap().len(), 1);
+        assert_eq!(cache.kept.read().unwrap().validators.len(), 1);
+    }
+
+    /// A schema with an expression for each of so many properties, written by `pattern`.
+    fn with_patterns(count: usize, pattern: impl Fn(usize) -> String) -> Map<String, Value> {
+        let property = |n: usize| (format!("p{n}"), serde_json::json!({"pattern": pattern(n)}));
+        let properties: Map<String, Value> = (0..count).map(property).collect();
+        Map::from_iter([("properties".to_owned(), Value::Object(properties))])
+    }
+
+    /// Each expression is short, and took megabytes.
+    #[test]
+    fn regular_expressions_are_bounded_in_size_and_number() {
+        let cache = SchemaCache::default();
+        for (schema, fault) in [
+            (with_patterns(1, |n| format!(r"\p{{L}}{{400}}{n}")), "takes more than 8388608 bytes"),
+            (with_patterns(100, |n| format!(r"\p{{L}}{{90}}{n}")), "takes more than 167772 bytes"),
+            (with_patterns(1, |_| r"(?=\p{L}{50})".repeat(100)), "takes more than"),
+            (with_patterns(1, |_| "(?=a)".repeat(300)), "it has 601 regular expressions"),
+            (with_patterns(600, |n| format!("[a-c]{n}")), "it has 600 regular expressions"),
+            (
+                Map::from_iter([("patternProperties".to_owned(), serde_json::json!({r"\p{L}{400}": true}))]),
+                "takes more than 8388608 bytes",
+            ),
+        ] {
+            let reason = cache.check_schema(&schema).unwrap_err();
+            assert!(reason.contains(fault), "{reason}");
+        }
+        // What tools really ask for stays possible, in any number that fits.
+        let uuid =
+            |n: usize| format!("^[0-9a-f]{{8}}-[0-9a-f]{{4}}-[0-9a-f]{{4}}-[0-9a-f]{{4}}-[0-9a-f]{{12}}{n}$");
+        for schema in [
+            with_patterns(500, uuid),
+            with_patterns(20, |n| format!(r"^[\p{{L}}' -]{{1,10}}{n}$")),
+            with_patterns(50, |n| {
+                format!(r"^(?!.*\.\.)[A-Za-z0-9._%+-]+@{n}[A-Za-z0-9.-]+\.[A-Za-z]{{2,}}$")
+            }),
+        ] {
+            cache.check_schema(&schema).unwrap();
+        }
+    }
+
+    /// Schemas that are refused one by one would otherwise fill the memory together.
+    #[test]
+    fn the_cache_is_bounded_in_bytes() {
+        let cache = SchemaCache::default();
+        for number in 0..40 {
+            cache.validator(&with_patterns(4, |n| format!("[a-z]{number}{n}"))).unwrap();
+            let kept = cache.kept.read().unwrap();
+            assert!(kept.bytes <= KEPT_BYTES_MAX, "{}", kept.bytes);
+            assert!(kept.validators.len() <= 5, "{}", kept.validators.len());
+        }
     }
 
     #[test]

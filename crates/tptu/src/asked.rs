@@ -20,6 +20,10 @@ impl Toolbox for AskedFor {
         self.tools.catalogue()
     }
 
+    fn made(&self) -> Vec<Tool> {
+        self.tools.made()
+    }
+
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         self.tools.execute(call)
     }

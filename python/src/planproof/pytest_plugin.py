@@ -13,6 +13,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import tempfile
+import unittest
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,7 +88,9 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(name: str, obj: object) -> None:
     """Lets a marked function, or class, have the fixture without naming it."""
-    if any(mark.name == "planproof" for mark in getattr(obj, "pytestmark", [])):
+    if _is_marked(obj):
+        if isinstance(obj, type) and issubclass(obj, unittest.TestCase):
+            raise _misplaced(f"the class {name} of unittest")
         pytest.mark.usefixtures("planproof_case")(obj)
 
 
@@ -98,6 +101,29 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     asked = _Asked.of(mark, metafunc.config)
     metafunc.parametrize("planproof_case", asked.case_ids(), indirect=True)
+
+
+def pytest_collection_modifyitems(items: List[pytest.Item]) -> None:
+    """Refuses marks of which no campaign would come: such a test would pass without any case."""
+    for item in items:
+        if item.get_closest_marker("planproof") is None:
+            continue
+        if not isinstance(item, pytest.Function) or issubclass(item.cls or object, unittest.TestCase):
+            raise _misplaced(f"{item.nodeid}, which is not a test function of pytest")
+        if "planproof_case" not in getattr(getattr(item, "callspec", None), "params", {}):
+            raise _misplaced(f"{item.nodeid}, as a mark of a parameter")
+
+
+def _is_marked(obj: object) -> bool:
+    marks = getattr(obj, "pytestmark", [])
+    return any(mark.name == "planproof" for mark in (marks if isinstance(marks, list) else [marks]))
+
+
+def _misplaced(where: str) -> pytest.UsageError:
+    return pytest.UsageError(
+        f"pytest.mark.planproof is for test functions and classes of pytest, and has no effect on {where}: "
+        "mark a function"
+    )
 
 
 @pytest.fixture
@@ -165,6 +191,8 @@ class _Asked:
         named = agent or config.getoption("--planproof-agent") or config.getini("planproof_agent")
         if not named:
             raise pytest.UsageError("pytest.mark.planproof names no agent, and neither does --planproof-agent")
+        if cases < 1:
+            raise pytest.UsageError("pytest.mark.planproof needs at least one case, as in cases=20")
         words = ["--serve-model", serve_model] if serve_model else []
         words += [*options, *shlex.split(config.getoption("--planproof-options"))]
         # The tests are named before anything runs, so these two must be known by then.

@@ -24,6 +24,11 @@ impl Toolbox for SomeTools {
         &self.tools
     }
 
+    /// None: only the listed tools can be called.
+    fn made(&self) -> Vec<Tool> {
+        Vec::new()
+    }
+
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         if self.tools.iter().any(|tool| tool.name == call.name) {
             return self.whole.execute(call);

@@ -131,8 +131,8 @@ fn take(
     fs::create_dir_all(&arguments.state).map_err(cannot)?;
     let name = sha256(payload.session.as_bytes());
     let path = arguments.state.join(format!("{}.jsonl", &name[..NAME_DIGITS.min(name.len())]));
-    let options = OpenOptions::new().read(true).append(true).create(true).open(&path);
-    let mut file = options.map_err(cannot)?;
+    let options = OpenOptions::new().read(true).append(true).create(true).clone();
+    let mut file = planproof_files::open_own(&path, &options).map_err(cannot)?;
     lock(&file)?;
     let lines = read_log(&file, &path)?;
     let digest = format!("sha256:{}", sha256(text.as_bytes()));
@@ -164,6 +164,9 @@ fn lock(file: &File) -> Result<(), String> {
     }
 }
 
+/// What every line of a log begins with. Nothing else is cut off: it could be the end of another file.
+const LINE_BEGIN: &str = "{\"kind\":\"";
+
 /// The lines so far. A last one that was cut off is removed: its call was never answered for.
 fn read_log(file: &File, path: &Path) -> Result<Vec<LoggedLine>, String> {
     let cannot = |what: String| format!("the log of the session {} cannot be read: {what}", path.display());
@@ -171,9 +174,16 @@ fn read_log(file: &File, path: &Path) -> Result<Vec<LoggedLine>, String> {
     let read = file.take(STATE_BYTES_MAX + 1).read_to_string(&mut text);
     read.map_err(|error| cannot(error.to_string()))?;
     if text.len() as u64 > STATE_BYTES_MAX {
-        return Err(cannot(format!("it has more than {STATE_BYTES_MAX} bytes")));
+        return Err(cannot(format!(
+            "it has more than {STATE_BYTES_MAX} bytes; begin a new session, because no call is decided on without all \
+             that came before it"
+        )));
     }
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let rest = &text[whole..];
+    if !rest.starts_with(LINE_BEGIN) && !LINE_BEGIN.starts_with(rest) {
+        return Err(cannot("its end is not a decision; is it another file?".to_owned()));
+    }
     if whole < text.len() {
         file.set_len(whole as u64).map_err(|error| cannot(error.to_string()))?;
     }

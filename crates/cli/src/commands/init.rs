@@ -1,7 +1,7 @@
 //! `planproof init`: a configuration file to begin with.
 
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
@@ -69,7 +69,8 @@ fn write_new(path: &Path, text: &str, is_replaced: bool) -> Result<(), Failure> 
     let options = options.write(true);
     // The system checks and creates the file in one step, so that none that appears in between is lost.
     let options = if is_replaced { options.create(true).truncate(true) } else { options.create_new(true) };
-    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written =
+        planproof_files::open_to_write(path, options).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
             Failure::usage(format!("there is a {} already; --force overwrites it", path.display()))
@@ -81,7 +82,13 @@ fn write_new(path: &Path, text: &str, is_replaced: bool) -> Result<(), Failure> 
 /// Writes the schema. It only helps editors, so a failure does no harm.
 fn write_schema(path: &Path) -> bool {
     let folder = path.parent().unwrap_or(Path::new(""));
-    make_folder(folder).and_then(|()| fs::write(path, config::schema())).is_ok()
+    let write = || {
+        make_folder(folder)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        planproof_files::open_to_write(path, &options)?.write_all(config::schema().as_bytes())
+    };
+    write().is_ok()
 }
 
 /// The text of the file.

@@ -24,7 +24,10 @@ pub(crate) fn run(arguments: &ManArguments) -> Result<ExitCode, Failure> {
     fs::create_dir_all(folder).map_err(|error| fail(folder, error))?;
     for (name, page) in pages(&root)? {
         let path = folder.join(name);
-        fs::write(&path, page).map_err(|error| fail(&path, error))?;
+        let mut options = fs::OpenOptions::new();
+        planproof_files::open_to_write(&path, options.write(true).create(true).truncate(true))
+            .and_then(|mut file| file.write_all(&page))
+            .map_err(|error| fail(&path, error))?;
         writeln!(out, "{}", path.display())?;
     }
     Ok(ExitCode::Passed)

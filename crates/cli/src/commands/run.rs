@@ -127,7 +127,8 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
 
 /// Opens the file for the trace. Its old content stays until the agent begins.
 fn trace_file(path: &Path) -> Result<fs::File, Failure> {
-    let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    let mut options = fs::OpenOptions::new();
+    let file = planproof_files::open_to_write(path, options.write(true).create(true).truncate(false));
     file.map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
 }
 

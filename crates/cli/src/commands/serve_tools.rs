@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
 /// The file for the trace, which must not be the one of the cases.
 fn create(path: &Path, cases: &Path) -> Result<fs::File, Failure> {
     must_differ(path, &[("--case", cases)])?;
-    fs::File::create(path)
+    planproof_files::open_to_write(path, fs::OpenOptions::new().write(true).create(true).truncate(true))
         .map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
 }
 

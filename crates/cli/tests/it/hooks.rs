@@ -105,7 +105,7 @@ fn whatever_is_wrong_is_a_denial_with_status_0() {
     }
     // Events that are not about calls have no answer.
     assert_eq!(
-        hook(&place, "codex", "--enforce", "{\"hook_event_name\":\"Other\",\"session_id\":\"s\"}").out,
+        hook(&place, "codex", "--enforce", "{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s\"}").out,
         ""
     );
     assert!(place.run("hook --help").code(0).out.contains("Exit status: always 0"));

@@ -89,16 +89,62 @@ fn what_is_not_as_it_should_be_is_not_installed() {
     assert!(!place.path("home").exists());
 }
 
-/// The script of the action's step that downloads, for this version.
-fn download(place: &Place, version: &str) -> (i32, String) {
+/// An archive with the right checksum and something wrong in it.
+#[test]
+fn what_cannot_run_is_not_installed() {
+    for (program, fault) in [
+        ("#!/no/such/interpreter\n", "does not run on this machine"),
+        ("#!/bin/sh\nexit 3\n", "does not run on this machine"),
+        ("", "has no planproof in it"),
+        ("broken", "cannot be unpacked"),
+    ] {
+        let place = Place::new();
+        release(&place);
+        let script = match fault {
+            "has no planproof in it" => "for each in *.tar.gz; do tar -czf $each -C / etc/hostname; done",
+            "cannot be unpacked" => "for each in *.tar.gz; do echo $PROGRAM > $each; done",
+            _ => {
+                "for each in *.tar.gz; do mkdir ${each%.tar.gz}; printf %s \"$PROGRAM\" > ${each%.tar.gz}/planproof;
+                 tar -czf $each ${each%.tar.gz}; done"
+            }
+        };
+        let mut change = Command::new("sh");
+        change.args(["-c", &format!("{script}; sha256sum *.tar.gz > SHA256SUMS")]).env("PROGRAM", program);
+        change.current_dir(place.path("releases/latest/download"));
+        Run::of(change, "").code(0);
+        let run = install(&place, &place.path("."), &[]).code(1);
+        assert!(run.err.contains(fault) && run.err.contains("nothing is installed"), "{run:?}");
+        let left = fs::read_dir(place.path("home/.local/bin")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{fault}");
+    }
+}
+
+/// That there is no release is for the server to say.
+#[test]
+fn a_server_that_cannot_be_reached_is_not_one_without_a_release() {
+    let place = Place::new();
+    for repository in ["http://127.0.0.1:9/none", "-o/x"] {
+        let run = install(&place, Path::new("."), &[("PLANPROOF_REPOSITORY", repository)]).code(1);
+        assert!(run.err.contains("cannot be fetched"), "{run:?}");
+    }
+}
+
+/// The script of a step of the action.
+fn step(name: &str) -> Command {
     let yaml = fs::read_to_string(format!("{ROOT}/action.yml")).unwrap();
-    let step = yaml.split("- name: Download planproof").nth(1).unwrap();
+    let step = yaml.split(&format!("- name: {name}\n")).nth(1).unwrap();
     let script = step.split("run: |\n").nth(1).unwrap();
     let script = script.lines().take_while(|line| line.starts_with("        ")).map(|line| &line[8..]);
-    let output = place.path("output");
-    fs::write(&output, "").unwrap();
     let mut command = Command::new("bash");
     command.args(["-c", &script.collect::<Vec<_>>().join("\n")]);
+    command
+}
+
+/// What comes of the action's step that downloads, for this version.
+fn download(place: &Place, version: &str) -> (i32, String) {
+    let output = place.path("output");
+    fs::write(&output, "").unwrap();
+    let mut command = step("Download planproof");
     command.env("GITHUB_ACTION_PATH", ROOT).env("GITHUB_OUTPUT", &output).env("ROOT", place.path("root"));
     command.env("VERSION", version).env("REPOSITORY", format!("file://{}", place.path(".").display()));
     let run = Run::of(command, "");
@@ -118,4 +164,52 @@ fn the_action_downloads_a_release_and_builds_where_there_is_none() {
     let right = fs::read_to_string(&sums).unwrap();
     fs::write(&sums, with_other_sums(&right)).unwrap();
     assert_eq!(download(&place, "v9.9.9"), (1, String::new()));
+}
+
+/// What an agent puts beside planproof, or in its place, is started neither by this step nor by a later one.
+#[test]
+fn the_action_starts_nothing_of_the_agents() {
+    for (agent, changed) in [
+        (":", false),
+        ("cp \"$0\" \"${0%/*}/jq\"", true),
+        ("echo >> \"$0\"", true),
+        ("ln -s /bin/true \"${0%/*}/tee\"", true),
+        ("echo evil >> \"${GITHUB_PATH:-/dev/null}\"", false),
+    ] {
+        let place = Place::new();
+        fs::create_dir_all(place.path("root/bin")).unwrap();
+        place.write("root/bin/planproof", &format!("#!/bin/sh\n{agent}\necho '{{\"cases\": 7}}'\nexit 1\n"));
+        let program = place.path("root/bin/planproof");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = step("Test the agent's planning");
+        for name in ["GITHUB_OUTPUT", "GITHUB_PATH"] {
+            place.write(name, "");
+            command.env(name, place.path(name));
+        }
+        for name in ["AGENT", "CASES", "SEED", "ARGUMENTS", "SUCCESS_MIN"] {
+            command.env(name, "");
+        }
+        command.env("ROOT", place.path("root")).env("FOLDER", place.path("reports"));
+        let run = Run::of(command, "");
+        let path = fs::read_to_string(place.path("GITHUB_PATH")).unwrap();
+        let output = fs::read_to_string(place.path("GITHUB_OUTPUT")).unwrap();
+        if changed {
+            assert!(
+                run.code == 2 && path.is_empty() && output.is_empty(),
+                "{agent}: {run:?} {path} {output}"
+            );
+            assert!(run.out.contains("the agent changed "), "{run:?}");
+        } else {
+            assert_eq!(
+                (run.code, &*path),
+                (1, &*format!("{}/bin\n", place.path("root").display())),
+                "{run:?}"
+            );
+            assert!(output.starts_with("exit-code=1\ncases=7\n"), "{output}");
+        }
+    }
+    let mut command = step("Test the agent's planning");
+    command.env("FOLDER", "");
+    let run = Run::of(command, "").code(2);
+    assert!(run.out.contains("folder is empty"), "{run:?}");
 }

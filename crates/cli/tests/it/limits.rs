@@ -223,12 +223,11 @@ fn parts_that_a_killed_program_left_are_removed() {
 #[test]
 fn a_second_ctrl_c_ends_at_once_even_while_a_report_is_written() {
     let place = Place::new();
-    // Nobody opens the pipe to read the report, so that writing it never ends.
-    assert!(Command::new("mkfifo").arg(place.path("page.html")).status().unwrap().success());
+    // Nobody reads the report from the pipe, so that writing it never ends.
     let mut command =
-        place.command(&["test", "tools@sim/careless", "--cases", "60", "-q", "--html", "page.html"]);
+        place.command(&["test", "tools@sim/careless", "--cases", "60", "-q", "--html", "/dev/stdout"]);
     let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until("all runs are finished", || (finished(&place)?.1.len() == 60).then_some(()));
     std::thread::sleep(Duration::from_millis(500));
     send(&child, "INT");

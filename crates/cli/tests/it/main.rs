@@ -40,6 +40,7 @@ mod memory;
 mod mnms;
 mod mnms_data;
 mod models;
+mod outputs;
 mod own_suite;
 mod paper_tables;
 mod prompts;

@@ -46,7 +46,7 @@ enum How {
 type Attack = fn(&Ground);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let attacks: [(&str, Attack); 15] = [
+    let attacks: [(&str, Attack); 16] = [
         ("the_answers_of_the_store_are_not_read", answers_are_not_read),
         ("cases_are_not_recomputed", cases_are_not_recomputed),
         ("memory_and_environment_are_closed", memory_is_closed),
@@ -57,6 +57,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("nothing_outlives_planproof", nothing_outlives_planproof),
         ("nobody_else_is_killed", nobody_else_is_killed),
         ("the_kernel_is_not_controlled", the_kernel_is_not_controlled),
+        ("nothing_is_put_beside_planproof", nothing_is_put_beside_planproof),
         ("who_stops_everything_reaches_its_time", who_stops_everything_reaches_its_time),
         ("memory_without_end_is_the_agents_failure", memory_has_an_end),
         ("memory_is_that_of_all_processes", memory_is_of_all_processes),
@@ -412,6 +413,17 @@ fn nobody_else_is_killed(ground: &Ground) {
 fn has_open_controls() -> bool {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     mounts.lines().any(|line| line.contains(" /sys") && line.split(' ').nth(5).unwrap().starts_with("rw"))
+}
+
+/// The next command would start what lies beside planproof under the name of its launcher.
+fn nothing_is_put_beside_planproof(ground: &Ground) {
+    let came = ground.attack("planting", How::None, "--cases 1");
+    assert_eq!(came.found() == ["planted"], ground.whom == Whom::Us, "{:?}", came.found());
+    for how in [How::Best, How::Strict] {
+        let came = ground.attack("planting", how, "--cases 1");
+        assert_eq!(came.found(), ["nothing"], "{how:?}: {:?}", came.run);
+        came.assert_held(&[FILES]);
+    }
 }
 
 fn the_kernel_is_not_controlled(ground: &Ground) {

@@ -358,8 +358,10 @@ impl Desk {
         // This is how GitHub runs it.
         let _ = writeln!(
             text,
-            "export ROOT={}\nbash --noprofile --norc -e -o pipefail {}\n)",
+            "export ROOT={}\nmkdir -p \"$ROOT/bin\"\nln -sf {} \"$ROOT/bin/planproof\"\n\
+             bash --noprofile --norc -e -o pipefail {}\n)",
             self.place.path("root").display(),
+            env!("CARGO_BIN_EXE_planproof"),
             file.display()
         );
         text

@@ -1,10 +1,11 @@
 //! The file of the stored tools: a line of JSON for each.
 
 use std::collections::HashSet;
-use std::fs::OpenOptions;
+use std::fs::{OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use planproof_tools::SchemaCache;
 use planproof_trace::WrittenObject;
@@ -19,6 +20,11 @@ use super::function::{Fault, MadeTool};
 pub const LIBRARY_BYTES_MAX: u64 = 16 << 20;
 /// Most tools in it.
 pub const TOOLS_MAX: usize = 500;
+
+/// How long another process may lock the file; appending a tool takes milliseconds.
+const LOCK_MAX: Duration = Duration::from_secs(5);
+/// How long to wait before looking again.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The key that every line has, and its value.
 const SCHEMA: (&str, &str) = ("schema", "planproof/made-tool/v1");
@@ -72,8 +78,9 @@ impl ToolLibrary {
         let mut text = String::new();
         match planproof_files::open(path) {
             Ok(file) => {
-                // Waits for a process that is appending. Some file systems have no locks; they are read without one.
-                let _ = file.lock_shared();
+                // Waits for a process that is appending.
+                locked(|| file.try_lock_shared())
+                    .map_err(|source| LibraryError::Unreadable { path: path.to_owned(), source })?;
                 // One byte more than is allowed, so that a file that is too large shows.
                 let read = file.take(LIBRARY_BYTES_MAX + 1).read_to_string(&mut text);
                 read.map_err(|source| LibraryError::Unreadable { path: path.to_owned(), source })?;
@@ -132,12 +139,9 @@ impl ToolLibrary {
         let mut tools = self.lock();
         let mut options = OpenOptions::new();
         options.create(true).read(true).append(true);
-        let mut file = options.open(&self.path).map_err(|error| world(&error))?;
-        if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            return Err(world(&"it is no file"));
-        }
-        // Some file systems have no locks; there, `open` keeps the first of equal names.
-        let _ = file.lock();
+        let mut file = planproof_files::open_to_write(&self.path, &options).map_err(|error| world(&error))?;
+        // Without locks, `open` keeps the first of equal names.
+        locked(|| file.try_lock()).map_err(|error| world(&error))?;
         let mut bytes = Vec::new();
         (&file).take(LIBRARY_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| world(&error))?;
         // What is no tool is named by `open`.
@@ -171,6 +175,24 @@ impl ToolLibrary {
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<MadeTool>>> {
         // A panic while the lock is held leaves whole tools.
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for a lock, but not for a process that never releases it. Some file systems have no locks; there is none to
+/// wait for.
+fn locked(mut lock: impl FnMut() -> Result<(), TryLockError>) -> std::io::Result<()> {
+    let until = Instant::now() + LOCK_MAX;
+    loop {
+        match lock() {
+            Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                return Err(std::io::Error::other(format!(
+                    "another process has locked it for more than {} s",
+                    LOCK_MAX.as_secs()
+                )));
+            }
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use libtest_mimic::Trial;
 use planproof_everyday::{LIBRARY_BYTES_MAX, LibraryError, MAKE_TOOL, MadeTools, ToolLibrary};
 use planproof_sandbox::SandboxLimits;
 use planproof_suite::Toolbox as _;
+use planproof_tools::{CombinedTools, OpenSource};
 use serde_json::{Value, json};
 
 use crate::support::{Folder, call, done, outage, refused, sandbox, trial};
@@ -18,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("made::hostile_tools_reach_nothing", hostile_tools_reach_nothing),
         trial("made::a_broken_library_is_named_with_its_line", a_broken_library_is_named_with_its_line),
         trial("made::processes_share_a_library", processes_share_a_library),
+        trial("made::a_locked_library_is_not_waited_for_forever", a_locked_library_is_not_waited_for_forever),
         trial("made::a_full_library_stays_readable", a_full_library_stays_readable),
     ]
 }
@@ -56,6 +58,21 @@ fn a_tool_is_made_kept_and_used_again() {
     // It can be called in the same run, and in every later one, be it of another process.
     assert_eq!(done(&run, "monthly_rate", &json!({"sum": 2400, "years": 2})), "100.0");
     assert!(refused(&run, MAKE_TOOL, &rate()).contains("there is a tool named `monthly_rate` already"));
+    // Also behind the door that joins all tools of a run.
+    for (name, listed) in [(None, "yearly_rate"), (Some("made".to_owned()), "made_yearly_rate")] {
+        let file = folder.0.join(listed);
+        let own = tools(&Arc::new(ToolLibrary::open(&file).unwrap()));
+        let joined = CombinedTools::new(vec![OpenSource::new("made:", name.clone(), Arc::new(own))]).unwrap();
+        let make = name.map_or(MAKE_TOOL.to_owned(), |name| format!("{name}_{MAKE_TOOL}"));
+        let yearly =
+            serde_json::from_str(&rate().to_string().replace("monthly_rate", "yearly_rate")).unwrap();
+        assert!(refused(&joined, listed, &json!({})).contains("there is no tool named"));
+        done(&joined, &make, &yearly);
+        for name in ["yearly_rate", listed] {
+            assert_eq!(done(&joined, name, &json!({"sum": 2400, "years": 2})), "100.0", "{name}");
+        }
+        assert_eq!(joined.made().iter().map(|tool| &*tool.name).collect::<Vec<_>>(), [listed]);
+    }
     let later = run.for_run().unwrap();
     assert_eq!(later.tools()[1].name, "monthly_rate");
     let again = Arc::new(ToolLibrary::open(&file).unwrap());
@@ -195,6 +212,22 @@ fn processes_share_a_library() {
     let twice = tools(&Arc::new(ToolLibrary::open(&file).unwrap()));
     assert_eq!(twice.tools().len(), 2);
     assert_eq!(twice.tools()[1].description, "The monthly payment for a loan.");
+}
+
+/// The canary: whoever holds the lock never releases it.
+fn a_locked_library_is_not_waited_for_forever() {
+    let folder = Folder::new("locked");
+    let file = folder.0.join("tools.jsonl");
+    fs::write(&file, "").unwrap();
+    let library = Arc::new(ToolLibrary::open(&file).unwrap());
+    let held = fs::File::options().write(true).open(&file).unwrap();
+    held.lock().unwrap();
+    let error = ToolLibrary::open(&file).unwrap_err().to_string();
+    assert!(error.contains("another process has locked it for more than 5 s"), "{error}");
+    let text = outage(&tools(&library), MAKE_TOOL, &rate());
+    assert!(text.contains("another process has locked it"), "{text}");
+    held.unlock().unwrap();
+    done(&tools(&library), MAKE_TOOL, &rate());
 }
 
 fn a_full_library_stays_readable() {

@@ -51,8 +51,7 @@ fn a_damaged_index_is_made_anew() {
     let place = Place::new();
     let table = place.table("t.csv", ROWS);
     place.open(&table).0.unwrap();
-    let index = fs::read_dir(place.path("cache")).unwrap().map(|it| it.unwrap().path());
-    let index = index.into_iter().find(|it| it.extension().is_some_and(|it| it == "index")).unwrap();
+    let index = place.named("index");
     let whole = fs::read(&index).unwrap();
     let directory = 64 + 5 * 32;
     let places = (0..56).step_by(3).chain((directory..whole.len()).step_by(5));
@@ -69,6 +68,88 @@ fn a_damaged_index_is_made_anew() {
         assert!(place.open(&table).1, "{length} bytes");
     }
     assert_eq!(fs::read(&index).unwrap(), whole);
+}
+
+/// What is read later has a hash as well: a flipped bit of a row is never an answer.
+#[test]
+fn a_damaged_row_is_an_error_when_it_is_read() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    place.open(&table).0.unwrap();
+    let index = place.named("index");
+    let whole = fs::read(&index).unwrap();
+    for damage in 64..64 + 5 * 32 {
+        let mut damaged = whole.clone();
+        damaged[damage] ^= 1;
+        fs::write(&index, damaged).unwrap();
+        let (flights, is_made) = place.open(&table);
+        let flights = flights.unwrap();
+        assert!(!is_made, "byte {damage}");
+        let is_row = damage < 64 + 5 * 24;
+        let found =
+            if is_row { flights.on("A", "B", "2022-03-01").count() } else { flights.numbered("F1").count() };
+        assert_eq!(found, 0, "byte {damage}");
+        let outage = flights.outage().map(ToString::to_string).unwrap_or_default();
+        assert!(outage.contains("it is damaged; delete"), "byte {damage}: {outage}");
+    }
+}
+
+/// An index of a few blocks that claims a hundred million rows, with sound hashes.
+#[test]
+fn a_forged_number_of_rows_is_not_believed() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    place.open(&table).0.unwrap();
+    let index = place.named("index");
+    let mut forged = fs::read(&index).unwrap();
+    let rows: u64 = 100_000_000;
+    forged[32..40].copy_from_slice(&rows.to_be_bytes());
+    fs::write(&index, &forged).unwrap();
+    let directory = u64::from_be_bytes(forged[40..48].try_into().unwrap());
+    File::options().write(true).open(&index).unwrap().set_len(64 + rows * 32 + directory).unwrap();
+    let (flights, is_made) = place.open(&table);
+    assert!(is_made);
+    assert_eq!(flights.unwrap().len(), 5);
+}
+
+/// Whoever can write into the folder of indexes must not have another file of the user's changed, nor us wait.
+#[cfg(unix)]
+#[test]
+fn links_pipes_and_folders_are_neither_followed_nor_waited_for() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    let victim = place.path("victim");
+    fs::write(&victim, "precious").unwrap();
+    for kind in ["index", "part", "runs", "lock"] {
+        place.open(&table).0.unwrap();
+        let index = place.named("index");
+        let planted = index.with_extension(kind);
+        let plant = |how: &dyn Fn(&std::path::Path)| {
+            let _ = fs::remove_file(&index);
+            let _ = fs::remove_file(&planted);
+            how(&planted);
+        };
+        let open = || open_with(&table, &place.path("cache"), 2, &mut |_| ControlFlow::Continue(()));
+        let is_lock = kind == "lock";
+        for how in [
+            &(|path: &std::path::Path| std::os::unix::fs::symlink(&victim, path).unwrap()) as &dyn Fn(&_),
+            // The canary: opening it would wait forever.
+            &(|path: &std::path::Path| {
+                assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+            }),
+        ] {
+            plant(how);
+            match open() {
+                Ok(flights) => assert!(!is_lock && flights.len() == 5, "{kind}"),
+                Err(error) => assert!(is_lock && error.to_string().contains(".lock: it is"), "{error}"),
+            }
+            assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{kind}");
+        }
+        plant(&|path| fs::create_dir(path).unwrap());
+        let error = open().map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(&format!(".{kind}: ")), "{error}");
+        fs::remove_dir(&planted).unwrap();
+    }
 }
 
 /// Whenever the making is broken off, nothing of it stays that could be taken for an index.
@@ -101,8 +182,7 @@ fn leftovers_do_no_harm() {
     let place = Place::new();
     let table = place.table("t.csv", ROWS);
     place.open(&table).0.unwrap();
-    let index = fs::read_dir(place.path("cache")).unwrap().map(|it| it.unwrap().path());
-    let index = index.into_iter().find(|it| it.extension().is_some_and(|it| it == "index")).unwrap();
+    let index = place.named("index");
     let whole = fs::read(&index).unwrap();
     fs::remove_file(&index).unwrap();
     for kind in ["part", "runs"] {
@@ -139,8 +219,7 @@ fn who_waits_can_give_up() {
     let table = place.table("t.csv", ROWS);
     place.open(&table).0.unwrap();
     fs::write(&table, HEADER).unwrap();
-    let lock = fs::read_dir(place.path("cache")).unwrap().map(|it| it.unwrap().path());
-    let lock = lock.into_iter().find(|it| it.extension().is_some_and(|it| it == "lock")).unwrap();
+    let lock = place.named("lock");
     let held = File::open(lock).unwrap();
     held.lock().unwrap();
     let mut seen = Vec::new();
@@ -214,8 +293,7 @@ fn an_index_that_breaks_is_an_outage() {
     let table = place.table("t.csv", ROWS);
     let flights = place.open(&table).0.unwrap();
     assert_eq!((flights.numbered("F3").count(), flights.outage()), (1, None));
-    let index = fs::read_dir(place.path("cache")).unwrap().map(|it| it.unwrap().path());
-    let index = index.into_iter().find(|it| it.extension().is_some_and(|it| it == "index")).unwrap();
+    let index = place.named("index");
     File::options().write(true).open(index).unwrap().set_len(70).unwrap();
     assert_eq!(flights.on("A", "B", "2022-03-01").count(), 0);
     let outage = flights.outage().unwrap().to_string();

@@ -44,6 +44,12 @@ impl Place {
         (flights, is_made)
     }
 
+    /// The file of this kind in the cache.
+    pub(crate) fn named(&self, kind: &str) -> PathBuf {
+        let mut files = fs::read_dir(self.path("cache")).unwrap().map(|it| it.unwrap().path());
+        files.find(|it| it.extension().is_some_and(|it| it == kind)).unwrap()
+    }
+
     /// The names of the files in the cache, without the numbers in them.
     pub(crate) fn cached(&self) -> Vec<String> {
         let Ok(files) = fs::read_dir(self.path("cache")) else { return Vec::new() };

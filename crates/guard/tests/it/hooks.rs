@@ -77,6 +77,64 @@ fn a_session_is_held_over_many_processes() {
     assert!(!session.before("9", "other", &json!({"n": 9_007_199_254_740_993_u64})));
 }
 
+/// Names that an agent, or a server behind it, may take for those in the rules.
+#[test]
+fn names_that_look_like_those_of_rules_are_refused() {
+    let push = json!({"command": "git push origin"});
+    for tool in
+        ["bash", "Bash ", "Ｂash", "BASH", "Ba\u{200b}sh", "mcp__shop__Refund", "mcp__a__b__ＲＥＦＵＮＤ"]
+    {
+        let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Enforce };
+        assert!(!session.before("1", tool, &push), "{tool}");
+        assert!(session.lines[0].contains("is called `"), "{}", session.lines[0]);
+    }
+    for key in ["Command", "command ", "ｃommand", "com\u{ad}mand", "command\u{fe0f}"] {
+        let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Enforce };
+        assert!(!session.before("1", "Bash", &json!({key: "git push origin"})), "{key}");
+        assert!(!session.before("2", "Bash", &json!({"x": [{key: "git push origin"}]})), "{key}");
+    }
+    let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Enforce };
+    assert!(session.before("1", "Bashful", &json!({"commands": "git push origin"})));
+}
+
+#[test]
+fn a_name_with_several_servers_in_it_is_read_as_the_rules_do() {
+    let rules = rules(
+        "- {id: one, at-most: {call: a__b/pay, times: 1}}\n- {id: two, at-most: {call: x/y__z, times: 9}}\n\
+         - {id: three, at-most: {call: x__y/z, times: 9}}\n- {id: four, never: {call: mcp__whole__name}}\n\
+         - {id: five, never: {call: ends}}\n",
+    );
+    let mut session = HookSession::resume(&rules, std::iter::empty());
+    let log = DecisionLog::new("s", "codex", GuardMode::Enforce, "sha256:00", Secrets::none());
+    let mut number = 0;
+    let mut reason = |tool: &str| {
+        number += 1;
+        let payload = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": tool,
+            "tool_use_id": format!("{number}"), "tool_input": {}});
+        let payload = HookPayload::read(payload.to_string().as_bytes()).unwrap();
+        session.take(&payload.event, GuardMode::Enforce, &log, 1).reason.unwrap_or_default()
+    };
+    // The canary: read as a tool of `a`, no rule names it.
+    assert_eq!(reason("mcp__a__b__pay"), "");
+    assert!(reason("mcp__a__b__pay").contains("one"));
+    assert!(reason("mcp__x__y__z").contains("several tools"));
+    assert!(reason("mcp__whole__name").contains("four"));
+    assert!(reason("mcp__some___ends").contains("five") && reason("mcp__s__t__ends").contains("five"));
+    assert_eq!(reason("mcp__other__b__pay"), "");
+}
+
+/// Whether they are one or several, nobody can tell.
+#[test]
+fn equal_calls_without_a_name_count_each() {
+    let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Enforce };
+    let mut is_passed = || {
+        let payload = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "refund",
+            "tool_input": {}});
+        session.take(&payload).answer.is_none()
+    };
+    assert!(is_passed() && !is_passed());
+}
+
 #[test]
 fn shadow_mode_only_notes() {
     let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Shadow };
@@ -99,6 +157,11 @@ fn payloads_of_others_are_errors() {
     ] {
         let error = HookPayload::read(payload.as_bytes()).unwrap_err();
         assert!(error.contains(fault), "{payload}: {error}");
+    }
+    for name in ["pretooluse", "PreToolUse ", "PRETOOLUSE", "ＰreToolUse", "BeforeTool", ""] {
+        let payload = json!({"hook_event_name": name, "session_id": "s", "tool_name": "Bash"});
+        let error = HookPayload::read(payload.to_string().as_bytes()).unwrap_err();
+        assert!(error.contains("knows no event"), "{name}: {error}");
     }
     assert!(HookPayload::read(b"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s\"}\n").is_ok());
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
+use rustix::fs::StatVfsMountFlags;
 
 use super::failed;
 use crate::mounts;
@@ -54,12 +55,15 @@ const SETTINGS: [&str; 8] = [
 
 const NOTHING: Option<&str> = None;
 
-/// Covers these folders and files if they exist. With `from_superuser`, devices and system settings are covered
-/// too, because a root program could reach the same files through them.
-pub(super) fn cover(paths: &[PathBuf], from_superuser: bool) -> Result<(), String> {
+/// Covers these folders and files if they exist, after a folder was made read-only. With `from_superuser`, devices
+/// and system settings are covered too, because a root program could reach the same files through them.
+pub(super) fn cover(paths: &[PathBuf], kept: Option<&Path>, from_superuser: bool) -> Result<(), String> {
     // Mounts made from now on are not visible elsewhere.
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(|error| failed("mounts of its own", error))?;
+    if let Some(folder) = kept {
+        keep(folder).map_err(|error| failed(&format!("keeping {} as it is", folder.display()), error))?;
+    }
     for path in paths {
         let Ok(there) = fs::metadata(path) else { continue };
         let covered = if there.is_dir() { cover_folder(path) } else { cover_file(path) };
@@ -75,6 +79,17 @@ pub(super) fn cover(paths: &[PathBuf], from_superuser: bool) -> Result<(), Strin
     let folder = env::current_dir().map_err(|error| failed("the folder of the program", error))?;
     env::set_current_dir(&folder)
         .map_err(|error| failed(&format!("the folder {} of the program", folder.display()), error))
+}
+
+/// Makes a folder read-only. What else holds for its file system, as that it has no devices, is not to be taken back.
+fn keep(folder: &Path) -> Result<(), Errno> {
+    mount(Some(folder), folder, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)?;
+    let held = rustix::fs::statvfs(folder).map_err(|error| Errno::from_raw(error.raw_os_error()))?.f_flag;
+    let mut flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
+    flags.set(MsFlags::MS_NOSUID, held.contains(StatVfsMountFlags::NOSUID));
+    flags.set(MsFlags::MS_NODEV, held.contains(StatVfsMountFlags::NODEV));
+    flags.set(MsFlags::MS_NOEXEC, held.contains(StatVfsMountFlags::NOEXEC));
+    mount(NOTHING, folder, NOTHING, flags, NOTHING)
 }
 
 fn cover_folder(path: &Path) -> Result<(), Errno> {

@@ -379,7 +379,8 @@ fn open_locked(path: &Path) -> Result<File, RecordingError> {
         }
         _ => RecordingError::cannot_write(path, &error),
     };
-    let file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(cannot)?;
+    let options = OpenOptions::new().read(true).append(true).create(true).clone();
+    let file = planproof_files::open_to_write(path, &options).map_err(cannot)?;
     // What is there already is read first, which would never end with a pipe or a device.
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return Err(RecordingError::cannot_write(path, &"it is no file"));

@@ -4,13 +4,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use planproof_trace::{Arguments, CallId, Tool, ToolCall, WrittenObject};
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use thiserror::Error;
 
 use crate::{ChatRequest, CompletionRequest, Message};
 
 /// Most patterns of a file.
 pub const PATTERNS_MAX: usize = 100;
+
+/// Most bytes of a compiled pattern. A few letters, such as `\pL{90}`, can ask for megabytes.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// Why patterns cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -42,24 +45,30 @@ impl MayDiffer {
     /// # Errors
     /// A line is not a regular expression, or matches the empty text; or there are none, or too many.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
-        let mut patterns = Vec::new();
+        let (mut patterns, mut count) = (Vec::new(), 0);
         for (number, line) in text.lines().enumerate() {
             let pattern = line.trim();
             if pattern.is_empty() || pattern.starts_with('#') {
                 continue;
             }
+            count += 1;
+            if count > PATTERNS_MAX {
+                // Only counted, because compiling any number takes any time.
+                continue;
+            }
             let fault = |what: String| PatternError::Line { line: number + 1, what };
-            let regex = Regex::new(pattern).map_err(|error| {
-                // The last line names the fault; those before show where it is.
-                let text = error.to_string();
-                fault(text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned())
-            })?;
+            let regex =
+                RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
+                    // The last line names the fault; those before show where it is.
+                    let text = error.to_string();
+                    fault(text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned())
+                })?;
             if regex.is_match("") {
                 return Err(fault("it matches the empty text, so nothing would be compared".to_owned()));
             }
             patterns.push(regex);
         }
-        match patterns.len() {
+        match count {
             1..=PATTERNS_MAX => Ok(Self(patterns.into())),
             count => Err(PatternError::Count { count }),
         }
@@ -179,7 +188,9 @@ mod tests {
         assert!(matches!(patterns.text("nothing"), Cow::Borrowed(_)));
         for (text, error) in [
             ("", "it holds 0 patterns; a file has 1 to 100"),
+            (&"a\n".repeat(101), "it holds 101 patterns; a file has 1 to 100"),
             ("a\n(", "line 2: unclosed group"),
+            (r"\pL{90}", "line 1: Compiled regex exceeds size limit of 1048576 bytes."),
             ("x*", "line 1: it matches the empty text, so nothing would be compared"),
         ] {
             assert_eq!(MayDiffer::parse(text).unwrap_err().to_string(), error);

@@ -82,7 +82,10 @@ pub(super) fn uncaught(exception: &MontyException, lines: u32, is_hosts: bool) -
         ExcType::NotImplementedError if ABILITIES.iter().any(|ability| message.contains(ability)) => {
             Some(Lack::Ability(cut(message)))
         }
-        ExcType::RuntimeError if message.starts_with(INTERNAL) => Some(Lack::Ability(cut(message))),
+        ExcType::RuntimeError if message.starts_with(INTERNAL) => {
+            let why = message[INTERNAL.len()..].trim_start_matches([':', ' ']);
+            Some(Lack::Ability(cut(&format!("what this line needs (the interpreter fails on it: {why})"))))
+        }
         ExcType::TypeError if FORMATS.iter().any(|format| message.starts_with(format)) => {
             Some(Lack::Syntax("% formatting".into()))
         }

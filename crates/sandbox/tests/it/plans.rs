@@ -168,6 +168,14 @@ fn what_is_not_supported() {
         let outcome = run(&Program::whole(text), &NoFunctions, &SandboxLimits::default());
         assert_eq!(outcome.end, ProgramEnd::Unsupported { lack, line: Some(line) }, "{text}");
     }
+    // What the interpreter cannot do at all is not called after its own fault.
+    let outcome = run(&Program::whole("raise SystemExit(1)"), &NoFunctions, &SandboxLimits::default());
+    assert!(
+        matches!(&outcome.end, ProgramEnd::Unsupported { lack: Lack::Ability(what), .. }
+            if what.starts_with("what this line needs (the interpreter fails on it: ")),
+        "{:?}",
+        outcome.end
+    );
     // A program may do without what it asks for in vain.
     assert_eq!(value("try:\n    import numpy\nexcept ImportError:\n    x = 1\nx"), json!(1));
 }

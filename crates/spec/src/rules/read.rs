@@ -532,7 +532,7 @@ impl Reader {
                     return None;
                 }
                 let pattern = node.text().ok_or_else(|| format!("it is {}", node.describe()));
-                match pattern.and_then(Pattern::new) {
+                match pattern.and_then(Pattern::over_lines) {
                     Ok(pattern) => RuleTest::Matches(pattern),
                     Err(what) => {
                         let help = "write a regular expression for the whole text, in single quotes";

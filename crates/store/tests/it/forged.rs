@@ -104,6 +104,59 @@ fn what_is_no_file_is_not_waited_for() {
     }
 }
 
+/// SQLite opens files of these names beside the store, and waits for a pipe forever.
+#[cfg(unix)]
+#[test]
+fn what_lies_beside_a_store_is_not_waited_for_or_followed() {
+    let directory = changed("SELECT 1");
+    let path = directory.file("store.db");
+    let sound = fs::read(&path).expect("reads");
+    let victim = directory.file("victim");
+    fs::write(&victim, "precious").expect("writes");
+    for suffix in ["-journal", "-wal", "-shm"] {
+        for kind in ["pipe", "link", "folder"] {
+            for suffix in ["-journal", "-wal", "-shm"] {
+                let _ = fs::remove_file(directory.file(&format!("store.db{suffix}")));
+            }
+            fs::write(&path, &sound).expect("writes");
+            let planted = directory.file(&format!("store.db{suffix}"));
+            match kind {
+                "pipe" => {
+                    let made = std::process::Command::new("mkfifo").arg(&planted).status();
+                    assert!(made.expect("starts").success());
+                }
+                "link" => std::os::unix::fs::symlink(&victim, &planted).expect("links"),
+                _ => fs::create_dir(&planted).expect("makes"),
+            }
+            for opened in [Store::open_read_only(&path), Store::open(&path, StoreLimits::default())] {
+                let error = opened.map(|_| ()).expect_err(kind).to_string();
+                assert!(error.contains(&format!("store.db{suffix} is not a file")), "{error}");
+            }
+            if kind == "folder" {
+                fs::remove_dir(&planted).expect("removes");
+            }
+        }
+    }
+    assert_eq!(fs::read(&victim).expect("reads"), b"precious");
+}
+
+/// Whoever holds a campaign empties a file beside the store, to write its process there.
+#[cfg(unix)]
+#[test]
+fn a_lock_that_is_a_link_is_not_followed() {
+    let directory = changed("SELECT 1");
+    let victim = directory.file("victim");
+    fs::write(&victim, "precious").expect("writes");
+    for key in 1..=3 {
+        let planted = directory.file(&format!("store.db-running-{key}"));
+        std::os::unix::fs::symlink(&victim, planted).expect("links");
+    }
+    let store = Store::open(&directory.file("store.db"), StoreLimits::default()).expect("opens");
+    let error = store.hold(["a"]).expect_err("is a link").to_string();
+    assert!(error.contains("it is not a file"), "{error}");
+    assert_eq!(fs::read(&victim).expect("reads"), b"precious");
+}
+
 /// Each page of a store is overwritten in turn, by seeded bytes or with another page. Whatever a reader finds, it is a
 /// row or an error, and it takes no longer than the file deserves.
 #[test]

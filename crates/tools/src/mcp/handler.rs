@@ -34,11 +34,7 @@ pub(super) struct OpenRun {
 
 impl OpenRun {
     pub(super) fn new(tools: RunTools) -> Self {
-        let listed = tools.toolbox.tools().iter();
-        let listed = listed.map(|tool| {
-            Tool::new(tool.name.clone(), tool.description.clone(), Map::clone(&tool.input_schema))
-        });
-        let listed = listed.collect();
+        let listed = tools.toolbox.tools().iter().map(protocol_tool).collect();
         let loses_digits = listed::loses_digits(tools.toolbox.tools());
         Self {
             tools,
@@ -56,7 +52,13 @@ impl OpenRun {
         if !self.loses_digits {
             return message;
         }
-        listed::with_written_schemas(&message, self.tools.toolbox.tools()).unwrap_or(message)
+        let toolbox = &self.tools.toolbox;
+        // A tool can have been made since the list was written.
+        listed::with_written_schemas(&message, toolbox.tools())
+            .or_else(|| {
+                listed::with_written_schemas(&message, &[&**toolbox.tools(), &toolbox.made()].concat())
+            })
+            .unwrap_or(message)
     }
 
     /// Whether [`written`](Self::written) can change a message.
@@ -146,7 +148,9 @@ impl ServerHandler for RunHandler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.0.listed.clone()))
+        let mut listed = self.0.listed.clone();
+        listed.extend(self.0.tools.toolbox.made().iter().map(protocol_tool));
+        Ok(ListToolsResult::with_all_items(listed))
     }
 
     async fn call_tool(
@@ -186,6 +190,10 @@ impl ServerHandler for RunHandler {
         let result = serde_json::to_value(result);
         result.map(CustomResult::new).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
+}
+
+fn protocol_tool(tool: &planproof_trace::Tool) -> Tool {
+    Tool::new(tool.name.clone(), tool.description.clone(), Map::clone(&tool.input_schema))
 }
 
 fn protocol_result(result: ToolResult) -> CallToolResult {

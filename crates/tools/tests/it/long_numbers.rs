@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_suite::BoxFuture;
 use planproof_tools::mcp::{AccessToken, McpServer, RunTools, serve_stream};
 use planproof_tools::{ClientLimits, HttpServer, McpTools, MockTool, MockTools, SchemaCache, Toolbox};
-use planproof_trace::{Tool, WrittenObject};
+use planproof_trace::{Tool, ToolCall, ToolResult, WrittenObject};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -51,6 +52,45 @@ async fn over_http_they_are_listed_and_read() {
     };
     let client = McpTools::connect(HttpServer::new(run.url(), None).unwrap(), limits).await.unwrap();
     assert_eq!(client.tools()[1].input_schema.to_string(), SCHEMA);
+}
+
+/// Tools, and one more that a call has made since the run began.
+struct Growing(MockTools);
+
+impl Toolbox for Growing {
+    fn tools(&self) -> &Arc<[Tool]> {
+        self.0.tools()
+    }
+
+    fn made(&self) -> Vec<Tool> {
+        vec![Tool::without_arguments("made", "Was made.")]
+    }
+
+    fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        match call.name == "made" {
+            true => Box::pin(std::future::ready(ToolResult::ok(call.id.clone(), "Made."))),
+            false => self.0.execute(call),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_was_made_is_listed_and_called() {
+    let server = McpServer::bind(0).await.unwrap();
+    let tool = Tool {
+        name: "long".into(),
+        description: "Is long.".into(),
+        input_schema: WrittenObject::read(SCHEMA).unwrap(),
+    };
+    let mocks = vec![MockTool { tool, answer: "Done.".into() }];
+    let toolbox = Arc::new(Growing(MockTools::new(mocks, &SchemaCache::default()).unwrap()));
+    let run = server.open(RunTools { toolbox, ..run_tools() }, AccessToken::from_random([8; 10])).unwrap();
+    for era in [Era::Handshake, Era::PerRequest] {
+        let listed = rpc(era, run.url(), 1, "tools/list", json!({})).await;
+        assert_eq!(listed.json()["result"]["tools"][1]["name"], "made");
+        assert!(listed.body.contains(&format!(r#""inputSchema":{SCHEMA}"#)), "{}", listed.body);
+        assert_eq!(call(era, run.url(), 2, "made", json!({})).await, ("Made.".into(), false));
+    }
 }
 
 #[tokio::test]

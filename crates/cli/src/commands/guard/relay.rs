@@ -44,7 +44,8 @@ impl LogFile {
     /// It cannot be opened.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let cannot = |error| Failure::usage(format!("cannot write --log {}: {error}", path.display()));
-        let file = OpenOptions::new().append(true).create(true).open(path).map_err(cannot)?;
+        let options = OpenOptions::new().append(true).create(true).clone();
+        let file = planproof_files::open_to_write(path, &options).map_err(cannot)?;
         let is_torn = ends_within_a_line(path).map_err(cannot)?;
         Ok(Self { path: path.to_owned(), file, is_torn })
     }

@@ -58,6 +58,10 @@ impl Toolbox for RuledTools {
         self.tools.catalogue()
     }
 
+    fn made(&self) -> Vec<Tool> {
+        self.tools.made()
+    }
+
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         Box::pin(self.answer(call))
     }

@@ -288,6 +288,17 @@ def controlling(_):
     found("writable: " + ", ".join(writable) if writable else "nothing")
 
 
+def planting(_):
+    """Puts a program beside planproof, which starts one of a certain name there."""
+    planted = os.path.join(os.path.dirname(PLANPROOF), "planted-by-an-agent")
+    try:
+        os.close(os.open(planted, os.O_CREAT | os.O_WRONLY, 0o755))
+        os.remove(planted)
+        found("planted")
+    except OSError:
+        found("nothing")
+
+
 def stopping(_):
     # Nobody is stopped who could not be woken: only where there is a process namespace.
     if len(others()) > 50:

@@ -13,6 +13,16 @@ use super::wikitext::plain;
 /// Most bytes of a page in the dump, with its markup.
 pub(super) const PAGE_BYTES_MAX: usize = 16 << 20;
 
+/// Most bytes between two pages, before the first and after the last. A compressed dump of a few kilobytes can
+/// have any number of them.
+const OUTSIDE_BYTES_MAX: usize = 16 << 20;
+
+/// Most attributes of an element. Every two of them are compared, and a page has at most three.
+const ATTRIBUTES_MAX: usize = 64;
+
+/// Most declarations of name spaces in a page. Each is compared with all before it, and a page needs none.
+const NAMESPACES_MAX: usize = 64;
+
 const BEGIN: &[u8] = b"<page>";
 const END: &[u8] = b"</page>";
 
@@ -61,6 +71,7 @@ impl<'s, R: BufRead> DumpPages<'s, R> {
             let wrong = |what: String| DumpError::Page { line, what };
             let text =
                 std::str::from_utf8(&bytes).map_err(|_| wrong("it is not UTF-8: convert it".to_owned()))?;
+            within_limits(text).map_err(|what| wrong(what.to_owned()))?;
             let xml = Xml::parse(text).map_err(|error| wrong(format!("the page is no XML: {error}")))?;
             let page = page(xml.root_element()).map_err(wrong)?;
             if page.is_some() {
@@ -73,7 +84,7 @@ impl<'s, R: BufRead> DumpPages<'s, R> {
     /// because text is escaped.
     fn next_block(&mut self) -> Result<Option<(u64, Vec<u8>)>, DumpError> {
         let mut block: Vec<u8> = Vec::new();
-        let mut begun = 0;
+        let (mut begun, mut outside) = (0, 0);
         loop {
             // At each line, because any number of lines and irrelevant pages may lie before the next page.
             if self.stop.load(Ordering::Relaxed) {
@@ -97,7 +108,12 @@ impl<'s, R: BufRead> DumpPages<'s, R> {
             let mut rest = &self.read[self.used..];
             if begun == 0 {
                 let Some(at) = find(rest, BEGIN) else {
+                    outside += rest.len();
                     self.used = self.read.len();
+                    if outside > OUTSIDE_BYTES_MAX {
+                        let what = format!("{outside} bytes without a page; is this a dump of pages?");
+                        return Err(DumpError::Page { line: self.line, what });
+                    }
                     continue;
                 };
                 begun = self.line;
@@ -128,6 +144,45 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
         from += at + 1;
     }
     None
+}
+
+/// Refuses a page for which the parser would take time in proportion to the square of its length.
+fn within_limits(page: &str) -> Result<(), &'static str> {
+    let (mut namespaces, mut rest) = (0, page);
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        // What is no element may contain any quotes. What does not end is no XML, as the parser finds out.
+        let other = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+        if let Some((begin, end)) = other.iter().find(|(begin, _)| rest.starts_with(begin)) {
+            let Some((_, after)) = rest[begin.len()..].split_once(end) else { return Ok(()) };
+            rest = after;
+            continue;
+        }
+        let (mut attributes, mut quote) = (0, None);
+        let mut length = rest.len();
+        for (at, byte) in rest.bytes().enumerate() {
+            match (quote, byte) {
+                (Some(quoted), byte) if quoted == byte => quote = None,
+                (Some(_), _) => {}
+                (None, b'"' | b'\'') => quote = Some(byte),
+                (None, b'>') => {
+                    length = at + 1;
+                    break;
+                }
+                (None, b'=') => attributes += 1,
+                (None, b'x') if rest[at..].starts_with("xmlns") => namespaces += 1,
+                _ => {}
+            }
+        }
+        if attributes > ATTRIBUTES_MAX {
+            return Err("an element has more than 64 attributes");
+        }
+        if namespaces > NAMESPACES_MAX {
+            return Err("it declares more than 64 name spaces");
+        }
+        rest = &rest[length..];
+    }
+    Ok(())
 }
 
 /// A page; `None` for an irrelevant one, such as a talk page.
@@ -183,6 +238,52 @@ mod tests {
         let (begun, count) = (Instant::now(), 1 << 18);
         assert_eq!(all(&"<page><title>A</title></page>".repeat(count)).unwrap().len(), count);
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    }
+
+    /// A compressed file of nothing takes no space, and would be read for hours.
+    #[test]
+    fn what_lies_outside_of_pages_is_bounded() {
+        let stop = AtomicBool::new(false);
+        for byte in [b'\n', b'x'] {
+            let endless = io::BufReader::new(io::repeat(byte));
+            match DumpPages::new(endless, &stop).next() {
+                Err(DumpError::Page { what, .. }) => assert!(what.contains("without a page"), "{what}"),
+                other => panic!("{other:?}"),
+            }
+        }
+        let between = "\n".repeat(OUTSIDE_BYTES_MAX - 64);
+        let dump =
+            format!("{between}<page><title>A</title></page>{between}<page><title>B</title></page>{between}");
+        assert_eq!(all(&dump).unwrap().len(), 2);
+    }
+
+    /// The parser compares each attribute, and each name space, with all others.
+    #[test]
+    fn many_attributes_and_name_spaces_are_refused() {
+        let begun = Instant::now();
+        let many = |one: fn(usize) -> String| (0..50_000).map(one).collect::<String>();
+        let attributes = many(|n| format!(" a{n}=\"\""));
+        let namespaces = many(|n| format!(" xmlns:a{n}=\"b{n}\""));
+        let nested = many(|n| format!("<r xmlns:a{n}='b{n}'>")) + &"</r>".repeat(50_000);
+        let hidden = format!("<!-- ' --><?x \" ?><![CDATA[ '<\" ]]><r{attributes}/><!-- ' -->");
+        for (page, fault) in [
+            (format!("<r{attributes}/>"), "an element has more than 64 attributes"),
+            (format!("<r{namespaces}/>"), "an element has more than 64 attributes"),
+            (hidden, "an element has more than 64 attributes"),
+            (nested, "it declares more than 64 name spaces"),
+        ] {
+            let dump = format!("<page><title>A</title>{page}</page>");
+            match all(&dump) {
+                Err(DumpError::Page { what, .. }) => assert_eq!(what, fault),
+                other => panic!("{:?}", other.map(|pages| pages.len())),
+            }
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+        // What a text says is not markup.
+        let text = "a = b ".repeat(500);
+        let page =
+            format!("<page><title>A</title><revision><text x='= =' y=\"'\">{text}</text></revision></page>");
+        assert_eq!(all(&page).unwrap().len(), 1);
     }
 
     #[test]
