@@ -53,7 +53,7 @@ impl StoredOptions {
             reply_tokens: _,
             think: _,
             limit: _,
-            until_told: _,
+            until_decided: _,
             shard: _,
             // Figures.
             solver_calls: _,

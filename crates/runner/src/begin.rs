@@ -59,7 +59,7 @@ pub struct RequestedCampaign {
     /// The plan of the search, if the campaign searches for a limit.
     pub limit: Option<LimitPlan>,
     /// Whether only as many of its cases are run as it takes to compare it with a baseline.
-    pub until_told: bool,
+    pub until_decided: bool,
     /// The part of the cases that it is about; `None` for all.
     pub shard: Option<Shard>,
     /// The name of its suite; `None` for the first suite, as in campaigns from before there were several.
@@ -304,7 +304,7 @@ impl RequestedCampaign {
             program: self.program.absolute()?,
             answers,
             limit: self.limit,
-            until_told: self.until_told,
+            until_decided: self.until_decided,
             of_suite: self.of_suite.clone(),
             iterations_follow_case: limits.iterations_follow_case,
             ..StoredOptions::new(self.seed, concurrency, self.timeout, limits.iterations)

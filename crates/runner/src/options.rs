@@ -74,7 +74,7 @@ pub struct StoredOptions {
     pub limit: Option<LimitPlan>,
     /// Whether only as many of its cases are run as it takes to compare it with a baseline.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub until_told: bool,
+    pub until_decided: bool,
     /// The part of a larger campaign that it is; absent for a whole one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<StoredShard>,
@@ -226,7 +226,7 @@ impl StoredOptions {
             answers: Answers::Live,
             may_differ: None,
             limit: None,
-            until_told: false,
+            until_decided: false,
             shard: None,
             memory: None,
             specifications: Vec::new(),
@@ -242,7 +242,7 @@ impl StoredOptions {
     /// finished run. All of them, unless it is compared with a baseline while it runs: then those of the look that it
     /// has come to.
     pub fn reached(&self, cases: usize, last: Option<u32>) -> usize {
-        if !self.until_told {
+        if !self.until_decided {
             return cases;
         }
         // The place of the last case is the number of those before it.

@@ -62,6 +62,11 @@ impl Toolbox for FaultyTools {
         self.tools.tools()
     }
 
+    /// They do not fail: nothing is known of them when the faults are drawn.
+    fn made(&self) -> Vec<Tool> {
+        self.tools.made()
+    }
+
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         Box::pin(self.answer(call))
     }

@@ -34,8 +34,8 @@ const OF_ONE_TASK: [&str; 3] = ["query", "mcp_url", "model_url"];
 /// "query": ..., "mcp_url": ...}` and, if a model is served to it, `"model": {"base_url": ..., "api_key": ...,
 /// "name": ...}`, as for a service. It answers with the line `{"id": N, "answer": ...}` or `{"id": N, "error": ...}`
 /// on stdout. What the user says later is another such line, with what was said before in `messages`; only a program
-/// that has written `{"ready": true, "conversations": true}` is given any. Its stderr is shown if it fails. Its environment is that of a `command:` agent without the parts that
-/// belong to one task, with `PLANPROOF_WORKER=1`.
+/// that has written `{"ready": true, "conversations": true}` is given any. Its stderr is shown if it fails. Its
+/// environment is that of a `command:` agent without the parts that belong to one task, with `PLANPROOF_WORKER=1`.
 ///
 /// A worker that fails to answer, that writes something else, or whose task reaches a limit is ended with its process
 /// group, and the next task gets a new one. If a worker cannot be started, its runs are unscored. All are killed when

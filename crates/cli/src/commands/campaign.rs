@@ -90,7 +90,7 @@ pub(super) struct CampaignRequest<'a> {
 
 /// Runs such a campaign to its end, and reports it.
 pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Result<ExitCode, Failure> {
-    if request.command.until_told() {
+    if request.command.until_decided() {
         let recording = &request.campaign.recording;
         if request.all.gate.baseline.is_none() {
             return Err(Failure::usage("--cases auto runs until a comparison is decided: name a --baseline"));
@@ -117,11 +117,11 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.command, extras)?;
     prepared.stream = stream;
     let (run, began) = (&prepared.run, Instant::now());
-    if run.options.until_told {
+    if run.options.until_decided {
         must_be_told(before.as_ref(), &prepared)?;
     }
     let next = |outcomes: &[Outcome]| match &before {
-        Some(before) if run.options.until_told => before.next(&prepared, outcomes),
+        Some(before) if run.options.until_decided => before.next(&prepared, outcomes),
         _ => run.all_at_once(outcomes),
     };
     let Ended { outcomes, progress, seal, failure, dissection, shrinking } =

@@ -98,7 +98,7 @@ impl Before {
         // Nothing has been run yet if it is only asked whether they can be compared.
         let cases = if outcomes.is_empty() { &campaign.cases } else { prepared.reached(outcomes) };
         let mut options = self.options.clone();
-        if kept.until_told {
+        if kept.until_decided {
             let looks = looks(prepared);
             options.error = looks.error();
             let seen = |look: &u64| !outcomes.is_empty() && *look <= cases.len() as u64;
@@ -238,7 +238,7 @@ fn of_campaign(store: &Store, row: CampaignRow) -> Result<BaselineFile, Failure>
             row.id
         )));
     }
-    let missing = if options.kept.until_told { 0 } else { row.total() - row.finished() };
+    let missing = if options.kept.until_decided { 0 } else { row.total() - row.finished() };
     if missing > 0 {
         let resume = options.commands(&row.agent, store.path()).resume(&row.id);
         return Err(Failure::usage(format!(
@@ -275,7 +275,7 @@ fn read_stored(name: &str, path: &Path) -> Result<BaselineFile, Failure> {
     let count = labelled.len();
     // The newest is first.
     let is_whole = |row: &CampaignRow| {
-        row.finished() == row.total() || stored::options(row).is_ok_and(|options| options.kept.until_told)
+        row.finished() == row.total() || stored::options(row).is_ok_and(|options| options.kept.until_decided)
     };
     if let Some(row) = labelled.into_iter().find(is_whole) {
         return of_campaign(&store, row);

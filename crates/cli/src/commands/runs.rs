@@ -103,7 +103,7 @@ fn is_search(campaign: &CampaignRow) -> bool {
 
 /// Whether a campaign need not run all of its cases.
 fn runs_as_many_as_it_takes(options: &CampaignOptions) -> bool {
-    options.kept.limit.is_some() || options.kept.until_told
+    options.kept.limit.is_some() || options.kept.until_decided
 }
 
 fn list(store: &Store, global: &Global) -> Result<(), Failure> {

@@ -32,7 +32,7 @@ fn store(folder: &Folder) -> StoreOptions {
 
 fn new(folder: &Folder) -> RequestedCampaign {
     RequestedCampaign {
-        until_told: false,
+        until_decided: false,
         shard: None,
         agent: AgentSpec::parse("tools@toy/done").expect("an agent"),
         repeats: NonZeroU32::MIN,

@@ -100,8 +100,8 @@ impl Worker {
         }
     }
 
-    /// Sends it the task of a run, or what the user says after these messages, and waits for the outcome. If this is dropped before its end, the worker must not
-    /// be used again.
+    /// Sends it the task of a run, or what the user says after these messages, and waits for the outcome. If this is
+    /// dropped before its end, the worker must not be used again.
     ///
     /// # Errors
     /// It wrote more than it may.

@@ -204,7 +204,7 @@ impl CampaignCommand<'_> {
     }
 
     /// Whether only as many cases are run as it takes to compare the campaign with a baseline.
-    pub(super) fn until_told(&self) -> bool {
+    pub(super) fn until_decided(&self) -> bool {
         matches!(self, Self::Test(arguments) if CaseCount::from(arguments.cases) == CaseCount::Auto)
     }
 

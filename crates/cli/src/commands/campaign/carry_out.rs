@@ -149,7 +149,7 @@ impl<'a> Watcher<'a> {
     fn new(global: &'a Global, prepared: &'a Prepared) -> Self {
         let planproof_runner::Prepared { campaign, reviewing, options, .. } = &prepared.run;
         let (bar, stream) = (ProgressBar::hidden(), prepared.stream.as_deref());
-        let is_search = options.limit.is_some() || options.until_told;
+        let is_search = options.limit.is_some() || options.until_decided;
         Self { global, is_search, is_reviewed: reviewing.is_some(), bar, failed: 0, campaign, stream }
     }
 }

@@ -149,7 +149,7 @@ pub(in crate::commands) fn new_campaign(
         },
         store: (&arguments.store).into(),
         limit: command.limit(),
-        until_told: command.until_told(),
+        until_decided: command.until_decided(),
         shard: None,
         suite: command.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
         of_suite: order.to_map(),

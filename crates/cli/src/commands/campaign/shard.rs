@@ -72,7 +72,7 @@ fn must_be_possible(request: &CampaignRequest<'_>, shard: Shard, global: &Global
             campaign.recording.record.is_some(),
             "keep the answers with --cache FILE, one file for each shard",
         ),
-        ("--cases auto", command.until_told(), "name the number of cases"),
+        ("--cases auto", command.until_decided(), "name the number of cases"),
     ];
     if let Some((option, _, instead)) = later.iter().find(|(_, is_given, _)| *is_given) {
         return Err(Failure::usage(format!("{option} does not go with --shard {shard}: {instead}")));
