@@ -52,11 +52,11 @@ async fn each_kind_mistakes_failing_tools_in_its_own_way() {
     let only =
         |transient: f64, permanent: f64| FaultShares { transient, permanent, ..FaultShares::default() };
     for (kind, shares, number, expected) in [
-        (SimKind::Perfect, shares, 1000, vec![]),
-        (SimKind::NoRetry, only(0.25, 0.1), 200, vec![OrderClass::NoRetry]),
-        (SimKind::IgnoresFailures, only(0.25, 0.1), 200, vec![OrderClass::WentOnAfterFailure]),
-        (SimKind::GivesUp, only(0.25, 0.1), 200, vec![OrderClass::GaveUp]),
-        (SimKind::RetriesForever, only(0.25, 0.1), 200, vec![OrderClass::RetriedForever]),
+        (SimKind::Perfect, shares, 300, vec![]),
+        (SimKind::NoRetry, only(0.25, 0.1), 80, vec![OrderClass::NoRetry]),
+        (SimKind::IgnoresFailures, only(0.25, 0.1), 80, vec![OrderClass::WentOnAfterFailure]),
+        (SimKind::GivesUp, only(0.25, 0.1), 80, vec![OrderClass::GaveUp]),
+        (SimKind::RetriesForever, only(0.25, 0.1), 80, vec![OrderClass::RetriedForever]),
         (SimKind::InOrder, only(1.0, 0.0), 50, vec![OrderClass::OrderError]),
         // Mistakes about failures are none where nothing fails.
         (SimKind::NoRetry, only(0.0, 0.0), 50, vec![]),
