@@ -42,7 +42,7 @@ pub trait Agent: Send + Sync + fmt::Debug {
         true
     }
 
-    /// Whether it can be told something after it has ended its turn, and remembers what came before.
+    /// Whether it takes what the user says after it has ended its turn, and remembers what came before.
     fn can_converse(&self) -> bool {
         false
     }

@@ -122,7 +122,7 @@ pub struct GateReport {
     pub flaky: u64,
     /// Cases that both have with a score in both.
     pub cases: u64,
-    /// Cases that both have, without a score in one of them: they are no failures, and do not count.
+    /// Cases that both have, without a score in one of them: they are not failures, and do not count.
     pub unscored: u64,
     /// Cases that both have, and that were not run in one of them.
     pub not_run: u64,
@@ -138,7 +138,7 @@ pub struct GateReport {
     pub metrics: Vec<GateMetric>,
     /// The cases that are broken or flaky now, in the order of the campaign.
     pub lost: Vec<LostCase>,
-    /// The loss that stays unseen with so few cases, 0 to 1; absent unless the answer is that nothing can be told.
+    /// The loss that stays unseen with so few cases, 0 to 1; absent unless the answer is "cannot tell".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unseen: Option<f64>,
     /// About how many cases would give an answer; absent like `unseen`.

@@ -253,8 +253,8 @@ impl RequestedCampaign {
             && !agent.agent.can_converse()
         {
             let what = format!(
-                "case {} has later messages of the user, and {} cannot be told any once it has answered: agents that can \
-                 are those of `tools`, `tools-cot`, `responses` and `worker:`",
+                "case {} has later messages of the user, and {} takes none once it has answered: agents that do are \
+                 those of `tools`, `tools-cot`, `responses` and `worker:`",
                 case.card().id,
                 agent.name
             );

@@ -110,7 +110,7 @@ impl StoredCampaign {
         report
     }
 
-    /// The cases that it is about so far: all, unless it runs until it can be told whether it is worse than another.
+    /// The cases that it is about so far: all, unless it runs until it is decided whether it is worse than another.
     pub fn reached(&self) -> &[Arc<dyn Case>] {
         let last = self.outcomes.iter().map(|outcome| outcome.ordinal).max();
         &self.cases[..self.options.reached(self.cases.len(), last)]

@@ -103,7 +103,7 @@ pub(crate) static FLAGS: [FlagInfo; 2] = [
     },
     FlagInfo {
         name: "tool_failed",
-        meaning: "A call failed because its tool did, which is no mistake of the agent.",
+        meaning: "A call failed because its tool did, which is not a mistake of the agent.",
     },
 ];
 

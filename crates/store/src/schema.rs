@@ -139,7 +139,7 @@ fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, 
     if place.path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Err(StoreError::NotAStore { path: place.path.clone() });
     }
-    // Nor would it ever be done opening a pipe in the place of one of its files.
+    // Nor would it ever be done opening a pipe that lies where one of its files should.
     for suffix in ["-journal", "-wal", "-shm"] {
         let mut sibling = place.path.as_os_str().to_owned();
         sibling.push(suffix);

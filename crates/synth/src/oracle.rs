@@ -242,7 +242,7 @@ pub struct OracleVerdict {
     /// Denied calls, in order; in the time form including those before the last restart. They were not executed and
     /// are no mistakes by themselves.
     pub held_back: Vec<Refused>,
-    /// Calls that failed because their tools did, in order. They are no mistakes.
+    /// Calls that failed because their tools did, in order. They are not mistakes.
     pub failed: Vec<Refused>,
     /// Actions that were no longer due, because their tools had failed for good or they depend on such ones.
     pub waived: Vec<ActionId>,

@@ -371,7 +371,7 @@ pub(crate) struct GateArguments {
     /// A baseline file of `planproof runs export --baseline`; or the label of a campaign of the run store, of which the
     /// newest finished one counts; or its id, a prefix of the id, or `last`. Exit status 0: the loss is below the
     /// margin with 95 % confidence; 1: worse; 3: too few cases to tell, and the message says how many would do. Runs
-    /// without a score are left out, and are no failures. docs/gate.md has more.
+    /// without a score are left out, and are not failures. docs/gate.md has more.
     #[arg(long, value_name = "RUN|FILE|LABEL", conflicts_with = "require_pass")]
     pub(crate) baseline: Option<String>,
     /// The loss that is tolerated, in percentage points; by default 5%.

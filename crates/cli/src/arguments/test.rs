@@ -60,7 +60,9 @@ pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &[
     arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat", "faults"])
 }))]
 pub(crate) struct TestArguments {
-    /// Number of cases; with --baseline also `auto`: as many as it takes to tell whether the agent is worse.
+    /// Number of cases, or `auto` with --baseline.
+    ///
+    /// `auto` runs as many cases as it takes to decide whether the agent is worse.
     ///
     /// With `auto` the two campaigns are compared after 63 cases, 125 and so on up to 2,000, until the answer is worse
     /// or not worse, a budget is used up, or all cases of the baseline are run. docs/gate.md has more.

@@ -45,7 +45,8 @@ fn a_budget_is_kept_reported_and_enlarged() {
         let spent = report["cost"].as_f64().unwrap();
         assert!(spent <= budget + 1e-9, "{spent} of {budget}");
         let (done, left) = (report["cases"].as_u64().unwrap(), report["not_run"].as_u64().unwrap());
-        assert!(done + left == 120 && left > 0 && (done > 20 || concurrency == 64), "{report}");
+        // Each run in progress has reserved the maximum of its next request, so several of them end it early.
+        assert!(done + left == 120 && left > 0 && (done > 20 || concurrency > 1), "{report}");
         assert_eq!((&report["unscored"], &report["cost_is_estimate"]), (&json!(0), &json!(false)));
         let ended_by = report["ended_by"].as_str().unwrap();
         assert!(ended_by.starts_with("0.") && ended_by.ends_with(" USD"), "{ended_by}");

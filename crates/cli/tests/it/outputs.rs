@@ -1,4 +1,4 @@
-//! Files that planproof writes, in the place of which somebody has put something else.
+//! Files that planproof writes, where somebody has put something else.
 
 use std::fs;
 use std::path::Path;

@@ -343,7 +343,15 @@ fn everything_is_in_the_campaign_of_everything() {
     assert_eq!(absent(&report.classes), ["parameter_error", "reply_limit", "unparsed_call"]);
     assert_eq!(
         absent(&report.flags),
-        ["at_once", "held_back", "parameter_error", "reply_limit", "restart_limit", "unparsed_call"]
+        [
+            "at_once",
+            "held_back",
+            "parameter_error",
+            "reply_limit",
+            "restart_limit",
+            "tool_failed",
+            "unparsed_call"
+        ]
     );
     assert!(report.passed > 0 && report.unscored > 0 && report.not_run > 0);
 }

@@ -571,9 +571,14 @@ proptest! {
 fn every_class_has_a_gist() {
     let campaign = TestCampaign::of_everything(39);
     let page = parsed(&campaign);
-    // These only occur in campaigns with the time form, infeasible cases or rules of a topic, and with models that
-    // ramble or write calls as text.
+    // These only occur in campaigns with the time form, infeasible cases, rules of a topic or tools that fail, and with
+    // models that ramble or write calls as text.
     let others = [
+        OrderClass::RetriedForever,
+        OrderClass::CalledVanished,
+        OrderClass::WentOnAfterFailure,
+        OrderClass::NoRetry,
+        OrderClass::GaveUp,
         OrderClass::ReplyLimit,
         OrderClass::UnparsedCall,
         OrderClass::ParameterError,

@@ -313,7 +313,7 @@ fn naive(
     Some(session)
 }
 
-/// Puts a value in the place of one that nobody knows.
+/// Replaces a value that nobody knows.
 fn made_up(arguments: &mut Value, pointer: &Pointer) {
     if let Some(value) = arguments.pointer_mut(pointer.as_str()) {
         *value = match value {

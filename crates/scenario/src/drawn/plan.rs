@@ -316,7 +316,7 @@ fn planned(rules: &RuleSet, tool: WorldTool) -> Result<PlannedTool, String> {
             pattern.moment == Phase::Failed && pattern.tools.is_some() && pattern.is_of(&name)
         });
     outcomes.retain(|outcome| outcome.is_ok() || may_fail);
-    // A result that lacks what a rule looks at is no answer of a real tool.
+    // A result that lacks what a rule looks at is not an answer of a real tool.
     let size = |outcome: &Result<Value, Value>| match outcome {
         Ok(value) | Err(value) => leaves(value),
     };

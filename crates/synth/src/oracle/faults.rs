@@ -101,7 +101,7 @@ impl<'c, 'a> Failures<'c, 'a> {
             let failed_before = self.0.iter().any(|failure| {
                 let of = case.action_of_tool(failure.call.tool).map(|it| Variable::new(it).bit());
                 let is_missing = of.is_some_and(|bit| before & bit & !executed != 0);
-                // A call that failed itself did nothing, so it is no mistake while the other may still get through.
+                // A call that failed itself did nothing, so it is not a mistake while the other may still get through.
                 is_missing && is_known(failure, call) && (is_done || failure.fault.is_final())
             });
             if failed_before {
