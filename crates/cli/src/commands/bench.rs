@@ -266,14 +266,6 @@ impl MakesCases for ScenarioCases<'_> {
         self.suite.name()
     }
 
-    fn media(&self) -> Option<&Path> {
-        None
-    }
-
-    fn pages(&self) -> Option<&str> {
-        None
-    }
-
     fn files(&self) -> Vec<&Path> {
         std::iter::once(self.file).chain(self.all.files.paths()).collect()
     }

@@ -121,14 +121,6 @@ impl MakesCases for RuleCases<'_> {
         self.suite.name()
     }
 
-    fn media(&self) -> Option<&Path> {
-        None
-    }
-
-    fn pages(&self) -> Option<&str> {
-        None
-    }
-
     fn files(&self) -> Vec<&Path> {
         let named = self.arguments.rules.as_deref().into_iter().chain(self.policy.as_deref());
         named.chain(self.all.files.paths()).collect()

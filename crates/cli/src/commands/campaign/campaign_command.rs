@@ -35,10 +35,14 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     fn suite(&self) -> &str;
 
     /// The file with the resources of its tools, if the user named one.
-    fn media(&self) -> Option<&Path>;
+    fn media(&self) -> Option<&Path> {
+        None
+    }
 
     /// The pages that its tools search, if the user named some.
-    fn pages(&self) -> Option<&str>;
+    fn pages(&self) -> Option<&str> {
+        None
+    }
 
     /// The files that the command line names beside those of every campaign: data, and reports.
     fn files(&self) -> Vec<&Path>;
