@@ -2,7 +2,7 @@
 
 Every side is a process of its own, and the sides take turns, so that what else the machine does hits all of them. CPU
 time and memory are the client's, not the server's. "bare requests" sends what a campaign sent, from a recording;
-"campaign" is `planproof_bench::Campaign` with the run store. The CPU time of these two begins when the bodies, or the
+"campaign" is `planproof_engine::Campaign` with the run store. The CPU time of these two begins when the bodies, or the
 cases, are ready. "planproof test" is the whole command from its start to its end, drawing cases and report included. A
 step is a model request. Prints Markdown tables of medians with the lowest and the highest value.
 

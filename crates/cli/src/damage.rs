@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use planproof_bench::DamagedRunRow;
+use planproof_engine::DamagedRunRow;
 use planproof_store::{Seals, Store};
 
 use crate::failure::Failure;

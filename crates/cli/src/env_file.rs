@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use planproof_agents::{BodyName, FormError, ProgramSetting, ServiceForm, holds_key};
+use planproof_campaign::ProgramOptions;
 use planproof_isolation::MachineIsolation;
-use planproof_runner::ProgramOptions;
 use planproof_trace::SECRET_BYTES_MIN;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -25,7 +25,7 @@ pub(crate) fn program_setting(options: &ProgramOptions) -> Result<ProgramSetting
         return Err(Failure::usage(format!("--cwd {}: there is no such folder", folder.display())));
     }
     let variables = held_variables(env_file.as_deref())?;
-    let folder = cwd.as_deref().map(planproof_runner::absolute).transpose()?;
+    let folder = cwd.as_deref().map(planproof_campaign::absolute).transpose()?;
     let hosts = hosts(allow_hosts)?;
     Ok(ProgramSetting {
         passed: env.clone(),

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use planproof_bench::CampaignError;
+use planproof_campaign::CampaignError;
+use planproof_engine::EngineError;
 use planproof_model::ModelError;
 use planproof_model::recording::RecordingError;
 use planproof_order::synth::SynthesisError;
-use planproof_runner::RunnerError;
 use planproof_store::StoreError;
 use planproof_suite::{CaseError, CaseErrorKind};
 use planproof_trace::plain_message;
@@ -162,13 +162,13 @@ impl From<RecordingError> for Failure {
     }
 }
 
-impl From<RunnerError> for Failure {
-    fn from(error: RunnerError) -> Self {
+impl From<CampaignError> for Failure {
+    fn from(error: CampaignError) -> Self {
         match error {
-            RunnerError::Usage(what) => Self::Usage(what),
-            RunnerError::Outside(what) => Self::Outside(what),
-            RunnerError::Store(error) => error.into(),
-            RunnerError::Recording(error) => error.into(),
+            CampaignError::Usage(what) => Self::Usage(what),
+            CampaignError::Outside(what) => Self::Outside(what),
+            CampaignError::Store(error) => error.into(),
+            CampaignError::Recording(error) => error.into(),
         }
     }
 }
@@ -203,11 +203,11 @@ impl From<CaseError> for Failure {
     }
 }
 
-impl From<CampaignError> for Failure {
-    fn from(error: CampaignError) -> Self {
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
         match error {
-            CampaignError::Store(error) => error.into(),
-            CampaignError::Tools { ref source, .. } => Self::of_kind(source.kind, error.to_string()),
+            EngineError::Store(error) => error.into(),
+            EngineError::Tools { ref source, .. } => Self::of_kind(source.kind, error.to_string()),
             other => Self::outside(other.to_string()),
         }
     }
@@ -220,7 +220,7 @@ mod tests {
     /// Whoever says what is wrong with a case says whose fault it is, and that decides the exit status.
     #[test]
     fn the_kind_of_an_error_about_a_case_decides_the_exit_status() {
-        let tools = |source| CampaignError::Tools { case: "c-1".to_owned(), source };
+        let tools = |source| EngineError::Tools { case: "c-1".to_owned(), source };
         for (source, expected) in [
             (CaseError::new("the tool `a` occurs twice"), ExitCode::Usage),
             (CaseError::unavailable("the sandbox does not start"), ExitCode::Outside),

@@ -3,8 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use planproof_campaign::ProgramOptions;
 use planproof_isolation::{Hidden, Isolate, Layer, MachineIsolation, close_this_process, find, find_memory};
-use planproof_runner::ProgramOptions;
 
 use crate::failure::Failure;
 use crate::own;

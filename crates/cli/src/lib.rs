@@ -13,7 +13,7 @@
 //! (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files (`report_files.rs`), rendering,
 //! signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the kinds of cases (`suites.rs`),
 //! programs among finished predictions (`programs.rs`) and the typed side of orders (`orders.rs`). `test`, `bench` and
-//! `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `runner`: here are its options
+//! `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `campaign`: here are its options
 //! (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`, and the
 //! additional ones of orders in `commands/campaign/options.rs`), its external resources (`commands/campaign/world.rs`),
 //! its observers (`commands/campaign/carry_out.rs`), and whether options beside a replay agree with the recording

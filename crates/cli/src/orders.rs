@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_bench::Outcome;
+use planproof_engine::Outcome;
 use planproof_order::synth::file::read_case;
 use planproof_order::synth::{JudgeOptions, PlanningCase};
 use planproof_order::{OrderCase, OrderOutcome, OrderSuite, typed};

@@ -18,7 +18,7 @@ pub(crate) fn absolute(source: &str) -> Result<String, Failure> {
         // Options may follow the word, as in `search+react:FOLDER`. Other sources have a URL, which is the same
         // everywhere.
         Some((kind, folder)) if kind.starts_with("search") => {
-            let path = planproof_runner::absolute(Path::new(folder))?;
+            let path = planproof_campaign::absolute(Path::new(folder))?;
             Ok(format!("{before}{kind}:{}", path.display()))
         }
         _ => Ok(source.to_owned()),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
 use comfy_table::CellAlignment;
-use planproof_bench::{
+use planproof_engine::{
     BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Tokens,
 };
 use planproof_report::{CommandLines, ExplanationLine, lines, metric_words, short_in_the_middle};

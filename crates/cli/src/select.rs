@@ -18,7 +18,8 @@ use planproof_agents::{
     PlanningAgent, ProgramSetting, SubTaskAgent, ToolLoop, TwoStageAgent, UrlAgent, WorkerAgent,
     most_similar,
 };
-use planproof_bench::{AgentUnderTest, OfSuite};
+use planproof_campaign::{FindModel, KeyNeeded, ModelForm, ProgramOptions};
+use planproof_engine::{AgentUnderTest, OfSuite};
 use planproof_isolation::MachineIsolation;
 use planproof_model::anthropic::AnthropicModel;
 use planproof_model::ollama::OllamaModel;
@@ -29,7 +30,6 @@ use planproof_order::OrderSuite;
 use planproof_order::learning::Language;
 use planproof_order::synth::file::read_case;
 use planproof_order::synth::{PlanningCase, SynthesisError, TopicBank};
-use planproof_runner::{FindModel, KeyNeeded, ModelForm, ProgramOptions};
 use planproof_sandbox::{Sandbox, WorkerCommand};
 use planproof_sim::{ECHO_NAME, EchoModel, SimKind, SimModel};
 use planproof_suite::Case;

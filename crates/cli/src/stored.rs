@@ -1,15 +1,15 @@
-//! Campaigns of the run store for commands, by their names: as the crate `runner` reads them back, with the
+//! Campaigns of the run store for commands, by their names: as the crate `campaign` reads them back, with the
 //! dissections and shrinkings that only campaigns of orders lead to.
 
 use std::sync::Arc;
 
-use planproof_bench::studies::{DissectionReport, TopicErrors};
-use planproof_bench::{Pick, Report};
+use planproof_campaign::{JudgedRun, StoredCampaign, Summaries, damaged, read_stored_trace};
+use planproof_engine::studies::{DissectionReport, TopicErrors};
+use planproof_engine::{Pick, Report};
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
 use planproof_order::{Dissection, Failed, LedTo, OrderCase, OrderOutcome, Shrinking, errors_by_topic};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
-use planproof_runner::{JudgedRun, StoredCampaign, Summaries, damaged, read_stored_trace};
 use planproof_store::{CampaignRow, Store, StoreError, Unit};
 use planproof_suite::{Card, Case};
 use planproof_trace::Trace;
@@ -249,13 +249,13 @@ pub(crate) fn load_one(
     options: &CampaignOptions,
     unit: Unit,
 ) -> Result<(Arc<dyn Case>, Option<JudgedRun>), Failure> {
-    Ok(planproof_runner::read_one(store, campaign, &*options.suite()?, unit)?)
+    Ok(planproof_campaign::read_one(store, campaign, &*options.suite()?, unit)?)
 }
 
 /// The first case of a campaign; nothing where it has none.
 pub(crate) fn first_case(store: &Store, campaign: &CampaignRow) -> Result<Option<Arc<dyn Case>>, Failure> {
     let suite = options(campaign)?.suite()?;
-    Ok(planproof_runner::read_first_case(store, campaign, &*suite)?)
+    Ok(planproof_campaign::read_first_case(store, campaign, &*suite)?)
 }
 
 impl TraceSource for StoredTraces<'_> {

@@ -8,8 +8,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use planproof_bench::{Campaign, Outcome, RunProgress, Unit};
-use planproof_runner::Begun;
+use planproof_campaign::Begun;
+use planproof_engine::{Campaign, Outcome, RunProgress, Unit};
 use planproof_suite::{Class, Verdict};
 use planproof_trace::wire;
 use serde::Serialize;

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use planproof_agents::most_similar;
 use planproof_apibank::suite::ApiBank;
+use planproof_campaign::StoredOptions;
 use planproof_mnms::Mnms;
 use planproof_order::OrderSuite;
 use planproof_order::synth::JudgeOptions;
 use planproof_qa::gsm8k::Gsm8k;
 use planproof_qa::questions::{Benchmark, Questions};
-use planproof_runner::StoredOptions;
 use planproof_scenario::Scenarios;
 use planproof_suite::{CaseError, Registry, Suite};
 use planproof_tptu::Tptu;

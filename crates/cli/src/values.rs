@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory as _, FromArgMatches, Id};
-use planproof_runner::CASES_MAX;
+use planproof_campaign::CASES_MAX;
 use planproof_store::{Fingerprint, LABEL_CHARACTERS_MAX};
 
 use crate::arguments::Arguments;

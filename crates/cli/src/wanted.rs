@@ -6,8 +6,8 @@ use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use planproof_agents::{AgentSpec, Reach};
+use planproof_campaign::{Act, Budgets, ProgramOptions, RecordedCampaign, absolute, unnumbered};
 use planproof_report::shell_word;
-use planproof_runner::{Act, Budgets, ProgramOptions, RecordedCampaign, absolute, unnumbered};
 use planproof_store::{CampaignRow, Matrix, Store};
 use planproof_trace::REDACTED;
 
@@ -77,7 +77,7 @@ impl Named {
     /// The same for the campaign of that number of a matrix, each of which has a recording of its own.
     pub(crate) fn numbered(self, number: u32) -> Self {
         let of_number = |(option, file): (&'static str, PathBuf)| match option {
-            "record" => (option, planproof_runner::numbered(&file, number)),
+            "record" => (option, planproof_campaign::numbered(&file, number)),
             _ => (option, file),
         };
         Self { answers: self.answers.map(of_number), ..self }
@@ -207,7 +207,7 @@ impl Stored<'_> {
             acts: acts(row, options)?,
             agents: vec![row.agent.clone()],
         };
-        let is_own = planproof_runner::is_own(store.path(), row, own::key())?;
+        let is_own = planproof_campaign::is_own(store.path(), row, own::key())?;
         asked.decide(named.map(Named::acts).as_deref(), is_own)
     }
 }
@@ -221,7 +221,7 @@ pub(crate) fn matrix_must_be_wanted(
     named: Option<&[Named]>,
 ) -> Result<(), Failure> {
     let Matrix { id, created_ms: _, command_line: _, budgets } = matrix;
-    let mut is_own = planproof_runner::is_own_matrix(store.path(), matrix, own::key())?;
+    let mut is_own = planproof_campaign::is_own_matrix(store.path(), matrix, own::key())?;
     let prices = Budgets::read(budgets)?.acts();
     if let Some(named) = named.filter(|named| named.len() != campaigns.len()) {
         return Err(Failure::usage(format!(
@@ -233,7 +233,7 @@ pub(crate) fn matrix_must_be_wanted(
     let agents: Vec<String> = campaigns.iter().map(|(row, _)| row.agent.clone()).collect();
     let mut of_all = Vec::new();
     for (row, options) in campaigns {
-        is_own &= planproof_runner::is_own(store.path(), row, own::key())?;
+        is_own &= planproof_campaign::is_own(store.path(), row, own::key())?;
         of_all.push([acts(row, options)?, prices.clone()].concat());
     }
     for (place, acts) in of_all.into_iter().enumerate() {
@@ -419,8 +419,8 @@ fn is_yes(line: &str) -> bool {
 mod tests {
     use std::collections::BTreeSet;
 
+    use planproof_campaign::Answers;
     use planproof_isolation::Isolate;
-    use planproof_runner::Answers;
 
     use super::*;
 

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::{OrderCase, OrderOutcome, OrderRun};
 use search::Search;
 
-pub use planproof_bench::studies::{
+pub use planproof_engine::studies::{
     Cause, CauseShare, ChangedPiece, DissectedCase, DissectionReport, Enough, EnoughCounts, ReportedTrial,
     SkippedTrial, TopicErrors,
 };

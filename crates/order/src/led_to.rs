@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use planproof_bench::studies::ShrinkOptions;
+use planproof_engine::studies::ShrinkOptions;
 use planproof_synth::read::Directions;
 use planproof_synth::{
     CharRange, Mutator, PieceKind, PlanningCase, Replacement, Shrinker, TopicBank, Wordings,

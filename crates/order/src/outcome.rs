@@ -1,6 +1,6 @@
 //! The outcome of a run with the oracle's verdict, for code that analyses failures.
 
-use planproof_bench::Outcome;
+use planproof_engine::Outcome;
 use planproof_suite::Unscored;
 use planproof_synth::file::read_verdict;
 use planproof_synth::{ConflictVerdict, OracleVerdict, OrderClass};

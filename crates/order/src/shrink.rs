@@ -19,8 +19,8 @@ mod search;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use planproof_bench::{FindingCandidate, Unit, pick_smallest};
 use planproof_constraint::{Shape, Variable};
+use planproof_engine::{FindingCandidate, Unit, pick_smallest};
 use planproof_suite::Case as _;
 use planproof_suite::statistics::{Interval, wilson};
 use planproof_synth::{Bound, NoShrinking, OracleVerdict, OrderClass, PlanningCase, Shrinker, Shrunk};
@@ -29,7 +29,7 @@ use crate::suite::class_of;
 use crate::{OrderCase, OrderOutcome, OrderRun};
 use search::Search;
 
-pub use planproof_bench::studies::{
+pub use planproof_engine::studies::{
     CANDIDATE_RUNS_MAX, CaseSize, ExampleRun, NotShrunk, ShrinkOptions, ShrinkReport, ShrunkCase,
 };
 pub use report::report;

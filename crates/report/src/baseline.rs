@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use planproof_bench::Outcome;
+use planproof_engine::Outcome;
 use planproof_suite::{Case, Verdict};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};

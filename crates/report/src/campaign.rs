@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use planproof_bench::{Outcome, Report, Unit};
+use planproof_engine::{Outcome, Report, Unit};
 use planproof_suite::{Card, Case, Metric, Suite};
 use planproof_trace::Trace;
 

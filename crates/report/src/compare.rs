@@ -7,7 +7,7 @@ pub mod matrix;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use planproof_bench::{CaseRuns, GUARD_PREFIX, Interval, MemoryUse, Outcome, Rate, mean_of_cases};
+use planproof_engine::{CaseRuns, GUARD_PREFIX, Interval, MemoryUse, Outcome, Rate, mean_of_cases};
 use planproof_suite::Class;
 use planproof_suite::paired::{mcnemar, sign_flip};
 use planproof_suite::statistics::paired_difference;

@@ -20,7 +20,7 @@
 use std::io;
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
-use planproof_bench::Outcome;
+use planproof_engine::Outcome;
 use planproof_suite::{Case, Class, Suite};
 
 use crate::ReportedCampaign;

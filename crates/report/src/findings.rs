@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use planproof_bench::{Finding, Pick};
+use planproof_engine::{Finding, Pick};
 
 use crate::lines;
 

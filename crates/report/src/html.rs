@@ -29,7 +29,7 @@ mod timeline;
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::LimitReport;
+use planproof_engine::LimitReport;
 use planproof_suite::Case;
 
 use crate::ReportedCampaign;
@@ -207,7 +207,7 @@ impl Page<'_> {
 }
 
 /// The cost of a run: "1,200 tokens read and 22 written by the model, 1.5 s"; the time alone if no token was counted.
-pub fn took(outcome: &planproof_bench::Outcome) -> String {
+pub fn took(outcome: &planproof_engine::Outcome) -> String {
     let usage = outcome.usage;
     if (usage.input_tokens, usage.output_tokens) == (0, 0) {
         return text::seconds(outcome.wall.as_secs_f64());
@@ -221,7 +221,7 @@ pub fn took(outcome: &planproof_bench::Outcome) -> String {
 }
 
 /// The last line of a shown run: what it took, and the command that shows it. Predictions have neither.
-fn foot(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &planproof_bench::Outcome) -> Markup {
+fn foot(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &planproof_engine::Outcome) -> Markup {
     let see = campaign.command_to_see(case, outcome.repeat);
     html! { @if let Some(see) = see { p.foot { (took(outcome)) ". " (command(&see)) } } }
 }

@@ -13,7 +13,7 @@ mod messages;
 use std::collections::BTreeMap;
 use std::io;
 
-use planproof_bench::{CaseRuns, Outcome, wilson};
+use planproof_engine::{CaseRuns, Outcome, wilson};
 use planproof_suite::{Card, Case, Class, Verdict};
 use planproof_trace::Usage;
 use serde::Serialize;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::time::Duration;
 
-use planproof_bench::Outcome;
+use planproof_engine::Outcome;
 use planproof_suite::{Case, Class, Explanation, Unscored, Verdict};
 
 use crate::ReportedCampaign;

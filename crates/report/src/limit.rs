@@ -1,6 +1,6 @@
 //! The result of a search for an agent's limit, in the words of all reports.
 
-use planproof_bench::{LimitLevel, LimitOutcome, LimitReport, Side};
+use planproof_engine::{LimitLevel, LimitOutcome, LimitReport, Side};
 
 /// The interval that decides on which side of the threshold a level is, 0 to 1: with early stops one that holds at
 /// every look, otherwise Wilson's.

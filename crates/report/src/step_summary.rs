@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::io;
 
-use planproof_bench::{BaselineRates, Finding, Rate, Report, pick_findings};
+use planproof_engine::{BaselineRates, Finding, Rate, Report, pick_findings};
 use planproof_suite::{Baseline, Figure, Table};
 
 use crate::campaign::{capitalised, metric_words, servers, without_temperature};

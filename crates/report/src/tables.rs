@@ -8,7 +8,7 @@ mod causes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use planproof_bench::{Rate, Report};
+use planproof_engine::{Rate, Report};
 use serde::Serialize;
 
 pub use causes::{

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use planproof_agents::REPLY_TOKENS;
+use planproof_campaign::CASES_MAX;
 use planproof_model::prices::DOLLARS_MAX;
-use planproof_runner::CASES_MAX;
 
 use super::cases::parse_range;
 use super::{AllCasesArguments, AskingArguments, CampaignArguments, CompatChoice, ShownArguments};

@@ -9,9 +9,9 @@ use std::time::Duration;
 use clap::builder::Resettable;
 use clap::{Args, ValueEnum};
 use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
+use planproof_campaign::{CASES_MAX, Shard};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
-use planproof_runner::{CASES_MAX, Shard};
 use planproof_trace::faults::FaultShares;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments, Think};

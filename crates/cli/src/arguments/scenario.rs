@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use planproof_runner::CASES_MAX;
+use planproof_campaign::CASES_MAX;
 
 use crate::values::{file, whole};
 

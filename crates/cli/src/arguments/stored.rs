@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use planproof_campaign::CASES_MAX;
 use planproof_model::prices::DOLLARS_MAX;
-use planproof_runner::CASES_MAX;
 use planproof_store::Fingerprint;
 
 use super::ShownArguments;

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
+use planproof_campaign::{CASES_MAX, Cases, StoreOptions};
 use planproof_order::synth::JudgeOptions;
-use planproof_runner::{CASES_MAX, Cases, StoreOptions};
 use planproof_scenario::Scenarios;
 use planproof_store::{Matrix, Store};
 use planproof_suite::{Case, CaseSelection, Data, Suite};

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use planproof_agents::AgentSpec;
-use planproof_bench::{Finding, Outcome, Report, RunSummary, SummaryInput, is_unscored_for_good};
+use planproof_engine::{Finding, Outcome, Report, RunSummary, SummaryInput, is_unscored_for_good};
 use planproof_model::prices::Money;
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
@@ -517,7 +517,7 @@ fn ended(report: &Report, resumed: &str) -> Option<String> {
         Some((of, left)) => format!("the {} of {left} failures is not finished", of.noun()),
         None => format!("{not_run} of {all} {noun}"),
     };
-    let again = format!(" Resume with: {resumed}{}", planproof_runner::larger(budget));
+    let again = format!(" Resume with: {resumed}{}", planproof_campaign::larger(budget));
     let again = if report.replay { "" } else { &again };
     Some(format!("Ended by the budget of {budget}: {what}.{again}"))
 }

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{
+use planproof_campaign::{Budgets, NewRow, make_folder, milliseconds_now};
+use planproof_engine::{
     AgentUnderTest, Campaign, Finding, Report, ReportInput, SynthesisUse, Work, pick_findings,
 };
 use planproof_order::synth::file::read_verdict;
 use planproof_order::synth::{ActionId, SynthesisCounts, SynthesisOptions, Synthesizer, TopicBank, Wordings};
 use planproof_order::{OrderSuite, SolverMeter};
 use planproof_report::html::{self, HtmlLimits};
-use planproof_runner::{Budgets, NewRow, make_folder, milliseconds_now};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{Store, StoreLimits};
 use planproof_suite::{Case, Suite as _};
@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &DemoArguments, global: &Global) -> Result<ExitCode
         let work = Work::new(writer, &units, &stop);
         runtime.block_on(campaign.run(work, |progress| outcomes.extend(progress.ended())))?;
         // Runs end in any order, and the same seed is to give the same report.
-        outcomes.sort_by_key(planproof_bench::Outcome::unit);
+        outcomes.sort_by_key(planproof_engine::Outcome::unit);
         let report = Report::new(ReportInput {
             suite: &suite,
             agent: &name,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use planproof_runner::Cases;
+use planproof_campaign::Cases;
 use planproof_scenario::{Drawing, RulesShown, Scenario, Scenarios, listed_tools};
 use planproof_spec::rules::RuleSet;
 use planproof_suite::{Case, CaseError, Suite};

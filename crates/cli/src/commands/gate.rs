@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_bench::{Outcome, Unit};
+use planproof_campaign::{Cases, RequestedCampaign};
+use planproof_engine::{Outcome, Unit};
 use planproof_report::baseline::{BaselineFile, BaselineInput};
 use planproof_report::gate::{GateOptions, GateReport};
-use planproof_runner::{Cases, RequestedCampaign};
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::gate::{GateAnswer, Looks, MARGIN};
 use serde::Serialize;
@@ -94,7 +94,7 @@ impl Before {
     /// # Errors
     /// They cannot be compared.
     pub(super) fn compare(&self, prepared: &Prepared, outcomes: &[Outcome]) -> Result<GateReport, Failure> {
-        let planproof_runner::Prepared { campaign, options: kept, suite, .. } = &prepared.run;
+        let planproof_campaign::Prepared { campaign, options: kept, suite, .. } = &prepared.run;
         // Nothing has been run yet if it is only asked whether they can be compared.
         let cases = if outcomes.is_empty() { &campaign.cases } else { prepared.reached(outcomes) };
         let mut options = self.options.clone();

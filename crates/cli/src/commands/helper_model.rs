@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use planproof_campaign::{Budgets, ModelForm, Models, Wrapping, key_needed, open_cache};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, Spent};
-use planproof_runner::{Budgets, ModelForm, Models, Wrapping, key_needed, open_cache};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-use planproof_runner::make_folder;
+use planproof_campaign::make_folder;
 
 use crate::arguments::InitArguments;
 use crate::config::{self, Kind, NAME, Section};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write as _;
 
-use planproof_bench::{
+use planproof_engine::{
     LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, SummaryInput, Unit,
 };
 use planproof_order::synth::ACTIONS_MAX;

@@ -4,12 +4,12 @@ use std::io::Write as _;
 
 use comfy_table::CellAlignment;
 use planproof_agents::AgentSpec;
-use planproof_bench::Sections;
+use planproof_campaign::parts;
+use planproof_engine::Sections;
 use planproof_model::prices::Money;
 use planproof_report::campaign_line;
 use planproof_report::compare::matrix::{Combination, CombinationParts, MatrixTable};
 use planproof_report::html;
-use planproof_runner::parts;
 use planproof_store::{Matrix, Store};
 use planproof_suite::CombinationFigures;
 
@@ -78,7 +78,7 @@ pub(super) fn table_of(store: &Store, called: &str, ids: &[String]) -> Result<Ma
 
 fn parts_of(agent: &str, stored: &Stored) -> Result<CombinationParts, Failure> {
     let spec = AgentSpec::parse(agent).map_err(|error| Failure::usage(error.to_string()))?;
-    let planproof_runner::AgentNameParts { kind, model, settings } = parts(&spec);
+    let planproof_campaign::AgentNameParts { kind, model, settings } = parts(&spec);
     let settings = settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     // The served model of a program is shown beside its name.
     let model = model.or_else(|| stored.campaign.row.model.clone());

@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use planproof_campaign::{KeyNeeded, ModelForm};
 use planproof_model::check::{Depth, ModelCheck, Standing, check, conversation_tokens};
 use planproof_order::OrderSuite;
 use planproof_order::synth::{SynthesisCounts, SynthesisOptions, Synthesizer, Wordings};
-use planproof_runner::{KeyNeeded, ModelForm};
 use planproof_suite::Case;
 use planproof_trace::Tool;
 

@@ -24,7 +24,7 @@ const CHANGES_SHOWN_MAX: usize = 20;
 pub(crate) fn run(arguments: &ReportArguments, global: &Global) -> Result<ExitCode, Failure> {
     let path = &arguments.store.store;
     must_exist(path)?;
-    planproof_runner::must_be_no_folder(path)?;
+    planproof_campaign::must_be_no_folder(path)?;
     let store = Store::open_read_only(path)?;
     match arguments.others.as_slice() {
         [] => report(&store, arguments, global)?,

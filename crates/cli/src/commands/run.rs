@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use planproof_agents::team::Reviewing;
 use planproof_agents::{AgentForm, AgentKind, AgentSpec, RunContext, RunLimits, Surroundings, ToolLoop};
-use planproof_bench::AgentUnderTest;
+use planproof_campaign::{KeyNeeded, ProgramOptions};
+use planproof_engine::AgentUnderTest;
 use planproof_model::Model;
-use planproof_runner::{KeyNeeded, ProgramOptions};
 use planproof_spec::rules::RuleSet;
 use planproof_tools::{ClientLimits, CombinedTools, Toolbox, WallClock};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder};
@@ -63,7 +63,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     if name.is_guarded() {
         return Err(Failure::usage(format!(
             "{} is for `test` and `limit`: the right calls of your own task are not known",
-            planproof_bench::GUARD_PREFIX
+            planproof_engine::GUARD_PREFIX
         )));
     }
     let wall = select::run_time(name.model(), &arguments.model, arguments.timeout);

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
-use planproof_bench::Finding;
+use planproof_engine::Finding;
 use planproof_model::prices::Money;
 use planproof_order::DrawnCases;
 use planproof_order::learning::{self, LeftOut};
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
     }
     let path = &arguments.store.store;
     must_exist(path)?;
-    planproof_runner::must_be_no_folder(path)?;
+    planproof_campaign::must_be_no_folder(path)?;
     // These commands open the store for writing. The others open it read-only, so that looking changes nothing.
     if let RunsCommand::Forget { run, tool, all: _ } = &arguments.command {
         lessons::forget(path, run.as_deref(), tool.as_deref(), global)?;
@@ -255,7 +255,7 @@ fn leave_out_damaged(store: &Store, campaign: &mut CampaignRow) -> Result<(), Fa
         }
     }
     (campaign.passed, campaign.failed, campaign.unscored) = (passed, failed, unscored);
-    let named = planproof_runner::name_damaged(store, &campaign.id, &by_unit(damaged));
+    let named = planproof_campaign::name_damaged(store, &campaign.id, &by_unit(damaged));
     damage::note(store, &campaign.id, &named, seals.as_ref());
     Ok(())
 }
@@ -277,7 +277,7 @@ fn note_damage(store: &Store, campaign: &CampaignRow, unit: Unit) -> Result<bool
     let Some(damage) = store.run(&campaign.id, unit)?.and_then(|run| run.row.damage) else {
         return Ok(false);
     };
-    let named = planproof_runner::name_damaged(store, &campaign.id, &[DamagedRun { unit, damage }]);
+    let named = planproof_campaign::name_damaged(store, &campaign.id, &[DamagedRun { unit, damage }]);
     damage::note(store, &campaign.id, &named, None);
     Ok(true)
 }
@@ -291,7 +291,9 @@ fn must_be_sound(store: &Store, campaign: &CampaignRow, unit: Unit, case: &str) 
     let unsealed = seals.as_ref().and_then(|seals| seals.damaged.iter().find(|run| run.unit == unit));
     let written = store.run(&campaign.id, unit)?.and_then(|run| run.row.damage);
     if let Some(damage) = written.or_else(|| unsealed.map(|run| run.damage.clone())) {
-        return Err(planproof_runner::damaged(campaign, &format!("the run of case {case}: {damage}")).into());
+        return Err(
+            planproof_campaign::damaged(campaign, &format!("the run of case {case}: {damage}")).into()
+        );
     }
     damage::note(store, &campaign.id, &[], seals.as_ref());
     Ok(())
@@ -543,7 +545,7 @@ fn export(
     // Damage is reported after the export: what is sound has been written, and stderr says what is missing.
     let seals = seals?;
     left_out.extend(seals.iter().flat_map(|seals| seals.damaged.iter().cloned()));
-    let named = planproof_runner::name_damaged(store, &campaign.id, &by_unit(left_out));
+    let named = planproof_campaign::name_damaged(store, &campaign.id, &by_unit(left_out));
     damage::note(store, &campaign.id, &named, seals.as_ref());
     Ok(())
 }

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{Outcome, Report, ReportInput};
+use planproof_campaign::milliseconds_now;
+use planproof_engine::{Outcome, Report, ReportInput};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
-use planproof_runner::milliseconds_now;
 use planproof_store::Unit;
 use planproof_suite::{Case, Class, Data, PredictionExtras, PredictionVerdicts, Verdict};
 use planproof_trace::{Trace, Usage};

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use planproof_agents::SERVED_VARIABLES;
+use planproof_campaign::{KeyNeeded, ModelForm};
 use planproof_model::server::{ServerConfig, serve};
-use planproof_runner::{KeyNeeded, ModelForm};
 use secrecy::SecretString;
 use serde_json::json;
 

@@ -8,7 +8,7 @@ mod pdoctor;
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_bench::{LimitReport, Sections};
+use planproof_engine::{LimitReport, Sections};
 use planproof_report::compare::matrix::MatrixTable;
 use planproof_report::tables::Tables;
 use planproof_store::{CampaignRow, Store};
@@ -85,7 +85,7 @@ fn of_campaigns(arguments: &TablesArguments, global: &Global) -> Result<ExitCode
 
 fn open(path: &Path) -> Result<Store, Failure> {
     must_exist(path)?;
-    planproof_runner::must_be_no_folder(path)?;
+    planproof_campaign::must_be_no_folder(path)?;
     Ok(Store::open_read_only(path)?)
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use comfy_table::CellAlignment;
-use planproof_bench::studies::DissectionReport;
+use planproof_engine::studies::DissectionReport;
 use planproof_report::CommandLines;
 
 use super::{counted, percent, table, text};

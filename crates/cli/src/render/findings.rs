@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use planproof_bench::{Finding, Outcome, pick_findings};
+use planproof_engine::{Finding, Outcome, pick_findings};
 use planproof_report::{DistinctFinding, distinct};
 use planproof_suite::{Case, SizeUnit};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use planproof_bench::studies::{ShrinkReport, ShrunkCase};
+use planproof_engine::studies::{ShrinkReport, ShrunkCase};
 use planproof_report::CommandLines;
 
 use super::{Marking, counted, folded, marked, of_places, percent, text};

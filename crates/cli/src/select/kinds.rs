@@ -10,9 +10,9 @@ use planproof_agents::{
     AGENT_OPTIONS, Agent, AgentForm, AgentKind, AgentOptions, AgentSpec, BehaviourAgent, BehaviourOptions,
     CommandError, EvaluatorName, FunctionCallingAgent, PairedWith, SpecName,
 };
+use planproof_campaign::{FileDigest, FindModel, MadeFrom, ModelForm};
 use planproof_model::Model;
 use planproof_order::learning::Language;
-use planproof_runner::{FileDigest, FindModel, MadeFrom, ModelForm};
 use planproof_spec::{Automaton, Compat, Loaded};
 use planproof_trace::Continuation;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use planproof_agents::team::{Deliver, Executor, SupervisorWork, TeamModels, TeamOptions, TeamPrompts};
 use planproof_agents::{AgentForm, AgentKind, AgentOptions, FunctionCallingAgent, TeamAgent};
+use planproof_campaign::{FileDigest, FindModel, ModelForm};
 use planproof_model::Model;
 use planproof_plan::limits::{
     EXECUTOR_NAME_CHARACTERS_MAX as NAME_CHARACTERS_MAX, EXECUTOR_TEXT_BYTES_MAX as TEXT_BYTES_MAX,
@@ -12,7 +13,6 @@ use planproof_plan::limits::{
 };
 use planproof_plan::team::Role;
 use planproof_plan::team::crew::is_executor_name;
-use planproof_runner::{FileDigest, FindModel, ModelForm};
 use planproof_travel::suite::{ROLES, ShippedRoles};
 use serde::Deserialize;
 
@@ -238,7 +238,7 @@ fn executor(
         // No program can be an executor, so no options of programs and no isolation are needed.
         agent: super::agent(
             &spec,
-            &planproof_runner::ProgramOptions::default(),
+            &planproof_campaign::ProgramOptions::default(),
             &super::no_isolation,
             find_model,
         )?

@@ -7,7 +7,7 @@ use crate::support::{Place, Run};
 /// All commands with all below them, as the manual names them.
 const PAGES: [&str; 70] = [
     "planproof",
-    "planproof-bench",
+    "planproof-engine",
     "planproof-bench-models",
     "planproof-check",
     "planproof-completions",

@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use planproof_bench::rounds::{RoundWatch, run_rounds};
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Memory, Outcome, Supervision};
+use planproof_engine::rounds::{RoundWatch, run_rounds};
+use planproof_engine::{Campaign, CampaignEnd, EngineError, Memory, Outcome, Supervision};
 use planproof_store::{StoreError, Writer};
 use planproof_synth::{Mutator, PlanningCase};
 use planproof_trace::Draw;
@@ -49,7 +49,7 @@ impl DissectionRun<'_> {
         may_run: impl Fn(&PlanningCase) -> bool,
         keep: impl FnMut(u32, &[TrialRecord]) -> Result<(), StoreError>,
         observe: impl FnMut(&TrialRecord, &Outcome),
-    ) -> Result<(CampaignEnd, Dissection), CampaignError> {
+    ) -> Result<(CampaignEnd, Dissection), EngineError> {
         let seed = self.campaign.seed;
         let mut search = Search::new(self.cases, &self.errors, self.options, seed, self.mutator, known);
         let trials = Campaign {

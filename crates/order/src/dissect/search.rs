@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use planproof_bench::rounds::Rounds;
-use planproof_bench::{Outcome, Unit};
+use planproof_engine::rounds::Rounds;
+use planproof_engine::{Outcome, Unit};
 use planproof_suite as suite;
 use planproof_synth::Mutator;
 use planproof_trace::Draw;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use planproof_bench::rounds::{RoundWatch, run_rounds};
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Memory, Outcome, Supervision};
+use planproof_engine::rounds::{RoundWatch, run_rounds};
+use planproof_engine::{Campaign, CampaignEnd, EngineError, Memory, Outcome, Supervision};
 use planproof_store::{StoreError, Writer};
 use planproof_synth::{PlanningCase, Shrinker};
 use planproof_trace::Draw;
@@ -48,7 +48,7 @@ impl ShrinkRun<'_> {
         may_run: impl Fn(&PlanningCase, u32) -> bool,
         keep: impl FnMut(u32, &[CandidateRecord]) -> Result<(), StoreError>,
         observe: impl FnMut(&CandidateRecord, &Outcome),
-    ) -> Result<(CampaignEnd, Shrinking), CampaignError> {
+    ) -> Result<(CampaignEnd, Shrinking), EngineError> {
         let mut search = Search::new(self.cases, self.failures.clone(), self.options, self.shrinker, known);
         let candidates = Campaign {
             places: None,

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use planproof_bench::rounds::Rounds;
-use planproof_bench::{Outcome, Unit};
+use planproof_engine::rounds::Rounds;
+use planproof_engine::{Outcome, Unit};
 use planproof_suite as suite;
 use planproof_synth::{NoShrinking, PlanningCase, ShrinkEnd, ShrinkSearch, Shrinker};
 

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use planproof_bench::{CampaignError, RunProgress, Unit, Work};
+use planproof_engine::{EngineError, RunProgress, Unit, Work};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError};
 use planproof_sim::{SimKind, SimModel};
 use planproof_store::{NewCampaign, Store, StoreLimits};
@@ -63,7 +63,7 @@ async fn silence_is_a_timeout_and_stopping_stops() {
     let units = campaign.units_but(&HashSet::new());
     let observe = |progress: RunProgress| assert_eq!(progress.ended(), None, "no run can end");
     let stopped = campaign.run(Work::new(None, &units, &stop), observe).await;
-    assert!(matches!(stopped, Err(CampaignError::Stopped)));
+    assert!(matches!(stopped, Err(EngineError::Stopped)));
 
     campaign.limits.wall = std::time::Duration::from_millis(30);
     for outcome in run(&campaign, None, &HashSet::new()).await {
@@ -109,7 +109,7 @@ async fn what_is_finished_is_not_run_again_and_traces_are_the_same_bytes() {
             assert_eq!(run(&campaign, Some(writer.clone()), &other).await.len(), 20);
             let (units, stop) = (campaign.units_but(&half), CancellationToken::new());
             let again = campaign.run(Work::new(Some(writer), &units, &stop), |_| ()).await;
-            assert!(matches!(again, Err(CampaignError::Store(_))), "a finished run cannot be run again");
+            assert!(matches!(again, Err(EngineError::Store(_))), "a finished run cannot be run again");
         }
         let mut text = Vec::new();
         store.export_traces("test", &mut text).expect("the store can be read");

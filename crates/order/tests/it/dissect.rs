@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use planproof_bench::{Campaign, CampaignEnd, Supervision};
+use planproof_engine::{Campaign, CampaignEnd, Supervision};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_order::{
     Cause, DissectOptions, Dissection, DissectionRun, Enough, OrderCase, OrderRun, TrialRecord, TrialStep,

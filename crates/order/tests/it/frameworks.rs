@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_bench::Campaign;
+use planproof_engine::Campaign;
 use planproof_model::{ChatRequest, Message, Model, Settings};
 use planproof_order::{OrderOutcome, OrderRun as _, OrderSuite, mock_tools};
 use planproof_sim::{SimKind, SimModel};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_bench::Campaign;
+use planproof_engine::Campaign;
 use planproof_order::{GuardState, OrderOutcome, RightCall};
 use planproof_sim::{SimKind, SimModel};
 use planproof_synth::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_bench::{
+use planproof_engine::{
     Campaign, Outcome, Report, ReportInput, RunSummary, card_from_json, card_to_json, pick_findings,
 };
 use planproof_order::learning::{self, Form, Language};

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{
+use planproof_engine::{
     Interval, LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunProgress, RunSummary, Side,
     SummaryInput, Unit, Work,
 };

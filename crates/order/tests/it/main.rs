@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, Outcome, Unit, Work};
+use planproof_engine::{AgentUnderTest, Campaign, Outcome, Unit, Work};
 use planproof_model::Model;
 use planproof_order::{OrderCase, OrderOutcome, OrderSuite, typed};
 use planproof_store::Writer;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planproof_bench::{Outcome, Unit};
+use planproof_engine::{Outcome, Unit};
 use planproof_order::{OrderRun as _, OrderSuite, typed};
 use planproof_suite::Unscored;
 use planproof_synth::{JudgeOptions, judge};

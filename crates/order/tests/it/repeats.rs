@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{CaseRuns, Report, ReportInput, RunSummary, Unit, Work, pick_findings};
+use planproof_engine::{CaseRuns, Report, ReportInput, RunSummary, Unit, Work, pick_findings};
 use planproof_order::OrderSuite;
 use planproof_sim::{SimKind, SimModel};
 use planproof_synth::SynthesisOptions;
@@ -15,7 +15,7 @@ use crate::{campaign, cases, run};
 
 const REPEATS: u32 = 4;
 
-fn repeated(kind: SimKind, count: u64) -> planproof_bench::Campaign {
+fn repeated(kind: SimKind, count: u64) -> planproof_engine::Campaign {
     let mut campaign = campaign(Arc::new(SimModel::new(kind)), cases(SynthesisOptions::default(), count));
     campaign.repeats = NonZeroU32::new(REPEATS).expect("not 0");
     campaign
@@ -25,7 +25,7 @@ fn repeated(kind: SimKind, count: u64) -> planproof_bench::Campaign {
 async fn every_case_is_run_so_often_and_the_first_time_as_ever() {
     let campaign = repeated(SimKind::Careless, 60);
     let outcomes = run(&campaign, None, &HashSet::new()).await;
-    let units: Vec<Unit> = outcomes.iter().map(planproof_bench::Outcome::unit).collect();
+    let units: Vec<Unit> = outcomes.iter().map(planproof_engine::Outcome::unit).collect();
     let all: Vec<Unit> =
         (0..60).flat_map(|ordinal| (0..REPEATS).map(move |repeat| Unit { ordinal, repeat })).collect();
     assert_eq!(units, all);

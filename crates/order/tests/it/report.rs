@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{
+use planproof_engine::{
     FindingCandidate, Report, ReportInput, RunSummary, SummaryInput, SynthesisUse, Unit, card_from_json,
     card_to_json, pick_findings, pick_smallest,
 };

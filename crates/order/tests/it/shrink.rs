@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Supervision};
+use planproof_engine::{Campaign, CampaignEnd, EngineError, Supervision};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_order::{
     CandidateRecord, FailureCount, OrderCase, ShrinkOptions, ShrinkRun, Shrinking, ShrunkFailure, Target,
@@ -266,7 +266,7 @@ impl Kept {
             .await;
         match ended {
             Ok((CampaignEnd::Complete, shrinking)) => Some(shrinking),
-            Err(CampaignError::Stopped) => None,
+            Err(EngineError::Stopped) => None,
             other => panic!("{other:?}"),
         }
     }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{Campaign, CampaignEnd, Outcome, Supervision, Unit, Work};
+use planproof_engine::{Campaign, CampaignEnd, Outcome, Supervision, Unit, Work};
 use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError, TurnState};
 use planproof_sim::{SimKind, SimModel};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_bench::{CaseRuns, MonitorUse, Outcome, Tokens};
+use planproof_engine::{CaseRuns, MonitorUse, Outcome, Tokens};
 use planproof_suite::{Case, Class};
 use planproof_trace::Usage;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planproof_bench::{DamagedRunRow, IsolationAccount, Metrics, Sections, Tokens};
+use planproof_engine::{DamagedRunRow, IsolationAccount, Metrics, Sections, Tokens};
 use planproof_suite::Metric;
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::Outcome;
+use planproof_engine::Outcome;
 use planproof_suite::{Case, Class, Explanation, Verdict};
 use planproof_trace::Trace;
 

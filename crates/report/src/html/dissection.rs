@@ -3,7 +3,7 @@
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::studies::{DissectedCase, DissectionReport, ReportedTrial};
+use planproof_engine::studies::{DissectedCase, DissectionReport, ReportedTrial};
 
 use super::text::{Foreign, count, counted, percent, percent_range};
 use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page};

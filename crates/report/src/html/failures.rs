@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::{Finding, Outcome, Unit, pick_findings};
+use planproof_engine::{Finding, Outcome, Unit, pick_findings};
 use planproof_suite::{Case, Class, Unscored, Verdict};
 
 use super::cases::{Budget, filter, named, write_list};

@@ -1,7 +1,7 @@
 //! The capability limit: success by number of actions and by difficulty (figures 8 and 9 of the paper).
 
 use maud::{Markup, html};
-use planproof_bench::{ByBits, LimitLevel, LimitOutcome, LimitReport};
+use planproof_engine::{ByBits, LimitLevel, LimitOutcome, LimitReport};
 
 use super::chart::{Chart, ONE_LOOK, Point, Series, Style, success};
 use super::summary::{figure, or_dash, tokens};

@@ -3,7 +3,7 @@
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::Outcome;
+use planproof_engine::Outcome;
 use planproof_suite::Case;
 
 use super::cases::{Budget, write_list};

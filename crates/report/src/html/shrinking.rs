@@ -3,7 +3,7 @@
 use std::io;
 
 use maud::{Markup, PreEscaped, html};
-use planproof_bench::studies::{ShrinkReport, ShrunkCase};
+use planproof_engine::studies::{ShrinkReport, ShrunkCase};
 use planproof_suite::Class;
 
 use super::cases::{Budget, named, write_list};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use maud::{Markup, html};
-use planproof_bench::{BaselineRates, BySize, DamagedRunRow, MonitorUse, Rate, Report, Sections, Tokens};
+use planproof_engine::{BaselineRates, BySize, DamagedRunRow, MonitorUse, Rate, Report, Sections, Tokens};
 use planproof_suite::{ClassInfo, Figure, FlagInfo, Suite, Table};
 
 use super::chart::{Point, Series, Style, success_by_size};

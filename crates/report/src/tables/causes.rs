@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use planproof_bench::studies::{Cause, CauseShare, DissectionReport, TopicErrors};
+use planproof_engine::studies::{Cause, CauseShare, DissectionReport, TopicErrors};
 use serde::Serialize;
 
 use super::TabledCampaign;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{FunctionCallingAgent, RunLimits};
-use planproof_bench::{AgentUnderTest, Campaign, Outcome, Report, ReportInput, Unit, Work};
+use planproof_engine::{AgentUnderTest, Campaign, Outcome, Report, ReportInput, Unit, Work};
 use planproof_model::Model;
 use planproof_model::recording::{Origin, Recording, RecordingFile, RecordingModel, ReplayModel};
 use planproof_report::compare::{CaseChange, Comparison};

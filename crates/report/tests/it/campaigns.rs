@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{Agent as _, FunctionCallingAgent, RunContext, RunLimits, Surroundings};
-use planproof_bench::{Outcome, Report, ReportInput, SynthesisUse, Unit};
+use planproof_engine::{Outcome, Report, ReportInput, SynthesisUse, Unit};
 use planproof_order::{OrderCase, OrderOutcome, OrderSuite, mock_tools, typed};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_sim::{SimKind, SimModel};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planproof_bench::{Outcome, Pick, Report, ReportInput, Unit, pick_findings};
+use planproof_engine::{Outcome, Pick, Report, ReportInput, Unit, pick_findings};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{
     COMPARED_MAX, ReportedCampaign, TraceSource, distinct, distinct_in_all, failures_needed, step_summary,

@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use planproof_bench::Unit;
+use planproof_engine::Unit;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_sim::SimKind;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planproof_bench::{LimitPlan, LimitReport, RunSummary, SummaryInput};
+use planproof_engine::{LimitPlan, LimitReport, RunSummary, SummaryInput};
 use planproof_order::OrderSuite;
 use planproof_report::compare::{CaseChange, Comparison};
 use planproof_report::html::{self, HtmlLimits};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planproof_bench::{Outcome, Unit};
+use planproof_engine::{Outcome, Unit};
 use planproof_order::{
     CandidateRecord, FailureCount, OrderOutcome, OrderSuite, ShrinkOptions, ShrinkReport, Shrinking,
     ShrunkCase, ShrunkFailure, Target, pick_failures, shrink, typed,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
-use planproof_runner::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
+use planproof_campaign::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
 use planproof_sim::GOLD_NAME;
 use planproof_store::{CampaignRow, Matrix, Store};
 use tokio::time::Instant;
@@ -160,7 +160,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let asking = campaign.asking(run_time(campaign, first))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let of_suite = OrderOptions {
-        media: command.media().map(planproof_runner::absolute).transpose()?,
+        media: command.media().map(planproof_campaign::absolute).transpose()?,
         pages: command.pages().map(crate::pages::absolute).transpose()?,
         ..OrderOptions::default()
     };
@@ -267,7 +267,7 @@ fn run(
     let resume = matrix::resume(store, &table);
     let mut notes = ended.notes;
     if let Some(budget) = &table.ended_by {
-        let larger = planproof_runner::larger(budget);
+        let larger = planproof_campaign::larger(budget);
         notes.push(format!(
             "Ended by the budget of {budget}: {} not finished. Resume with: {resume}{larger}",
             match table.not_run() {

@@ -10,9 +10,9 @@ use std::io::Write as _;
 use std::path::Path;
 
 use planproof_agents::{AgentSpec, REPLY_TOKENS};
-use planproof_bench::{Report, Tokens};
+use planproof_campaign::{StoreOptions, is_complete, parts};
+use planproof_engine::{Report, Tokens};
 use planproof_model::prices::{Money, Prices};
-use planproof_runner::{StoreOptions, is_complete, parts};
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::statistics::Rate;
 use planproof_trace::Usage;

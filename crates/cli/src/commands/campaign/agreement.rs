@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
-use planproof_bench::LimitPlan;
-use planproof_bench::studies::ShrinkOptions;
+use planproof_campaign::{Cases, CasesOrigin, RecordedCampaign};
+use planproof_engine::LimitPlan;
+use planproof_engine::studies::ShrinkOptions;
 use planproof_order::{DissectOptions, OrderSuite};
-use planproof_runner::{Cases, CasesOrigin, RecordedCampaign};
 use planproof_suite::Case;
 
 use super::campaign_command::CampaignCommand;

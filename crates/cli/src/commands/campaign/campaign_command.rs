@@ -3,12 +3,12 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use planproof_bench::LimitPlan;
-use planproof_bench::studies::ShrinkOptions;
+use planproof_engine::LimitPlan;
+use planproof_engine::studies::ShrinkOptions;
 use planproof_order::DissectOptions;
 use planproof_order::synth::TopicBank;
 
-use planproof_runner::{Cases, StoredOptions};
+use planproof_campaign::{Cases, StoredOptions};
 use planproof_trace::faults::FaultShares;
 
 use super::cases::{self, Drawn};

@@ -1,11 +1,11 @@
 //! Running a prepared campaign, and the campaigns that it leads to, with observers.
 
 use indicatif::ProgressBar;
-use planproof_bench::{Campaign, CampaignEnd, Outcome, RunProgress, Unit};
+use planproof_campaign::{Begun, Complete, Halted, Watch};
+use planproof_engine::{Campaign, CampaignEnd, Outcome, RunProgress, Unit};
 use planproof_model::ServerFacts;
 use planproof_model::check::ModelCheck;
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord};
-use planproof_runner::{Begun, Complete, Halted, Watch};
 use planproof_store::{Fingerprint, Progress};
 use tokio_util::sync::CancellationToken;
 
@@ -103,7 +103,7 @@ pub(in crate::commands) async fn carry_out(
     let mut watcher = Watcher::new(global, prepared);
     let key = random_key();
     let leads_to = leads_on.then_some(leads_to);
-    let ended = planproof_runner::carry_out(run, key, stop, &mut watcher, next, leads_to).await?;
+    let ended = planproof_campaign::carry_out(run, key, stop, &mut watcher, next, leads_to).await?;
     let further = match further {
         None => String::new(),
         Some((of, finished)) => format!(", and so are {finished} of the {} of its failures", of.noun()),
@@ -127,7 +127,7 @@ pub(in crate::commands) async fn carry_out(
         }
     }
     let failure = ended.failure.map(|halted| describe(halted, &hint));
-    let planproof_runner::CampaignOutcome { outcomes, progress, seal, .. } = ended;
+    let planproof_campaign::CampaignOutcome { outcomes, progress, seal, .. } = ended;
     Ok(Ended { outcomes, progress, seal, failure, dissection, shrinking })
 }
 
@@ -147,7 +147,7 @@ struct Watcher<'a> {
 
 impl<'a> Watcher<'a> {
     fn new(global: &'a Global, prepared: &'a Prepared) -> Self {
-        let planproof_runner::Prepared { campaign, reviewing, options, .. } = &prepared.run;
+        let planproof_campaign::Prepared { campaign, reviewing, options, .. } = &prepared.run;
         let (bar, stream) = (ProgressBar::hidden(), prepared.stream.as_deref());
         let is_search = options.limit.is_some() || options.until_decided;
         Self { global, is_search, is_reviewed: reviewing.is_some(), bar, failed: 0, campaign, stream }
@@ -219,7 +219,7 @@ impl Watch for Watcher<'_> {
 fn describe(halted: Halted, hint: &str) -> Failure {
     let error = match halted {
         Halted::Recording(error) => return Failure::outside(format!("{error}\n{hint}")),
-        Halted::Store(error) => planproof_bench::CampaignError::Store(error),
+        Halted::Store(error) => planproof_engine::EngineError::Store(error),
         // Without the hint: such a campaign must not be resumed.
         Halted::Altered(lines) => {
             let lines: Vec<String> = lines.iter().map(|line| terminal::inline(line)).collect();
@@ -229,7 +229,7 @@ fn describe(halted: Halted, hint: &str) -> Failure {
                 lines.join("\n")
             ));
         }
-        Halted::Runs(planproof_bench::CampaignError::Stopped) => {
+        Halted::Runs(planproof_engine::EngineError::Stopped) => {
             return Failure::outside(format!("interrupted: {hint}"));
         }
         Halted::Runs(error) => error,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use planproof_bench::{LimitPlan, SynthesisUse};
+use planproof_campaign::{CASES_MAX, Cases, CasesOrigin};
+use planproof_engine::{LimitPlan, SynthesisUse};
 use planproof_order::synth::{
     Day, InfeasibleShare, JudgeOptions, PlanningCase, SynthesisCounts, SynthesisOptions, Synthesizer,
     TimeOptions, TopicBank, Wordings,
 };
 use planproof_order::{DrawnCases, DrawnLevel, OrderSuite, SolverMeter};
-use planproof_runner::{CASES_MAX, Cases, CasesOrigin};
 use planproof_suite::Case;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,10 +3,10 @@
 
 use std::num::NonZeroU32;
 
-use planproof_bench::card_to_json;
+use planproof_campaign::milliseconds_now;
+use planproof_engine::card_to_json;
 use planproof_order::{OrderSuite, synth};
 use planproof_report::CommandLines;
-use planproof_runner::milliseconds_now;
 use planproof_store::{CampaignRow, DerivedCase, NewCampaign, NewCase, StoreError};
 use planproof_suite::Case as _;
 
@@ -104,7 +104,7 @@ impl<'a> Keeper<'a> {
         first: u32,
         cases: impl Iterator<Item = (&'c synth::PlanningCase, String)>,
     ) -> Result<(), StoreError> {
-        let Prepared { run: planproof_runner::Prepared { campaign, options, store, .. }, order, .. } =
+        let Prepared { run: planproof_campaign::Prepared { campaign, options, store, .. }, order, .. } =
             self.prepared;
         let id = self.of.id(&campaign.id);
         // Created with its first cases, so that a campaign without failures leads to none.

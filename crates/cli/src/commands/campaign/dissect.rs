@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_engine::{Campaign, CampaignEnd, EngineError, Outcome, Supervision};
 use planproof_order::synth::{Mutator, PlanningCase, Wordings};
 use planproof_order::{DissectOptions, Dissection, DissectionRun, OrderCase, TrialRecord, pick_errors};
 use planproof_store::Writer;
@@ -37,7 +37,7 @@ pub(super) async fn dissect(
     watch: (Writer, &CancellationToken, Supervision),
     observe: impl FnMut(&TrialRecord, &Outcome),
     global: &Global,
-) -> Result<(CampaignEnd, Dissection), CampaignError> {
+) -> Result<(CampaignEnd, Dissection), EngineError> {
     let (writer, stop, supervision) = watch;
     let errors = pick_errors(&orders::outcomes(outcomes), &options, campaign.seed);
     progress::say(global, &format!("dissecting {}", counted(errors.len(), "failure")));

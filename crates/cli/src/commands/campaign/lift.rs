@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use planproof_bench::GUARD_PREFIX;
+use planproof_engine::GUARD_PREFIX;
 use planproof_report::compare::{CaseChange, ComparedCampaign, Comparison};
 use planproof_store::{CampaignRow, Store};
 

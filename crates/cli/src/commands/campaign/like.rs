@@ -6,9 +6,9 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use planproof_campaign::{Cases, RequestedCampaign};
 use planproof_order::synth::{PlanningCase, TopicBank, file::read_case};
 use planproof_order::{DrawnCases, OrderSuite};
-use planproof_runner::{Cases, RequestedCampaign};
 use planproof_store::Store;
 
 use super::cases;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{REPLY_TOKENS, RunLimits};
-use planproof_bench::Campaign;
-use planproof_bench::SynthesisUse;
-use planproof_bench::studies::ShrinkOptions;
+use planproof_campaign::{ProgramOptions, StoredOptions};
+use planproof_engine::Campaign;
+use planproof_engine::SynthesisUse;
+use planproof_engine::studies::ShrinkOptions;
 use planproof_order::synth::{JudgeOptions, TopicBank};
 use planproof_order::{DissectOptions, DrawnCases};
 use planproof_report::CommandLines;
-use planproof_runner::{ProgramOptions, StoredOptions};
 use planproof_suite::Suite;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

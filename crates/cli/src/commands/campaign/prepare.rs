@@ -5,13 +5,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use planproof_agents::AgentSpec;
-use planproof_isolation::Isolate;
-use planproof_order::synth::TopicBank;
-use planproof_order::{OrderSuite, untyped};
-use planproof_runner::{
+use planproof_campaign::{
     Answers, BudgetOptions, Keeping, ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed,
     StoreOptions, StoredCampaign,
 };
+use planproof_isolation::Isolate;
+use planproof_order::synth::TopicBank;
+use planproof_order::{OrderSuite, untyped};
 use planproof_store::Store;
 
 use super::agreement::must_agree;
@@ -206,7 +206,7 @@ fn asked(
         // The topics and not their file, which may change before the campaign is resumed.
         topics: command.topics().map(|_| bank.clone()),
         // Absolute, so that the campaign finds it from wherever it is resumed.
-        media: command.media().map(planproof_runner::absolute).transpose()?,
+        media: command.media().map(planproof_campaign::absolute).transpose()?,
         pages: command.pages().map(crate::pages::absolute).transpose()?,
         ..OrderOptions::judging(judge_options(&arguments.judge))
     })
@@ -255,7 +255,7 @@ fn begin(
         }
         Ok(cases)
     };
-    let run = planproof_runner::begin(&world, &new, cases)?;
+    let run = planproof_campaign::begin(&world, &new, cases)?;
     if !global.quiet {
         select::tell_run_time(asked_model(arguments, &new.agent), &arguments.model, arguments.timeout);
     }
@@ -407,7 +407,7 @@ pub(in crate::commands) fn resume_stored(
         leads_on: !is_dissected || !is_shrunk,
         budgets,
     };
-    let run = planproof_runner::resume(&world, store, resumed)?;
+    let run = planproof_campaign::resume(&world, store, resumed)?;
     Ok(Prepared { trials, candidates, ..Prepared::new(run, options.order) })
 }
 
@@ -449,7 +449,7 @@ fn replay(
         command_line: global.command_line.clone(),
         label: arguments.label.as_deref().map(secrets::without),
     };
-    let run = planproof_runner::replay(&world, &replay, recorded, cases)?;
+    let run = planproof_campaign::replay(&world, &replay, recorded, cases)?;
     Ok(Prepared::new(run, order))
 }
 

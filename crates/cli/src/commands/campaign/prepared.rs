@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use planproof_bench::{Outcome, Report};
+use planproof_engine::{Outcome, Report};
 use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord, untyped};
 use planproof_report::gate::GateReport;
 use planproof_report::{CommandLines, ReportedCampaign};
@@ -22,7 +22,7 @@ const DIFFERENCES_SHOWN_MAX: usize = 5;
 
 /// A campaign that is ready to run, with the data that only orders have.
 pub(in crate::commands) struct Prepared {
-    pub(in crate::commands) run: planproof_runner::Prepared,
+    pub(in crate::commands) run: planproof_campaign::Prepared,
     pub(in crate::commands) order: OrderOptions,
     /// The matrix that it belongs to, which is resumed as a whole.
     pub(in crate::commands) matrix: Option<String>,
@@ -36,13 +36,13 @@ pub(in crate::commands) struct Prepared {
 
 impl Prepared {
     /// A campaign that has led to nothing yet.
-    pub(super) fn new(run: planproof_runner::Prepared, order: OrderOptions) -> Self {
+    pub(super) fn new(run: planproof_campaign::Prepared, order: OrderOptions) -> Self {
         Self { run, order, matrix: None, stream: None, trials: Vec::new(), candidates: Vec::new() }
     }
 
     /// How to resume it.
     pub(in crate::commands) fn commands(&self) -> CommandLines {
-        let planproof_runner::Prepared { options, campaign, store, .. } = &self.run;
+        let planproof_campaign::Prepared { options, campaign, store, .. } = &self.run;
         commands(options, &self.order, &campaign.agent.name, store.path())
     }
 
@@ -65,7 +65,7 @@ impl Prepared {
         gate: Option<&GateReport>,
         write: impl FnOnce(&ReportedCampaign<'_>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let planproof_runner::Prepared { options, campaign, store, suite, .. } = &self.run;
+        let planproof_campaign::Prepared { options, campaign, store, suite, .. } = &self.run;
         let row = store.campaign(&campaign.id)?;
         write(&ReportedCampaign {
             suite: &**suite,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use planproof_agents::AgentSpec;
-use planproof_runner::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, StoredShard};
+use planproof_campaign::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, StoredShard};
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::Case;
 
@@ -33,7 +33,7 @@ impl ShardRun {
         must_be_possible(request, shard, global)?;
         let store = request.campaign.store.store.as_path();
         if let Some(folder) = store.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            planproof_runner::make_folder(folder).map_err(|error| {
+            planproof_campaign::make_folder(folder).map_err(|error| {
                 Failure::usage(format!("cannot make the folder {}: {error}", folder.display()))
             })?;
         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use planproof_bench::studies::ShrinkOptions;
-use planproof_bench::{Campaign, CampaignEnd, CampaignError, Outcome, Supervision};
+use planproof_engine::studies::ShrinkOptions;
+use planproof_engine::{Campaign, CampaignEnd, EngineError, Outcome, Supervision};
 use planproof_order::synth::{JudgeOptions, PlanningCase};
 use planproof_order::{CandidateRecord, OrderCase, ShrinkRun, Shrinking, pick_failures, shrinker};
 use planproof_store::Writer;
@@ -43,7 +43,7 @@ pub(super) async fn shrink(
     watch: (Writer, &CancellationToken, Supervision),
     observe: impl FnMut(&CandidateRecord, &Outcome),
     global: &Global,
-) -> Result<(CampaignEnd, Shrinking), CampaignError> {
+) -> Result<(CampaignEnd, Shrinking), EngineError> {
     let (writer, stop, supervision) = watch;
     let failures = pick_failures(cases, &orders::outcomes(outcomes), &options);
     progress::say(global, &format!("shrinking {}", counted(failures.len(), "failure")));

@@ -1,15 +1,15 @@
-//! The command line as the runner's world: agents, models and suites by their names, files, keys and messages.
+//! The command line as a campaign's world: agents, models and suites by their names, files, keys and messages.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
-use planproof_bench::AgentUnderTest;
-use planproof_model::recording::Origin;
-use planproof_model::{KeepsReplies, Model};
-use planproof_runner::{
+use planproof_campaign::{
     Cases, FindModel, Key, KeyNeeded, MadeFrom, ModelForm, ProgramOptions, StoredOptions, Token, World,
 };
+use planproof_engine::AgentUnderTest;
+use planproof_model::recording::Origin;
+use planproof_model::{KeepsReplies, Model};
 use planproof_sim::{GoldModel, gold_faults};
 use planproof_store::OwnKey;
 use planproof_suite::{Case, Suite};
@@ -22,7 +22,7 @@ use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::{isolation, open_files, own, progress, prompts, secrets, select, suites};
 
-/// The command line as the runner's world.
+/// The command line as a campaign's world.
 pub(in crate::commands) struct Outside<'a> {
     /// How models are asked.
     pub(in crate::commands) asking: &'a ModelArguments,

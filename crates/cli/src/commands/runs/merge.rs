@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+use planproof_campaign::{Merged, MissingShard, merge};
 use planproof_report::shell_word;
-use planproof_runner::{Merged, MissingShard, merge};
 use planproof_suite::grouped;
 use serde_json::json;
 

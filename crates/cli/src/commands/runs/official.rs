@@ -41,7 +41,7 @@ pub(super) fn write(
         let id = &case.card().id;
         if unsealed.contains(&unit) {
             let what = format!("the run of case {id} is not the one that was sealed");
-            return Err(planproof_runner::damaged(campaign, &what).into());
+            return Err(planproof_campaign::damaged(campaign, &what).into());
         }
         let events = run.as_ref().map_or(&[][..], |(_, trace)| &trace.events);
         let prediction = case.published_prediction(events).ok_or_else(|| {

@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use planproof_bench::DamagedRunRow;
-use planproof_runner::name_damaged;
+use planproof_campaign::name_damaged;
+use planproof_engine::DamagedRunRow;
 use planproof_store::{CampaignRow, DamagedRun, Fingerprint, Matrix, RunState, Seals, Signatures, Store};
 use serde_json::json;
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use planproof_agents::AgentSpec;
+use planproof_campaign::{StoreOptions, is_complete, parts};
 use planproof_model::prices::Money;
-use planproof_runner::{StoreOptions, is_complete, parts};
 use planproof_store::{CampaignRow, Store};
 use tokio_util::sync::CancellationToken;
 

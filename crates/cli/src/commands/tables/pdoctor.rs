@@ -1,14 +1,14 @@
 //! Former campaigns in the shape of PDoctor's tables, with the paper's own figures beside them.
 
 use comfy_table::CellAlignment;
-use planproof_bench::studies::CauseShare;
-use planproof_bench::{LimitOutcome, LimitReport, Rate, Report};
+use planproof_campaign::Summaries;
+use planproof_engine::studies::CauseShare;
+use planproof_engine::{LimitOutcome, LimitReport, Rate, Report};
 use planproof_report::CommandLines;
 use planproof_report::tables::{
     ERRORS_MAX, NotDissected, PAPER_THRESHOLD, PaperFigures, TabledCampaign, TabledCauses, TabledDissection,
     TabledLimit, Tables, TopicColumn, TopicCount,
 };
-use planproof_runner::Summaries;
 use planproof_store::{CampaignRow, Store};
 
 use super::super::campaign::CampaignOptions;

@@ -1,0 +1,553 @@
+//! The shards of a campaign put together: one campaign in a store of its own, as one machine would have made it.
+//!
+//! The new store is written beside its final place and takes its name when it is complete, so a merge that is cut off
+//! leaves nothing but a file that the next one replaces. Each source is checked against its seals and digests before
+//! anything is taken from it, and the new campaign is sealed with a key of its own.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use planproof_store::{
+    CampaignRow, Fingerprint, Finish, NewCampaign, NewCase, Progress, RunStart, SEAL_SEED_BYTES, SealKey,
+    Signatures, Store, StoreLimits, Writer,
+};
+use planproof_tools::mcp::TOKEN_BYTES;
+use planproof_trace::wire::v1::read_trace;
+use serde_json::Value;
+
+use crate::acts::Owned;
+use crate::budgets::Budgets;
+use crate::error::CampaignError;
+use crate::options::StoredOptions;
+use crate::shard::{Shard, StoredShard};
+use crate::world::World;
+
+/// Options that may differ from machine to machine without changing what a run comes to.
+const OF_THE_MACHINE: [&str; 8] = [
+    "shard",
+    "concurrency",
+    "concurrency_is_default",
+    "solver_calls",
+    "solver_ns",
+    "synthesis_ns",
+    "answers",
+    "hidden",
+];
+
+/// Most runs that are copied between two commits.
+const RUNS_AT_ONCE: usize = 256;
+
+/// Most differences between two shards that an error names.
+const DIFFERENCES_MAX: usize = 5;
+
+/// What came of a merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// The id of the campaign.
+    pub campaign: String,
+    /// Its cases so far, and how many all shards have.
+    pub cases: (u32, u32),
+    /// Finished runs that were taken.
+    pub runs: u64,
+    /// How many shards there are.
+    pub shards: u32,
+    /// What is left to run.
+    pub missing: Vec<MissingShard>,
+    /// The command line of one of the shards, and that shard.
+    pub command_line: (String, Shard),
+    /// The fingerprint of the key that sealed the new campaign.
+    pub seal: Fingerprint,
+}
+
+/// A shard that is not complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingShard {
+    /// Which one.
+    pub shard: Shard,
+    /// Its store, and how many of its runs are not finished; `None` if no store has it.
+    pub begun: Option<(PathBuf, u64)>,
+}
+
+/// A store with one shard.
+struct Source {
+    path: PathBuf,
+    store: Store,
+    row: CampaignRow,
+    options: Value,
+    shard: StoredShard,
+    /// The version of planproof that judged it.
+    version: String,
+}
+
+/// Merges the shards in these stores into the store `into`, which is replaced if it holds an earlier merge of them.
+///
+/// # Errors
+/// A source holds no shard or is damaged, two of them hold the same shard or belong to different campaigns, or a file
+/// cannot be read or written. Nothing is changed then.
+pub fn merge<W: World>(world: &W, sources: &[PathBuf], into: &Path) -> Result<Merged, W::Error> {
+    let mut opened = Vec::new();
+    for path in sources {
+        if is_same_file(path, into) {
+            return Err(CampaignError::usage(format!(
+                "--into {} is one of the stores to merge: name a new file",
+                into.display()
+            ))
+            .into());
+        }
+        opened.extend(Source::open_all(path)?);
+    }
+    opened.sort_by_key(|source| source.shard.shard.number());
+    must_fit(&opened)?;
+    for source in &opened {
+        source.must_be_sound()?;
+    }
+    must_be_replaceable(into, &opened)?;
+    Ok(write(world, &opened, into)?)
+}
+
+impl Source {
+    /// The shards in a store.
+    fn open_all(path: &Path) -> Result<Vec<Self>, CampaignError> {
+        if !path.is_file() {
+            return Err(CampaignError::usage(format!("there is no run store {}", path.display())));
+        }
+        let rows = Store::open_read_only(path)?.campaigns()?;
+        let mut sources = Vec::new();
+        for row in rows {
+            let options: Value = serde_json::from_str(&row.options).map_err(|error| {
+                CampaignError::outside(format!("{}: the options of {}: {error}", path.display(), row.id))
+            })?;
+            let Some(shard) = options.get("shard") else { continue };
+            let shard: StoredShard = serde_json::from_value(shard.clone()).map_err(|error| {
+                CampaignError::outside(format!("{}: the shard of {}: {error}", path.display(), row.id))
+            })?;
+            let is_whole = shard.places.len() == row.cases as usize
+                && shard.places.is_sorted_by(|a, b| a < b)
+                && shard.places.last().is_none_or(|last| *last < shard.cases);
+            if !is_whole {
+                return Err(CampaignError::outside(format!(
+                    "{}: the shard of campaign {} is damaged: its places do not fit its cases",
+                    path.display(),
+                    row.id
+                )));
+            }
+            let store = Store::open_read_only(path)?;
+            let version = version(&store, &row)?;
+            sources.push(Self { path: path.to_owned(), store, row, options, shard, version });
+        }
+        if sources.is_empty() {
+            return Err(CampaignError::usage(format!(
+                "{} holds no shard; `planproof test AGENT --shard 1/4 --store FILE` makes one",
+                path.display()
+            )));
+        }
+        Ok(sources)
+    }
+
+    /// Refuses a source whose runs are not those that were written.
+    fn must_be_sound(&self) -> Result<(), CampaignError> {
+        let seals = self.store.seals(&self.row.id, Signatures::Ends)?;
+        let fault = match &seals {
+            None if self.row.finished() > 0 => Some("it is not sealed".to_owned()),
+            None => None,
+            Some(seals) => seals
+                .faults
+                .first()
+                .cloned()
+                .or_else(|| seals.damaged.first().map(|run| format!("{}", run.damage))),
+        };
+        match fault {
+            None => Ok(()),
+            Some(fault) => Err(CampaignError::outside(format!(
+                "{}: campaign {} is damaged ({fault}): `planproof runs verify {} --store {}` says more; run the shard again \
+                 into a new file",
+                self.path.display(),
+                self.row.id,
+                self.row.id,
+                self.path.display()
+            ))),
+        }
+    }
+
+    /// Its runs that are not finished.
+    fn unfinished(&self) -> u64 {
+        self.row.total().saturating_sub(self.row.finished())
+    }
+}
+
+/// The version of planproof that a campaign's cases were summed up by.
+fn version(store: &Store, row: &CampaignRow) -> Result<String, CampaignError> {
+    let first = store.case_summaries(&row.id)?.next().transpose()?;
+    let text = first.and_then(|case| case.summary).unwrap_or_default();
+    let summary: Value = serde_json::from_str(&text).unwrap_or_default();
+    Ok(summary.get("version").and_then(Value::as_str).unwrap_or("an older one").to_owned())
+}
+
+/// Refuses shards of different campaigns, and the same shard twice.
+fn must_fit(sources: &[Source]) -> Result<(), CampaignError> {
+    let Some(first) = sources.first() else {
+        return Err(CampaignError::usage("name the stores of the shards"));
+    };
+    for pair in sources.windows(2) {
+        if let [a, b] = pair
+            && a.shard.shard.number() == b.shard.shard.number()
+            && a.shard.shard.count() == b.shard.shard.count()
+        {
+            return Err(CampaignError::usage(format!(
+                "shard {} is in {} (campaign {}) and in {} (campaign {}): leave one of them out",
+                a.shard.shard,
+                a.path.display(),
+                a.row.id,
+                b.path.display(),
+                b.row.id
+            )));
+        }
+    }
+    if first.options.get("memory").is_some() {
+        return Err(CampaignError::usage(
+            "the agent has a memory, which each shard had for itself: such shards are not merged",
+        ));
+    }
+    for source in &sources[1..] {
+        let differences = differences(first, source);
+        if !differences.is_empty() {
+            let shown: Vec<&str> = differences.iter().take(DIFFERENCES_MAX).map(String::as_str).collect();
+            let more = differences.len().saturating_sub(DIFFERENCES_MAX);
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            return Err(CampaignError::usage(format!(
+                "{} and {} are shards of different campaigns: {}{more}",
+                first.path.display(),
+                source.path.display(),
+                shown.join("; ")
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What differs between two shards that must not, with both values.
+fn differences(a: &Source, b: &Source) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut compare = |what: &str, a: &str, b: &str| {
+        if a != b {
+            all.push(format!("{what} is {a} in the first, and {b} in the second"));
+        }
+    };
+    let model = |source: &Source| source.row.model.clone().unwrap_or_else(|| "unknown".to_owned());
+    compare("the agent", &a.row.agent, &b.row.agent);
+    compare("the model", &model(a), &model(b));
+    compare("--repeat", &a.row.repeats.to_string(), &b.row.repeats.to_string());
+    compare("the version of planproof", &a.version, &b.version);
+    compare("the number of shards", &a.shard.shard.count().to_string(), &b.shard.shard.count().to_string());
+    compare("the number of all cases", &a.shard.cases.to_string(), &b.shard.cases.to_string());
+    let map = |source: &Source| -> BTreeMap<String, Value> {
+        let all = source.options.as_object().into_iter().flatten();
+        let all = all.filter(|(key, _)| !OF_THE_MACHINE.contains(&key.as_str()));
+        all.map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    let (of_a, of_b) = (map(a), map(b));
+    let keys: std::collections::BTreeSet<&String> = of_a.keys().chain(of_b.keys()).collect();
+    let shown = |value: Option<&Value>| value.map_or_else(|| "absent".to_owned(), Value::to_string);
+    for key in keys {
+        let (in_a, in_b) = (shown(of_a.get(key)), shown(of_b.get(key)));
+        compare(&format!("the option {key}"), &in_a, &in_b);
+    }
+    all
+}
+
+/// Refuses to replace a store that is not an earlier merge of these shards.
+fn must_be_replaceable(into: &Path, sources: &[Source]) -> Result<(), CampaignError> {
+    if !into.exists() {
+        return Ok(());
+    }
+    let other =
+        |why: String| CampaignError::usage(format!("--into {}: {why}; name a new file", into.display()));
+    let campaigns = Store::open_read_only(into)?.campaigns()?;
+    let ids: Vec<&str> = sources.iter().map(|source| source.row.id.as_str()).collect();
+    match campaigns.as_slice() {
+        [] => Ok(()),
+        [row] if ids.contains(&row.id.as_str()) => {
+            let total: u64 = sources.iter().map(|source| source.row.finished()).sum();
+            if row.finished() > total {
+                return Err(other(format!(
+                    "it has {} finished runs, and the named stores {total}: name all of its shards again",
+                    row.finished()
+                )));
+            }
+            Ok(())
+        }
+        [row, ..] => {
+            Err(other(format!("it holds the campaign {}, which is not one of these shards", row.id)))
+        }
+    }
+}
+
+fn write<W: World>(world: &W, sources: &[Source], into: &Path) -> Result<Merged, CampaignError> {
+    let failed =
+        |error: std::io::Error| CampaignError::outside(format!("cannot write {}: {error}", into.display()));
+    let beside = |suffix: &str| {
+        let mut path = into.as_os_str().to_owned();
+        path.push(suffix);
+        PathBuf::from(path)
+    };
+    let lock_path = beside("-merging-lock");
+    let lock = File::options().create(true).truncate(false).write(true).open(&lock_path).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(CampaignError::outside(format!(
+                "another process is merging into {}",
+                into.display()
+            )));
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    let new = beside("-merging");
+    // What an earlier merge left when it was killed.
+    for suffix in ["-merging", "-merging-wal", "-merging-shm"] {
+        remove(&beside(suffix)).map_err(failed)?;
+    }
+    let store = Store::open(&new, StoreLimits::default())?;
+    let merged = copy(world, sources, &store, into);
+    // Closing the last connection moves everything into the one file that is renamed.
+    drop(store);
+    let merged = merged?;
+    // Those of the store that is replaced would be taken for parts of the new one.
+    for suffix in ["-wal", "-shm"] {
+        remove(&beside(suffix)).map_err(failed)?;
+    }
+    fs::rename(&new, into).map_err(failed)?;
+    let _ = fs::remove_file(&lock_path);
+    Ok(merged)
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the campaign into an empty store.
+fn copy<W: World>(
+    world: &W,
+    sources: &[Source],
+    store: &Store,
+    into: &Path,
+) -> Result<Merged, CampaignError> {
+    let [first, ..] = sources else { return Err(CampaignError::usage("name the stores of the shards")) };
+    let mut places: Vec<u32> =
+        sources.iter().flat_map(|source| source.shard.places.iter().copied()).collect();
+    places.sort_unstable();
+    let count = first.shard.shard.count();
+    let is_whole = places.len() == first.shard.cases as usize;
+    let mut options: StoredOptions = serde_json::from_value(first.options.clone())
+        .map_err(|error| CampaignError::outside(format!("{}: {error}", first.path.display())))?;
+    // The seeds of runs follow from the places, as long as cases are missing.
+    options.shard = (!is_whole).then(|| StoredShard {
+        shard: first.shard.shard,
+        cases: first.shard.cases,
+        places: places.clone(),
+    });
+    let options = options.to_json(&world.secrets())?;
+    // The oldest one: the same for the same shards.
+    let oldest = sources.iter().min_by_key(|source| (source.row.created_ms, &source.row.id)).unwrap_or(first);
+    let row = &oldest.row;
+    let owned =
+        Owned { store: into, id: &row.id, agent: &row.agent, options: &options, repeats: row.repeats };
+    let budgets = owned.proved(Budgets::default(), world.own_key())?.to_json(&world.secrets())?;
+    let campaign = NewCampaign {
+        id: &row.id,
+        created_ms: row.created_ms,
+        command_line: &row.command_line,
+        agent: &row.agent,
+        model: row.model.as_deref(),
+        simulated: sources.iter().any(|source| source.row.simulated),
+        options: &options,
+        repeats: row.repeats,
+        budgets: &budgets,
+    };
+    create(store, &campaign, sources)?;
+    if row.label.is_some() {
+        store.set_label(&row.id, row.label.as_deref())?;
+    }
+    let writer = store.writer()?;
+    let seal = writer.seal(seal_key(world)?);
+    writer.resume_seals(&row.id);
+    let mut runs = 0;
+    for source in sources {
+        runs += copy_runs(source, &row.id, &places, &writer)?;
+    }
+    writer.set_progress(&row.id, &progress(sources, budgets)).wait()?;
+    writer.end_seals().wait()?;
+    let mut missing = Vec::new();
+    for number in 1..=count {
+        match sources.iter().find(|source| source.shard.shard.number() == number) {
+            None => {
+                let shard = first.shard.shard.with_number(number);
+                missing.push(MissingShard { shard, begun: None });
+            }
+            Some(source) if source.unfinished() > 0 => {
+                let begun = Some((source.path.clone(), source.unfinished()));
+                missing.push(MissingShard { shard: source.shard.shard, begun });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(Merged {
+        campaign: row.id.clone(),
+        cases: (places.len() as u32, first.shard.cases),
+        runs,
+        shards: count,
+        missing,
+        command_line: (first.row.command_line.clone(), first.shard.shard),
+        seal,
+    })
+}
+
+/// Creates the campaign with the cases of all sources, in the order of their places.
+fn create(store: &Store, campaign: &NewCampaign<'_>, sources: &[Source]) -> Result<(), CampaignError> {
+    // Each source has its cases in the order of their places, so the next one is the first of some source.
+    let mut lists = Vec::new();
+    for source in sources {
+        let cases = source.store.cases(&source.row.id)?;
+        let summaries = source.store.case_summaries(&source.row.id)?;
+        lists.push(cases.zip(summaries).zip(source.shard.places.iter().copied()).peekable());
+    }
+    let mut order: std::collections::BinaryHeap<_> = lists
+        .iter_mut()
+        .enumerate()
+        .filter_map(|(list, cases)| Some(std::cmp::Reverse((cases.peek()?.1, list))))
+        .collect();
+    let mut failure = None;
+    let next = || {
+        let std::cmp::Reverse((_, list)) = order.pop()?;
+        let ((case, summary), _) = lists[list].next()?;
+        if let Some((_, place)) = lists[list].peek() {
+            order.push(std::cmp::Reverse((*place, list)));
+        }
+        match (case, summary) {
+            (Ok(case), Ok(summary)) => {
+                Some(NewCase { id: case.id, json: case.json, summary: summary.summary })
+            }
+            (Err(error), _) | (_, Err(error)) => {
+                failure = Some(error);
+                None
+            }
+        }
+    };
+    store.create_campaign(campaign, std::iter::from_fn(next))?;
+    match failure {
+        Some(error) => Err(error.into()),
+        None => Ok(()),
+    }
+}
+
+/// Copies the finished runs of a shard, and returns how many there are.
+fn copy_runs(source: &Source, campaign: &str, places: &[u32], writer: &Writer) -> Result<u64, CampaignError> {
+    let store = &source.store;
+    let mut runs = store.traced_runs(&source.row.id)?;
+    let mut summaries = store.run_summaries(&source.row.id)?.peekable();
+    let damaged = |what: String| {
+        CampaignError::outside(format!("{}: campaign {}: {what}", source.path.display(), source.row.id))
+    };
+    let mut copied = 0;
+    loop {
+        // The commits of many runs are waited for together.
+        let mut started = Vec::new();
+        for run in runs.by_ref() {
+            let run = run?;
+            if let Some(damage) = run.row.damage {
+                return Err(damaged(format!("a run is damaged: {damage}")));
+            }
+            let Some(verdict) = run.row.verdict else { continue };
+            let unit = run.row.unit;
+            let summary = loop {
+                let summary = summaries.next().transpose()?;
+                match summary {
+                    Some(summary) if summary.unit < unit => {}
+                    Some(summary) if summary.unit == unit => break summary.summary,
+                    Some(_) | None => return Err(damaged("a run has no summary".to_owned())),
+                }
+            };
+            let place = source.shard.places.get(unit.ordinal as usize).copied();
+            let ordinal = place.and_then(|place| places.binary_search(&place).ok());
+            let ordinal = ordinal.ok_or_else(|| damaged("a run is of no case".to_owned()))?;
+            let trace = read_trace(&run.trace).map_err(|error| damaged(error.to_string()))?;
+            let start =
+                RunStart { campaign, ordinal: ordinal as u32, repeat: unit.repeat, header: &trace.header };
+            let receipt = writer.start_run(&start);
+            started.push((
+                receipt,
+                trace.events,
+                run.row.passed,
+                run.row.class,
+                run.row.wall_ms,
+                verdict,
+                summary,
+            ));
+            if started.len() == RUNS_AT_ONCE {
+                break;
+            }
+        }
+        if started.is_empty() {
+            return Ok(copied);
+        }
+        copied += started.len() as u64;
+        let mut finished = Vec::new();
+        for (receipt, events, passed, class, wall_ms, verdict, summary) in started {
+            let run = receipt.wait()?;
+            for event in &events {
+                writer.append(run, event)?;
+            }
+            let finish = Finish {
+                passed,
+                class: class.as_deref(),
+                verdict: &verdict,
+                wall_ms: wall_ms.unwrap_or_default(),
+                summary: summary.as_deref(),
+                lessons: &[],
+            };
+            finished.push(writer.finish_run(run, &finish));
+        }
+        for receipt in finished {
+            receipt.wait()?;
+        }
+    }
+}
+
+/// What all shards took together.
+fn progress(sources: &[Source], budgets: String) -> Progress {
+    let mut sum = Progress { budgets, ..Progress::default() };
+    let spent = &mut sum.spent;
+    spent.picodollars = Some(0);
+    for source in sources {
+        let Progress { spent: of, served_input_tokens, served_output_tokens, .. } = &source.row.progress;
+        spent.input_tokens += of.input_tokens;
+        spent.output_tokens += of.output_tokens;
+        spent.picodollars = spent.picodollars.zip(of.picodollars).map(|(sum, more)| sum + more);
+        spent.is_estimate |= of.is_estimate;
+        sum.served_input_tokens += served_input_tokens;
+        sum.served_output_tokens += served_output_tokens;
+    }
+    sum
+}
+
+fn seal_key<W: World>(world: &W) -> Result<SealKey, CampaignError> {
+    let draw = world.token();
+    let mut seed = [0; SEAL_SEED_BYTES];
+    for part in seed.chunks_mut(TOKEN_BYTES) {
+        part.iter_mut().zip(draw()).for_each(|(to, from)| *to = from);
+    }
+    SealKey::from_seed(&seed)
+        .ok_or_else(|| CampaignError::outside("cannot make a key that seals the campaign"))
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}

@@ -1,0 +1,150 @@
+//! The models of a campaign: each wrapped in a meter, which is wrapped in a recording.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use planproof_model::Model;
+use planproof_model::metering::{Meter, MeteredModel, Spent};
+use planproof_model::prices::Prices;
+use planproof_model::recording::{Recording, RecordingFile, RecordingModel, ReplayModel};
+use planproof_suite::Case;
+use planproof_trace::Usage;
+
+use crate::world::{Key, KeyNeeded, ModelForm, World};
+
+/// Finds models by their names, the same one for the same name.
+pub struct Models<'a, W> {
+    world: &'a W,
+    key: KeyNeeded,
+    recording: Option<Arc<Recording>>,
+    found: RefCell<BTreeMap<(String, ModelForm), Arc<dyn Model>>>,
+    /// Those that are wrapped, by name.
+    wrapped: RefCell<BTreeMap<String, Arc<dyn Model>>>,
+    replays: RefCell<Vec<Arc<ReplayModel>>>,
+    /// The answers for a model that knows them, and the seed of its errors.
+    answers: RefCell<(Vec<Key>, u64)>,
+}
+
+/// The wrapping of each model of a campaign.
+pub struct Wrapping<'a> {
+    /// Adds up the expenses.
+    pub meter: &'a Arc<Meter>,
+    /// The prices for them.
+    pub prices: &'a Prices,
+    /// Where its answers go.
+    pub file: Option<&'a RecordingFile>,
+}
+
+impl<'a, W: World> Models<'a, W> {
+    /// Models that are asked.
+    pub fn live(world: &'a W, key: KeyNeeded) -> Self {
+        let (found, wrapped, replays, answers) = Default::default();
+        Self { world, key, recording: None, found, wrapped, replays, answers }
+    }
+
+    /// Models that answer from a recording.
+    pub(crate) fn recorded(world: &'a W, recording: Arc<Recording>) -> Self {
+        Self { recording: Some(recording), ..Self::live(world, KeyNeeded::ByRequests) }
+    }
+
+    /// Gives the right answers of these cases to the model that knows them; the seed determines its errors.
+    pub(crate) fn hand(&self, cases: &[Arc<dyn Case>], seed: u64) {
+        let key = |case: &Arc<dyn Case>| Some((case.prompt().to_owned(), case.gold()?));
+        *self.answers.borrow_mut() = (cases.iter().filter_map(key).collect(), seed);
+    }
+
+    /// The model itself. No request is sent yet.
+    ///
+    /// # Errors
+    /// There is no such model, or its key is missing and needed at once.
+    pub fn plain(&self, name: &str, form: ModelForm) -> Result<Arc<dyn Model>, W::Error> {
+        let key = (name.to_owned(), form);
+        if let Some(model) = self.found.borrow().get(&key) {
+            return Ok(Arc::clone(model));
+        }
+        let model: Arc<dyn Model> = match &self.recording {
+            None => {
+                let (keys, seed) = &*self.answers.borrow();
+                match self.world.model_with_answers(name, form, keys, *seed) {
+                    Some(model) => model?,
+                    None => self.world.model(name, form, self.key)?,
+                }
+            }
+            Some(recording) => {
+                let secrets = self.world.secrets();
+                // A recording that was made of another recording has the model under its own name.
+                let model = ReplayModel::of_model(Arc::clone(recording), name, secrets.clone())
+                    .or_else(|_| ReplayModel::new(Arc::clone(recording), secrets))
+                    .map_err(crate::CampaignError::from)?;
+                let model = Arc::new(model);
+                self.replays.borrow_mut().push(Arc::clone(&model));
+                model
+            }
+        };
+        self.found.borrow_mut().insert(key, Arc::clone(&model));
+        Ok(model)
+    }
+
+    /// The wrapped model. One from a recording is not wrapped: it costs nothing and is already recorded.
+    ///
+    /// # Errors
+    /// Those of [`plain`](Self::plain).
+    pub fn wrapped(
+        &self,
+        name: &str,
+        form: ModelForm,
+        wrapping: &Wrapping<'_>,
+    ) -> Result<Arc<dyn Model>, W::Error> {
+        let plain = self.plain(name, form)?;
+        if self.recording.is_some() {
+            return Ok(plain);
+        }
+        let price = wrapping.prices.find(name);
+        // The meter is inside the recording, so that an answer from a cache costs nothing.
+        let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(wrapping.meter)));
+        let wrapped: Arc<dyn Model> = match wrapping.file {
+            None => metered,
+            Some(file) => Arc::new(RecordingModel::new(metered, file.clone())),
+        };
+        self.wrapped.borrow_mut().entry(name.to_owned()).or_insert_with(|| Arc::clone(&wrapped));
+        Ok(wrapped)
+    }
+
+    /// The names of the models that were found so far.
+    pub fn names(&self) -> Vec<String> {
+        self.found.borrow().keys().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The models that were found so far.
+    pub(crate) fn found(&self) -> Vec<Arc<dyn Model>> {
+        self.found.borrow().values().cloned().collect()
+    }
+
+    /// The wrapped models behind servers, each name once.
+    pub(crate) fn to_be_checked(&self) -> Vec<Arc<dyn Model>> {
+        let wrapped = self.wrapped.borrow();
+        let has_server =
+            |model: &&Arc<dyn Model>| !model.is_simulated() && !model.name().starts_with("replay/");
+        wrapped.values().filter(has_server).cloned().collect()
+    }
+
+    /// The models that answer from a recording.
+    pub(crate) fn into_replays(self) -> Vec<Arc<ReplayModel>> {
+        self.replays.into_inner()
+    }
+
+    /// The expenses; their cost is unknown if there are some without a price.
+    pub fn with_cost(&self, spent: Spent, prices: &Prices) -> Spent {
+        let is_priced = self.names().iter().all(|name| prices.find(name).is_some());
+        if is_priced || spent.usage != Usage::default() { spent } else { Spent { cost: None, ..spent } }
+    }
+}
+
+/// A cache with content may hold all the answers that are needed.
+pub fn key_needed(cache: Option<&Path>) -> KeyNeeded {
+    let has_answers = cache.and_then(|file| fs::metadata(file).ok()).is_some_and(|found| found.len() > 0);
+    if has_answers { KeyNeeded::ByRequests } else { KeyNeeded::AtOnce }
+}
