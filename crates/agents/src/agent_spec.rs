@@ -297,6 +297,11 @@ impl AgentSpec {
         if self.is_guarded { &self.text[GUARD_PREFIX.len()..] } else { &self.text }
     }
 
+    /// The word for its kind, with which the name of the agent begins: `team`, `command`.
+    pub fn kind(&self) -> &str {
+        self.bare().split([':', '@']).next().unwrap_or_default()
+    }
+
     /// Whether a guard stands between it and its tools.
     pub fn is_guarded(&self) -> bool {
         self.is_guarded

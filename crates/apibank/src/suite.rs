@@ -28,13 +28,14 @@ mod published_tasks;
 mod team;
 mod toolbox;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use planproof_suite::MISSING;
 use planproof_suite::rows::{lines, read_places};
 use planproof_suite::{
     Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
-    PredictionVerdicts, Section, SizeUnit, Suite, UNPARSED_CALL,
+    OptionUse, OwnedData, PredictionVerdicts, Section, SizeUnit, Suite, SuiteOption, UNPARSED_CALL,
 };
 
 pub use calls::{CALL_BYTES_MAX, CALL_SCHEMA, CALL_VERDICT_SCHEMA, CallCase};
@@ -121,13 +122,29 @@ static FLAGS: [FlagInfo; 4] = [
     FlagInfo { name: "unsearched_tool", meaning: "A tool was called that no search had found before." },
 ];
 
+/// Reads what [`Suite::load`] takes of a file or folder; the level is the one that is asked for.
+pub type ReadFolder = Arc<dyn Fn(&Path, Option<u32>) -> Result<OwnedData, CaseError> + Send + Sync>;
+
+/// The options of the suite.
+static OPTIONS: [SuiteOption; 2] =
+    [SuiteOption::level("For `apibank`: `1`, `2` or `3`."), SuiteOption::compat(&[OptionUse::Scored])];
+
 /// The suite.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct ApiBank {
     /// Judges finished predictions as the published evaluators do.
     is_original: bool,
     /// Selects cases of this level.
     level: Option<u32>,
+    read: Option<ReadFolder>,
+}
+
+impl ApiBank {
+    /// The same suite, with a function that reads the published data.
+    #[must_use]
+    pub fn with_folders(self, read: ReadFolder) -> Self {
+        Self { read: Some(read), ..self }
+    }
 }
 
 impl Suite for ApiBank {
@@ -184,8 +201,16 @@ impl Suite for ApiBank {
         read_places(file.text, file.file).map_err(CaseError::new)
     }
 
-    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
-        let mut suite = *self;
+    fn options(&self) -> &'static [SuiteOption] {
+        &OPTIONS
+    }
+
+    fn data(&self, path: &Path) -> Result<Option<OwnedData>, CaseError> {
+        self.read.as_ref().map(|read| read(path, self.level)).transpose()
+    }
+
+    fn with_options(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        let mut suite = self.clone();
         for (name, value) in options {
             match (*name, *value) {
                 ("compat", "original") => suite.is_original = true,

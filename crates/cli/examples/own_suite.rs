@@ -1,15 +1,42 @@
 //! A kind of case of one's own: the whole command, with a suite that planproof does not come with. Try it with
 //! `cargo run --example own_suite -- bench doubles direct@sim/gold`.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use planproof::suite::{
-    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, Gold, NoTools, Scored, Suite, Toolbox,
-    Unscored, Verdict, runs::Ended,
+    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, Gold, NoTools, OptionForm, OptionUse,
+    OwnedData, Scored, Suite, SuiteOption, Toolbox, Unscored, Verdict, runs::Ended,
 };
 use planproof::trace::Event;
 
-struct Doubles;
+/// The suite, with the values of its options.
+#[derive(Clone, Default)]
+struct Doubles {
+    at_least: u64,
+    is_polite: bool,
+}
+
+/// The command has them as `--at-least` and `--politely`, and a configuration file as keys.
+static OPTIONS: [SuiteOption; 2] = [
+    SuiteOption {
+        name: "at-least",
+        form: OptionForm::Count,
+        of: &[OptionUse::Chosen],
+        value: "N",
+        help: "Take only numbers from this one on",
+        details: "",
+    },
+    SuiteOption {
+        name: "politely",
+        form: OptionForm::Switch,
+        of: &[OptionUse::Asked],
+        value: "",
+        help: "Say please",
+        details: "",
+    },
+];
 
 /// A number that is to be doubled, with what is asked.
 #[derive(Debug)]
@@ -18,9 +45,11 @@ struct Double(u64, Card, String);
 static CLASSES: [ClassInfo; 1] =
     [ClassInfo { name: "not-double", meaning: "The answer is not the double.", rank: 0 }];
 
-fn double(number: u64) -> Arc<dyn Case> {
+fn double(number: u64, is_polite: bool) -> Arc<dyn Case> {
     let card = Card::new(format!("double-{number}"), 1);
-    Arc::new(Double(number, card, format!("What is {number} plus {number}? Answer with the number alone.")))
+    let please = if is_polite { "Please: " } else { "" };
+    let text = format!("{please}What is {number} plus {number}? Answer with the number alone.");
+    Arc::new(Double(number, card, text))
 }
 
 impl Case for Double {
@@ -31,7 +60,9 @@ impl Case for Double {
         &self.2
     }
     fn to_line(&self) -> String {
-        self.0.to_string()
+        // All that the case is made from: it is read again from here.
+        let please = if self.2.starts_with("Please") { " please" } else { "" };
+        format!("{}{please}", self.0)
     }
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         Ok(Arc::new(NoTools::default()))
@@ -57,15 +88,54 @@ impl Suite for Doubles {
         "twice a number"
     }
     fn read(&self, line: &str) -> Result<Arc<dyn Case>, CaseError> {
-        line.trim().parse().map(double).map_err(CaseError::new)
+        let line = line.trim();
+        let number = line.strip_suffix(" please").unwrap_or(line);
+        let number: u64 = number.parse().map_err(|_| CaseError::new(format!("{line:?} is not a number")))?;
+        Ok(double(number, line.len() > number.to_string().len()))
+    }
+    fn options(&self) -> &'static [SuiteOption] {
+        &OPTIONS
+    }
+    fn with_options(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        let mut suite = self.clone();
+        for (name, value) in options {
+            match *name {
+                "at-least" => suite.at_least = value.parse().map_err(CaseError::new)?,
+                _ => suite.is_polite = true,
+            }
+        }
+        Ok(Some(Arc::new(suite)))
+    }
+    /// A folder of text files with numbers, of which the suite makes one text.
+    fn data(&self, path: &Path) -> Result<Option<OwnedData>, CaseError> {
+        let file = path.display().to_string();
+        let fail = |error: std::io::Error| CaseError::new(format!("cannot read {file}: {error}"));
+        let mut files = Vec::new();
+        for entry in fs::read_dir(path).map_err(fail)? {
+            files.push(entry.map_err(fail)?.path());
+        }
+        files.sort();
+        let texts =
+            files.iter().map(|file| fs::read_to_string(file).map_err(fail)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Some(OwnedData { text: texts.join("\n"), file }))
     }
     fn load(
         &self,
-        _: Option<Data<'_>>,
+        data: Option<Data<'_>>,
         taken: &CaseSelection,
         limit: Option<usize>,
     ) -> Result<Vec<Arc<dyn Case>>, CaseError> {
-        taken.take((1..=40).map(double).collect(), limit)
+        let numbers = match data {
+            None => (1..=40).collect(),
+            Some(Data { text, file }) => text
+                .split_whitespace()
+                .map(|word| {
+                    word.parse().map_err(|_| CaseError::new(format!("{file}: {word:?} is not a number")))
+                })
+                .collect::<Result<Vec<u64>, _>>()?,
+        };
+        let numbers = numbers.into_iter().filter(|number| *number >= self.at_least);
+        taken.take(numbers.map(|number| double(number, self.is_polite)).collect(), limit)
     }
     fn classes(&self) -> &'static [ClassInfo] {
         &CLASSES
@@ -73,5 +143,5 @@ impl Suite for Doubles {
 }
 
 fn main() {
-    planproof::main([Arc::new(Doubles) as Arc<dyn Suite>]);
+    planproof::main([Arc::new(Doubles::default()) as Arc<dyn Suite>]);
 }

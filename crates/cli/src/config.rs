@@ -224,7 +224,9 @@ fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result
 fn servers_of_file(call: &Call<'_>, command: &Command, file: &Layer, chosen: &[Setting]) -> Option<Setting> {
     let Origin::File(source) = &file.origin else { return None };
     let suite = call.matches.try_get_one::<String>("suite").ok().flatten();
-    if call.path != ["bench"] || suite.is_none_or(|suite| suite != planproof_mnms::NAME) {
+    if call.path != ["bench"]
+        || suite.is_none_or(|suite| !crate::suites::suites_with(MEDIA).contains(&suite.as_str()))
+    {
         return None;
     }
     let entry = file.entries.iter().find(|entry| entry.path.first().is_some_and(|of| of == MEDIA))?;

@@ -11,8 +11,9 @@
 //! get, `select/kinds.rs` for those of specifications, `select/meant.rs` for those meant, as with options in
 //! `config/mistakes.rs`), a module for each command (`commands.rs`), sources of tools opened for `run` and `topics`
 //! (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files (`report_files.rs`), rendering,
-//! signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the kinds of cases (`suites.rs`),
-//! programs among finished predictions (`programs.rs`) and the typed side of orders (`orders.rs`). `test`, `bench` and
+//! signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the kinds of cases (`suites.rs`,
+//! with what each needs of the world and its options as arguments in `suites`) and the typed side of orders
+//! (`orders.rs`). `test`, `bench` and
 //! `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `campaign`: here are its options
 //! (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`, and the
 //! additional ones of orders in `commands/campaign/options.rs`), its external resources (`commands/campaign/world.rs`),
@@ -37,13 +38,10 @@ mod damage;
 mod env_file;
 mod failure;
 mod isolation;
-mod media;
 mod open_files;
 mod orders;
 mod own;
 mod own_tools;
-mod pages;
-mod programs;
 mod progress;
 mod prompts;
 mod providers;
@@ -59,8 +57,6 @@ mod stored;
 mod stream;
 mod suites;
 mod terminal;
-mod tptu;
-mod travel;
 mod values;
 mod wanted;
 
@@ -144,6 +140,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     open_files::must_have_some()?;
     signals::survive_large_files();
     let global = &arguments.global;
+    progress::be_quiet(global.quiet);
     // Before the command writes anything that may hold one of them.
     secrets::hold_variables(&global.secret)?;
     providers::set_up(global)?;

@@ -10,7 +10,8 @@ use planproof_suite::Toolbox;
 use planproof_tools::{OpenSource, ToolSource};
 
 use crate::failure::Failure;
-use crate::{media, python};
+use crate::python;
+use crate::suites::media;
 
 /// What the folder of a run is called after.
 const RUN: &str = "run";

@@ -1,11 +1,25 @@
 //! Progress on stderr, shown only to a person.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::arguments::Global;
 use crate::{secrets, terminal};
+
+/// Whether the user wants no progress shown, for what has no arguments at hand.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Notes whether the user wants no progress shown.
+pub(crate) fn be_quiet(is_quiet: bool) {
+    IS_QUIET.store(is_quiet, Ordering::Relaxed);
+}
+
+/// Whether the user wants no progress shown.
+pub(crate) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
 
 /// A line on stderr, as with `eprintln!`. If it cannot be written it is dropped: the reader is gone, and that is no
 /// reason to lose the work.

@@ -1,9 +1,19 @@
-//! The existing kinds of cases: a new one is registered here.
+//! The existing kinds of cases: a new one is registered here. What they need of the world, such as files, servers and
+//! programs, is in a module for each.
+
+mod apibank;
+pub(crate) mod media;
+mod options;
+mod pages;
+mod programs;
+mod tptu;
+mod travel;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use planproof_agents::most_similar;
+use clap::CommandFactory as _;
+use planproof_agents::{AgentSpec, most_similar};
 use planproof_apibank::suite::ApiBank;
 use planproof_campaign::StoredOptions;
 use planproof_mnms::Mnms;
@@ -12,14 +22,19 @@ use planproof_order::synth::JudgeOptions;
 use planproof_qa::gsm8k::Gsm8k;
 use planproof_qa::questions::{Benchmark, Questions};
 use planproof_scenario::Scenarios;
-use planproof_suite::{CaseError, Registry, Suite};
+use planproof_suite::{AgentCard, Registry, Suite};
 use planproof_tptu::Tptu;
 use planproof_travel::suite::TravelPlanner;
 
+use crate::arguments::Arguments;
 use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
-use crate::media::MediaOfFile;
-use crate::{pages, programs, select, tptu, travel};
+use crate::select;
+
+pub(crate) use options::{COMPAT, KeptOptions, SuiteArguments, act_in_words, has, suites_with};
+
+/// The commands that take options of suites.
+const COMMANDS: [&str; 2] = ["bench", "score"];
 
 /// The additional suites of this program. They are set once, before anything else happens.
 static OWN: OnceLock<Vec<Arc<dyn Suite>>> = OnceLock::new();
@@ -27,14 +42,17 @@ static OWN: OnceLock<Vec<Arc<dyn Suite>>> = OnceLock::new();
 /// Registers suites beside planproof's own.
 ///
 /// # Errors
-/// Two share a name, or the classes of one are not in the order of their ranks.
+/// Two share a name, the classes of one are not in the order of their ranks, or its options are taken.
 pub(crate) fn register(own: Vec<Arc<dyn Suite>>) -> Result<(), Failure> {
     if own.is_empty() {
         return Ok(());
     }
     // The registry is made only to have names and ranks checked once, so that `registry` below cannot fail.
     let all = ours(JudgeOptions::default()).into_iter().chain(own.iter().cloned()).collect();
-    Registry::new(all).map_err(|error| Failure::usage(error.to_string()))?;
+    let all = Registry::new(all).map_err(|error| Failure::usage(error.to_string()))?;
+    let root = Arguments::command();
+    let commands: Vec<_> = COMMANDS.iter().filter_map(|name| root.find_subcommand(name)).collect();
+    options::must_be_usable(&all, &commands)?;
     OWN.set(own).map_err(|_| Failure::usage("suites are registered once, before anything else"))
 }
 
@@ -50,13 +68,13 @@ fn ours(judge: JudgeOptions) -> Vec<Arc<dyn Suite>> {
     vec![
         Arc::new(OrderSuite::new(judge)),
         Arc::new(Gsm8k::default()),
-        Arc::new(Questions::new(Benchmark::HotpotQa)),
-        Arc::new(Questions::new(Benchmark::TriviaQa)),
-        Arc::new(Mnms::default().with_programs(programs::runner())),
-        Arc::new(ApiBank::default()),
+        Arc::new(Questions::new(Benchmark::HotpotQa).with_pages(pages::opener())),
+        Arc::new(Questions::new(Benchmark::TriviaQa).with_pages(pages::opener())),
+        Arc::new(Mnms::default().with_programs(programs::runner()).with_media(media::opener())),
+        Arc::new(ApiBank::default().with_folders(apibank::reader())),
         Arc::new(Tptu::new().with_tools(tptu::tools())),
         Arc::new(scenarios()),
-        Arc::new(TravelPlanner::default().with_tables(travel::open())),
+        Arc::new(TravelPlanner::default().with_tables(travel::open()).with_folders(travel::reader())),
     ]
 }
 
@@ -78,34 +96,6 @@ pub(crate) fn find(name: &str, judge: JudgeOptions) -> Result<Arc<dyn Suite>, Fa
     })
 }
 
-/// The same suite, with tools that use the resources in a file.
-pub(crate) fn with_media(suite: Arc<dyn Suite>, file: Option<&Path>) -> Result<Arc<dyn Suite>, Failure> {
-    let Some(file) = file else { return Ok(suite) };
-    if suite.name() != planproof_mnms::NAME {
-        return Err(Failure::usage(format!(
-            "--media is for the tools of {}, and {} has none of them",
-            planproof_mnms::NAME,
-            suite.name()
-        )));
-    }
-    Ok(Arc::new(Mnms::with_tools(Arc::new(MediaOfFile::now(file)?))))
-}
-
-/// The same suite, with tools that search these pages.
-pub(crate) fn with_pages(suite: Arc<dyn Suite>, source: Option<&str>) -> Result<Arc<dyn Suite>, Failure> {
-    let Some(source) = source else { return Ok(suite) };
-    let questions = questions(&*suite).ok_or_else(|| {
-        Failure::usage(format!("--pages is for hotpotqa and triviaqa, not for {}", suite.name()))
-    })?;
-    Ok(Arc::new(questions.with_tools(pages::tools(source)?)))
-}
-
-/// The suite of that name, if it is one of questions whose answers pages hold.
-fn questions(suite: &dyn Suite) -> Option<Questions> {
-    let benchmarks = [Benchmark::HotpotQa, Benchmark::TriviaQa];
-    benchmarks.into_iter().find(|it| it.name() == suite.name()).map(Questions::new)
-}
-
 /// The suite of a campaign.
 pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Result<Arc<dyn Suite>, Failure> {
     if let Some(drawn) = order.drawn()? {
@@ -113,24 +103,29 @@ pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Resu
         return Ok(Arc::new(suite));
     }
     let suite = find(options.suite.as_deref().unwrap_or(ORDER), order.judge())?;
-    if let Some(source) = &order.pages {
-        // Reports need no tools, so pages are opened, and errors reported, only when a run needs them.
-        let (source, opened) = (source.clone(), OnceLock::new());
-        let later = move || {
-            let opened = opened.get_or_init(|| pages::tools(&source).map_err(Failure::into_case_error));
-            opened.as_ref().map_err(CaseError::clone).and_then(|tools| tools())
-        };
-        return Ok(match questions(&*suite) {
-            Some(questions) => Arc::new(questions.with_tools(Arc::new(later))),
-            None => suite,
-        });
+    Ok(suite.with_options(&order.kept.pairs()).map_err(Failure::from)?.unwrap_or(suite))
+}
+
+/// The agent as this suite runs it: with the options that it adds to the name, so that a resumed campaign has them too.
+///
+/// # Errors
+/// The agent cannot be run on cases of the suite.
+pub(crate) fn fitted(suite: &dyn Suite, agent: &AgentSpec) -> Result<AgentSpec, Failure> {
+    let kind = agent.kind();
+    let registry = registry(JudgeOptions::default());
+    let mut others = registry.iter().filter(|other| other.name() != suite.name());
+    if let Some(other) = others.find(|other| other.own_kinds().contains(&kind)) {
+        return Err(Failure::usage(format!(
+            "{kind} is for {}, whose tools it works with: {agent} cannot be run on {}",
+            other.name(),
+            suite.name()
+        )));
     }
-    match &order.media {
-        None => Ok(suite),
-        // The same holds for the file of servers, which is read only then.
-        Some(file) if suite.name() == planproof_mnms::NAME => {
-            Ok(Arc::new(Mnms::with_tools(Arc::new(MediaOfFile::later(file.clone())))))
-        }
-        Some(file) => with_media(suite, Some(file)),
+    let option = |name: &str| agent.option_written(name);
+    let card = AgentCard { kind, name: agent.as_str(), option: &option };
+    let added = suite.agent_options(card).map_err(Failure::from)?;
+    match added.is_empty() {
+        true => Ok(agent.clone()),
+        false => agent.with_options(&added).map_err(|error| Failure::usage(error.to_string())),
     }
 }

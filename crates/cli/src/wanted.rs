@@ -14,6 +14,7 @@ use planproof_trace::REDACTED;
 use crate::arguments::{ACTING, CampaignArguments, Global, STORE_DEFAULT};
 use crate::commands::campaign::{CampaignOptions, OrderOptions, command_of};
 use crate::failure::Failure;
+use crate::suites::{self, KeptOptions};
 use crate::terminal::inline;
 use crate::{own, progress, secrets, terminal};
 
@@ -34,8 +35,8 @@ pub(crate) struct Named {
     pub(crate) serve_model: Option<String>,
     /// `--record` or `--cache`, with its file.
     pub(crate) answers: Option<(&'static str, PathBuf)>,
-    pub(crate) media: Option<PathBuf>,
-    pub(crate) pages: Option<String>,
+    /// What the suite keeps for its tools.
+    pub(crate) kept: KeptOptions,
     pub(crate) prices: Option<PathBuf>,
 }
 
@@ -48,11 +49,13 @@ impl Named {
         arguments: &CampaignArguments,
         agent: Option<AgentSpec>,
         program: &ProgramOptions,
-        (media, pages): (Option<&Path>, Option<&str>),
+        kept: KeptOptions,
         global: &Global,
     ) -> Result<Option<Self>, Failure> {
         let Some(agent) = agent else {
-            return match ACTING.iter().find(|id| global.given.has(id)) {
+            let mut acting = ACTING.iter().copied().filter(|id| global.given.has(id));
+            let of_suite = kept.0.keys().map(String::as_str).next();
+            return match acting.next().or(of_suite) {
                 Some(id) => Err(Failure::usage(format!(
                     "--{}: name the agent as well. What a stored campaign does outside is named as a whole, or not at all",
                     id.replace('_', "-")
@@ -68,8 +71,7 @@ impl Named {
             program: program.absolute()?,
             serve_model: arguments.serve_model.clone(),
             answers: answers.map(|(option, file)| Ok::<_, Failure>((option, absolute(file)?))).transpose()?,
-            media: media.map(absolute).transpose()?,
-            pages: pages.map(crate::pages::absolute).transpose()?,
+            kept,
             prices: arguments.budget.prices.clone(),
         }))
     }
@@ -85,12 +87,12 @@ impl Named {
 
     /// The same as a store keeps it: without keys.
     fn acts(&self) -> Vec<Act> {
-        let Self { agent, program, serve_model, answers, media, pages, prices } = self;
+        let Self { agent, program, serve_model, answers, kept, prices } = self;
         let mut acts = vec![Act::new(AGENT, agent.as_str())];
         acts.extend(serve_model.iter().map(|model| Act::new("serve-model", model)));
         acts.extend(program.acts());
         acts.extend(answers.iter().map(|(option, file)| Act::new(option, file.to_string_lossy())));
-        acts.extend(of_tools(media.as_deref(), pages.as_deref()));
+        acts.extend(kept.acts());
         acts.extend(prices.iter().map(|file| Act::new(PRICES, file.to_string_lossy())));
         let held = secrets::held();
         acts.into_iter().map(|Act { option, value }| Act::new(option, held.redact(&value))).collect()
@@ -98,9 +100,9 @@ impl Named {
 
     /// Puts it in place of what is stored, and returns the agent.
     pub(crate) fn put_into(self, options: &mut CampaignOptions) -> AgentSpec {
-        let Self { agent, program, serve_model, answers: _, media, pages, prices: _ } = self;
+        let Self { agent, program, serve_model, answers: _, kept, prices: _ } = self;
         (options.kept.program, options.kept.serve_model) = (program, serve_model);
-        (options.order.media, options.order.pages) = (media, pages);
+        options.order.kept = kept;
         agent
     }
 }
@@ -146,15 +148,9 @@ fn of_order(order: &OrderOptions) -> Vec<Act> {
         shrink: _,
         // The topics themselves, and not their file.
         topics: _,
-        media,
-        pages,
+        kept,
     } = order;
-    of_tools(media.as_deref(), pages.as_deref())
-}
-
-fn of_tools(media: Option<&Path>, pages: Option<&str>) -> Vec<Act> {
-    let media = media.map(|file| Act::new("media", file.to_string_lossy()));
-    media.into_iter().chain(pages.map(|source| Act::new("pages", source))).collect()
+    kept.acts()
 }
 
 /// In words what an act does; nothing if it reaches nothing outside.
@@ -178,9 +174,11 @@ fn words(act: &Act) -> Vec<String> {
         "serve-model" => model(value).into_iter().collect(),
         "header" => vec![format!("send the header {value}")],
         "record" | "cache" => vec![format!("write to the file {value}")],
-        "prices" | "media" | "env-file" | "may-differ" | "replay" => vec![format!("read the file {value}")],
-        "pages" => vec![format!("read pages of {value}")],
-        option => vec![format!("use --{option} {value}")],
+        "prices" | "env-file" | "may-differ" | "replay" => vec![format!("read the file {value}")],
+        option => {
+            let of_suite = suites::act_in_words(option, value);
+            vec![of_suite.unwrap_or_else(|| format!("use --{option} {value}"))]
+        }
     }
 }
 
@@ -256,7 +254,7 @@ pub(crate) fn replay_must_be_wanted(
     recorded: &RecordedCampaign,
     order: &OrderOptions,
     agent: Option<&AgentSpec>,
-    (media, pages): (Option<&Path>, Option<&str>),
+    kept: &KeptOptions,
 ) -> Result<(), Failure> {
     let note = &recorded.campaign;
     let refuse = |what: String| Err(Failure::usage(format!("the recording is of {what}")));
@@ -285,10 +283,7 @@ pub(crate) fn replay_must_be_wanted(
             Some(Reach::Model(_)) | None => {}
         }
     }
-    let now = of_tools(
-        media.map(absolute).transpose()?.as_deref(),
-        pages.map(crate::pages::absolute).transpose()?.as_deref(),
-    );
+    let now = kept.acts();
     match of_order(order).into_iter().find(|act| !now.contains(act)) {
         Some(Act { option, value }) => refuse(format!(
             "tools over {}: to use them, add --{option} {}",
@@ -451,6 +446,9 @@ mod tests {
                 assert!(!words(&act).is_empty(), "{act:?} is not shown");
                 found.insert(act.option.replace('-', "_"));
             }
+        }
+        for option in ["media", "pages"] {
+            assert!(found.remove(option), "{option} is an option of a suite");
         }
         assert_eq!(found, ACTING.iter().map(|id| (*id).to_owned()).collect());
         // A replay is begun anew, and cannot be named.

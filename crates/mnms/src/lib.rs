@@ -50,5 +50,5 @@ pub use predictions::{
 pub use pretend::PretendTools;
 pub use recorded::{RecordedCall, RecordedPlan};
 pub use results::{CarriedOut, CaseTools, ResultScores};
-pub use suite::{Mnms, NAME, ProgramRun, RunProgram};
+pub use suite::{Mnms, NAME, OpenMedia, ProgramRun, RunProgram};
 pub use tools::catalogue;

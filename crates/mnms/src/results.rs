@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use planproof_plan::Plan;
 use planproof_suite::reference::{ReferenceNote, is_of_reference};
-use planproof_suite::{BoxFuture, CaseError, Score, Toolbox};
+use planproof_suite::{BoxFuture, Case, CaseError, Score, Toolbox};
 use planproof_trace::{Arguments, Attachment, Event, EventKind, Tool, ToolCall, ToolResult, paired_calls};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -39,6 +39,12 @@ pub type CarriedOut = Vec<(ToolCall, ToolResult)>;
 
 /// The tools of cases other than the simulated ones.
 pub trait CaseTools: Send + Sync {
+    /// Opens what the tools need, before any of these cases is run.
+    ///
+    /// # Errors
+    /// Something cannot be opened, or the right plan of a case needs what is missing.
+    fn prepare(&self, cases: &[Arc<dyn Case>]) -> Result<(), CaseError>;
+
     /// The tools for a run of the case with this id, given their names and parameters.
     ///
     /// # Errors

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use planproof_suite::{
     Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, CombinationFigures, Data, FlagInfo,
-    Judged, Metric, PredictionExtras, PredictionVerdicts, Section, SizeUnit, Suite, Toolbox,
+    Judged, Metric, OptionForm, OptionUse, PredictionExtras, PredictionVerdicts, Section, SizeUnit, Suite,
+    SuiteOption, Toolbox,
 };
 use planproof_trace::Event;
 
@@ -35,17 +36,60 @@ pub struct ProgramRun {
     pub events: Vec<Event>,
 }
 
+/// The tools over the servers and folders that a file names, which is read when they are first needed.
+pub type OpenMedia = Arc<dyn Fn(&str) -> Arc<dyn CaseTools> + Send + Sync>;
+
+/// The name of the option for the tools.
+const MEDIA: &str = "media";
+
+/// An option for finished predictions.
+const fn scored(
+    name: &'static str,
+    (form, value): (OptionForm, &'static str),
+    help: &'static str,
+    details: &'static str,
+) -> SuiteOption {
+    SuiteOption { name, form, of: &[OptionUse::Scored], value, help, details }
+}
+
+/// The options of the suite.
+static OPTIONS: [SuiteOption; 4] = [
+    SuiteOption {
+        name: MEDIA,
+        form: OptionForm::File,
+        of: &[OptionUse::Tools],
+        value: "FILE",
+        help: "TOML file that names servers and folders for the tools",
+        details: "Without it these tools are simulated.",
+    },
+    scored(
+        "format",
+        (OptionForm::Word, "FORMAT"),
+        "Format of the predictions",
+        "`json` (lists of nodes) or `code`.",
+    ),
+    SuiteOption::compat(&[OptionUse::Scored]),
+    scored(
+        "alternatives",
+        (OptionForm::Switch, ""),
+        "With `--compat original`, compare each prediction with the right plan that fits it best",
+        "By default, `--compat original` counts only the first right plan. Without `--compat original`, the right plan \
+         that fits best always counts.",
+    ),
+];
+
 /// The suite of m&m's.
 #[derive(Clone, Default)]
 pub struct Mnms {
     tools: Option<Arc<dyn CaseTools>>,
     programs: Option<RunProgram>,
+    open: Option<OpenMedia>,
 }
 
 impl Mnms {
     /// The suite with tools other than the simulated ones.
     pub fn with_tools(tools: Arc<dyn CaseTools>) -> Self {
-        Self { tools: Some(tools), programs: None }
+        Self { tools: Some(tools), ..Self::default() }
     }
 
     /// The same suite, which carries out programs among finished predictions to see what they do. Without this they are
@@ -53,6 +97,12 @@ impl Mnms {
     #[must_use]
     pub fn with_programs(self, programs: RunProgram) -> Self {
         Self { programs: Some(programs), ..self }
+    }
+
+    /// The same suite, which has these tools for the file of its option `media`. Without this it has no such tools.
+    #[must_use]
+    pub fn with_media(self, open: OpenMedia) -> Self {
+        Self { open: Some(open), ..self }
     }
 }
 
@@ -85,6 +135,25 @@ impl Suite for Mnms {
             .into_iter()
             .map(|task| -> Arc<dyn Case> { Arc::new(task.with_tools(self.tools.clone())) })
             .collect())
+    }
+
+    fn options(&self) -> &'static [SuiteOption] {
+        &OPTIONS
+    }
+
+    fn with_options(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        let mut suite = None;
+        for (name, file) in options {
+            let open = self.open.as_ref().filter(|_| *name == MEDIA);
+            let open =
+                open.ok_or_else(|| CaseError::new(format!("campaigns of {NAME} have no option `{name}`")))?;
+            suite = Some(Arc::new(Self { tools: Some(open(file)), ..self.clone() }) as Arc<dyn Suite>);
+        }
+        Ok(suite)
+    }
+
+    fn prepare(&self, cases: &[Arc<dyn Case>]) -> Result<(), CaseError> {
+        self.tools.as_ref().map_or(Ok(()), |tools| tools.prepare(cases))
     }
 
     fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {

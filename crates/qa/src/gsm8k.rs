@@ -11,8 +11,8 @@ mod solution;
 use std::sync::Arc;
 
 use planproof_suite::{
-    Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
-    PredictionVerdicts, Section, SizeUnit, Suite,
+    Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, OptionUse,
+    PredictionVerdicts, Section, SizeUnit, Suite, SuiteOption,
 };
 
 use crate::scoring::Rules;
@@ -64,6 +64,9 @@ pub(crate) static FLAGS: [FlagInfo; 4] = [
 /// The figures of verdicts: whether the strict rule passes the answer, and the number of calls.
 const SCORE_NAMES: [&str; 2] = [judge::STRICT_SCORE, judge::CALLS_SCORE];
 
+/// The options of the suite.
+static OPTIONS: [SuiteOption; 2] = [Scoring::OPTION, SuiteOption::compat(&[OptionUse::Scored])];
+
 /// The suite of GSM8K.
 #[derive(Debug, Clone, Copy)]
 pub struct Gsm8k {
@@ -110,7 +113,11 @@ impl Suite for Gsm8k {
         planproof_suite::rows::read_places(file.text, file.file).map_err(CaseError::new)
     }
 
-    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+    fn options(&self) -> &'static [SuiteOption] {
+        &OPTIONS
+    }
+
+    fn with_options(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
         let rules = self.rules.chosen(options, NAME)?;
         Ok((rules != self.rules).then(|| -> Arc<dyn Suite> { Arc::new(Self { rules }) }))
     }

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use planproof_measure::answers::Normalisation;
 use planproof_suite::{
-    Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
-    PredictionVerdicts, Section, SizeUnit, Suite, Toolbox,
+    Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, OptionForm,
+    OptionUse, PredictionVerdicts, Section, SizeUnit, Suite, SuiteOption, Toolbox,
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,28 @@ use planproof_suite::runs::Ended;
 
 /// Makes the tools of a run, from pages that a user names.
 pub type MakePageTools = Arc<dyn Fn() -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
+
+/// Makes the tools over a source of pages, which is opened when they are first needed. An error says that there is no
+/// such source.
+pub type OpenPages = Arc<dyn Fn(&str) -> Result<MakePageTools, CaseError> + Send + Sync>;
+
+/// The name of the option for pages.
+const PAGES: &str = "pages";
+
+/// The options of the suites.
+static OPTIONS: [SuiteOption; 3] = [
+    Scoring::OPTION,
+    SuiteOption::compat(&[OptionUse::Scored]),
+    SuiteOption {
+        name: PAGES,
+        form: OptionForm::Source,
+        of: &[OptionUse::Tools],
+        value: "SOURCE",
+        help: "Pages that the tools search",
+        details: "`search:FOLDER` or `wiki:URL`, as with `--tools` of `planproof run`. Without `--pages`, questions from \
+                  your own data have no tools.",
+    },
+];
 
 /// Which benchmark the questions are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -124,6 +146,7 @@ pub struct Questions {
     benchmark: Benchmark,
     rules: Rules,
     tools: Option<MakePageTools>,
+    open: Option<OpenPages>,
 }
 
 impl Questions {
@@ -131,13 +154,20 @@ impl Questions {
     /// have no tools until [`with_tools`](Self::with_tools) adds some.
     pub fn new(benchmark: Benchmark) -> Self {
         let rules = Rules { scoring: Scoring::default(), is_original: false };
-        Self { benchmark, rules, tools: None }
+        Self { benchmark, rules, tools: None, open: None }
     }
 
     /// The same, with tools for every run, whatever data the questions come from.
     #[must_use]
     pub fn with_tools(mut self, tools: MakePageTools) -> Self {
         self.tools = Some(tools);
+        self
+    }
+
+    /// The same, which opens pages for its option `pages` so.
+    #[must_use]
+    pub fn with_pages(mut self, open: OpenPages) -> Self {
+        self.open = Some(open);
         self
     }
 
@@ -209,10 +239,24 @@ impl Suite for Questions {
         read_places(file.text, file.file).map_err(CaseError::new)
     }
 
-    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
-        let rules = self.rules.chosen(options, self.name())?;
-        let other = || Self { rules, ..self.clone() };
-        Ok((rules != self.rules).then(|| -> Arc<dyn Suite> { Arc::new(other()) }))
+    fn options(&self) -> &'static [SuiteOption] {
+        &OPTIONS
+    }
+
+    fn with_options(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        let (of_tools, of_rules): (Vec<_>, Vec<_>) = options.iter().partition(|(name, _)| *name == PAGES);
+        let rules = self.rules.chosen(&of_rules, self.name())?;
+        let mut suite = Self { rules, ..self.clone() };
+        if let Some((_, source)) = of_tools.last() {
+            let open = self.open.as_ref().ok_or_else(|| CaseError::new("this program opens no pages"))?;
+            suite.tools = Some(open(source)?);
+        }
+        let is_other = rules != self.rules || !of_tools.is_empty();
+        Ok(is_other.then(|| -> Arc<dyn Suite> { Arc::new(suite) }))
+    }
+
+    fn prepare(&self, _cases: &[Arc<dyn Case>]) -> Result<(), CaseError> {
+        self.tools.as_ref().map_or(Ok(()), |tools| tools().map(drop))
     }
 
     /// Lines such as `{"id": "...", "prediction": "..."}`, or the file format of the official scripts: one object

@@ -1,6 +1,6 @@
 //! The choice between the rules for right answers, and what else the suites of questions share.
 
-use planproof_suite::CaseError;
+use planproof_suite::{CaseError, OptionForm, OptionUse, SuiteOption};
 use serde::{Deserialize, Serialize};
 
 /// By which rule an answer passes.
@@ -17,8 +17,19 @@ pub enum Scoring {
 }
 
 impl Scoring {
-    /// The name of the option for it.
-    pub const OPTION: &'static str = "scoring";
+    /// The option for it.
+    pub const OPTION: SuiteOption = SuiteOption {
+        name: "scoring",
+        form: OptionForm::Word,
+        of: &[OptionUse::Judged, OptionUse::Scored],
+        value: "RULE",
+        help: "Scoring rule: `official` or `paper`",
+        details: "`official` is the rule of the data's authors, `paper` that in the code of the paper on agents by \
+                  specification. By default `paper` for `gsm8k`, and `official` for the others.",
+    };
+
+    /// The name of the option.
+    const NAME: &'static str = Self::OPTION.name;
 
     /// The rule of that name.
     ///
@@ -68,7 +79,7 @@ impl Rules {
         let mut named = None;
         for (name, value) in options {
             match (*name, *value) {
-                (Scoring::OPTION, value) => named = Some(Scoring::of_name(value)?),
+                (Scoring::NAME, value) => named = Some(Scoring::of_name(value)?),
                 ("compat", "original") => rules.is_original = true,
                 ("compat", other) => {
                     let what = format!("there is no `{other}` to be compatible with: write original");

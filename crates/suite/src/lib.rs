@@ -9,8 +9,8 @@
 //! # Module layout
 //!
 //! The kind of case, and the list of them (`suite.rs`, `registry.rs`), a case and its data for statistics
-//! (`case.rs`), the data that cases are made from (`data.rs`), the verdict on a run (`verdict.rs`), a verdict in
-//! words (`explanation.rs`), maps and timelines as data (`drawing.rs`), a suite's own tables and figures
+//! (`case.rs`), the data that cases are made from (`data.rs`), the options of a suite (`option.rs`), the verdict on a
+//! run (`verdict.rs`), a verdict in words (`explanation.rs`), maps and timelines as data (`drawing.rs`), a suite's own tables and figures
 //! (`section.rs`), the guard between an agent and its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer
 //! for a simulated model that is given it (`gold.rs`), runs as published predictions (`prediction.rs`), what a
 //! judge model is asked (`questions.rs`) and what is done for a verdict after the agent's work (`reference.rs`), rates
@@ -28,6 +28,7 @@ mod explanation;
 pub mod gate;
 mod gold;
 mod guard;
+mod option;
 pub mod paired;
 mod prediction;
 pub mod questions;
@@ -48,6 +49,7 @@ pub use drawing::{Bar, Bars, Graph, GraphEdge, GraphNode, Map, MapPlace, MapWay,
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, SequenceStep};
 pub use gold::{Gold, GoldCall, GoldSubTask};
 pub use guard::{Decision, Guard};
+pub use option::{AgentCard, OptionForm, OptionUse, OwnedData, SWITCHED_ON, SuiteOption};
 pub use prediction::PublishedPrediction;
 pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table, grouped, is_nothing};

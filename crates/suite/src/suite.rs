@@ -1,12 +1,13 @@
 //! A kind of case.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::questions::Question;
 use crate::{
-    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, FlagInfo, Metric, PredictionExtras,
-    PredictionVerdicts, Scored, Section,
+    AgentCard, Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, FlagInfo, Metric, OwnedData,
+    PredictionExtras, PredictionVerdicts, Scored, Section, SuiteOption,
 };
 
 /// A kind of case: where its cases come from, how their runs are judged, and how many of them are summed up.
@@ -46,23 +47,63 @@ pub trait Suite: Send + Sync {
         Err(CaseError::new(format!("{}: the suite {} takes no file of indices", file.file, self.name())))
     }
 
-    /// This suite with options for scoring predictions, of these names and values. [`score`](Self::score),
-    /// [`metrics`](Self::metrics) and [`sections`](Self::sections) of the result follow them. `None` if that is the
-    /// suite itself.
+    /// The options that this suite has. Nobody gives it others.
+    fn options(&self) -> &'static [SuiteOption] {
+        &[]
+    }
+
+    /// This suite with the values of some of its [`options`](Self::options), by their names: what it
+    /// [`load`](Self::load)s and reads, and how it is judged, follow them. `None` if that is the suite itself. Nothing
+    /// is opened yet: reports of finished runs need no tools.
     ///
     /// # Errors
-    /// There is no such option, or it has no such value; the text lists what there is.
-    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
-        if options.is_empty() {
-            return Ok(None);
+    /// It has no such option, or the option has no such value; the text lists what there is.
+    fn with_options(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        match options.first() {
+            None => Ok(None),
+            Some((name, _)) => Err(CaseError::new(format!("{} has no option `{name}`", self.name()))),
         }
-        let named: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let what = format!(
-            "predictions of {} are scored in one way only, not with {}",
-            self.name(),
-            named.join(", ")
-        );
-        Err(CaseError::new(what))
+    }
+
+    /// The data in a file or folder of the user, if the suite reads it itself. `None` if it takes one file as it is.
+    ///
+    /// # Errors
+    /// The data cannot be read. The text says what this suite takes.
+    fn data(&self, path: &Path) -> Result<Option<OwnedData>, CaseError> {
+        let _ = path;
+        Ok(None)
+    }
+
+    /// Opens what the tools of these cases need, before any of them is run.
+    ///
+    /// # Errors
+    /// Something cannot be opened, or is missing.
+    fn prepare(&self, cases: &[Arc<dyn Case>]) -> Result<(), CaseError> {
+        let _ = cases;
+        Ok(())
+    }
+
+    /// The kinds of agents that ask a model and can work with the tools of this suite alone, if there are some.
+    fn own_kinds(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The options that an agent has to have for this suite beside those in its name, with their values.
+    ///
+    /// # Errors
+    /// The agent cannot be run on cases of this suite.
+    fn agent_options(&self, agent: AgentCard<'_>) -> Result<Vec<(&'static str, String)>, CaseError> {
+        let _ = agent;
+        Ok(Vec::new())
+    }
+
+    /// This suite with options for finished predictions, as [`with_options`](Self::with_options) for campaigns:
+    /// [`score`](Self::score), [`metrics`](Self::metrics) and [`sections`](Self::sections) of the result follow them.
+    ///
+    /// # Errors
+    /// Those of [`with_options`](Self::with_options).
+    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+        self.with_options(options)
     }
 
     /// Judges finished predictions of any model for these cases, without running anything.

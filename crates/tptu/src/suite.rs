@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
-    PredictionVerdicts, Section, SizeUnit, Suite,
+    Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, OptionForm,
+    OptionUse, PredictionVerdicts, Section, SizeUnit, Suite, SuiteOption,
 };
 
 use crate::case::{MakeEvaluationTools, TptuCase};
@@ -14,6 +14,16 @@ use crate::{fault, figures, judge, predictions};
 
 /// The suite's name.
 pub const NAME: &str = "tptu";
+
+/// The options of the suite.
+static OPTIONS: [SuiteOption; 1] = [SuiteOption {
+    name: "evaluation",
+    form: OptionForm::Word,
+    of: &[OptionUse::Chosen],
+    value: "NAME",
+    help: "Take only cases for this evaluation of the paper, as in `simple-sql`",
+    details: "",
+}];
 
 /// Questions that require SQL and Python, in all or some evaluations of the paper.
 #[derive(Clone)]
@@ -96,8 +106,12 @@ impl Suite for Tptu {
         Ok(selection.take(cases, limit)?.into_iter().map(|case| self.case(case)).collect())
     }
 
+    fn options(&self) -> &'static [SuiteOption] {
+        &OPTIONS
+    }
+
     /// The option is `evaluation`, which selects the cases of [`load`](Self::load).
-    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+    fn with_options(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
         let mut suite = None;
         for (name, value) in options {
             if *name != "evaluation" {

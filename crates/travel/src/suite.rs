@@ -37,12 +37,14 @@ mod task;
 mod team;
 mod toolbox;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use planproof_suite::rows::read_places;
 use planproof_suite::{
-    Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
-    PredictionVerdicts, Section, SizeUnit, Suite, SuiteAgent,
+    AgentCard, Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged,
+    Metric, OptionForm, OptionUse, OwnedData, PredictionVerdicts, Section, SizeUnit, Suite, SuiteAgent,
+    SuiteOption,
 };
 
 pub use answer::{ANSWER_BYTES_MAX, object_in, plan_in};
@@ -86,6 +88,56 @@ fn constraints_of(query: &Query) -> usize {
     .count()
 }
 
+/// Reads what [`Suite::load`] takes of a folder; the set is the one that is asked for.
+pub type ReadSet = Arc<dyn Fn(&Path, Option<&str>) -> Result<OwnedData, CaseError> + Send + Sync>;
+
+/// The kind of the agent that works with the notebook and the planner of the sandbox.
+const TWO_STAGE_AGENT: &str = "two-stage";
+
+/// The kind of an agent that is a team.
+const TEAM: &str = "team";
+
+/// An option whose value is a word.
+const fn word(
+    name: &'static str,
+    of: &'static [OptionUse],
+    value: &'static str,
+    help: &'static str,
+    details: &'static str,
+) -> SuiteOption {
+    SuiteOption { name, form: OptionForm::Word, of, value, help, details }
+}
+
+/// The options of the suite.
+static OPTIONS: [SuiteOption; 6] = [
+    SuiteOption {
+        name: "days",
+        form: OptionForm::Count,
+        of: &[OptionUse::Chosen],
+        value: "N",
+        help: "Take only cases with trips of this many days",
+        details: "",
+    },
+    SuiteOption::level("For `travelplanner`: `easy`, `medium` or `hard`."),
+    word("set", &[OptionUse::Data], "SET", "Queries of the folder: `train`, `validation` or `test`", ""),
+    word(
+        "mode",
+        &[OptionUse::Asked],
+        "MODE",
+        "Task for agents: `two-stage`, `sole-planning` or `reading`",
+        "`two-stage`: plan with the tools of the sandbox. `sole-planning`: plan from a prompt that contains all the \
+         information needed. `reading`: write the fields of the query, and no plan.",
+    ),
+    word(
+        "hints",
+        &[OptionUse::Asked],
+        "WHETHER",
+        "Whether planners get two unconventional hints: `on` or `off` (the default)",
+        "The hints are those of the paper on collaborating agents.",
+    ),
+    SuiteOption::compat(&[OptionUse::Judged, OptionUse::Scored]),
+];
+
 /// The suite.
 #[derive(Clone, Default)]
 pub struct TravelPlanner {
@@ -94,7 +146,10 @@ pub struct TravelPlanner {
     days: Option<usize>,
     /// Selects queries of this level.
     level: Option<Level>,
+    /// The set of the published data that is wanted.
+    set: Option<String>,
     open: Option<OpenTables>,
+    read: Option<ReadSet>,
 }
 
 impl TravelPlanner {
@@ -102,6 +157,13 @@ impl TravelPlanner {
     #[must_use]
     pub fn with_tables(mut self, open: OpenTables) -> Self {
         self.open = Some(open);
+        self
+    }
+
+    /// The same suite with a function that reads published data.
+    #[must_use]
+    pub fn with_folders(mut self, read: ReadSet) -> Self {
+        self.read = Some(read);
         self
     }
 
@@ -147,6 +209,7 @@ impl TravelPlanner {
                 Some(level) => self.level = Some(level),
                 None => return wrong("easy, medium or hard"),
             },
+            "set" => self.set = Some(value.to_owned()),
             other => return Err(CaseError::new(format!("{NAME} has no option `{other}`"))),
         }
         Ok(self)
@@ -197,9 +260,42 @@ impl Suite for TravelPlanner {
         read_places(file.text, file.file).map_err(CaseError::new)
     }
 
-    /// The options are `compat`, `mode`, `hints`, and `days` and `level`, which select queries. All but the last
-    /// two become part of the cases that [`load`](Self::load) returns.
-    fn scored_with(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
+    fn options(&self) -> &'static [SuiteOption] {
+        &OPTIONS
+    }
+
+    fn data(&self, path: &Path) -> Result<Option<OwnedData>, CaseError> {
+        self.read.as_ref().map(|read| read(path, self.set.as_deref())).transpose()
+    }
+
+    fn own_kinds(&self) -> &'static [&'static str] {
+        &[TWO_STAGE_AGENT]
+    }
+
+    /// A team gets the roles of this suite, unless it has others. Only a deciding deliverer gets hints; one that uses
+    /// the solver does not. The two-stage agent needs the sandbox, with its notebook and its planner.
+    fn agent_options(&self, agent: AgentCard<'_>) -> Result<Vec<(&'static str, String)>, CaseError> {
+        let has_tools = self.options.mode == QueryMode::TwoStage;
+        if agent.kind == TWO_STAGE_AGENT && !has_tools {
+            return Err(CaseError::new(format!(
+                "{TWO_STAGE_AGENT} is for {NAME} with --mode {}, whose tools it works with: {} cannot be run on this",
+                QueryMode::TwoStage.name(),
+                agent.name
+            )));
+        }
+        // A manager that composes its executors needs none from a file.
+        let has_roles =
+            (agent.option)("roles").is_some() || (agent.option)("compose-executors") == Some("on");
+        if agent.kind != TEAM || has_roles || !has_tools {
+            return Ok(Vec::new());
+        }
+        let decides = (agent.option)("deliver").is_none_or(|deliver| deliver == "inference");
+        let roles = if self.options.hints && decides { ROLES_WITH_HINTS_NAME } else { ROLES_NAME };
+        Ok(vec![("roles", roles.to_owned())])
+    }
+
+    /// All options but those that select queries become part of the cases that [`load`](Self::load) returns.
+    fn with_options(&self, options: &[(&str, &str)]) -> Result<Option<Arc<dyn Suite>>, CaseError> {
         if options.is_empty() {
             return Ok(None);
         }

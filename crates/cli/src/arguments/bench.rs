@@ -10,15 +10,14 @@ use planproof_model::prices::DOLLARS_MAX;
 use super::cases::parse_range;
 use super::{AllCasesArguments, AskingArguments, CampaignArguments, CompatChoice, ShownArguments};
 use crate::report_files::ReportFileArguments;
+use crate::suites::SuiteArguments;
 use crate::values::{above_zero, file, whole};
 
-/// Options that say which cases there are.
-pub(crate) const CHOOSING: [&str; 8] =
-    ["data", "limit", "shuffle", "places", "days", "level", "evaluation", "from"];
+/// Options that say which cases there are, beside those of suites.
+pub(crate) const CHOOSING: [&str; 5] = ["data", "limit", "shuffle", "places", "from"];
 
-/// Options that cases from a file do not go with: they are made already.
-const CHOOSING_ANEW: [&str; 8] =
-    ["data", "limit", "shuffle", "places", "days", "level", "evaluation", "compat"];
+/// Options that cases from a file do not go with: they are made already. Those of suites say the same of themselves.
+const CHOOSING_ANEW: [&str; 5] = ["data", "limit", "shuffle", "places", "compat"];
 
 #[derive(Debug, Args)]
 #[command(
@@ -56,35 +55,9 @@ pub(crate) struct BenchArguments {
     /// `planproof runs export --format cases` writes such files.
     #[arg(long, value_name = "FILE", conflicts_with_all = CHOOSING_ANEW)]
     pub(crate) from: Option<PathBuf>,
-    /// TOML file that names servers and folders for the tools of `mnms`.
-    ///
-    /// Without it these tools are simulated.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) media: Option<PathBuf>,
-    /// Pages that the tools of `hotpotqa` and `triviaqa` search.
-    ///
-    /// `search:FOLDER` or `wiki:URL`, as with `--tools` of `planproof run`. Without `--pages`, questions from your own
-    /// data have no tools.
-    #[arg(long, value_name = "SOURCE")]
-    pub(crate) pages: Option<String>,
-    /// Scoring rule of `hotpotqa`, `triviaqa` and `gsm8k`: `official` or `paper`.
-    ///
-    /// `official` is the rule of the data's authors, `paper` that in the code of the paper on agents by specification.
-    /// By default `paper` for `gsm8k`, and `official` for the others.
-    #[arg(long, value_name = "RULE", conflicts_with_all = ["resume", "from"])]
-    pub(crate) scoring: Option<String>,
-    /// Task for agents of `travelplanner`: `two-stage`, `sole-planning` or `reading`.
-    ///
-    /// `two-stage`: plan with the tools of the sandbox. `sole-planning`: plan from a prompt that contains all the
-    /// information needed. `reading`: write the fields of the query, and no plan.
-    #[arg(long, value_name = "MODE", conflicts_with_all = ["resume", "from"])]
-    pub(crate) mode: Option<String>,
-    /// Whether planners of `travelplanner` get two unconventional hints: `on` or `off` (the default).
-    ///
-    /// The hints are those of the paper on collaborating agents.
-    #[arg(long, value_name = "WHETHER", conflicts_with_all = ["resume", "from"])]
-    pub(crate) hints: Option<String>,
-    /// How plans of `travelplanner` are judged, from `--compat`.
+    #[command(flatten)]
+    pub(crate) of_suite: SuiteArguments<false>,
+    /// How runs are judged, from `--compat`, where the suite has such an option.
     #[arg(skip)]
     pub(crate) compat: Option<CompatChoice>,
     #[command(flatten)]
@@ -199,31 +172,12 @@ pub(crate) struct ChoiceArguments {
     /// They are taken in the order of the file, as for a published sample.
     #[arg(long, value_name = "FILE", conflicts_with = "shuffle")]
     pub(crate) places: Option<PathBuf>,
-    /// Take only cases of `travelplanner` with trips of this many days.
-    #[arg(long, value_name = "N", value_parser = whole(1, usize::MAX))]
-    pub(crate) days: Option<usize>,
-    /// Take only cases of this level.
-    ///
-    /// For `travelplanner`: `easy`, `medium` or `hard`. For `apibank`: `1`, `2` or `3`.
-    #[arg(long, value_name = "LEVEL")]
-    pub(crate) level: Option<String>,
-    /// Take only cases of `tptu` for this evaluation of the paper, as in `simple-sql`.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) evaluation: Option<String>,
 }
 
 impl ChoiceArguments {
     /// All cases of the same data.
     pub(crate) fn all_of(choice: &Self) -> Self {
-        Self {
-            data: choice.data.clone(),
-            limit: None,
-            shuffle: None,
-            places: None,
-            days: None,
-            level: None,
-            evaluation: None,
-        }
+        Self { data: choice.data.clone(), limit: None, shuffle: None, places: None }
     }
 }
 
@@ -243,25 +197,8 @@ pub(crate) struct ScoreArguments {
     /// order.
     #[arg(value_name = "FILE")]
     pub(crate) predictions: PathBuf,
-    /// Format of the predictions, if the suite has several.
-    ///
-    /// For `mnms`: `json` (lists of nodes) or `code`.
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) format: Option<String>,
-    /// With `original`, score as the published evaluator does, faults included.
-    ///
-    /// For `mnms`, `apibank`, `travelplanner`, `hotpotqa`, `triviaqa` and `gsm8k`.
-    #[arg(long, value_name = "HOW")]
-    pub(crate) compat: Option<String>,
-    /// Scoring rule, as with `planproof bench --scoring`.
-    #[arg(long, value_name = "RULE")]
-    pub(crate) scoring: Option<String>,
-    /// With `--compat original`, compare each prediction of `mnms` with the right plan that fits it best.
-    ///
-    /// By default, `--compat original` counts only the first right plan. Without `--compat original`, the right plan
-    /// that fits best always counts.
-    #[arg(long)]
-    pub(crate) alternatives: bool,
+    #[command(flatten)]
+    pub(crate) of_suite: SuiteArguments<true>,
     /// Execution log of the predictions of `mnms`, for the pass rate.
     ///
     /// JSON lines such as {"id": 1, "res": 1}, where `res` is 0 for a failed execution.

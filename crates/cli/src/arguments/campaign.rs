@@ -12,12 +12,14 @@ use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
 use planproof_campaign::{CASES_MAX, Shard};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
+use planproof_suite::OptionUse;
 use planproof_trace::faults::FaultShares;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments, Think};
 use super::{bench, limit, test};
 use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
+use crate::suites;
 use crate::values::{
     MINUTES_MAX, SECONDS_MAX, SuccessMin, above_zero, file, host_name, label, percent, success_min, whole,
 };
@@ -64,9 +66,9 @@ const RUNNING: [&str; 17] = [
     "fail_at_once",
 ];
 
-/// Options that say what a campaign does outside. It keeps them as well, and they may be named again with `--resume`,
-/// where a store is not the user's own.
-pub(crate) const ACTING: [&str; 14] = [
+/// Options that say what a campaign does outside, beside those of its suite. It keeps them as well, and they may be
+/// named again with `--resume`, where a store is not the user's own.
+pub(crate) const ACTING: [&str; 12] = [
     "serve_model",
     "env",
     "env_file",
@@ -79,13 +81,14 @@ pub(crate) const ACTING: [&str; 14] = [
     "answer",
     "record",
     "cache",
-    "media",
-    "pages",
 ];
 
 /// Whether a resumed campaign has this argument from its beginning, so that the configuration file says nothing of it.
 pub(crate) fn is_kept(id: &str) -> bool {
-    ["agent", "others", "models"].contains(&id) || RUNNING.contains(&id) || ACTING.contains(&id)
+    ["agent", "others", "models"].contains(&id)
+        || RUNNING.contains(&id)
+        || ACTING.contains(&id)
+        || suites::has(id, OptionUse::Tools)
 }
 
 /// Options of [`RUNNING`] that a replay has for itself: its answers come at once.
@@ -101,6 +104,7 @@ pub(crate) fn is_recorded(id: &str) -> bool {
         || test::RECORDED.iter().any(|ids| ids.contains(&id))
         || limit::SEARCHING.contains(&id)
         || bench::CHOOSING.contains(&id)
+        || suites::has(id, OptionUse::Chosen)
 }
 
 /// What a command says of the agent that a campaign is begun with.

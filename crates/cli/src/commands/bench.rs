@@ -1,6 +1,5 @@
 //! `planproof bench`: an agent on a benchmark.
 
-mod apibank;
 mod matrix;
 mod models;
 
@@ -15,7 +14,7 @@ use planproof_campaign::{CASES_MAX, Cases, StoreOptions};
 use planproof_order::synth::JudgeOptions;
 use planproof_scenario::Scenarios;
 use planproof_store::{Matrix, Store};
-use planproof_suite::{Case, CaseSelection, Data, Suite};
+use planproof_suite::{Case, CaseSelection, Data, OwnedData, Suite};
 use planproof_trace::faults::FaultShares;
 use tokio_util::sync::CancellationToken;
 
@@ -25,13 +24,12 @@ use super::campaign::{CampaignCommand, CampaignRequest, Extras, MakesCases, carr
 use super::print_json;
 use super::runs::must_exist;
 use crate::arguments::{
-    AllCasesArguments, BenchArguments, BenchCommand, ChoiceArguments, Global, ReviewChoice,
+    AllCasesArguments, BenchArguments, BenchCommand, ChoiceArguments, CompatChoice, Global, ReviewChoice,
 };
-use crate::config::data_set;
 use crate::failure::{ExitCode, Failure};
-use crate::suites;
+use crate::suites::{self, KeptOptions};
 use crate::terminal;
-use crate::{media, secrets, select, travel};
+use crate::{secrets, select};
 
 /// Options that apply to orders alone.
 const OF_ORDERS: [&str; 3] = ["allow_repeats", "allow_distractors", "fail_at_once"];
@@ -49,11 +47,12 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     };
     let (cases, agents) = asked_for(name, arguments, global)?;
     let campaign = &arguments.campaign;
-    let mut taken = campaign.taken_files();
-    taken.extend(files(&arguments.choice));
+    let mut taken: Vec<(&str, &Path)> = arguments.of_suite.files().collect();
+    for file in campaign.taken_files().into_iter().chain(files(&arguments.choice)) {
+        taken.push(file);
+    }
     taken.extend(arguments.all.gate.file().map(|file| ("--baseline", file)));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
-    taken.extend(arguments.media.as_deref().map(|path| ("--media", path)));
     let command = CampaignCommand::Bench(&cases, arguments.all.repeat);
     let is_matrix = agents.as_ref().is_some_and(|agents| agents.len() > 1);
     if is_matrix && campaign.review != ReviewChoice::None {
@@ -92,24 +91,11 @@ fn asked_for<'a>(
     arguments: &'a BenchArguments,
     global: &'a Global,
 ) -> Result<(BenchCases<'a>, Option<Vec<AgentSpec>>), Failure> {
-    let suite = suites::with_media(find(name)?, arguments.media.as_deref())?;
-    let mut suite = suites::with_pages(suite, arguments.pages.as_deref())?;
-    if let Some(scoring) = &arguments.scoring {
-        suite = suite.scored_with(&[("scoring", scoring)]).map_err(Failure::from)?.unwrap_or(suite);
-    }
-    let days = arguments.choice.days.map(|days| days.to_string());
-    let options = travel::options([
-        ("compat", arguments.compat.map(travel::judgement)),
-        ("mode", arguments.mode.as_deref()),
-        ("hints", arguments.hints.as_deref()),
-        ("days", days.as_deref()),
-        ("level", arguments.choice.level.as_deref()),
-        ("evaluation", arguments.choice.evaluation.as_deref()),
-    ]);
-    travel::must_have(&*suite, &options, global)?;
+    let mut suite = find(name)?;
+    let values = arguments.of_suite.of_suite(&*suite, arguments.compat.map(judgement), global)?;
     // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
-    if !options.is_empty() {
-        suite = suite.scored_with(&options).map_err(Failure::from)?.unwrap_or(suite);
+    if !values.is_empty() {
+        suite = suite.with_options(&values.pairs()).map_err(Failure::from)?.unwrap_or(suite);
     }
     // The parser accepts them, because they are among the options of all campaigns.
     if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
@@ -125,16 +111,17 @@ fn asked_for<'a>(
         )));
     }
     let agents = matrix::asked_for(arguments, global)?;
-    travel::must_have_planner(&*suite, arguments.mode.as_deref(), agents.as_deref().unwrap_or_default())?;
-    // The roles become a part of the name, so that a resumed campaign has them too.
-    let agents = match (agents, suite.name()) {
-        (Some(agents), planproof_travel::suite::NAME) if travel::has_tools(arguments.mode.as_deref()) => {
-            let hints = arguments.hints.as_deref() == Some("on");
-            Some(agents.iter().map(|agent| travel::with_roles(agent, hints)).collect::<Result<Vec<_>, _>>()?)
-        }
-        (agents, _) => agents,
-    };
-    Ok((BenchCases { suite, arguments, global }, agents))
+    let fitted = |agent: &AgentSpec| suites::fitted(&*suite, agent);
+    let agents = agents.map(|agents| agents.iter().map(fitted).collect::<Result<Vec<_>, _>>()).transpose()?;
+    Ok((BenchCases { suite, kept: values.kept()?, arguments }, agents))
+}
+
+/// The word of a suite for how runs are judged.
+fn judgement(compat: CompatChoice) -> &'static str {
+    match compat {
+        CompatChoice::Original => "original",
+        CompatChoice::Ours => "right",
+    }
 }
 
 /// All agents that a command line names, with its models and settings.
@@ -202,8 +189,8 @@ pub(super) fn files(choice: &ChoiceArguments) -> impl Iterator<Item = (&'static 
 /// What makes the cases of a benchmark.
 struct BenchCases<'a> {
     suite: Arc<dyn Suite>,
+    kept: KeptOptions,
     arguments: &'a BenchArguments,
-    global: &'a Global,
 }
 
 impl std::fmt::Debug for BenchCases<'_> {
@@ -217,17 +204,13 @@ impl MakesCases for BenchCases<'_> {
         self.suite.name()
     }
 
-    fn media(&self) -> Option<&Path> {
-        self.arguments.media.as_deref()
-    }
-
-    fn pages(&self) -> Option<&str> {
-        self.arguments.pages.as_deref()
+    fn kept(&self) -> Result<KeptOptions, Failure> {
+        Ok(self.kept.clone())
     }
 
     fn files(&self) -> Vec<&Path> {
-        let BenchArguments { choice, from, media, all, .. } = self.arguments;
-        let named = [from, media].into_iter().filter_map(Option::as_deref);
+        let BenchArguments { choice, from, of_suite, all, .. } = self.arguments;
+        let named = from.as_deref().into_iter().chain(of_suite.files().map(|(_, path)| path));
         named.chain(files(choice).map(|(_, path)| path)).chain(all.files.paths()).collect()
     }
 
@@ -238,11 +221,9 @@ impl MakesCases for BenchCases<'_> {
     fn make(&self, _seed: u64) -> Result<Cases, Failure> {
         let cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
-            None => load(&*self.suite, &self.arguments.choice, self.global)?,
+            None => load(&*self.suite, &self.arguments.choice)?,
         };
-        if let Some(file) = &self.arguments.media {
-            media::must_have(file, &cases)?;
-        }
+        self.suite.prepare(&cases).map_err(Failure::from)?;
         Ok(Cases::given(Arc::clone(&self.suite), cases))
     }
 }
@@ -285,11 +266,7 @@ impl MakesCases for ScenarioCases<'_> {
 }
 
 /// The cases that are chosen.
-pub(super) fn load(
-    suite: &dyn Suite,
-    choice: &ChoiceArguments,
-    global: &Global,
-) -> Result<Vec<Arc<dyn Case>>, Failure> {
+pub(super) fn load(suite: &dyn Suite, choice: &ChoiceArguments) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let selection = match (&choice.places, choice.shuffle) {
         (Some(path), _) => {
             let (text, file) = (select::read_text(path)?, path.display().to_string());
@@ -300,19 +277,13 @@ pub(super) fn load(
     };
     let cases = match &choice.data {
         Some(path) => {
-            // The published data of two suites are folders of several files. A suite reads no file, so it gets all of
-            // them as one text.
-            let (text, path) = match suite.name() {
-                planproof_apibank::suite::NAME => apibank::data(path, choice.level.as_deref())?,
-                planproof_travel::suite::NAME => {
-                    (travel::published(path, data_set(global)?, global)?, path.clone())
-                }
-                _ => {
+            let OwnedData { text, file } = match suite.data(path).map_err(Failure::from)? {
+                Some(data) => data,
+                None => {
                     let file = data_file(path)?;
-                    (select::read_json(&file)?, file)
+                    OwnedData { text: select::read_json(&file)?, file: file.display().to_string() }
                 }
             };
-            let file = path.display().to_string();
             suite.load(Some(Data { text: &text, file: &file }), &selection, choice.limit)
         }
         None => suite.load(None, &selection, choice.limit),

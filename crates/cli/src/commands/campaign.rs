@@ -83,7 +83,7 @@ pub(super) struct CampaignRequest<'a> {
     pub(super) command: CampaignCommand<'a>,
     pub(super) all: &'a AllCasesArguments,
     /// Other files of the command, with the options that name them.
-    pub(super) taken: Vec<(&'static str, &'a Path)>,
+    pub(super) taken: Vec<(&'a str, &'a Path)>,
     /// Where the smallest failing cases go.
     pub(super) shrink_to: Option<&'a Path>,
 }

@@ -24,8 +24,8 @@ use crate::{progress, render, terminal};
 /// Most bytes of a baseline file: those of a million cases.
 const BASELINE_BYTES_MAX: u64 = 512 << 20;
 
-/// Options of a suite's campaigns that say nothing about how a run is judged.
-const NO_RULES: [&str; 6] = ["dissect", "shrink", "topics", "media", "pages", "levels"];
+/// Options of campaigns of orders that say nothing about how a run is judged; nor do those of a suite's tools.
+const NO_RULES: [&str; 4] = ["dissect", "shrink", "topics", "levels"];
 
 /// A document with the answer of the gate, if one was asked for.
 #[derive(Serialize)]

@@ -24,7 +24,8 @@ use crate::arguments::{ChoiceArguments, Global, ScoreArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render::{self, Findings, Seen};
-use crate::{select, terminal, travel};
+use crate::suites::COMPAT;
+use crate::{select, terminal};
 
 /// Most cases without a prediction that are named.
 const MISSING_NAMED_MAX: usize = 10;
@@ -75,8 +76,8 @@ impl TraceSource for NoTraces {
 
 /// Whether only some of the cases are to be scored.
 fn is_choosing(choice: &ChoiceArguments) -> bool {
-    let ChoiceArguments { data: _, limit, shuffle: _, places, days, level, evaluation } = choice;
-    limit.is_some() || places.is_some() || days.is_some() || level.is_some() || evaluation.is_some()
+    let ChoiceArguments { data: _, limit, shuffle: _, places } = choice;
+    limit.is_some() || places.is_some()
 }
 
 /// The verdicts on these cases among those on all.
@@ -99,10 +100,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     let ScoreArguments {
         suite,
         predictions,
-        format,
-        compat,
-        scoring,
-        alternatives,
+        of_suite,
         log,
         judge,
         asking,
@@ -115,25 +113,12 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     let named = named.into_iter().filter_map(|(option, path)| Some((option, path?.as_path())));
     let taken: Vec<(&str, &Path)> = named.chain(files(choice)).collect();
     let report_files = report_files.open(global, &taken)?;
-    let mut options: Vec<(&str, &str)> = Vec::new();
-    options.extend(format.as_deref().map(|format| ("format", format)));
-    options.extend(compat.as_deref().map(|compat| ("compat", compat)));
-    options.extend(scoring.as_deref().map(|scoring| ("scoring", scoring)));
-    options.extend(alternatives.then_some(("alternatives", "yes")));
-    let days = choice.days.map(|days| days.to_string());
-    let chosen = travel::options([
-        ("days", days.as_deref()),
-        ("level", choice.level.as_deref()),
-        ("evaluation", choice.evaluation.as_deref()),
-    ]);
     let mut suite = find(suite)?;
-    travel::must_have(&*suite, &chosen, global)?;
-    let of_all = options.clone();
-    options.extend(chosen);
+    let options = of_suite.of_suite(&*suite, None, global)?;
     let unchosen = Arc::clone(&suite);
-    suite = suite.scored_with(&options).map_err(Failure::from)?.unwrap_or(suite);
-    // Only after the options are applied, because some, such as `days`, select cases.
-    let cases = load(&*suite, choice, global)?;
+    suite = suite.scored_with(&options.pairs()).map_err(Failure::from)?.unwrap_or(suite);
+    // Only after the options are applied, because some of them select cases.
+    let cases = load(&*suite, choice)?;
     let (text, file) = (select::read_json(predictions)?, predictions.display().to_string());
     let data = Data { text: &text, file: &file };
     // A suite reads no file, so it gets the texts.
@@ -153,9 +138,10 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     }
     let scored = match suite.score_with(&cases, data, &evidence) {
         // The predictions may be those for all cases, of which only some were chosen.
-        Err(error) if is_choosing(choice) => {
-            let suite = unchosen.scored_with(&of_all).map_err(Failure::from)?.unwrap_or(unchosen);
-            let all = load(&*suite, &ChoiceArguments::all_of(choice), global)?;
+        Err(error) if is_choosing(choice) || of_suite.are_choosing() => {
+            let of_all = options.of_all_cases();
+            let suite = unchosen.scored_with(&of_all.pairs()).map_err(Failure::from)?.unwrap_or(unchosen);
+            let all = load(&*suite, &ChoiceArguments::all_of(choice))?;
             match suite.score_with(&all, data, &evidence).map(|scored| of_chosen(scored, &all, &cases)) {
                 Ok(scored) if scored.missing.len() < cases.len() => scored,
                 // None is for a case that was chosen, or the file is not for this data: the error says so.
@@ -245,7 +231,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
             let findings = Findings::of(&cases, &outcomes, shown.findings);
             let mut out = terminal::text();
             // The published figures are what the published rules are asked for.
-            let details = shown.details || compat.is_some();
+            let details = shown.details || of_suite.value(COMPAT).is_some();
             let mut print = || {
                 writeln!(out, "{}", render::result(&report, None))?;
                 let more = |all| format!("the same command with --findings {all}");

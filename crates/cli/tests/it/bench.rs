@@ -301,7 +301,7 @@ fn predicted_plans_are_scored_in_either_form_and_by_either_rules() {
             "one.jsonl: 1 of the predictions are for examples that the data does not have: 7",
         ),
         ("score mnms data.jsonl --data data.jsonl", "data.jsonl:1: missing field `prediction`"),
-        ("score tptu one.jsonl --compat original", "predictions of tptu are scored in one way only"),
+        ("score tptu one.jsonl --compat original", "mnms, apibank and travelplanner here, not for tptu"),
         ("score gsm8k one.jsonl --compat right", "there is no `right` to be compatible with: write original"),
     ] {
         let run = place.run(line).code(2);

@@ -323,7 +323,7 @@ fn files_of_servers_are_checked_before_anything_begins() {
         );
     }
     let run = place.run("bench gsm8k cot@sim/gold --media media.toml").code(2);
-    assert!(run.err.contains("--media is for the tools of mnms"), "{}", run.err);
+    assert!(run.err.contains("--media is for mnms here, not for gsm8k"), "{}", run.err);
     assert!(!place.path(".planproof").exists(), "nothing was begun");
 }
 

@@ -48,3 +48,41 @@ fn a_suite_from_outside_is_killed_resumed_replayed_compared_and_reported() {
     assert!(fs::metadata(place.path("r.eval")).unwrap().len() > 0);
     assert!(run(&place, "bench").code(0).out.contains("twice a number"));
 }
+
+#[test]
+fn a_suite_from_outside_has_options_and_a_folder_of_data() {
+    let place = Place::new();
+    for (file, text) in
+        [("numbers/a.txt", "3 5"), ("numbers/b.txt", "8"), ("planproof.toml", "[bench]\nat-least = 8\n")]
+    {
+        fs::create_dir_all(place.path("numbers")).unwrap();
+        place.write(file, text);
+    }
+    let report = |line: &str| {
+        run(&place, &format!("bench doubles direct@sim/gold {line} --json --quiet")).code(0).json()
+    };
+    // Eight to forty, from the configuration file.
+    assert_eq!(report("")["cases"], 33);
+    assert_eq!(report("--data numbers")["cases"], 1);
+    assert_eq!(report("--data numbers --at-least 5 --politely")["cases"], 2);
+    let cases = run(&place, "runs export last --format cases").code(0).out;
+    assert_eq!(cases, "5 please\n8 please\n");
+    // What was chosen and asked is in the cases that the campaign keeps.
+    run(&place, "bench doubles --resume last --quiet").code(0);
+    for (line, words) in [
+        ("bench gsm8k direct@sim/gold --at-least 3", "--at-least is for doubles here, not for gsm8k"),
+        (
+            "bench doubles direct@sim/gold --level 3",
+            "--level is for apibank and travelplanner here, not for doubles",
+        ),
+        ("bench doubles --resume last --politely", "cannot be used with"),
+        ("bench doubles direct@sim/gold --at-least none", "--at-least"),
+        ("bench doubles direct@sim/gold --data agents", "cannot read agents"),
+        ("bench doubles two-stage@sim/gold", "two-stage is for travelplanner, whose tools it works with"),
+    ] {
+        let refused = run(&place, line).code(2);
+        assert!(refused.err.contains(words), "{line}: {}", refused.err);
+    }
+    let help = run(&place, "bench --help").code(0).out;
+    assert!(help.contains("Take only numbers from this one on (`doubles`)"), "{help}");
+}

@@ -169,7 +169,7 @@ fn a_report_on_predictions_overwrites_none_of_its_inputs() {
         ("--html no/such/folder.html", "there is no folder no/such"),
         ("--findings 1 --json", "--findings has no effect on `planproof score` with --json"),
         ("--evaluation simple-sql", "--evaluation is for tptu here, not for gsm8k"),
-        ("--level easy", "--level is for travelplanner and apibank here, not for gsm8k"),
+        ("--level easy", "--level is for apibank and travelplanner here, not for gsm8k"),
     ] {
         let run = place.run(&format!("score gsm8k p.jsonl --limit 1 {options}")).code(2);
         assert!(run.err.contains(error), "{options}: {}", run.err);

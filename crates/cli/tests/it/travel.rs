@@ -94,7 +94,7 @@ fn the_published_loop_stops_a_run() {
     };
     refused(
         "bench gsm8k two-stage@sim/gold --limit 1",
-        "two-stage is for travelplanner with --mode two-stage",
+        "two-stage is for travelplanner, whose tools it works with",
     );
     refused(
         "bench travelplanner two-stage@sim/gold --mode reading --limit 1",

@@ -30,7 +30,7 @@ pub(super) struct Request<'a> {
     pub(super) arguments: &'a BenchArguments,
     pub(super) command: CampaignCommand<'a>,
     /// Other files of the command, with the options that name them.
-    pub(super) taken: Vec<(&'static str, &'a std::path::Path)>,
+    pub(super) taken: Vec<(&'a str, &'a std::path::Path)>,
     pub(super) global: &'a Global,
 }
 
@@ -159,11 +159,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let asking = campaign.asking(run_time(campaign, first))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
-    let of_suite = OrderOptions {
-        media: command.media().map(planproof_campaign::absolute).transpose()?,
-        pages: command.pages().map(crate::pages::absolute).transpose()?,
-        ..OrderOptions::default()
-    };
+    let of_suite = OrderOptions { kept: command.kept()?, ..OrderOptions::default() };
     // Each combination is like the first one, except for its agent and the name of its recording.
     let new = new_campaign(campaign, global, first.clone(), command, &of_suite);
     let id = begin_matrix(&world, &new, agents, || command.cases_of_suite(new.seed))?;

@@ -16,6 +16,7 @@ use super::options::command_of;
 use crate::arguments::{LimitArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::failure::Failure;
+use crate::suites::KeptOptions;
 use crate::values::CaseCount;
 
 /// The command that requests a campaign, with its own options for a new one.
@@ -34,14 +35,12 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     /// The name of their suite.
     fn suite(&self) -> &str;
 
-    /// The file with the resources of its tools, if the user named one.
-    fn media(&self) -> Option<&Path> {
-        None
-    }
-
-    /// The pages that its tools search, if the user named some.
-    fn pages(&self) -> Option<&str> {
-        None
+    /// What their campaign keeps for their tools.
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    fn kept(&self) -> Result<KeptOptions, Failure> {
+        Ok(KeptOptions::default())
     }
 
     /// The files that the command line names beside those of every campaign: data, and reports.
@@ -83,19 +82,11 @@ impl CampaignCommand<'_> {
         }
     }
 
-    /// The file with the resources of a benchmark's tools, if the user named one.
-    pub(in crate::commands) fn media(&self) -> Option<&Path> {
+    /// What the campaign keeps for the tools of a benchmark.
+    pub(in crate::commands) fn kept(&self) -> Result<KeptOptions, Failure> {
         match self {
-            Self::Test(_) | Self::Limit(..) => None,
-            Self::Bench(makes, _) => makes.media(),
-        }
-    }
-
-    /// The pages that a benchmark's tools search, if the user named some.
-    pub(in crate::commands) fn pages(&self) -> Option<&str> {
-        match self {
-            Self::Test(_) | Self::Limit(..) => None,
-            Self::Bench(makes, _) => makes.pages(),
+            Self::Test(_) | Self::Limit(..) => Ok(KeptOptions::default()),
+            Self::Bench(makes, _) => makes.kept(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The stored options of a campaign for the commands, including those of campaigns of orders.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,13 +12,14 @@ use planproof_engine::studies::ShrinkOptions;
 use planproof_order::synth::{JudgeOptions, TopicBank};
 use planproof_order::{DissectOptions, DrawnCases};
 use planproof_report::CommandLines;
-use planproof_suite::Suite;
+use planproof_suite::{OptionUse, Suite};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::cases::{self, Drawn};
 use crate::arguments::{STORE_DEFAULT, TIMEOUT_SECONDS};
 use crate::failure::Failure;
+use crate::suites::KeptOptions;
 use crate::{secrets, suites};
 
 /// The suite of a campaign that names none.
@@ -40,16 +41,13 @@ pub(crate) struct OrderOptions {
     /// The user's own topics of its cases; absent if they come with planproof.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) topics: Option<TopicBank>,
-    /// The file of servers and folders for the tools of m&m's; absent if they are simulated.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) media: Option<PathBuf>,
-    /// The pages that the tools of questions search; absent for those of planproof, or for none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) pages: Option<String>,
     /// How the cases of a search for a limit were drawn, of which the store only names those that were not run; absent
     /// in other campaigns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) levels: Option<Vec<Drawn>>,
+    /// What a suite keeps for its tools. Its keys stand among the others.
+    #[serde(skip)]
+    pub(crate) kept: KeptOptions,
 }
 
 impl Default for OrderOptions {
@@ -69,9 +67,8 @@ impl OrderOptions {
             dissect: None,
             shrink: None,
             topics: None,
-            media: None,
-            pages: None,
             levels: None,
+            kept: KeptOptions::default(),
         }
     }
 
@@ -80,17 +77,32 @@ impl OrderOptions {
     /// # Errors
     /// They cannot be read.
     pub(crate) fn of(options: &StoredOptions) -> Result<Self, Failure> {
-        serde_json::from_value(Value::Object(options.of_suite.clone()))
+        Self::read(options.of_suite.clone())
             .map_err(|error| Failure::usage(format!("the options of the campaign are invalid: {error}")))
+    }
+
+    fn read(mut of_suite: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let mut kept = KeptOptions::default();
+        for name in of_suite.keys().cloned().collect::<Vec<_>>() {
+            let value = of_suite.get(&name).and_then(Value::as_str).map(str::to_owned);
+            // What has another type is left, and refused below.
+            if let Some(value) = value.filter(|_| suites::has(&name, OptionUse::Tools)) {
+                of_suite.remove(&name);
+                kept.0.insert(name, value);
+            }
+        }
+        Ok(Self { kept, ..serde_json::from_value(Value::Object(of_suite))? })
     }
 
     /// As a campaign keeps them.
     pub(crate) fn to_map(&self) -> Map<String, Value> {
         // All keys are strings, so it is a map.
-        match serde_json::to_value(self) {
+        let mut map = match serde_json::to_value(self) {
             Ok(Value::Object(map)) => map,
             _ => Map::new(),
-        }
+        };
+        map.extend(self.kept.0.iter().map(|(name, value)| (name.clone(), value.clone().into())));
+        map
     }
 
     pub(crate) fn judge(&self) -> JudgeOptions {
@@ -126,7 +138,7 @@ impl CampaignOptions {
     /// What does not make sense in them.
     pub(crate) fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let kept: StoredOptions = serde_json::from_str(text)?;
-        let order = serde_json::from_value(Value::Object(kept.of_suite.clone()))?;
+        let order = OrderOptions::read(kept.of_suite.clone())?;
         Ok(Self { kept, order })
     }
 

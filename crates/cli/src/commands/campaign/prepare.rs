@@ -205,9 +205,7 @@ fn asked(
         shrink: command.shrink(),
         // The topics and not their file, which may change before the campaign is resumed.
         topics: command.topics().map(|_| bank.clone()),
-        // Absolute, so that the campaign finds it from wherever it is resumed.
-        media: command.media().map(planproof_campaign::absolute).transpose()?,
-        pages: command.pages().map(crate::pages::absolute).transpose()?,
+        kept: command.kept()?,
         ..OrderOptions::judging(judge_options(&arguments.judge))
     })
 }
@@ -269,8 +267,7 @@ pub(in crate::commands) fn named(
     command: &CampaignCommand<'_>,
     global: &Global,
 ) -> Result<Option<Named>, Failure> {
-    let tools = (command.media(), command.pages());
-    Named::of(arguments, agent, &program(arguments, command), tools, global)
+    Named::of(arguments, agent, &program(arguments, command), command.kept()?, global)
 }
 
 /// A campaign from the store: its cases, its options, and the finished runs, judged again from their traces. What the
@@ -434,7 +431,7 @@ fn replay(
     let order = OrderOptions::of(&note.options)?;
     // The campaign keeps the options of the recording, and without these its cases could not be drawn again.
     cases.named = cases.named.filter(|_| order.levels.is_some());
-    wanted::replay_must_be_wanted(&recorded, &order, agent.as_ref(), (command.media(), command.pages()))?;
+    wanted::replay_must_be_wanted(&recorded, &order, agent.as_ref(), &command.kept()?)?;
     must_agree((&recorded, &order), &cases, agent.as_ref(), arguments, &command, global)?;
     command.must_be_shrunk(order.shrink.as_ref())?;
     let replay = Replay {

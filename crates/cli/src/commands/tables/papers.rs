@@ -203,16 +203,12 @@ impl Line {
 
     /// What it reaches outside, which is named again when it is resumed.
     fn outside(&self, request: &Request<'_>) -> Vec<String> {
-        let of = |option: &str, value: Option<String>, suites: &[&str]| -> Vec<String> {
-            let is_of = self.suite().is_some_and(|suite| suites.contains(&suite));
-            value.filter(|_| is_of).into_iter().flat_map(|value| [option.to_owned(), value]).collect()
+        let of = |option: &str, value: Option<String>| -> Vec<String> {
+            let is_of = self.suite().is_some_and(|suite| crate::suites::suites_with(option).contains(&suite));
+            value.filter(|_| is_of).into_iter().flat_map(|value| [format!("--{option}"), value]).collect()
         };
         let media = request.arguments.media.as_ref().map(|file| file.to_string_lossy().into_owned());
-        [
-            of("--pages", request.arguments.pages.clone(), &["hotpotqa", "triviaqa"]),
-            of("--media", media, &["mnms"]),
-        ]
-        .concat()
+        [of("pages", request.arguments.pages.clone()), of("media", media)].concat()
     }
 
     /// The words of a new campaign of one agent or, for a benchmark, of all of them with their `sets`.

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use planproof_apibank::level3::original::APIS;
-use planproof_apibank::suite::{DialogueFile, PublishedDialogues, PublishedTasks};
+use planproof_apibank::suite::{DialogueFile, PublishedDialogues, PublishedTasks, ReadFolder};
+use planproof_suite::OwnedData;
 
 use crate::failure::Failure;
 use crate::select;
@@ -26,11 +28,19 @@ const FILES_MAX: usize = 10_000;
 const TASKS: &str = "level-3.json";
 
 /// The level of the tasks.
-const TASKS_LEVEL: &str = "3";
+const TASKS_LEVEL: u32 = 3;
+
+/// Reads the published data.
+pub(super) fn reader() -> ReadFolder {
+    Arc::new(|path, level| {
+        let (text, path) = data(path, level).map_err(Failure::into_case_error)?;
+        Ok(OwnedData { text, file: path.display().to_string() })
+    })
+}
 
 /// What the suite reads of the data that a user names: a folder of published data, the file of the published tasks, or
 /// a file of cases; and the file or folder that errors are about. `level` is what the user has asked for.
-pub(super) fn data(path: &Path, level: Option<&str>) -> Result<(String, PathBuf), Failure> {
+fn data(path: &Path, level: Option<u32>) -> Result<(String, PathBuf), Failure> {
     if !path.is_dir() {
         let text = select::read_json(path)?;
         let text = match PublishedTasks::is_named_by(&text) {

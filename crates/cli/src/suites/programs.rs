@@ -16,7 +16,7 @@ use crate::select;
 const ATTEMPT: u32 = 1;
 
 /// Carries out programs one after the other, in a sandbox that is started when it is first needed.
-pub(crate) fn runner() -> RunProgram {
+pub(super) fn runner() -> RunProgram {
     let started: OnceLock<Started> = OnceLock::new();
     Arc::new(move |program, toolbox| {
         let Started { sandbox, runtime } = match started.get() {

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use planproof_everyday::Player;
 use planproof_media::{Endpoints, Media, MediaFolders, MediaTools, Operation};
-use planproof_mnms::{CarriedOut, CaseTools};
+use planproof_mnms::{CarriedOut, CaseTools, OpenMedia};
 use planproof_plan::{Plan, Reference, VerificationFault, substitute};
 use planproof_suite::{BoxFuture, Case, CaseError, Toolbox};
 use planproof_trace::{Arguments, Attachment, CallId, Tool, ToolCall, ToolResult};
@@ -42,8 +42,13 @@ struct File {
     services: BTreeMap<String, BTreeMap<String, toml::Value>>,
 }
 
+/// The tools for a file that a user names.
+pub(super) fn opener() -> OpenMedia {
+    Arc::new(|file| Arc::new(MediaOfFile::later(file.into())))
+}
+
 /// The tools with the resources in a file, which are opened when a run first needs them: reports need none.
-pub(crate) struct MediaOfFile {
+struct MediaOfFile {
     file: PathBuf,
     opened: OnceLock<Result<Opened, CaseError>>,
 }
@@ -56,20 +61,8 @@ struct Opened {
 
 impl MediaOfFile {
     /// The tools with the resources in this file.
-    pub(crate) fn later(file: PathBuf) -> Self {
+    fn later(file: PathBuf) -> Self {
         Self { file, opened: OnceLock::new() }
-    }
-
-    /// The same, opened now.
-    ///
-    /// # Errors
-    /// The file cannot be read, or its resources are unusable.
-    pub(crate) fn now(file: &Path) -> Result<Self, Failure> {
-        let opened = open(file)?;
-        let now = Self::later(file.to_owned());
-        // Nobody else has it yet.
-        now.opened.get_or_init(|| Ok(opened));
-        Ok(now)
     }
 
     fn opened(&self) -> Result<&Opened, CaseError> {
@@ -79,6 +72,11 @@ impl MediaOfFile {
 }
 
 impl CaseTools for MediaOfFile {
+    fn prepare(&self, cases: &[Arc<dyn Case>]) -> Result<(), CaseError> {
+        self.opened()?;
+        must_have(&self.file, cases).map_err(Failure::into_case_error)
+    }
+
     fn for_run(&self, case: &str, tools: Arc<[Tool]>) -> Result<Arc<dyn Toolbox>, CaseError> {
         let Opened { media, folders, .. } = self.opened()?;
         Ok(Arc::new(MediaTools::new(tools, Arc::clone(media), folders.for_run(case))))
@@ -157,8 +155,8 @@ fn open(path: &Path) -> Result<Opened, Failure> {
 /// Makes sure that a file names the servers of all tools in right plans, before a model is asked for any.
 ///
 /// # Errors
-/// It does not, or those of [`MediaOfFile::now`].
-pub(crate) fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
+/// It does not, or the file cannot be used.
+fn must_have(path: &Path, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
     let Read { media, .. } = read(path)?;
     let mut missing: BTreeMap<String, &str> = BTreeMap::new();
     for case in cases {

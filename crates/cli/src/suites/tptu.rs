@@ -14,7 +14,7 @@ use crate::{own_tools, python};
 
 /// The tools for the runs of a suite, over one sandbox that is started when it is first needed. Those of everyday work
 /// are the real ones, with no server configured.
-pub(crate) fn tools() -> MakeEvaluationTools {
+pub(super) fn tools() -> MakeEvaluationTools {
     let sandbox = python::sandbox();
     let everyday: OnceLock<Result<Arc<dyn Toolbox>, CaseError>> = OnceLock::new();
     Arc::new(move |evaluation| {

@@ -1,17 +1,31 @@
 //! The pages that the tools of questions search, given on the command line.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use planproof_qa::questions::MakePageTools;
+use planproof_qa::questions::{MakePageTools, OpenPages};
+use planproof_suite::CaseError;
 use planproof_tools::{ClientLimits, ToolSource};
 use secrecy::SecretString;
 
 use crate::failure::Failure;
 
+/// Opens pages when tools over them are first needed: reports need none.
+pub(super) fn opener() -> OpenPages {
+    Arc::new(|source| {
+        let parsed = parsed(source).map_err(Failure::into_case_error)?;
+        let opened: OnceLock<Result<MakePageTools, CaseError>> = OnceLock::new();
+        let later = move || {
+            let opened = opened.get_or_init(|| tools(&parsed).map_err(Failure::into_case_error));
+            opened.as_ref().map_err(CaseError::clone).and_then(|tools| tools())
+        };
+        Ok(Arc::new(later))
+    })
+}
+
 /// The source with its folder as an absolute path, so that a campaign finds it from wherever it is resumed.
-pub(crate) fn absolute(source: &str) -> Result<String, Failure> {
+pub(super) fn absolute(source: &str) -> Result<String, Failure> {
     let (name, rest) = ToolSource::split_name(source).map_err(|error| Failure::usage(error.to_string()))?;
     let before = name.map(|name| format!("{name}=")).unwrap_or_default();
     match rest.split_once(':') {
@@ -25,18 +39,20 @@ pub(crate) fn absolute(source: &str) -> Result<String, Failure> {
     }
 }
 
-/// The tools over these pages: the pages are opened once, and each run begins without a page.
-///
-/// # Errors
-/// The source does not have pages, or is unavailable.
-pub(crate) fn tools(source: &str) -> Result<MakePageTools, Failure> {
+/// The source of pages.
+fn parsed(source: &str) -> Result<ToolSource, Failure> {
     let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
     let parsed = ToolSource::parse(source, variable).map_err(|error| Failure::usage(error.to_string()))?;
-    if !parsed.has_pages() {
-        let what =
-            format!("`{source}` is not a source of pages: write --pages search:FOLDER or --pages wiki:URL");
-        return Err(Failure::usage(what));
+    match parsed.has_pages() {
+        true => Ok(parsed),
+        false => Err(Failure::usage(format!(
+            "`{source}` is not a source of pages: write --pages search:FOLDER or --pages wiki:URL"
+        ))),
     }
+}
+
+/// The tools over these pages: the pages are opened once, and each run begins without a page.
+fn tools(parsed: &ToolSource) -> Result<MakePageTools, Failure> {
     let open = || -> Result<_, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime =

@@ -7,23 +7,17 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use planproof_agents::team::Deliver;
-use planproof_agents::{AgentForm, AgentKind, AgentSpec, TwoStageAgent};
 use planproof_flights::{IndexProgress, open as open_flights};
-use planproof_suite::{CaseError, Suite};
-use planproof_travel::suite::{
-    Folder, NAME, OpenTables, PublishedSet, QueryMode, ROLES_NAME, ROLES_WITH_HINTS_NAME, TextFile,
-};
+use planproof_suite::{CaseError, OwnedData};
+use planproof_travel::suite::{Folder, NAME, OpenTables, PublishedSet, ReadSet, TextFile};
 use planproof_travel::tables::{
     ACCOMMODATIONS_FILE, ATTRACTIONS_FILE, CITIES_FILE, DISTANCES_FILE, FLIGHTS_FILE, Flights,
     FlightsBuilder, RESTAURANTS_FILE, STATES_FILE, TableError, Texts, TripDatabase,
 };
 use ring::digest::{Context, SHA256};
 
-use crate::arguments::{CompatChoice, Global};
-use crate::config::data_set;
 use crate::failure::Failure;
-use crate::progress::{Phases, tell};
+use crate::progress::{self, Phases, tell};
 use crate::select;
 
 /// Where the tables lie.
@@ -47,7 +41,7 @@ type Opened = BTreeMap<String, (Folder, Arc<TripDatabase>)>;
 static OPENED: LazyLock<Mutex<Opened>> = LazyLock::new(Mutex::default);
 
 /// Opens the tables of a folder once, and makes sure that they are those of its digest.
-pub(crate) fn open() -> OpenTables {
+pub(super) fn open() -> OpenTables {
     Arc::new(|folder: &Folder| {
         let path = Path::new(&folder.path);
         if !path.is_dir() {
@@ -79,89 +73,18 @@ fn not_here(path: &Path) -> String {
     )
 }
 
-/// The options among these that are given.
-pub(crate) fn options<'a, const N: usize>(given: [(&'a str, Option<&'a str>); N]) -> Vec<(&'a str, &'a str)> {
-    given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-}
-
-/// The word of the suite for how plans are judged.
-pub(crate) fn judgement(compat: CompatChoice) -> &'static str {
-    match compat {
-        CompatChoice::Original => "original",
-        CompatChoice::Ours => "right",
-    }
-}
-
-/// The suites that have an option of this name beside those of all suites.
-fn suites_with(option: &str) -> &'static [&'static str] {
-    match option {
-        "level" => &[NAME, planproof_apibank::suite::NAME],
-        "evaluation" => &[planproof_tptu::NAME],
-        _ => &[NAME],
-    }
-}
-
-/// Refuses options that only this suite, or a few, have for another one.
-pub(crate) fn must_have(suite: &dyn Suite, options: &[(&str, &str)], global: &Global) -> Result<(), Failure> {
-    let set = data_set(global)?;
-    // For other suites a `--set` without a value is a key whose value was forgotten.
-    let mut named = options.iter().map(|(name, _)| *name).chain(set.map(|_| "set"));
-    match named.find(|name| !suites_with(name).contains(&suite.name())) {
-        Some("set") => Err(Failure::usage(format!(
-            "--set {}: write --set KEY=VALUE, as in --set bench.limit=20; a name alone is one of the sets of {NAME}",
-            set.unwrap_or_default()
-        ))),
-        Some(name) => Err(Failure::usage(format!(
-            "--{name} is for {} here, not for {}",
-            suites_with(name).join(" and "),
-            suite.name()
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Whether agents have the tools of the sandbox in this mode.
-pub(crate) fn has_tools(mode: Option<&str>) -> bool {
-    mode.is_none_or(|mode| mode == QueryMode::TwoStage.name())
-}
-
-/// A team with the roles of this suite, unless it has others. Only a deciding deliverer gets hints; one that uses the
-/// solver does not.
-pub(crate) fn with_roles(agent: &AgentSpec, hints: bool) -> Result<AgentSpec, Failure> {
-    let AgentForm::Asking { kind: AgentKind::Team(options), .. } = agent.form() else {
-        return Ok(agent.clone());
-    };
-    // A manager that composes its executors needs none from a file.
-    if options.roles.is_some() || options.compose == Some(true) {
-        return Ok(agent.clone());
-    }
-    let decides = options.deliver.unwrap_or_default() == Deliver::Inference;
-    let roles = if hints && decides { ROLES_WITH_HINTS_NAME } else { ROLES_NAME };
-    agent.with_options(&[("roles", roles.to_owned())]).map_err(|error| Failure::usage(error.to_string()))
-}
-
-/// Refuses the two-stage agent where its notebook and its planner are not among the tools.
-pub(crate) fn must_have_planner(
-    suite: &dyn Suite,
-    mode: Option<&str>,
-    agents: &[AgentSpec],
-) -> Result<(), Failure> {
-    let is_two_stage =
-        |agent: &&AgentSpec| matches!(agent.form(), AgentForm::Asking { kind: AgentKind::TwoStage(_), .. });
-    match agents.iter().find(is_two_stage) {
-        Some(agent) if suite.name() != NAME || !has_tools(mode) => Err(Failure::usage(format!(
-            "{} is for {NAME} with --mode {}, whose tools it works with: {agent} cannot be run on this",
-            TwoStageAgent::KIND,
-            QueryMode::TwoStage.name()
-        ))),
-        _ => Ok(()),
-    }
+/// Reads the queries of a set of a folder, with its tables opened.
+pub(super) fn reader() -> ReadSet {
+    Arc::new(|folder, set| {
+        let text = published(folder, set).map_err(Failure::into_case_error)?;
+        Ok(OwnedData { text, file: folder.display().to_string() })
+    })
 }
 
 /// The queries of a set, as the suite reads them, with the tables opened.
-pub(crate) fn published(folder: &Path, set: Option<&str>, global: &Global) -> Result<String, Failure> {
+fn published(folder: &Path, set: Option<&str>) -> Result<String, Failure> {
     // Before the set is looked for, so that a wrong folder is called one, and not a folder without sets.
-    let (tables, _) = opened(folder, global.quiet)?;
+    let (tables, _) = opened(folder, progress::is_quiet())?;
     let Some(set) = set else {
         return Err(Failure::usage(format!(
             "choose the queries of {} with --set: there are {}",
