@@ -478,7 +478,7 @@ impl<'a> Synthesizer<'a> {
             };
             let blurs = matches!(joiner, Joiner::Comma(_))
                 && paragraph.last().is_some_and(|(_, before)| before.blurs_into(&next));
-            // Rejected and counted instead of mended; DESIGN.md lists the shapes.
+            // Rejected and counted instead of mended; docs/design/ambiguous-draws.md lists the shapes.
             if blurs || next.mixes_commas() {
                 counts.ambiguous += 1;
                 return None;
