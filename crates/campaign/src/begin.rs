@@ -208,6 +208,7 @@ pub fn begin<W: World>(
         asked: models.found(),
         to_check,
         is_asked_with_tools,
+        reads_text_calls: new.agent.options().is_some_and(|options| options.text_calls == Some(true)),
         meter,
         recording,
         ..bare

@@ -318,7 +318,11 @@ async fn check_models(prepared: &Prepared, stop: &CancellationToken) -> Vec<Mode
         return checks;
     }
     let needed = prepared.campaign.cases.iter().filter_map(|case| tokens_of_case(&**case)).max();
-    let depth = if prepared.is_asked_with_tools { Depth::Quick } else { Depth::Server };
+    let depth = match prepared.is_asked_with_tools {
+        true if prepared.reads_text_calls => Depth::QuickWithTextCalls,
+        true => Depth::Quick,
+        false => Depth::Server,
+    };
     for model in &prepared.to_check {
         let found = stop.run_until_cancelled(check(&**model, needed, depth)).await;
         checks.extend(found);

@@ -52,6 +52,8 @@ pub struct Prepared {
     pub(crate) to_check: Vec<Arc<dyn Model>>,
     /// Whether they get tools through their own interface.
     pub(crate) is_asked_with_tools: bool,
+    /// The agent reads calls from what the model writes.
+    pub(crate) reads_text_calls: bool,
     /// Adds up the expenses; `None` if no model is asked through us.
     pub(crate) meter: Option<Arc<Meter>>,
     pub(crate) recording: Option<CampaignRecording>,
@@ -126,6 +128,7 @@ impl Parts {
             asked: Vec::new(),
             to_check: Vec::new(),
             is_asked_with_tools: false,
+            reads_text_calls: false,
             meter: None,
             recording: None,
             replayed: None,

@@ -41,6 +41,8 @@ pub enum Depth {
     Server,
     /// The same question twice, whose reply tells most: before a campaign.
     Quick,
+    /// The same for an agent that reads calls from a model's text, for which they are as good as others.
+    QuickWithTextCalls,
     /// Further questions about settings and about calls after a thought.
     Thorough,
 }
@@ -109,6 +111,7 @@ pub fn conversation_tokens(prompt: &str, tools: Arc<[Tool]>, calls: usize) -> u6
 pub async fn check(model: &dyn Model, tokens_needed: Option<u64>, depth: Depth) -> ModelCheck {
     let mut checking = Checking {
         model,
+        reads_text: depth == Depth::QuickWithTextCalls,
         software: None,
         check: ModelCheck {
             model: model.name().to_owned(),
@@ -136,6 +139,7 @@ pub async fn check(model: &dyn Model, tokens_needed: Option<u64>, depth: Depth) 
 
 struct Checking<'a> {
     model: &'a dyn Model,
+    reads_text: bool,
     software: Option<Software>,
     check: ModelCheck,
 }
@@ -320,6 +324,8 @@ impl Checking<'_> {
                 "one call came back as a call, and the other one not with it",
                 None,
             );
+        } else if is_call_as_text(&reply.text) && self.reads_text {
+            self.add(about, Standing::Fine, "the call came back as text, from which it is read", None);
         } else if is_call_as_text(&reply.text) {
             let seen = format!("the call came back as text: {}", words(&reply.text));
             let mend = advice_on_unread_calls(self.check.server.as_ref());

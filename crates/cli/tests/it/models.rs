@@ -235,6 +235,20 @@ fn a_campaign_is_checked_before_its_first_run_and_says_what_served_it() {
     assert!(!Run::of(command, "").code(0).out.contains("server:"));
 }
 
+/// A model that writes its calls as text needs `--parse-text-calls`, which it is not told once it has that.
+#[test]
+fn an_agent_that_reads_calls_from_text_is_not_warned_of_them() {
+    let says = |body: &Value| match body["messages"].as_array().is_some_and(|messages| messages.len() > 1) {
+        true => stand_in::say("Done."),
+        false => stand_in::say("```json\n{\"name\": \"note_number\", \"arguments\": {\"number\": 7}}\n```"),
+    };
+    let (place, server) = (Place::new(), llama_cpp(8192, true, says));
+    let line = "test tools@llamacpp/any --cases 1 --actions 3";
+    assert!(run(&place, &server, line).err.contains("run with --parse-text-calls"));
+    let found = run(&place, &server, &format!("{line} --parse-text-calls"));
+    assert!(!found.err.contains("warning"), "{}", found.err);
+}
+
 #[test]
 fn thinking_is_switched_for_ollama_alone() {
     let place = Place::new();
