@@ -3,6 +3,7 @@
 mod draft;
 mod drawn;
 mod faults;
+mod state;
 mod turns;
 
 use std::sync::Arc;
