@@ -86,7 +86,7 @@ fn warnings_and_bad_files_have_exit_statuses_of_their_own() {
     let document = place.run("scenario check bad.yaml --json").code(2).json();
     assert_eq!(
         document["faults"][0],
-        "bad.yaml:8:5: a case has no key `qery`; it may have id, query, turns, world, faults, expect"
+        "bad.yaml:8:5: a case has no key `qery`; it may have id, query, turns, state, world, faults, expect"
     );
     place.run("scenario check nothing.yaml").code(2);
 }

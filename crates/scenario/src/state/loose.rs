@@ -224,7 +224,10 @@ impl<'a> LooseWorld<'a> {
                     let number = schema.and_then(|(schema, _)| schema.get(key)).and_then(Value::as_f64);
                     number.and_then(|number| Bound::of(number, key.starts_with("exclusive")))
                 };
-                let closed = (bound("minimum"), bound("maximum"));
+                let listed: Vec<Exact> = listed(schema.map(|(schema, _)| schema));
+                let least = listed.iter().copied().reduce(|one, two| if one.compare(two).is_le() { one } else { two });
+                let most = listed.iter().copied().reduce(|one, two| if one.compare(two).is_ge() { one } else { two });
+                let closed = (bound("minimum").or(least.map(Bound::at)), bound("maximum").or(most.map(Bound::at)));
                 narrowed(closed, (bound("exclusiveMinimum"), bound("exclusiveMaximum")))
             }
             _ => Rough::Any,
@@ -413,8 +416,15 @@ fn failed_checks<'c>(
     alone.filter(|check| check.pointer.as_str() == pointer).collect()
 }
 
+/// The numbers among which a schema lets choose, if it lists all values.
+fn listed(schema: Option<&serde_json::Map<String, Value>>) -> Vec<Exact> {
+    let values = schema.and_then(|schema| schema.get("enum")).and_then(Value::as_array);
+    let numbers: Option<Vec<Exact>> = values.and_then(|values| values.iter().map(Exact::of).collect());
+    numbers.unwrap_or_default()
+}
+
 /// The schema of an argument, and whether it has to be there.
-fn schema_at<'s>(
+pub(super) fn schema_at<'s>(
     schema: &'s serde_json::Map<String, Value>,
     pointer: &str,
 ) -> Option<(&'s serde_json::Map<String, Value>, bool)> {

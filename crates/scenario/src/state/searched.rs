@@ -8,6 +8,7 @@ use planproof_spec::rules::{CallWorld, RuleSet, RuleTest, ValueCheck, read_tests
 use serde_json::{Value, json};
 
 use super::exact::Exact;
+use super::loose::schema_at;
 use super::{How, LineState, Source, Values, filled};
 use crate::limits::STATE_VALUES_TRIED_MAX;
 use crate::turns::without_turn;
@@ -163,6 +164,9 @@ pub(crate) fn tried_values(
                 values.push(value);
             }
         };
+        let schema = schema_at(&tool.tool.input_schema, pointer).map(|(schema, _)| schema);
+        let listed = schema.and_then(|schema| schema.get("enum")).and_then(Value::as_array);
+        listed.into_iter().flatten().cloned().for_each(&mut add);
         let mut numbers: Vec<Exact> = Vec::new();
         let of_state = names.iter().flat_map(|name| {
             let needed = needs.iter().filter(move |need| need.name == **name);

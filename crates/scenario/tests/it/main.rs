@@ -4,6 +4,7 @@ mod draft;
 mod drawn;
 mod faults;
 mod state;
+mod state_twin;
 mod turns;
 
 use std::sync::Arc;
