@@ -37,7 +37,9 @@ fn a_world_with_a_state_is_the_same_in_every_campaign() {
     let run = place.run("scenario check bank.yaml").code(0);
     insta::assert_snapshot!(run.out);
     for faults in ["", " --faults transient=0.4,empty=0.2,slow=0.1:1ms", " --faults permanent=0.3"] {
-        let line = format!("test tools@sim/gold --scenarios bank.yaml --repeat 2{faults} --record r.jsonl --json -q");
+        let line = format!(
+            "test tools@sim/gold --scenarios bank.yaml --repeat 2{faults} --record r.jsonl --json -q"
+        );
         let first = place.run(&line).code(0).json();
         assert_eq!((&first["passed"], &first["failed"]), (&json!(2), &json!(0)), "{faults}: {first}");
         place.run("bench scenario --replay r.jsonl -q").code(0);
@@ -136,7 +138,10 @@ fn people_click_through_a_world_and_calls_at_once_come_one_after_the_other() {
 fn a_case_that_cannot_be_served_is_one_error() {
     let place = Place::new();
     place.write("bank.yaml", BANK);
-    let two = BANK.replace("cases:\n", "cases:\n  - {id: other, query: Do., turns: [\"Do more.\"], expect: [{do: [login]}]}\n");
+    let two = BANK.replace(
+        "cases:\n",
+        "cases:\n  - {id: other, query: Do., turns: [\"Do more.\"], expect: [{do: [login]}]}\n",
+    );
     place.write("two.yaml", &two);
     for (line, expected) in [
         ("serve-tools", "--case <FILE>"),

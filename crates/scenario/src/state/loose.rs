@@ -225,9 +225,16 @@ impl<'a> LooseWorld<'a> {
                     number.and_then(|number| Bound::of(number, key.starts_with("exclusive")))
                 };
                 let listed: Vec<Exact> = listed(schema.map(|(schema, _)| schema));
-                let least = listed.iter().copied().reduce(|one, two| if one.compare(two).is_le() { one } else { two });
-                let most = listed.iter().copied().reduce(|one, two| if one.compare(two).is_ge() { one } else { two });
-                let closed = (bound("minimum").or(least.map(Bound::at)), bound("maximum").or(most.map(Bound::at)));
+                let least = listed
+                    .iter()
+                    .copied()
+                    .reduce(|one, two| if one.compare(two).is_le() { one } else { two });
+                let most = listed
+                    .iter()
+                    .copied()
+                    .reduce(|one, two| if one.compare(two).is_ge() { one } else { two });
+                let closed =
+                    (bound("minimum").or(least.map(Bound::at)), bound("maximum").or(most.map(Bound::at)));
                 narrowed(closed, (bound("exclusiveMinimum"), bound("exclusiveMaximum")))
             }
             _ => Rough::Any,

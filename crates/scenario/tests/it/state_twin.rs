@@ -68,7 +68,12 @@ fn line(dice: &mut Dice) -> Value {
         6 => drop(line.insert("sets".into(), json!({"n": {"$argument": "/k"}}))),
         _ => {}
     }
-    let results = [json!({"ok": true}), json!({"ok": false}), json!({"n": {"$state": "n"}}), json!({"k": {"$argument": "/k"}})];
+    let results = [
+        json!({"ok": true}),
+        json!({"ok": false}),
+        json!({"n": {"$state": "n"}}),
+        json!({"k": {"$argument": "/k"}}),
+    ];
     line.insert("returns".into(), dice.pick(&results));
     line.into()
 }
@@ -98,7 +103,10 @@ fn file(seed: u64) -> Value {
         _ => json!({"type": "integer"}),
     };
     let schema = json!({"type": "object", "properties": {"k": argument}, "required": ["k"], "additionalProperties": false});
-    let tools: Vec<Value> = TOOLS.iter().map(|name| json!({"name": name, "description": "It.", "input_schema": schema})).collect();
+    let tools: Vec<Value> = TOOLS
+        .iter()
+        .map(|name| json!({"name": name, "description": "It.", "input_schema": schema}))
+        .collect();
     let mut world = Map::new();
     for tool in TOOLS {
         let lines: Vec<Value> = (0..dice.roll(3) + 1).map(|_| line(&mut dice)).collect();
@@ -196,21 +204,22 @@ struct Made {
 }
 
 fn holds(expected: &Value, session: &[Made]) -> bool {
-    let fits = |event: &Value, made: &Made| {
-        let (phase, is_of) = match () {
-            () if event.get("call").is_some() => ("call", true),
-            () if event.get("done").is_some() => ("done", made.is_done),
-            () => ("failed", !made.is_done),
-        };
-        event[phase] == made.tool
-            && is_of
-            && event.get("where").is_none_or(|asked| test(&json!(made.k), &asked["/k"], made.k))
-            && event.get("result").is_none_or(|asked| {
-                asked.as_object().unwrap().iter().all(|(pointer, asked)| {
-                    made.outcome.pointer(pointer).is_some_and(|value| value == asked)
+    let fits =
+        |event: &Value, made: &Made| {
+            let (phase, is_of) = match () {
+                () if event.get("call").is_some() => ("call", true),
+                () if event.get("done").is_some() => ("done", made.is_done),
+                () => ("failed", !made.is_done),
+            };
+            event[phase] == made.tool
+                && is_of
+                && event.get("where").is_none_or(|asked| test(&json!(made.k), &asked["/k"], made.k))
+                && event.get("result").is_none_or(|asked| {
+                    asked.as_object().unwrap().iter().all(|(pointer, asked)| {
+                        made.outcome.pointer(pointer).is_some_and(|value| value == asked)
+                    })
                 })
-            })
-    };
+        };
     let count = |event: &Value| session.iter().filter(|made| fits(event, made)).count();
     let object = expected.as_object().unwrap();
     object.iter().all(|(key, event)| match key.as_str() {
@@ -230,7 +239,14 @@ fn holds(expected: &Value, session: &[Made]) -> bool {
 fn shortest(case: &Value, bug: Bug) -> Option<usize> {
     let begin = State { f: false, n: case["state"]["n"].as_i64().unwrap(), t: "x".to_owned() };
     let expected = case["expect"].as_array().unwrap();
-    fn go(case: &Value, expected: &[Value], state: &State, session: &mut Vec<Made>, left: usize, bug: Bug) -> bool {
+    fn go(
+        case: &Value,
+        expected: &[Value],
+        state: &State,
+        session: &mut Vec<Made>,
+        left: usize,
+        bug: Bug,
+    ) -> bool {
         if left == 0 {
             return expected.iter().all(|expected| holds(expected, session));
         }
