@@ -13,7 +13,14 @@ const UNCONDITIONAL: &str = "unconditional";
 /// Acts as a right agent until the user says more, and does no more.
 const FIRST_MESSAGE: &str = "first-message";
 
-pub(crate) static AGENTS: [SuiteAgent; 3] = [
+/// Takes the world for one in which everything that calls need is there.
+const IGNORES_STATE: &str = "ignores-state";
+
+pub(crate) static AGENTS: [SuiteAgent; 4] = [
+    SuiteAgent {
+        name: IGNORES_STATE,
+        about: "makes the calls that would be right if no call needed anything of the state",
+    },
     SuiteAgent {
         name: FIRST_MESSAGE,
         about: "makes the calls of a right agent until the user says more, and does no more",
@@ -40,6 +47,10 @@ pub(crate) fn act(case: &Scenario, agent: &str) -> Option<Result<Gold, CaseError
         });
         return Some(gold.ok_or_else(|| CaseError::new("no right session of this case is known")));
     }
+    if agent == IGNORES_STATE {
+        let gold = without_needs(case).map(|case| case.gold());
+        return Some(gold.and_then(|gold| gold.ok_or_else(|| CaseError::new("no session would be right"))));
+    }
     let Some(drawn) = &case.line.drawn else {
         let what = format!(
             "{agent} plays in cases that are drawn from rules alone: planproof test {agent} --rules FILE"
@@ -60,4 +71,17 @@ pub(crate) fn act(case: &Scenario, agent: &str) -> Option<Result<Gold, CaseError
     let calls =
         calls.into_iter().map(|call| GoldCall { tool: call.tool.clone(), arguments: call.arguments.clone() });
     Some(Ok(Gold { calls: calls.collect(), answer: "Done.".to_owned(), ..Gold::default() }))
+}
+
+/// The case in a world that refuses no call because of its state.
+fn without_needs(case: &Scenario) -> Result<Scenario, CaseError> {
+    let mut line = case.line.clone();
+    for tool in &mut line.tools {
+        // What only refuses is not there, and what needs something does not.
+        tool.answers.retain(|answer| answer.needs.is_empty() || answer.fails.is_none());
+        for answer in &mut tool.answers {
+            (answer.needs, answer.otherwise) = (serde_json::Map::new(), None);
+        }
+    }
+    Scenario::new(line)
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
-use planproof_spec::rules::{CallRule, CallableTool, RuleSet, Session, calls_of, read_tests};
+use planproof_spec::rules::{CallRule, CallableTool, RuleSet, Session, ValueCheck, calls_of, read_tests};
 use planproof_suite::runs::refuse_schema;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
@@ -18,8 +18,12 @@ use serde_json::{Map, Value, json};
 
 use crate::drawn::{Drawn, LineCall};
 use crate::limits::CASE_BYTES_MAX;
+use crate::state::{
+    ExactWorld, LooseWorld, Values, beginning, depends_on_arguments, effect_of, has_sums, results_of,
+    tried_values,
+};
 use crate::suite::NAME;
-use crate::world::{AnsweringTool, World, WorldTool};
+use crate::world::{Answered, AnsweringTool, World, WorldTool};
 use crate::{agents, faults, figures, judge, turns};
 
 /// The schema of a case's line.
@@ -35,6 +39,9 @@ pub(crate) struct CaseLine {
     /// What the user says later, each when the agent has ended its turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) turns: Vec<String>,
+    /// The values that its world begins with.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) state: Map<String, Value>,
     pub(crate) tools: Vec<WorldTool>,
     /// Rules that hold in all cases, as rules v1 has them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -90,7 +97,9 @@ pub struct Scenario {
     pub(crate) bound: Arc<RuleSet>,
     /// The query, with what the user says later.
     text: String,
-    tools: Arc<[AnsweringTool]>,
+    pub(crate) tools: Arc<[AnsweringTool]>,
+    /// The values that the world begins with.
+    pub(crate) beginning: Values,
     right: OnceLock<Right>,
     /// The right session in the world whose tools fail.
     played: OnceLock<Option<(Vec<SampleCall>, Vec<u32>)>>,
@@ -156,13 +165,14 @@ impl Scenario {
         if let Some(fault) = rules.unknown_tools(&names).first() {
             return Err(fail(format!("{}; {}", fault.message, fault.help)));
         }
-        let tools: Vec<AnsweringTool> =
-            line.tools.iter().cloned().map(AnsweringTool::new).collect::<Result<_, _>>().map_err(fail)?;
+        let values = beginning(&line.state).map_err(|(_, what)| fail(what))?;
+        let tools = line.tools.iter().cloned().map(|tool| AnsweringTool::new(tool, &values));
+        let tools: Vec<AnsweringTool> = tools.collect::<Result<_, _>>().map_err(fail)?;
         let bound = match line.turns.is_empty() {
             true => None,
             false => Some(turns::bound(&rules, &line).map_err(fail)?),
         };
-        let mut case = Self::of_parts(line, rules, tools);
+        let mut case = Self { beginning: values, ..Self::of_parts(line, rules, tools) };
         if let Some(bound) = bound {
             case.bound = Arc::new(bound);
         }
@@ -187,7 +197,8 @@ impl Scenario {
         let later = (2..).zip(&line.turns).map(|(number, text)| format!(" [message {number}] {text}"));
         let text = std::iter::once(line.query.clone()).chain(later).collect();
         let (right, played) = (OnceLock::new(), OnceLock::new());
-        Self { line, card, prompt, bound: Arc::clone(&rules), rules, text, tools, right, played }
+        let (bound, beginning) = (Arc::clone(&rules), Values::new());
+        Self { line, card, prompt, bound, rules, text, tools, beginning, right, played }
     }
 
     /// The same case with the length of its right session, as it is stored.
@@ -219,11 +230,68 @@ impl Scenario {
         turns.map_or_else(Vec::new, |turns| turns::before_each(turns, &self.line))
     }
 
-    /// What a tool answers that works.
-    pub(crate) fn answer(&self, tool: &str, arguments: &Value) -> Result<Value, Value> {
+    /// What a tool answers that works, in a world with these values, and what it changes.
+    pub(crate) fn answer(&self, values: &Values, tool: &str, arguments: &Value) -> Answered {
         let tool = self.tools.iter().find(|it| it.tool.name == tool);
         let arguments = turns::without_turn(arguments);
-        tool.map_or_else(|| Err(Value::Null), |tool| tool.answer(&arguments))
+        tool.map_or_else(
+            || Answered { outcome: Err(Value::Null), after: None, line: None },
+            |tool| tool.answer(values, &arguments),
+        )
+    }
+
+    /// The shortest session of these calls that is as wanted. [`Found::None`] only if there is none in the world of the
+    /// case, whatever the arguments.
+    pub(crate) fn find(&self, calls: &[SampleCall], wanted: WantedSession<'_>) -> Found {
+        if self.beginning.is_empty() {
+            return search::session_of_calls(&self.bound, calls, wanted);
+        }
+        let loose = |calls: &[SampleCall]| {
+            let world = LooseWorld::new(&self.tools, &self.bound, &self.beginning, calls);
+            search::session_in(&world, LooseWorld::state(&self.beginning), &self.bound, calls, wanted)
+        };
+        let exact = || {
+            let (world, start) = (ExactWorld::new(&self.tools), self.beginning.clone());
+            search::session_in(&world, start, &self.bound, calls, wanted)
+        };
+        self.certain(exact, || loose(calls))
+    }
+
+    /// How a session, after which the world has these values, has to be continued so that some rules hold.
+    /// [`Found::None`] only if it cannot be, whatever the arguments.
+    pub(crate) fn continuation(
+        &self,
+        values: &Values,
+        session: &Session,
+        calls: &[SampleCall],
+        holds: &[usize],
+    ) -> Found {
+        if self.beginning.is_empty() {
+            return search::continuation(session, calls, holds);
+        }
+        let loose = || {
+            let world = LooseWorld::new(&self.tools, &self.bound, values, calls);
+            search::continuation_in(&world, LooseWorld::state(values), session, calls, holds)
+        };
+        let exact = || {
+            let world = ExactWorld::new(&self.tools);
+            search::continuation_in(&world, values.clone(), session, calls, holds)
+        };
+        self.certain(exact, loose)
+    }
+
+    /// What is certain of a search in the world as it is. If arguments have a say in the state, not all of them are
+    /// tried, and if numbers grow, there is no end of states; then there is no session only if there is none in the
+    /// world in which more is possible.
+    fn certain(&self, exact: impl FnOnce() -> Found, loose: impl FnOnce() -> Found) -> Found {
+        let (depends, grows) = (depends_on_arguments(&self.tools), has_sums(&self.tools));
+        if (depends || grows) && loose() == Found::None {
+            return Found::None;
+        }
+        match exact() {
+            Found::None if depends => Found::TooMany,
+            found => found,
+        }
     }
 
     /// The same drawn case, among cases in which so many rules do not matter.
@@ -253,16 +321,41 @@ impl Scenario {
             let all: Vec<usize> = (0..self.bound.rules().len()).collect();
             let calls = self.possible_calls(self.line.only.as_deref());
             let wanted = WantedSession { holds: &all, ..WantedSession::default() };
-            match search::session_of_calls(&self.bound, &calls, wanted) {
+            match self.find(&calls, wanted) {
                 // A tool that nobody here knows how to call may be what a right session needs.
                 Found::None if !self.uncalled(&calls).is_empty() => Right::shortest(Found::TooMany),
-                Found::TooMany => match search::any_session_of_calls(&self.bound, &calls) {
+                Found::TooMany => match self.any_session(&calls) {
                     Some(calls) => Right::new(Found::Session(calls), false),
                     None => Right::shortest(Found::TooMany),
                 },
-                found => Right::shortest(found),
+                Found::Session(session) => {
+                    let is_shortest = self.is_none_shorter(&calls, wanted, session.len());
+                    Right::new(Found::Session(session), is_shortest)
+                }
+                Found::None => Right::shortest(Found::None),
             }
         })
+    }
+
+    fn any_session(&self, calls: &[SampleCall]) -> Option<Vec<SampleCall>> {
+        match self.beginning.is_empty() {
+            true => search::any_session_of_calls(&self.bound, calls),
+            false => {
+                let world = ExactWorld::new(&self.tools);
+                search::any_session_in(&world, self.beginning.clone(), &self.bound, calls)
+            }
+        }
+    }
+
+    /// Whether no session with other amounts is shorter than one that was found as a shortest.
+    fn is_none_shorter(&self, calls: &[SampleCall], wanted: WantedSession<'_>, length: usize) -> bool {
+        if self.beginning.is_empty() || !depends_on_arguments(&self.tools) {
+            return true;
+        }
+        let loose = LooseWorld::new(&self.tools, &self.bound, &self.beginning, calls);
+        let start = LooseWorld::state(&self.beginning);
+        let found = search::session_in(&loose, start, &self.bound, calls, wanted);
+        found.session().is_some_and(|shortest| shortest.len() >= length)
     }
 
     /// The right session that a drawn case comes with, if it is one.
@@ -272,7 +365,9 @@ impl Scenario {
         let mut calls = Vec::new();
         for LineCall { tool, arguments } in &drawn.right {
             let arguments = Value::Object(arguments.clone());
-            let outcome = Some(self.tools.iter().find(|it| it.tool.name == *tool)?.answer(&arguments));
+            let tool = self.tools.iter().find(|it| it.tool.name == *tool)?;
+            let outcome = Some(tool.answer(&self.beginning, &arguments).outcome);
+            let tool = &tool.tool.name;
             let call = SampleCall { tool: tool.clone(), arguments, outcome };
             if !call.observe(&mut session) {
                 return None;
@@ -294,22 +389,40 @@ impl Scenario {
     /// Calls to look for sessions among, of these tools, or else of all. No right agent makes a call that its tool
     /// refuses, so there is none.
     pub(crate) fn possible_calls(&self, only: Option<&[String]>) -> Vec<SampleCall> {
+        let mut calls = self.calls_in_first_turn();
+        calls.retain(|call| only.is_none_or(|only| only.contains(&call.tool)));
+        match turns::count(&self.line) {
+            1 => calls,
+            turns => turns::in_each_turn(&calls, turns),
+        }
+    }
+
+    /// The same of all tools, before the user says more.
+    pub(crate) fn calls_in_first_turn(&self) -> Vec<SampleCall> {
         let find = |name: &str| self.tools.iter().find(|tool| tool.tool.name == name);
         let done = json!("done");
         let results: Vec<Vec<Value>> = self
             .tools
             .iter()
-            .map(|AnsweringTool { tool, .. }| match tool.answers.is_empty() {
+            .map(|tool| match tool.tool.answers.is_empty() {
                 true => vec![done.clone()],
-                false => tool.answers.iter().filter_map(|answer| answer.returns.clone()).collect(),
+                false => results_of(&self.tools, &self.beginning, tool),
             })
             .collect();
-        let callable = self.tools.iter().zip(&results).map(|(tool, results)| CallableTool {
-            name: &tool.tool.name,
-            lines: tool.tests(),
-            results,
-        });
-        let is_allowed = |name: &str| only.is_none_or(|only| only.iter().any(|other| other == name));
+        let lines: Vec<Vec<Vec<ValueCheck>>> = self
+            .tools
+            .iter()
+            .map(|tool| {
+                let tried = tried_values(&self.rules, &self.tools, &self.beginning, tool);
+                tool.tests().iter().cloned().chain(tried).collect()
+            })
+            .collect();
+        let callable = self
+            .tools
+            .iter()
+            .zip(&results)
+            .zip(&lines)
+            .map(|((tool, results), lines)| CallableTool { name: &tool.tool.name, lines, results });
         let callable: Vec<CallableTool<'_>> = callable.collect();
         let complete = |name: &str, arguments: Value| {
             let tool = find(name)?;
@@ -317,13 +430,12 @@ impl Scenario {
             let whole = search::joined(&sampled, &arguments);
             tool.takes(&whole).is_ok().then_some(whole)
         };
-        let outcome = |name: &str, arguments: &Value| self.answer(name, arguments);
-        let mut calls = calls_of(&self.rules, &callable, complete, outcome);
-        calls.retain(|call| is_allowed(&call.tool));
-        match turns::count(&self.line) {
-            1 => calls,
-            turns => turns::in_each_turn(&calls, turns),
-        }
+        let outcome = |name: &str, arguments: &Value| self.answer(&self.beginning, name, arguments).outcome;
+        let effect = |name: &str, arguments: &Value| match find(name).filter(|_| !self.beginning.is_empty()) {
+            Some(tool) => effect_of(&self.rules, tool, arguments),
+            None => Vec::new(),
+        };
+        calls_of(&self.rules, &callable, complete, outcome, effect)
     }
 
     /// The same calls with every outcome that the rules tell apart, as if the world had all of them.
@@ -394,7 +506,7 @@ impl Case for Scenario {
     }
 
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
-        let world = Arc::new(World::new(&self.tools));
+        let world = Arc::new(World::new(&self.tools, self.beginning.clone()));
         Ok(match &self.line.faults {
             None => world,
             Some(faults) => Arc::new(FaultyTools::new(world, faults.clone())),

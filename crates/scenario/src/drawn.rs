@@ -315,6 +315,7 @@ impl Drawing {
             id: format!("{rule}-{number}"),
             query: found.query,
             turns: Vec::new(),
+            state: Map::new(),
             tools: found.tools.iter().map(|tool| tool.tool.clone()).collect(),
             rules: self.rules.clone(),
             shown: self.shown == RulesShown::Stated,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use planproof_spec::rules::search::{self, Found, SampleCall};
+use planproof_spec::rules::search::{Found, SampleCall};
 use planproof_spec::rules::{
     EventPattern, Phase, RecordedEvent, RuleDemand, RuleEnd, RuleVerdict, Session, SessionEvent,
 };
@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::case::Scenario;
 use crate::limits::{FAILURES_WEIGHED_MAX, PLAYED_CALLS_MAX, RETRIES_MAX};
+use crate::state::Values;
 
 /// Why it is not known what is still demanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,21 +139,32 @@ pub(crate) fn waived(
     }
     let calls = case.possible_calls(case.line.only.as_deref());
     let mut state = Session::new(&case.bound);
+    let mut values = case.beginning.clone();
     let mut lost: BTreeSet<&str> = BTreeSet::new();
     let mut weighed = 0;
-    for event in session {
+    let open = without_outcome(session);
+    for (place, event) in session.iter().enumerate() {
         let seen = event.as_seen();
+        // A call changes the world when it is made, and its outcome comes before the next call; one that was cut off
+        // has none.
+        if event.phase == Phase::Call && open.contains(&place) {
+            change(case, &mut values, event);
+        }
         let fault = match (event.phase, event.outcome.as_ref().and_then(Value::as_str)) {
             (Phase::Failed, Some(error)) => SeenFault::of(&event.tool, error),
             // An empty answer says as little as a failure that passes.
             (Phase::Done, Some("")) => Some(SeenFault::Transient),
             _ => None,
         };
+        let did_nothing = event.phase == Phase::Failed && fault.is_some();
         // That a lost tool fails again changes nothing.
         let Some(fault) =
             fault.filter(|_| !lost.contains(event.tool.as_str()) && weighed < FAILURES_WEIGHED_MAX)
         else {
             state.observe(&seen).map_err(|_| Undecided)?;
+            if event.phase != Phase::Call && !did_nothing {
+                change(case, &mut values, event);
+            }
             continue;
         };
         weighed += 1;
@@ -161,9 +173,14 @@ pub(crate) fn waived(
         };
         let before_calls = without(&lost);
         let mut before = state.clone();
-        let answer = case.answer(&event.tool, &event.arguments);
-        observe_outcome(&mut before, &event.tool, &event.arguments, &answer)?;
+        let answer = case.answer(&values, &event.tool, &event.arguments);
+        observe_outcome(&mut before, &event.tool, &event.arguments, &answer.outcome)?;
         state.observe(&seen).map_err(|_| Undecided)?;
+        // The world as it would be if the tool had worked. A tool that answers with nothing did its work.
+        let values_before = answer.after.unwrap_or_else(|| values.clone());
+        if !did_nothing {
+            values.clone_from(&values_before);
+        }
         if fault.is_final() {
             lost.insert(&event.tool);
         }
@@ -178,8 +195,8 @@ pub(crate) fn waived(
                 continue;
             }
             let holds: Vec<usize> = kept.iter().copied().chain([*rule]).collect();
-            let could = is_possible(&before, &before_calls, &holds)?;
-            if could && !is_possible(&state, &after_calls, &holds)? {
+            let could = is_possible(case, &values_before, &before, &before_calls, &holds)?;
+            if could && !is_possible(case, &values, &state, &after_calls, &holds)? {
                 waived.insert(*rule);
             }
         }
@@ -187,8 +204,40 @@ pub(crate) fn waived(
     Ok(waived)
 }
 
-fn is_possible(session: &Session, calls: &[SampleCall], holds: &[usize]) -> Result<bool, Undecided> {
-    match search::continuation(session, calls, holds) {
+/// The places of the calls that have no outcome.
+fn without_outcome(session: &[RecordedEvent]) -> BTreeSet<usize> {
+    let mut open: Vec<usize> = Vec::new();
+    for (place, event) in session.iter().enumerate() {
+        if event.phase == Phase::Call {
+            open.push(place);
+        } else if let Some(found) = open.iter().position(|call| {
+            let call = &session[*call];
+            call.tool == event.tool && call.arguments == event.arguments
+        }) {
+            open.remove(found);
+        }
+    }
+    open.into_iter().collect()
+}
+
+/// Makes the changes of a call that its tool carried out.
+fn change(case: &Scenario, values: &mut Values, event: &RecordedEvent) {
+    if case.beginning.is_empty() {
+        return;
+    }
+    if let Some(after) = case.answer(values, &event.tool, &event.arguments).after {
+        *values = after;
+    }
+}
+
+fn is_possible(
+    case: &Scenario,
+    values: &Values,
+    session: &Session,
+    calls: &[SampleCall],
+    holds: &[usize],
+) -> Result<bool, Undecided> {
+    match case.continuation(values, session, calls, holds) {
         Found::Session(_) => Ok(true),
         Found::None => Ok(false),
         Found::TooMany => Err(Undecided),
@@ -214,11 +263,12 @@ fn observe_outcome(
 pub(crate) fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleCall>> {
     let mut calls = case.possible_calls(case.line.only.as_deref());
     let mut session = Session::new(&case.bound);
+    let mut values = case.beginning.clone();
     let mut run = FaultyRun::default();
     let mut made: Vec<SampleCall> = Vec::new();
     let mut wanted: Vec<usize> = (0..case.bound.rules().len()).collect();
     while made.len() < PLAYED_CALLS_MAX {
-        let way = match search::continuation(&session, &calls, &wanted) {
+        let way = match case.continuation(&values, &session, &calls, &wanted) {
             Found::Session(way) => way,
             Found::TooMany => return None,
             // What is impossible by now is left out: as little as possible, and nothing that holds already.
@@ -228,7 +278,7 @@ pub(crate) fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleC
                 wanted = held;
                 for rule in open {
                     wanted.push(rule);
-                    if !is_possible(&session, &calls, &wanted).ok()? {
+                    if !is_possible(case, &values, &session, &calls, &wanted).ok()? {
                         wanted.pop();
                     }
                 }
@@ -239,12 +289,17 @@ pub(crate) fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleC
         session.observe(&SessionEvent::new(Phase::Call, &call.tool, &call.arguments)).ok()?;
         let fault = run.next(faults, &call.tool);
         let failed = |fault: SeenFault| Err(Value::from(fault.text(&call.tool)));
+        let mut worked = || {
+            let answer = case.answer(&values, &call.tool, &call.arguments);
+            values = answer.after.unwrap_or_else(|| values.clone());
+            answer.outcome
+        };
         let outcome = match fault {
             Some(ToolFault::Transient) => failed(SeenFault::Transient),
             Some(ToolFault::Permanent) => failed(SeenFault::Permanent),
             Some(ToolFault::Vanished) => failed(SeenFault::Vanished),
-            Some(ToolFault::Empty) => case.answer(&call.tool, &call.arguments).map(|_| Value::from("")),
-            Some(ToolFault::Slow(_)) | None => case.answer(&call.tool, &call.arguments),
+            Some(ToolFault::Empty) => worked().map(|_| Value::from("")),
+            Some(ToolFault::Slow(_)) | None => worked(),
         };
         if matches!(fault, Some(ToolFault::Permanent | ToolFault::Vanished)) {
             calls.retain(|other| other.tool != call.tool);

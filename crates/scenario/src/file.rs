@@ -1,13 +1,13 @@
 //! A file of scenarios: YAML, with every fault at its place.
 
+mod world;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use planproof_spec::rules::search::Found;
 use planproof_spec::rules::tree::{self, Kind, Node};
-use planproof_spec::rules::{
-    Fault, KnownTool, RuleSet, RulesPlace, read_checks, read_rule, rule_value, unknown_in_checks,
-};
+use planproof_spec::rules::{Fault, KnownTool, RuleSet, RulesPlace, read_rule, rule_value};
 use planproof_suite::{CaseError, Data};
 use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde_json::{Map, Value, json};
@@ -15,8 +15,9 @@ use serde_json::{Map, Value, json};
 use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
 use crate::limits::{CASES_MAX, TOOLS_MAX, TURNS_MAX};
 use crate::listed::listed_tools;
+use crate::state::{Values, beginning};
 use crate::suite::ReadFile;
-use crate::world::{Answer, AnsweringTool, WorldTool};
+use crate::world::{AnsweringTool, WorldTool};
 
 /// The name of the format, as the files have it.
 pub const SCHEMA: &str = "planproof/scenario/v1";
@@ -74,6 +75,8 @@ struct Common {
     rules: FileRules,
     shown: bool,
     faults: BTreeMap<String, FaultShares>,
+    /// The values that worlds begin with, unless a case says otherwise.
+    state: Map<String, Value>,
 }
 
 /// The rules of a file, or of one that it names.
@@ -171,7 +174,7 @@ impl Reader<'_> {
     fn file(&self, text: &str) -> Result<Vec<Placed>, CaseError> {
         let root = tree::read(text).map_err(|fault| CaseError::new(format!("{}:{fault}", self.file)))?;
         let entries =
-            self.map(&root, "the file", &["schema", "tools", "rules", "shown", "faults", "cases"])?;
+            self.map(&root, "the file", &["schema", "tools", "rules", "shown", "faults", "state", "cases"])?;
         match get(entries, "schema") {
             Some(node) if node.text() == Some(SCHEMA) => {}
             Some(node) => {
@@ -197,7 +200,11 @@ impl Reader<'_> {
             Some(node) => self.faults(node, &tools)?,
             None => BTreeMap::new(),
         };
-        let common = Common { tools, rules, shown, faults };
+        let state = match get(entries, "state") {
+            Some(node) => self.state(node)?,
+            None => Map::new(),
+        };
+        let common = Common { tools, rules, shown, faults, state };
         let cases = get(entries, "cases");
         let cases = cases.ok_or_else(|| self.fault(root.place, "the file has no `cases`; list them"))?;
         let items = self.list(cases, "`cases`")?;
@@ -361,7 +368,7 @@ impl Reader<'_> {
             (None, None) => object_schema(Map::new(), Vec::new()),
         };
         let tool = WorldTool { name, description, input_schema, answers: Vec::new() };
-        AnsweringTool::new(tool.clone()).map_err(|what| self.fault(node.place, what))?;
+        AnsweringTool::new(tool.clone(), &Values::new()).map_err(|what| self.fault(node.place, what))?;
         Ok(tool)
     }
 
@@ -397,7 +404,8 @@ impl Reader<'_> {
     }
 
     fn case(&self, node: &Node, common: &Common, ids: &mut BTreeSet<String>) -> Result<Placed, CaseError> {
-        let entries = self.map(node, "a case", &["id", "query", "turns", "world", "faults", "expect"])?;
+        let entries =
+            self.map(node, "a case", &["id", "query", "turns", "state", "world", "faults", "expect"])?;
         let needed = |key: &str| {
             get(entries, key).ok_or_else(|| self.fault(node.place, format!("the case has no `{key}`")))
         };
@@ -412,9 +420,18 @@ impl Reader<'_> {
         };
         let messages: Vec<&str> = std::iter::once(&query).chain(&turns).map(String::as_str).collect();
         let mut tools = common.tools.clone();
+        let own = match get(entries, "state") {
+            Some(node) => self.state(node)?,
+            None => Map::new(),
+        };
+        let mut state = common.state.clone();
+        state.extend(own.clone());
         if let Some(world) = get(entries, "world") {
-            self.world(world, &mut tools)?;
+            let values = beginning(&state).map_err(|(_, what)| self.fault(node.place, what))?;
+            self.world(world, &values, &mut tools)?;
         }
+        // What the world of this case has nothing to do with is a value of other cases.
+        state.retain(|name, _| own.contains_key(name) || tools.iter().any(|tool| tool.mentions(name)));
         let mut expected = Expected::default();
         let expect = needed("expect")?;
         // Where all expectations stand in comments, nothing is left but the key.
@@ -450,6 +467,7 @@ impl Reader<'_> {
             id,
             query,
             turns,
+            state,
             tools,
             rules: rules.clone(),
             shown: *shown,
@@ -503,44 +521,6 @@ impl Reader<'_> {
             shares.insert(name.clone(), read);
         }
         Ok(shares)
-    }
-
-    /// `{get_order: [{where: {...}, returns: ...}, {fails: "..."}]}`
-    fn world(&self, node: &Node, tools: &mut [WorldTool]) -> Result<(), CaseError> {
-        let Kind::Map(entries) = &node.kind else {
-            return Err(self.fault(node.place, format!("`world` is {}, not a map of tools", node.describe())));
-        };
-        for (name, place, lines) in entries {
-            let Some(tool) = tools.iter_mut().find(|tool| tool.name == *name) else {
-                return Err(self.fault(*place, format!("the world has `{name}`, and no tool is called so")));
-            };
-            for line in self.list(lines, &format!("the world of `{name}`"))? {
-                let entries = self.map(line, "a line of the world", &["where", "returns", "fails"])?;
-                let mut arguments = Map::new();
-                if let Some(node) = get(entries, "where") {
-                    let checks = read_checks(node);
-                    let fault = match &checks {
-                        Ok(checks) => unknown_in_checks(checks, tool.known()),
-                        Err(fault) => Some(fault.clone()),
-                    };
-                    if let Some(fault) = fault {
-                        return Err(CaseError::new(format!("{}:{fault}", self.file)));
-                    }
-                    if let Value::Object(tests) = node.value() {
-                        arguments = tests;
-                    }
-                }
-                let returns = get(entries, "returns").map(Node::value);
-                let fails = get(entries, "fails").map(|node| self.text(node, "`fails`")).transpose()?;
-                if returns.is_some() == fails.is_some() {
-                    return Err(
-                        self.fault(line.place, "write `returns`, or `fails` with the text of the error")
-                    );
-                }
-                tool.answers.push(Answer { arguments, returns, fails: fails.map(str::to_owned) });
-            }
-        }
-        Ok(())
     }
 
     fn expectation(

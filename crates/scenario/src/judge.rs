@@ -9,15 +9,17 @@ use planproof_suite::{
     Check, CheckState, Class, ClassInfo, Content, EventNote, Explanation, Fact, FlagInfo, Mark, Score,
     Scored, SequenceStep, Unscored, Verdict,
 };
-use planproof_trace::{Event, paired_calls};
+use planproof_trace::{Event, ToolResult, paired_calls};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::case::Scenario;
 use crate::faults::{self, Failures, Left, Undecided};
 use crate::figures::RULE_HELD;
 use crate::limits::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX};
+use crate::state::NO_VALUE;
 use crate::turns;
-use crate::world::NO_LINE;
+use crate::world::{Answer, NO_LINE};
 
 /// The schema of a verdict's document.
 pub const VERDICT_SCHEMA: &str = "planproof/scenario-verdict/v1";
@@ -96,7 +98,7 @@ pub(crate) const OF_FAILURES: [&str; 5] = [RETRIED_FOREVER, CALLED_VANISHED, WEN
 const MISSING_CALL: &str = "missing_call";
 
 /// The flags, in the order in which they are shown.
-pub(crate) static FLAGS: [FlagInfo; 2] = [
+pub(crate) static FLAGS: [FlagInfo; 3] = [
     FlagInfo {
         name: "no_answer_in_world",
         meaning: "A call was made for which the world of the case has no line; it got an error.",
@@ -104,6 +106,11 @@ pub(crate) static FLAGS: [FlagInfo; 2] = [
     FlagInfo {
         name: "tool_failed",
         meaning: "A call failed because its tool did, which is not a mistake of the agent.",
+    },
+    FlagInfo {
+        name: "no_value_in_world",
+        meaning: "A call would have given the state of the world a value that it cannot have, such as a number that is \
+                  too large; it got an error and changed nothing.",
     },
 ];
 
@@ -260,16 +267,18 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
         None => violated,
     };
     let calls = paired_calls(events);
-    let no_line = calls.iter().any(|call| {
-        call.result.is_some_and(|(_, result)| result.is_error && result.text.starts_with(NO_LINE))
-    });
+    let any_error = |beginning: &str| {
+        let is_such =
+            |(_, result): (usize, &ToolResult)| result.is_error && result.text.starts_with(beginning);
+        calls.iter().any(|call| call.result.is_some_and(is_such))
+    };
     let made = calls.iter().take(CALLS_KEPT_MAX).map(|paired| MadeCall {
         tool: paired.call.name.clone(),
         arguments: shortened(&paired.call.arguments.to_text(), CALL_CHARACTERS_MAX),
         result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
         is_error: paired.result.is_some_and(|(_, result)| result.is_error),
     });
-    let flags = [no_line, !failures.is_empty()].into_iter().zip(&FLAGS);
+    let flags = [any_error(NO_LINE), !failures.is_empty(), any_error(NO_VALUE)].into_iter().zip(&FLAGS);
     let flags: Vec<&'static str> = flags.filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.name).collect();
     let detail = ScenarioDetail {
         schema: VERDICT_SCHEMA.to_owned(),
@@ -344,6 +353,14 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
         Some(words) => Fact::text("violated", format!("{} ({}: \"{words}\")", check.demand, check.id)),
         None => Fact::text("violated", format!("{} ({})", check.demand, check.id)),
     }));
+    let refused = detail.calls.iter().enumerate().filter_map(|(number, call)| {
+        let needs = refusal(case, call)?;
+        Some((number + 1, call, needs))
+    });
+    facts.extend(refused.take(VIOLATED_SHOWN_MAX).map(|(number, call, needs)| {
+        let text = call.result.as_deref().unwrap_or_default();
+        Fact::text("refused", format!("#{number} {} needs {needs}: {text}", call.tool))
+    }));
     let waived = detail.waived.iter().filter_map(|id| case.rules.rules().iter().find(|rule| rule.id == *id));
     facts.extend(
         waived.map(|rule| Fact::text("no longer due", format!("{} ({})", case.sentence(rule), rule.id))),
@@ -377,6 +394,18 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
         checks,
         ..Explanation::default()
     }
+}
+
+/// What the line of the world needs that refused a call.
+fn refusal(case: &Scenario, call: &MadeCall) -> Option<String> {
+    let text = call.result.as_ref().filter(|_| call.is_error && !case.line.state.is_empty())?;
+    let tool = case.line.tools.iter().find(|tool| tool.name == call.tool)?;
+    let refuses = |answer: &&Answer| {
+        answer.otherwise.as_ref().is_some_and(|error| shortened(error, CALL_CHARACTERS_MAX) == *text)
+    };
+    let answer = tool.answers.iter().find(refuses)?;
+    let need = |(name, tests): (&String, &Value)| format!("{name} {tests}");
+    Some(answer.needs.iter().map(need).collect::<Vec<_>>().join(", "))
 }
 
 /// The marks in the order of the text, with those that overlap as one.

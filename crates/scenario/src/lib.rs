@@ -33,8 +33,8 @@
 //! # Files
 //!
 //! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`) and can be looked at
-//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`) or fail (`faults.rs`), the user
-//! may say more later (`turns.rs`), a run is judged (`judge.rs`), and the suite registers it all (`suite.rs`). First
+//! before anything runs (`review.rs`). Its tools answer as the world says (`world.rs`) and remember what calls changed
+//! (`state.rs`), or fail (`faults.rs`), the user may say more later (`turns.rs`), a run is judged (`judge.rs`), and the suite registers it all (`suite.rs`). First
 //! files are drafted from tools and from recorded sessions (`draft.rs`). Cases are also drawn from rules (`drawn.rs`),
 //! with a table by rule (`figures.rs`) and simulated planners (`agents.rs`).
 
@@ -48,6 +48,7 @@ mod file;
 mod judge;
 mod listed;
 mod review;
+mod state;
 mod suite;
 mod turns;
 mod world;
@@ -68,6 +69,14 @@ pub mod limits {
     pub const DRAFT_LINES_MAX: usize = 100;
     /// Words of an argument that a line of such a world asks for. A longer one is a wording, which agents choose.
     pub const DRAFT_WORDS_MAX: usize = 4;
+    /// Values of a world's state.
+    pub const STATE_VALUES_MAX: usize = 100;
+    /// Bytes of a text among them.
+    pub const STATE_TEXT_BYTES_MAX: usize = 10_000;
+    /// Values that are tried for an argument because of the state.
+    pub const STATE_VALUES_TRIED_MAX: usize = 30;
+    /// States of a world that are gone through to see which of its lines can apply.
+    pub const STATES_MAX: usize = 5_000;
     /// Messages that the user writes after the query.
     pub const TURNS_MAX: usize = 20;
     /// Calls of a tool after it has reported that it will not work again.

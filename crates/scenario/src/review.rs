@@ -10,6 +10,7 @@ use crate::case::Scenario;
 use crate::file::Placed;
 use crate::judge::ONLY;
 use crate::limits::{DEMANDS_PAIRED_MAX, DEMANDS_REVIEWED_MAX};
+use crate::state;
 
 /// A case, looked at before anything runs.
 #[derive(Debug, Clone)]
@@ -77,6 +78,8 @@ pub enum CaseOddity {
     },
     /// There are too many demands, or sessions, to find out how they relate.
     NotDecided(String),
+    /// Something about the state of its world, in words.
+    OfState(String),
 }
 
 impl CaseReview {
@@ -101,7 +104,7 @@ impl CaseReview {
             CaseOddity::Contradicting { tool, demands } => {
                 format!("{} contradict one another as soon as {tool} is called", named(demands))
             }
-            CaseOddity::NotDecided(what) => what.clone(),
+            CaseOddity::NotDecided(what) | CaseOddity::OfState(what) => what.clone(),
         }
     }
 }
@@ -135,6 +138,9 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
         ))),
         Found::None => blame = Some(looked.blame()),
         Found::TooMany => oddities.push(CaseOddity::NotDecided(match looked.uncalled().as_slice() {
+            [] if state::depends_on_arguments(&case.tools) => "whether it can be satisfied is not known: no session \
+                 was found among the amounts that were tried and within the limit of sessions, and others may do"
+                .to_owned(),
             [] => "whether it can be satisfied is not known: there are too many sessions".to_owned(),
             [tool, ..] => format!(
                 "whether it can be satisfied is not known: no arguments are known that {tool} takes; name some in the \
@@ -151,6 +157,14 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
                 oddities.extend(looked.contradicting());
             }
         }
+    }
+    if !case.beginning.is_empty() {
+        let calls = case.calls_in_first_turn();
+        oddities.extend(
+            state::oddities(&case.tools, &case.rules, &case.beginning, &calls)
+                .into_iter()
+                .map(CaseOddity::OfState),
+        );
     }
     let (id, is_shortest) = (case.line.id.clone(), case.is_shortest());
     CaseReview { id, place, right, is_shortest, demands, blame, oddities }
@@ -221,7 +235,26 @@ impl<'a> Looked<'a> {
 
     /// The shortest session that holds some demands, violates one of some others, if there are any, and calls a tool,
     /// if one is named.
-    fn find(&self, holds: &[usize], violates: &[usize], calls: &[SampleCall], tool: Option<&str>) -> Found {
+    fn find(&self, holds: &[usize], violates: &[usize], tool: Option<&str>) -> Found {
+        self.find_among(&self.calls, holds, violates, tool, |calls, wanted| self.case.find(calls, wanted))
+    }
+
+    /// The shortest session that holds some demands in some world: each of these calls has the outcome that it comes
+    /// with.
+    fn find_in_any_world(&self, holds: &[usize], free: &[SampleCall]) -> Found {
+        self.find_among(free, holds, &[], None, |calls, wanted| {
+            search::session_of_calls(&self.case.bound, calls, wanted)
+        })
+    }
+
+    fn find_among(
+        &self,
+        calls: &[SampleCall],
+        holds: &[usize],
+        violates: &[usize],
+        tool: Option<&str>,
+        search: impl Fn(&[SampleCall], WantedSession<'_>) -> Found,
+    ) -> Found {
         let only = self.only();
         let is_rule = |number: &usize| Some(*number) != only;
         let held: Vec<usize> = holds.iter().copied().filter(is_rule).collect();
@@ -232,7 +265,7 @@ impl<'a> Looked<'a> {
             calls.retain(|call| allowed.contains(&call.tool));
         }
         let wanted = WantedSession { holds: &held, violates: &violated, calls: tool };
-        search::session_of_calls(&self.case.bound, &calls, wanted)
+        search(&calls, wanted)
     }
 
     /// A set of demands of which none can be left out, of those for which something still holds. It holds for all of
@@ -267,9 +300,14 @@ impl<'a> Looked<'a> {
         let all: Vec<usize> = (0..self.demands.len()).collect();
         let free = self.case.in_any_world(&self.calls);
         // What contradicts in every world explains more than what does so in this one.
-        let is_the_world = self.find(&all, &[], &free, None) != Found::None;
-        let calls = if is_the_world { &self.calls } else { &free };
-        let demands = Self::smallest(&all, |some| self.find(some, &[], calls, None) == Found::None);
+        let is_the_world = self.find_in_any_world(&all, &free) != Found::None;
+        let demands = Self::smallest(&all, |some| {
+            let found = match is_the_world {
+                true => self.find(some, &[], None),
+                false => self.find_in_any_world(some, &free),
+            };
+            found == Found::None
+        });
         CaseBlame { demands, is_the_world }
     }
 
@@ -310,7 +348,7 @@ impl<'a> Looked<'a> {
                 continue;
             }
             let others: Vec<usize> = left.iter().copied().filter(|other| !group.contains(other)).collect();
-            let is_implied = |by: &[usize]| self.find(by, &group, &self.calls, None) == Found::None;
+            let is_implied = |by: &[usize]| self.find(by, &group, None) == Found::None;
             if is_implied(&others) {
                 let by = Self::smallest(&others, is_implied);
                 found.push(CaseOddity::Implied { demands: group, by });
@@ -338,7 +376,7 @@ impl<'a> Looked<'a> {
             if is_forbidden || is_left_out {
                 continue;
             }
-            let is_unusable = |some: &[usize]| self.find(some, &[], &self.calls, Some(&tool)) == Found::None;
+            let is_unusable = |some: &[usize]| self.find(some, &[], Some(&tool)) == Found::None;
             if is_unusable(&all) {
                 let demands = Self::smallest(&all, is_unusable);
                 let is_new = !found.iter().any(

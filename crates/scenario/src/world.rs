@@ -1,7 +1,7 @@
 //! The tools of a case, which answer as its world says.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use planproof_spec::rules::{KnownTool, ValueCheck, arguments_of};
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::case::tests_of;
+use crate::state::{LineFault, LineState, Values, filled, quotes};
 
 /// A tool as a file describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,17 @@ pub(crate) struct WorldTool {
 }
 
 impl WorldTool {
+    /// Whether a line has to do with a value of the state.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        self.answers.iter().any(|answer| {
+            let changed = [&answer.needs, &answer.sets, &answer.adds, &answer.subtracts];
+            changed
+                .iter()
+                .any(|values| values.contains_key(name) || values.values().any(|it| quotes(it, name)))
+                || answer.returns.as_ref().is_some_and(|result| quotes(result, name))
+        })
+    }
+
     /// As rules are held to it.
     pub(crate) fn known(&self) -> KnownTool<'_> {
         KnownTool { name: &self.name, schema: &self.input_schema }
@@ -33,12 +45,27 @@ impl WorldTool {
 }
 
 /// A line of the world.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
     /// What the arguments must be like: the event of a rule on calls, as JSON.
     #[serde(rename = "where", default, skip_serializing_if = "Map::is_empty")]
     pub(crate) arguments: Map<String, Value>,
+    /// What the values of the state must be like, by their names.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) needs: Map<String, Value>,
+    /// The error if they are not. Without it, the next line is tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) otherwise: Option<String>,
+    /// Values that it gives.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) sets: Map<String, Value>,
+    /// Numbers that it adds to values.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) adds: Map<String, Value>,
+    /// Numbers that it subtracts from values.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) subtracts: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) returns: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,17 +83,38 @@ static SCHEMAS: LazyLock<SchemaCache> = LazyLock::new(SchemaCache::default);
 pub(crate) struct AnsweringTool {
     pub(crate) tool: WorldTool,
     tests: Vec<Vec<ValueCheck>>,
+    lines: Vec<LineState>,
+}
+
+/// What comes of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answered {
+    pub(crate) outcome: Result<Value, Value>,
+    /// The values after it. [`None`]: it changes nothing.
+    pub(crate) after: Option<Values>,
+    /// The number of the line that answered.
+    pub(crate) line: Option<usize>,
+}
+
+impl Answered {
+    fn error(text: impl Into<Value>, line: Option<usize>) -> Self {
+        Self { outcome: Err(text.into()), after: None, line }
+    }
 }
 
 impl AnsweringTool {
-    pub(crate) fn new(tool: WorldTool) -> Result<Self, String> {
+    /// The tool in a world that begins with these values.
+    pub(crate) fn new(tool: WorldTool, values: &Values) -> Result<Self, String> {
         let fail = |what: String| format!("tool {}: {what}", tool.name);
         SCHEMAS
             .check_schema(&tool.input_schema)
             .map_err(|what| fail(format!("its schema cannot be used: {what}")))?;
         let tests = tool.answers.iter().map(|answer| tests_of(&answer.arguments)).collect::<Result<_, _>>();
         let tests = tests.map_err(fail)?;
-        Ok(Self { tool, tests })
+        let lines = tool.answers.iter().map(|answer| LineState::new(answer, values, tool.known()));
+        let lines = lines.collect::<Result<_, _>>();
+        let lines = lines.map_err(|LineFault { key, what, .. }| fail(format!("`{key}`: {what}")))?;
+        Ok(Self { tool, tests, lines })
     }
 
     /// The tests of each line.
@@ -74,43 +122,101 @@ impl AnsweringTool {
         &self.tests
     }
 
+    /// What each line has to do with the state.
+    pub(crate) fn lines(&self) -> &[LineState] {
+        &self.lines
+    }
+
     /// Whether its schema allows these arguments, or what is wrong with them.
     pub(crate) fn takes(&self, arguments: &Value) -> Result<(), String> {
         SCHEMAS.check(&self.tool.input_schema, arguments)
     }
 
-    /// What the tool answers to these arguments.
-    pub(crate) fn answer(&self, arguments: &Value) -> Result<Value, Value> {
-        if let Err(what) = self.takes(arguments) {
-            return Err(Value::from(format!("invalid arguments: {what}")));
-        }
-        let done = || Value::from("done");
-        if self.tool.answers.is_empty() {
-            return Ok(done());
-        }
+    /// The numbers of the lines whose `where` fits these arguments, in their order.
+    pub(crate) fn fitting<'a>(&'a self, arguments: &'a Value) -> impl Iterator<Item = usize> + 'a {
         let fits = |tests: &Vec<ValueCheck>| tests.iter().all(|check| check.holds(Some(arguments)));
-        match self.tests.iter().position(fits).map(|place| &self.tool.answers[place]) {
-            Some(Answer { fails: Some(text), .. }) => Err(Value::from(text.as_str())),
-            Some(Answer { returns, .. }) => Ok(returns.clone().unwrap_or_else(done)),
-            None => Err(Value::from(format!("{NO_LINE}: {} {arguments}", self.tool.name))),
+        self.tests.iter().enumerate().filter(move |(_, tests)| fits(tests)).map(|(number, _)| number)
+    }
+
+    /// What the tool answers to these arguments in a world with these values.
+    pub(crate) fn answer(&self, values: &Values, arguments: &Value) -> Answered {
+        match self.takes(arguments) {
+            Ok(()) => self.answer_taken(values, arguments),
+            Err(what) => Answered::error(format!("invalid arguments: {what}"), None),
+        }
+    }
+
+    /// The same for arguments that its schema allows.
+    pub(crate) fn answer_taken(&self, values: &Values, arguments: &Value) -> Answered {
+        if self.tool.answers.is_empty() {
+            return Answered { outcome: Ok(done()), after: None, line: None };
+        }
+        for line in self.fitting(arguments) {
+            let (answer, state) = (&self.tool.answers[line], &self.lines[line]);
+            match (state.applies(values, arguments), &answer.otherwise) {
+                (true, _) => return self.applied(line, values, arguments),
+                (false, Some(text)) => return Answered::error(text.as_str(), Some(line)),
+                (false, None) => {}
+            }
+        }
+        Answered::error(format!("{NO_LINE}: {} {arguments}", self.tool.name), None)
+    }
+
+    /// What a line answers that fits and needs nothing more.
+    fn applied(&self, line: usize, values: &Values, arguments: &Value) -> Answered {
+        let (answer, state) = (&self.tool.answers[line], &self.lines[line]);
+        if let Some(text) = &answer.fails {
+            return Answered::error(text.as_str(), Some(line));
+        }
+        let after = match state.effects.is_empty() {
+            true => None,
+            false => match state.after(values, arguments) {
+                Ok(after) => Some(after),
+                Err(what) => return Answered::error(what, Some(line)),
+            },
+        };
+        let result = answer.returns.as_ref().map_or_else(
+            || Ok(done()),
+            |result| match state.quoted.is_empty() && values.is_empty() {
+                true => Ok(result.clone()),
+                false => filled(result, after.as_ref().unwrap_or(values), arguments),
+            },
+        );
+        match result {
+            Ok(result) => Answered { outcome: Ok(result), after, line: Some(line) },
+            Err(what) => Answered::error(what, Some(line)),
         }
     }
 }
 
-/// The tools of one run. Nothing of a run changes them.
+/// What a tool answers of which the world says nothing.
+fn done() -> Value {
+    Value::from("done")
+}
+
+/// The tools of one run.
 pub(crate) struct World {
     tools: Arc<[Tool]>,
     world: Arc<[AnsweringTool]>,
+    beginning: Values,
+    /// What the calls of the run made of them.
+    values: Mutex<Values>,
 }
 
 impl World {
-    pub(crate) fn new(world: &Arc<[AnsweringTool]>) -> Self {
+    /// The tools, none of which has been called.
+    pub(crate) fn new(world: &Arc<[AnsweringTool]>, beginning: Values) -> Self {
         let tools = world.iter().map(|AnsweringTool { tool, .. }| Tool {
             name: tool.name.clone(),
             description: tool.description.clone(),
             input_schema: tool.input_schema.clone().into(),
         });
-        Self { tools: tools.collect(), world: Arc::clone(world) }
+        let values = Mutex::new(beginning.clone());
+        Self { tools: tools.collect(), world: Arc::clone(world), beginning, values }
+    }
+
+    fn has_state(&self) -> bool {
+        !self.beginning.is_empty()
     }
 
     fn result(&self, call: &ToolCall) -> ToolResult {
@@ -121,7 +227,13 @@ impl World {
             Value::String(text) => text,
             value => value.to_string(),
         };
-        match tool.answer(&arguments_of(&call.arguments)) {
+        // A call sees everything that earlier ones changed, and nothing in between.
+        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let Answered { outcome, after, .. } = tool.answer(&values, &arguments_of(&call.arguments));
+        if let Some(after) = after {
+            *values = after;
+        }
+        match outcome {
             Ok(value) => ToolResult::ok(call.id.clone(), text(value)),
             Err(value) => ToolResult::error(call.id.clone(), text(value)),
         }
@@ -140,10 +252,23 @@ impl Toolbox for World {
     }
 
     fn execute<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
-        Box::pin(std::future::ready(self.result(call)))
+        Box::pin(async move { self.result(call) })
+    }
+
+    /// With a state, what a call returns depends on the calls before it, so they are made in the order of the trace.
+    fn runs_side_by_side(&self) -> bool {
+        !self.has_state()
+    }
+
+    fn is_strictly_sequential(&self) -> bool {
+        self.has_state()
     }
 
     fn restoring(&self) -> Restoring {
-        Restoring::Nothing
+        if self.has_state() { Restoring::Again } else { Restoring::Nothing }
+    }
+
+    fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
+        self.has_state().then(|| Arc::new(Self::new(&self.world, self.beginning.clone())) as Arc<dyn Toolbox>)
     }
 }

@@ -214,7 +214,7 @@ impl fmt::Display for Diagnostic {
 }
 
 /// The known word that was probably meant by `word`, if one is near.
-pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let allowed = (word.chars().count() / 3).clamp(1, 3);
     let lower = word.to_lowercase();
     known

@@ -136,7 +136,7 @@ pub use automaton::{
     Automaton, Compat, Entered, Fate, FaultySpec, Loaded, Position, StateId, load, load_as_published,
     load_with_schemas, read,
 };
-pub use diagnostic::{Code, Diagnostic, Label, Severity};
+pub use diagnostic::{Code, Diagnostic, Label, Severity, nearest};
 pub use handler::Handler;
 pub use monitor::{Monitor, MonitorOptions, MonitorOutcome, NextStep};
 pub use pattern::Pattern;

@@ -36,6 +36,7 @@ mod calls;
 mod compile;
 mod foresight;
 mod known;
+mod outcomes;
 mod read;
 mod recorded;
 mod review;
@@ -53,6 +54,7 @@ use crate::{Pattern, Requirement};
 
 pub use calls::{CallableTool, calls_of};
 pub use known::{KnownTool, unknown_in_checks};
+pub use outcomes::{CallWorld, FixedOutcomes};
 pub use read::{read_checks, read_rule, read_tests, rule_value};
 pub use recorded::{RecordedEvent, RuleEnd, arguments_of, outcome_of, session_in_turns, session_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};

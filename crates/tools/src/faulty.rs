@@ -43,8 +43,10 @@ impl FaultyTools {
                 if result.is_error { result } else { ToolResult { text: String::new(), ..result } }
             }
             Some(ToolFault::Slow(milliseconds)) => {
+                // The work is done when the call arrives, whether its caller waits for the answer or not.
+                let result = self.tools.execute(call).await;
                 tokio::time::sleep(Duration::from_millis(milliseconds)).await;
-                self.tools.execute(call).await
+                result
             }
             None => self.tools.execute(call).await,
         }

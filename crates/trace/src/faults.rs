@@ -36,7 +36,7 @@ pub enum ToolFault {
     Vanished,
     /// It does its work and answers with an empty text.
     Empty,
-    /// It does its work, after so many milliseconds.
+    /// It does its work, and answers so many milliseconds later.
     Slow(u64),
 }
 

@@ -35,11 +35,17 @@ pub(crate) struct ServeModelArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof serve-tools --case case.jsonl\n  \
+              planproof serve-tools --scenarios cases.yaml --id refund-17\n  \
               planproof serve-tools --case case.jsonl --stdio --trace trace.jsonl")]
 pub(crate) struct ServeToolsArguments {
     /// File of cases (case v1 lines); `-` for stdin.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) case: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "scenarios")]
+    pub(crate) case: Option<PathBuf>,
+    /// File of scenarios (scenario v1) to take the case from; `-` for stdin.
+    ///
+    /// The tools answer as the world of the case does, with its state and its faults.
+    #[arg(long, value_name = "FILE", conflicts_with = "case")]
+    pub(crate) scenarios: Option<PathBuf>,
     /// Id of the case, if the file holds several.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_order::OrderSuite;
-use planproof_suite::Case;
+use planproof_suite::{Case, CaseSelection, Data, Suite as _};
 use planproof_tools::WallClock;
 use planproof_tools::mcp::{AccessToken, McpServer, OVERLAP_HOLD, RunTools, serve_stdio};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder, Trace, wire};
@@ -19,17 +19,16 @@ use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::report_files::must_differ;
 use crate::terminal;
-use crate::{progress, secrets, select, signals};
+use crate::{progress, secrets, select, signals, suites};
 
 /// Most calls that are answered; a client that makes more is broken.
 const CALLS_MAX: u32 = 10_000;
 
 pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let case = select::pick_case(select::read_cases(&arguments.case)?, arguments.id.as_deref())?;
-    let case: Arc<dyn Case> = OrderSuite::default().wrap(case);
+    let case = case(arguments)?;
     let tools = case.toolbox().map_err(|error| select::fault_of_case(&case.card().id, &error))?;
     // Created before any call: a trace that cannot be written should be reported now.
-    let mut file = arguments.trace.as_deref().map(|path| create(path, &arguments.case)).transpose()?;
+    let mut file = arguments.trace.as_deref().map(|path| create(path, arguments)).transpose()?;
     let clock = Arc::new(WallClock::start());
     let unit = clock.unit();
     let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
@@ -64,9 +63,41 @@ pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<Ex
     finish(arguments, &*case, &trace, file.as_mut())
 }
 
+/// The case whose tools are served.
+fn case(arguments: &ServeToolsArguments) -> Result<Arc<dyn Case>, Failure> {
+    let id = arguments.id.as_deref();
+    let Some(path) = &arguments.scenarios else {
+        let path = arguments.case.as_deref().unwrap_or(Path::new("-"));
+        return Ok(OrderSuite::default().wrap(select::pick_case(select::read_cases(path)?, id)?));
+    };
+    let text = select::read_json(path)?;
+    let data = Data { text: &text, file: &path.display().to_string() };
+    let cases = suites::scenarios().load(Some(data), &CaseSelection::First, None).map_err(Failure::from)?;
+    let count = cases.len();
+    let mut found = cases.into_iter().filter(|case| id.is_none_or(|id| case.card().id == id));
+    match (found.next(), id) {
+        (Some(_), None) if count > 1 => {
+            Err(Failure::usage(format!("the file holds {count} cases; choose one with --id")))
+        }
+        // Nobody here says what the user says later.
+        (Some(case), _) if !case.later().is_empty() => Err(Failure::usage(format!(
+            "the user of case \"{}\" says more later (`turns`), and no client of these tools could hear it",
+            terminal::inline(&case.card().id)
+        ))),
+        (Some(case), _) => Ok(case),
+        (None, id) => Err(Failure::usage(format!(
+            "the file has no case \"{}\"",
+            terminal::inline(id.unwrap_or_default())
+        ))),
+    }
+}
+
 /// The file for the trace, which must not be the one of the cases.
-fn create(path: &Path, cases: &Path) -> Result<fs::File, Failure> {
-    must_differ(path, &[("--case", cases)])?;
+fn create(path: &Path, arguments: &ServeToolsArguments) -> Result<fs::File, Failure> {
+    let cases = [("--case", &arguments.case), ("--scenarios", &arguments.scenarios)];
+    let cases: Vec<(&str, &Path)> =
+        cases.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?))).collect();
+    must_differ(path, &cases)?;
     planproof_files::open_to_write(path, fs::OpenOptions::new().write(true).create(true).truncate(true))
         .map_err(|error| Failure::usage(format!("cannot write --trace {}: {error}", path.display())))
 }

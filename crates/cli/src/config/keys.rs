@@ -18,7 +18,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 6] = ["init", "completions", "man", "prompts", "guard", "hook"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 139] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 140] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -124,6 +124,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 139] = [
     ("check", "rules", "is what one call is about"),
     ("serve-tools", "case", "is what one call is about"),
     ("serve-tools", "id", "is what one call is about"),
+    ("serve-tools", "scenarios", "is what one call is about"),
     ("serve-tools", "trace", "is what one call writes"),
     ("serve-tools", "stdio", "depends on who starts the server"),
     ("shard plan", "for", "says what one call writes"),

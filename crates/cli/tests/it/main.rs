@@ -81,6 +81,7 @@ mod travel;
 mod wanted;
 mod ways_out;
 mod worker;
+mod worlds;
 
 use std::time::Duration;
 

@@ -14,6 +14,7 @@ use super::phrase;
 use super::plan::{Known, Near, Plan, is_identifier};
 use super::witness::{Searched, Witness};
 use crate::limits::{DRAWN_ASKED_MAX, DRAWN_CALLS_MAX};
+use crate::state::Values;
 use crate::world::{Answer, AnsweringTool};
 
 /// A call that the user asks for.
@@ -420,16 +421,12 @@ fn world(
             Err(Value::Object(entries)) if entries.is_empty() => (None, Some("not now".to_owned())),
             Err(value) => (None, Some(value.to_string())),
         };
-        tool.answers.push(Answer { arguments: tests, returns, fails });
+        tool.answers.push(Answer { arguments: tests, returns, fails, ..Answer::default() });
         if !is_any {
-            let (arguments, returns) = (Map::new(), None);
-            tool.answers.push(Answer {
-                arguments,
-                returns,
-                fails: Some("nothing is known about it".to_owned()),
-            });
+            let fails = Some("nothing is known about it".to_owned());
+            tool.answers.push(Answer { fails, ..Answer::default() });
         }
-        AnsweringTool::new(tool).ok()
+        AnsweringTool::new(tool, &Values::new()).ok()
     });
     tools.collect()
 }

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::cast::{Cast, is_wording};
 use super::phrase::identified;
 use crate::limits::{DRAWN_CALLS_MAX, DRAWN_OUTCOMES_MAX};
+use crate::state::Values;
 use crate::world::{AnsweringTool, WorldTool};
 
 /// How far numbers are from the bounds of tests.
@@ -337,7 +338,7 @@ fn planned(rules: &RuleSet, tool: WorldTool) -> Result<PlannedTool, String> {
         }
     }
     let scores = different.iter().map(|outcome| score(rules, &name, outcome)).collect();
-    let answering = AnsweringTool::new(tool)?;
+    let answering = AnsweringTool::new(tool, &Values::new())?;
     Ok(PlannedTool { answering, base, arguments, outcomes: different, scores, gives, taken })
 }
 

@@ -3,6 +3,8 @@
 mod draft;
 mod drawn;
 mod faults;
+mod state;
+mod state_twin;
 mod turns;
 
 use std::sync::Arc;
@@ -387,6 +389,12 @@ fn the_schema_for_editors_accepts_what_is_read() {
     let tools = || json!([{"name": "a", "arguments": {"k": "integer", "note?": "string"}}]);
     let expecting = |expectation: Value| json!({"id": "x", "query": "Do a.", "expect": [expectation]});
     let call = || json!({"call": "a"});
+    let stateful = |state: Value, lines: Value| {
+        file(
+            tools(),
+            json!({"id": "x", "query": "Do.", "expect": [{"with": call()}], "state": state, "world": {"a": lines}}),
+        )
+    };
     // JSON is YAML, so one text is good for both.
     for (text, expected) in [
         (file(tools(), expecting(json!({"do": ["a"], "only": true, "words": "Do a"}))), true),
@@ -411,6 +419,36 @@ fn the_schema_for_editors_accepts_what_is_read() {
             ),
             true,
         ),
+        (
+            stateful(
+                json!({"b": 1, "f": false}),
+                json!([{"where": {"/k": 1}, "needs": "f", "otherwise": "no", "sets": {"f": true}}]),
+            ),
+            true,
+        ),
+        (
+            stateful(
+                json!({"b": 1, "f": null}),
+                json!([{"needs": {"b": {"at-least": {"$argument": "/k"}}}, "returns": {"b": {"$state": "b"}}}]),
+            ),
+            true,
+        ),
+        (
+            stateful(
+                json!({"b": 1}),
+                json!([{"adds": {"b": {"$argument": "/k"}}}, {"subtracts": {"b": 0.5}}]),
+            ),
+            true,
+        ),
+        (stateful(json!({"b": 1}), json!([{"needs": ["b"], "otherwise": 1}])), false),
+        (stateful(json!({"b": [1]}), json!([{"returns": 1}])), false),
+        (stateful(json!({"b": 1}), json!([{"otherwise": "no", "returns": 1}])), false),
+        (stateful(json!({"b": 1}), json!([{"needs": {"b": 1}, "otherwise": "no"}])), true),
+        (stateful(json!({"b": 1}), json!([{"needs": {}, "returns": 1}])), false),
+        (stateful(json!({"b": 1}), json!([{"sets": {"b": {"$argument": "/k", "$state": "b"}}}])), false),
+        (stateful(json!({"b": 1}), json!([{"sets": {"b": 2}, "fails": "no"}])), false),
+        (stateful(json!({"b": 1}), json!([{"returns": 1, "fails": "no", "sets": {"b": 2}}])), false),
+        (stateful(json!({"b": 1}), json!([{"needs": {"b": {"abov": 2}}}])), false),
         (file(tools(), expecting(json!({}))), false),
         (file(tools(), expecting(json!({"words": "Do a"}))), false),
         (file(tools(), expecting(json!({"do": ["a"], "never": call()}))), false),

@@ -24,7 +24,8 @@ pub struct CallableTool<'a> {
 }
 
 /// Calls of these tools, at most [`RULE_CALLS_MAX`] of each, that rules or the world tell apart. `complete` makes whole
-/// arguments of those that matter, if the tool takes any such; `outcome` says what comes of a call.
+/// arguments of those that matter, if the tool takes any such; `outcome` says what comes of a call, and `effect` what
+/// else tells calls apart that rules see alike, because of what comes of calls after them.
 ///
 /// The calls that the lines of the world ask for come first, those with few arguments before others.
 pub fn calls_of(
@@ -32,6 +33,7 @@ pub fn calls_of(
     tools: &[CallableTool<'_>],
     complete: impl Fn(&str, Value) -> Option<Value>,
     outcome: impl Fn(&str, &Value) -> Result<Value, Value>,
+    effect: impl Fn(&str, &Value) -> Vec<String>,
 ) -> Vec<SampleCall> {
     let mut calls = Vec::new();
     for tool in tools {
@@ -41,8 +43,9 @@ pub fn calls_of(
             tried += 1;
             if let Some(arguments) = complete(tool.name, arguments) {
                 let outcome = Some(outcome(tool.name, &arguments));
+                let effect = effect(tool.name, &arguments);
                 let call = SampleCall { tool: tool.name.to_owned(), arguments, outcome };
-                if seen.insert(seen_by_rules(rules, &call)) {
+                if seen.insert((seen_by_rules(rules, &call), effect)) {
                     calls.push(call);
                 }
             }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::outcomes::{CallWorld, FixedOutcomes};
 use super::{
     CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest, Session, SessionEvent, ToolNames,
     ValueCheck,
@@ -164,6 +165,17 @@ pub struct WantedSession<'a> {
 
 /// The shortest session of these calls that is as wanted.
 pub fn session_of_calls(rules: &RuleSet, calls: &[SampleCall], wanted: WantedSession<'_>) -> Found {
+    session_in(&FixedOutcomes, (), rules, calls, wanted)
+}
+
+/// The shortest session of these calls that is as wanted, in a world that is in this state.
+pub fn session_in<W: CallWorld>(
+    world: &W,
+    state: W::State,
+    rules: &RuleSet,
+    calls: &[SampleCall],
+    wanted: WantedSession<'_>,
+) -> Found {
     let WantedSession { holds, violates, calls: used } = wanted;
     let group: Vec<usize> = holds.iter().chain(violates).copied().collect();
     let some = only(rules, &group);
@@ -179,8 +191,9 @@ pub fn session_of_calls(rules: &RuleSet, calls: &[SampleCall], wanted: WantedSes
     if is_goal(&start, false) {
         return Found::Session(Vec::new());
     }
-    search(
-        &some,
+    search_from(
+        (world, state),
+        start,
         calls,
         |call| used.is_some_and(|tool| call.tool == tool),
         is_goal,
@@ -197,7 +210,17 @@ pub fn session_of_calls(rules: &RuleSet, calls: &[SampleCall], wanted: WantedSes
 /// through, those that hold most rules are continued first. `None`: none was found among
 /// [`RULE_SEARCH_MAX`](crate::limits::RULE_SEARCH_MAX) sessions.
 pub fn any_session_of_calls(rules: &Arc<RuleSet>, calls: &[SampleCall]) -> Option<Vec<SampleCall>> {
-    match any_continuation(Session::new(rules), calls) {
+    any_session_in(&FixedOutcomes, (), rules, calls)
+}
+
+/// The same in a world that is in this state.
+pub fn any_session_in<W: CallWorld>(
+    world: &W,
+    state: W::State,
+    rules: &Arc<RuleSet>,
+    calls: &[SampleCall],
+) -> Option<Vec<SampleCall>> {
+    match any_continuation((world, state), Session::new(rules), calls) {
         Found::Session(calls) => Some(calls),
         Found::None | Found::TooMany => None,
     }
@@ -206,6 +229,17 @@ pub fn any_session_of_calls(rules: &Arc<RuleSet>, calls: &[SampleCall]) -> Optio
 /// The calls by which a session has to be continued so that the rules of these numbers are held at its end, whatever
 /// becomes of the others. A shortest such continuation unless there are too many; none at all if they are held already.
 pub fn continuation(session: &Session, calls: &[SampleCall], holds: &[usize]) -> Found {
+    continuation_in(&FixedOutcomes, (), session, calls, holds)
+}
+
+/// The same in a world that the session has brought into this state.
+pub fn continuation_in<W: CallWorld>(
+    world: &W,
+    state: W::State,
+    session: &Session,
+    calls: &[SampleCall],
+    holds: &[usize],
+) -> Found {
     let start = Session {
         rules: only(&session.rules, holds),
         states: holds.iter().map(|rule| session.states[*rule].clone()).collect(),
@@ -218,42 +252,75 @@ pub fn continuation(session: &Session, calls: &[SampleCall], holds: &[usize]) ->
     if !is_hopeful(&start) {
         return Found::None;
     }
-    match search_from(start.clone(), calls, |_| false, |session, _| is_held(session), is_hopeful) {
-        Found::TooMany => any_continuation(start, calls),
+    let from = (world, state);
+    match search_from(
+        from.clone(),
+        start.clone(),
+        calls,
+        |_| false,
+        |session, _| is_held(session),
+        is_hopeful,
+    ) {
+        Found::TooMany => any_continuation(from, start, calls),
         found => found,
     }
 }
 
-fn any_continuation(start: Session, calls: &[SampleCall]) -> Found {
+/// A session that was reached: its last call, with what came of it, and the number of the session before it.
+type Reached = (SampleCall, Option<usize>);
+
+/// The calls on the way to a session that was reached, and one more.
+fn way(reached: &[Reached], before: Option<usize>, last: SampleCall) -> Found {
+    let mut way = vec![last];
+    let mut at = before;
+    while let Some((call, before)) = at.and_then(|at| reached.get(at)) {
+        way.push(call.clone());
+        at = *before;
+    }
+    way.reverse();
+    Found::Session(way)
+}
+
+fn any_continuation<W: CallWorld>(
+    (world, state): (&W, W::State),
+    start: Session,
+    calls: &[SampleCall],
+) -> Found {
     let open_rules =
         |session: &Session| session.verdicts().iter().filter(|verdict| !verdict.is_held_at_end()).count();
     let mut seen = HashSet::new();
-    // Each session that was reached, its last call, and the number of the session before it.
-    let mut reached: Vec<(Session, Option<(usize, usize)>)> = vec![(start, None)];
-    let mut open = BinaryHeap::from([(Reverse((0, 0, 0)), 0)]);
-    while let Some((Reverse((_, length, _)), place)) = open.pop() {
-        for (number, call) in calls.iter().enumerate() {
-            let mut next = reached[place].0.clone();
-            if !call.observe(&mut next) || next.verdicts().contains(&super::RuleVerdict::Violated) {
-                continue;
+    let mut reached: Vec<Reached> = Vec::new();
+    let mut sessions: Vec<(Session, W::State)> = Vec::new();
+    // The sessions to continue: those with fewest open rules first, of these the shortest.
+    let mut open = BinaryHeap::from([Reverse((0, 0, 0))]);
+    let mut first = Some((start, state));
+    while let Some(Reverse((_, length, number))) = open.pop() {
+        // The first session is number 0, and the number of each other one is its place plus 1.
+        let (session, state, at) = match first.take() {
+            Some((session, state)) => (session, state, None),
+            None => {
+                let (session, state) = sessions[number - 1].clone();
+                (session, state, Some(number - 1))
             }
-            let left = open_rules(&next);
-            if left == 0 {
-                let mut way = vec![call.clone()];
-                let mut at = &reached[place].1;
-                while let Some((number, before)) = at {
-                    way.push(calls[*number].clone());
-                    at = &reached[*before].1;
+        };
+        for call in calls {
+            for (call, state) in world.outcomes(&state, call) {
+                let mut next = session.clone();
+                if !call.observe(&mut next) || next.verdicts().contains(&super::RuleVerdict::Violated) {
+                    continue;
                 }
-                way.reverse();
-                return Found::Session(way);
-            }
-            if seen.insert(next.memory()) {
-                if seen.len() >= RULE_SEARCH_MAX {
-                    return Found::TooMany;
+                let left = open_rules(&next);
+                if left == 0 {
+                    return way(&reached, at, call.into_owned());
                 }
-                reached.push((next, Some((number, place))));
-                open.push((Reverse((left, length + 1, reached.len())), reached.len() - 1));
+                if seen.insert((next.memory(), world.memory(&state))) {
+                    if seen.len() >= RULE_SEARCH_MAX {
+                        return Found::TooMany;
+                    }
+                    reached.push((call.into_owned(), at));
+                    sessions.push((next, state));
+                    open.push(Reverse((left, length + 1, reached.len())));
+                }
             }
         }
     }
@@ -327,11 +394,12 @@ fn search(
     is_goal: impl Fn(&Session, bool) -> bool,
     is_hopeful: impl Fn(&Session) -> bool,
 ) -> Found {
-    search_from(Session::new(rules), calls, is_marked, is_goal, is_hopeful)
+    search_from((&FixedOutcomes, ()), Session::new(rules), calls, is_marked, is_goal, is_hopeful)
 }
 
-/// The same for continuations of a session.
-fn search_from(
+/// The same for continuations of a session, in a world that is in a state.
+fn search_from<W: CallWorld>(
+    (world, state): (&W, W::State),
     start: Session,
     calls: &[SampleCall],
     is_marked: impl Fn(&SampleCall) -> bool,
@@ -339,32 +407,26 @@ fn search_from(
     is_hopeful: impl Fn(&Session) -> bool,
 ) -> Found {
     let mut seen = HashSet::new();
-    // The last call of each session that was reached, and the number of the session before it.
-    let mut steps: Vec<(usize, Option<usize>)> = Vec::new();
-    let mut open = VecDeque::from([(start, false, None)]);
-    while let Some((session, marked, reached)) = open.pop_front() {
-        for (number, call) in calls.iter().enumerate() {
-            let mut next = session.clone();
-            if !call.observe(&mut next) {
-                return Found::TooMany;
-            }
-            let marked = marked || is_marked(call);
-            if is_goal(&next, marked) {
-                let mut way = vec![call.clone()];
-                let mut at = reached;
-                while let Some((number, before)) = at.and_then(|at: usize| steps.get(at)) {
-                    way.push(calls[*number].clone());
-                    at = *before;
-                }
-                way.reverse();
-                return Found::Session(way);
-            }
-            if is_hopeful(&next) && seen.insert((marked, next.memory())) {
-                if seen.len() >= RULE_SEARCH_MAX {
+    let mut reached: Vec<Reached> = Vec::new();
+    let mut open = VecDeque::from([(start, state, false, None)]);
+    while let Some((session, state, marked, at)) = open.pop_front() {
+        for call in calls {
+            for (call, state) in world.outcomes(&state, call) {
+                let mut next = session.clone();
+                if !call.observe(&mut next) {
                     return Found::TooMany;
                 }
-                steps.push((number, reached));
-                open.push_back((next, marked, Some(steps.len() - 1)));
+                let marked = marked || is_marked(&call);
+                if is_goal(&next, marked) {
+                    return way(&reached, at, call.into_owned());
+                }
+                if is_hopeful(&next) && seen.insert((marked, next.memory(), world.memory(&state))) {
+                    if seen.len() >= RULE_SEARCH_MAX {
+                        return Found::TooMany;
+                    }
+                    reached.push((call.into_owned(), at));
+                    open.push_back((next, state, marked, Some(reached.len() - 1)));
+                }
             }
         }
     }
