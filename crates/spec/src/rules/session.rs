@@ -61,11 +61,11 @@ impl fmt::Display for TooManyValues {
 
 impl std::error::Error for TooManyValues {}
 
-/// A session that is in progress. Cheap to clone as long as it remembers few values.
+/// A session that is in progress. Cheap to clone: an event copies what is remembered of the rules that it concerns.
 #[derive(Debug, Clone)]
 pub struct Session {
     pub(super) rules: Arc<RuleSet>,
-    pub(super) states: Vec<State>,
+    pub(super) states: Vec<Arc<State>>,
 }
 
 /// What is remembered of a rule.
@@ -129,7 +129,7 @@ impl Session {
             let common = Instance { position: compiled.start(), values: HashSet::new() };
             // Without a value there is nothing that even an impossible rule could be violated by.
             let is_violated = common.position == DEAD && rule.per.is_none();
-            State { common, by_value: HashMap::new(), is_violated }
+            Arc::new(State { common, by_value: HashMap::new(), is_violated })
         });
         Self { rules: Arc::clone(rules), states: states.collect() }
     }
@@ -146,6 +146,7 @@ impl Session {
             if is_over || is_indifferent(rule, compiled, state, event) {
                 continue;
             }
+            let state = Arc::make_mut(state);
             let too_many = |what, limit| TooManyValues { rule: rule.id.clone(), limit, what };
             let position = match &rule.per {
                 None => {
@@ -217,10 +218,20 @@ impl Session {
     pub fn memory(&self) -> String {
         use std::fmt::Write as _;
         let mut text = String::new();
+        // Texts stand behind their lengths, so that no two lists of them are the same text.
+        let name = |text: &mut String, value: &str| {
+            let _ = write!(text, "{}:", value.len());
+            text.push_str(value);
+        };
         let write = |text: &mut String, instance: &Instance| {
+            let _ = write!(text, "{}", instance.position);
             let mut values: Vec<&String> = instance.values.iter().collect();
             values.sort_unstable();
-            let _ = write!(text, "{}{values:?};", instance.position);
+            for value in values {
+                text.push(',');
+                name(text, value);
+            }
+            text.push(';');
         };
         for state in &self.states {
             text.push(if state.is_violated { '!' } else { '|' });
@@ -229,7 +240,7 @@ impl Session {
                 let mut keys: Vec<(&String, &Instance)> = state.by_value.iter().collect();
                 keys.sort_unstable_by_key(|(key, _)| key.as_str());
                 for (key, instance) in keys {
-                    let _ = write!(text, "{key:?}=");
+                    name(&mut text, key);
                     write(&mut text, instance);
                 }
             }
