@@ -256,7 +256,8 @@ impl RequestedCampaign {
         {
             let what = format!(
                 "case {} has later messages of the user, and {} takes none once it has answered: agents that do are \
-                 those of `tools`, `tools-cot`, `responses` and `worker:`",
+                 those of `tools`, `tools-cot`, `responses`, `worker:` and `url:`, the latter unless a body of its own has \
+                 no {{messages}}",
                 case.card().id,
                 agent.name
             );
