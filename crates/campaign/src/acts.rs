@@ -54,6 +54,7 @@ impl StoredOptions {
             think: _,
             limit: _,
             until_decided: _,
+            fail_over: _,
             shard: _,
             // Figures.
             solver_calls: _,

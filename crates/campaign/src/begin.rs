@@ -8,7 +8,7 @@ use std::time::Duration;
 use planproof_agents::{AgentSpec, RunLimits};
 use planproof_engine::{AgentUnderTest, GUARD_PREFIX, LimitPlan};
 use planproof_model::metering::{Meter, Spent};
-use planproof_suite::Case;
+use planproof_suite::{Case, EffortLimits};
 use planproof_trace::Usage;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -60,6 +60,8 @@ pub struct RequestedCampaign {
     pub limit: Option<LimitPlan>,
     /// Whether only as many of its cases are run as it takes to compare it with a baseline.
     pub until_decided: bool,
+    /// Limits on what its runs take.
+    pub fail_over: Option<EffortLimits>,
     /// The part of the cases that it is about; `None` for all.
     pub shard: Option<Shard>,
     /// The name of its suite; `None` for the first suite, as in campaigns from before there were several.
@@ -255,11 +257,15 @@ impl RequestedCampaign {
         {
             let what = format!(
                 "case {} has later messages of the user, and {} takes none once it has answered: agents that do are \
-                 those of `tools`, `tools-cot`, `responses` and `worker:`",
+                 those of `tools`, `tools-cot`, `responses`, `worker:` and `url:`, the latter unless a body of its own has \
+                 no {{messages}}",
                 case.card().id,
                 agent.name
             );
             return Err(CampaignError::usage(what).into());
+        }
+        if let Some(limits) = &self.fail_over {
+            must_be_defined(limits, cases)?;
         }
         if let Some(name) = self.agent.of_suite()
             && !suite.agents().iter().any(|agent| agent.name == name)
@@ -306,6 +312,7 @@ impl RequestedCampaign {
             answers,
             limit: self.limit,
             until_decided: self.until_decided,
+            fail_over: self.fail_over,
             of_suite: self.of_suite.clone(),
             iterations_follow_case: limits.iterations_follow_case,
             ..StoredOptions::new(self.seed, concurrency, self.timeout, limits.iterations)
@@ -315,4 +322,18 @@ impl RequestedCampaign {
         options.prompts = Some(request.world.prompts());
         Ok(options)
     }
+}
+
+/// Makes sure that limits on what runs take say something about each of these cases.
+pub(crate) fn must_be_defined(limits: &EffortLimits, cases: &[Arc<dyn Case>]) -> Result<(), CampaignError> {
+    for case in cases {
+        if let Some(limit) = limits.undefined(case.card().needed) {
+            let name = limit.split('=').next().unwrap_or_default();
+            return Err(CampaignError::usage(format!(
+                "--fail-over {limit}: nobody knows how many {name} case {} needs: name a number instead, as in {name}=12",
+                case.card().id
+            )));
+        }
+    }
+    Ok(())
 }

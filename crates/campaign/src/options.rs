@@ -10,6 +10,7 @@ use planproof_engine::{LimitPlan, Report, SynthesisUse, Tokens};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::Money;
 use planproof_store::Progress;
+use planproof_suite::EffortLimits;
 use planproof_suite::gate::Looks;
 use planproof_trace::Secrets;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,9 @@ pub struct StoredOptions {
     /// Whether only as many of its cases are run as it takes to compare it with a baseline.
     #[serde(default, skip_serializing_if = "is_false")]
     pub until_decided: bool,
+    /// Limits on what its runs take, beside their verdicts; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_over: Option<EffortLimits>,
     /// The part of a larger campaign that it is; absent for a whole one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<StoredShard>,
@@ -227,6 +231,7 @@ impl StoredOptions {
             may_differ: None,
             limit: None,
             until_decided: false,
+            fail_over: None,
             shard: None,
             memory: None,
             specifications: Vec::new(),

@@ -8,8 +8,10 @@ use std::time::Duration;
 use planproof_agents::AgentSpec;
 use planproof_model::metering::{Meter, Spent};
 use planproof_model::prices::Prices;
+use planproof_suite::EffortLimits;
 use planproof_trace::Usage;
 
+use crate::begin::must_be_defined;
 use crate::budgets::{BudgetOptions, Budgets};
 use crate::cases::Cases;
 use crate::create::{NewRow, StoreOptions};
@@ -46,6 +48,8 @@ pub struct Replay {
     pub command_line: String,
     /// What its user calls it.
     pub label: Option<String>,
+    /// Limits on what its runs take; `None` for the recorded ones.
+    pub fail_over: Option<EffortLimits>,
 }
 
 /// Runs a recorded campaign again on its own cases. A recording may come from anybody, so the caller makes sure that
@@ -86,6 +90,10 @@ pub fn replay<W: World>(
     }
     if let Some(concurrency) = asked.concurrency {
         options.concurrency = concurrency.get();
+    }
+    if let Some(limits) = asked.fail_over {
+        must_be_defined(&limits, &cases.cases)?;
+        options.fail_over = Some(limits);
     }
     if recorded.agent.is_program() {
         request.allow_open_files(&agent, options.concurrency.min(runs))?;

@@ -101,6 +101,11 @@ impl StoredCampaign {
             ended_by: self.row.progress.ended_by.as_deref(),
         });
         let mut report = self.options.completed(report, &self.row.progress);
+        if let Some(limits) = self.options.fail_over {
+            let cards: Vec<Card> = self.reached().iter().map(|case| case.card().clone()).collect();
+            let runs: Vec<RunSummary> = self.outcomes.iter().map(RunSummary::of).collect();
+            report.hold_to(limits, &cards, &runs);
+        }
         report.seal = self.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
         report.label.clone_from(&self.row.label);
         report.damaged = self.named_damage();
@@ -200,6 +205,9 @@ impl Summaries {
         let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
         let mut report =
             options.completed(Report::of_summaries(self.input(row, options, &runs)), &row.progress);
+        if let Some(limits) = options.fail_over {
+            report.hold_to(limits, &self.cards, &runs);
+        }
         report.seal = self.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
         report.label.clone_from(&row.label);
         report.damaged = self.damaged();

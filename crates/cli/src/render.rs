@@ -10,9 +10,11 @@ use std::fmt::{Display, Write as _};
 
 use comfy_table::CellAlignment;
 use planproof_engine::{
-    BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Tokens,
+    BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Spread, Tokens,
 };
-use planproof_report::{CommandLines, ExplanationLine, lines, metric_words, short_in_the_middle};
+use planproof_report::{
+    CommandLines, ExplanationLine, lines, median_run, metric_words, over_limits, short_in_the_middle,
+};
 use planproof_suite::{Baseline, Check, EventNote, Explanation, MISSING, Mark, SizeUnit, grouped};
 
 use dissection::dissection;
@@ -284,6 +286,9 @@ fn came_to(report: &Report) -> String {
     if report.failed > 0 {
         line("Failed:", &format!("{} ({})", report.failed, classes_in_words(&report.classes)));
     }
+    if let Some(over) = report.over() {
+        line("Over limit:", &terminal::inline(&over_limits(over)));
+    }
     for advice in &report.advice {
         line("Advice:", advice);
     }
@@ -304,7 +309,19 @@ fn came_to(report: &Report) -> String {
         report.wall.map_or_else(String::new, |wall| format!("; wall time: {}", seconds(wall.as_secs_f64())));
     // Finished predictions took no time here.
     if report.wall.is_some() || report.agent_seconds > 0.0 {
-        line("Agent time:", &format!("{}, summed over all runs{wall}", seconds(report.agent_seconds)));
+        let per_run = report.run_seconds.map_or_else(String::new, |Spread { median, p95 }| {
+            // They are known in milliseconds.
+            let [median, p95] =
+                [median, p95].map(|it| if it > 0.0 { seconds(it) } else { "under 1 ms".to_owned() });
+            format!("; median {median}, 95th percentile {p95}")
+        });
+        line(
+            "Agent time:",
+            &format!("{}, summed over all runs{per_run}{wall}", seconds(report.agent_seconds)),
+        );
+    }
+    if let Some(effort) = &report.effort {
+        line("Median run:", &median_run(effort));
     }
     out
 }

@@ -140,6 +140,18 @@ impl Order {
         next
     }
 
+    /// The number of variables in the longest chain: the fewest rounds in which everything can be executed if no
+    /// variable shares a round with one of its predecessors. 0 without variables, at most their number.
+    pub fn depth(&self) -> usize {
+        let (mut done, mut rounds) = (0, 0);
+        // A strict order always leaves a variable free until all are done.
+        while done != self.all() {
+            done |= self.correct_next(done);
+            rounds += 1;
+        }
+        rounds
+    }
+
     /// The lexicographically smallest correct sequence: always the smallest id that is free. Takes O(n²) word
     /// operations.
     pub fn first_sequence(&self) -> Vec<Variable> {

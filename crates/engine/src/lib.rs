@@ -11,13 +11,15 @@
 //! (`guard.rs`), agents that come with a suite (`acting.rs`), the replies of a served model (`served.rs`), campaigns
 //! whose cases follow from earlier outcomes (`rounds.rs`), figures of repeats (`repeats.rs`), intervals for repeated
 //! looks (`sequential.rs`), results of agents that do not plan (`baselines.rs`), the search for the capability limit
-//! (`limit.rs`), the data of a run for figures (`summary.rs`), the costs of a team (`team.rs`), the memory of an
-//! agent (`memory.rs`), the cost of holding models to specifications (`monitored.rs`), reports (`report.rs`),
-//! findings (`findings.rs`), and the results of closer looks at failures (`studies.rs`).
+//! (`limit.rs`), the data of a run for figures (`summary.rs`), the costs of a team (`team.rs`), the memory of an agent
+//! (`memory.rs`), the cost of holding models to specifications (`monitored.rs`), reports (`report.rs`), what runs took,
+//! and limits on it (`effort.rs`), findings (`findings.rs`), and the results of closer looks at failures
+//! (`studies.rs`).
 
 mod acting;
 mod baselines;
 mod campaign;
+mod effort;
 mod findings;
 mod guard;
 mod happening;
@@ -41,6 +43,7 @@ mod team;
 pub use acting::OfSuite;
 pub use baselines::{BaselineRate, BaselineRates};
 pub use campaign::{AgentUnderTest, Campaign, CampaignEnd, EngineError, Supervision, Work};
+pub use effort::{EffortFigures, NeededMedians, OVER_LISTED_MAX, OverLimits, RunOver, Spread, over_in_words};
 pub use findings::{Finding, FindingCandidate, Pick, pick_findings, pick_smallest};
 pub use happening::RunProgress;
 pub use job::{Executed, Job, JobExecutor};

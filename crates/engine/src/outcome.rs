@@ -6,7 +6,7 @@ use std::time::Duration;
 use planproof_agents::memory::MemoryUse;
 use planproof_plan::team::TeamUse;
 use planproof_store::Unit;
-use planproof_suite::{Case, Class, Unscored, Verdict};
+use planproof_suite::{Card, Case, Class, Effort, EffortLimits, Excess, Unscored, Verdict};
 use planproof_trace::{Event, EventKind, Usage};
 
 use crate::MonitorUse;
@@ -23,6 +23,8 @@ pub struct Outcome<V = Verdict> {
     /// The agent's time, without its waits for rate limits, budgets and repeated attempts.
     pub wall: Duration,
     pub usage: Usage,
+    /// Its tool calls, and the rounds in which it made them.
+    pub effort: Effort,
     /// The cost of holding the model to its specification, if the agent is made from one.
     pub monitor: Option<MonitorUse>,
     /// The costs of the roles of a team, if the agent is one.
@@ -51,7 +53,8 @@ impl Outcome {
             Err(Unscored::Outside { reason })
         });
         let (team, memory) = (TeamUse::of(events), MemoryUse::of(events, &case.card().id));
-        Self { ordinal, repeat, verdict, wall, usage, monitor, team, memory, requests: None }
+        let effort = Effort::of(events);
+        Self { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, requests: None }
     }
 
     /// Whether the agent passed; `None` without a verdict.
@@ -66,6 +69,12 @@ impl Outcome {
 }
 
 impl<V> Outcome<V> {
+    /// Everything that the run took more of than these limits allow in the case with this card.
+    pub fn over(&self, limits: &EffortLimits, card: &Card) -> Vec<Excess> {
+        let tokens = self.usage.input_tokens.saturating_add(self.usage.output_tokens);
+        limits.over(self.effort, tokens, card.needed)
+    }
+
     /// What it is a run of.
     pub fn unit(&self) -> Unit {
         Unit { ordinal: self.ordinal, repeat: self.repeat }
@@ -73,13 +82,14 @@ impl<V> Outcome<V> {
 
     /// The same run with another verdict, if it has one.
     pub fn map<W>(self, change: impl FnOnce(V) -> W) -> Outcome<W> {
-        let Self { ordinal, repeat, verdict, wall, usage, monitor, team, memory, requests } = self;
+        let Self { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, requests } = self;
         Outcome {
             ordinal,
             repeat,
             verdict: verdict.map(change),
             wall,
             usage,
+            effort,
             monitor,
             team,
             memory,

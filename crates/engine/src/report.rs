@@ -9,11 +9,12 @@ use planproof_isolation::Account;
 use planproof_model::{ServerFacts, advice_on_unread_calls};
 use planproof_plan::team::TeamUse;
 use planproof_suite::{
-    Card, Case, Class, Judged, Metric, REPLY_LIMIT, Section, SizeUnit, Suite, UNPARSED_CALL,
+    Card, Case, Class, EffortLimits, Judged, Metric, REPLY_LIMIT, Section, SizeUnit, Suite, UNPARSED_CALL,
 };
 use serde::{Serialize, Serializer};
 
 use crate::baselines::{BaselineRates, BaselineSums};
+use crate::effort::{EffortFigures, OverLimits, Spread};
 use crate::repeats::{Repeated, without_requests};
 use crate::studies::{DissectionReport, ShrinkReport};
 use crate::{
@@ -180,6 +181,9 @@ pub struct Report {
     pub synthesis_seconds: Option<f64>,
     /// The agent's time in seconds, summed over runs (which may have been concurrent).
     pub agent_seconds: f64,
+    /// The agent's time for a scored run, in seconds; absent if no run has a score, and for predictions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_seconds: Option<Spread<f64>>,
     /// Wall time of the command that ran them; `None` for a campaign from before it was kept. For people
     /// alone: it is no figure of the runs, and the store does not have it.
     #[serde(skip)]
@@ -189,6 +193,9 @@ pub struct Report {
     pub behaves_like: Option<Likeness>,
     /// Tokens; null if nobody counted them: a program with a model of its own need not report them.
     pub tokens: Option<Tokens>,
+    /// What the scored runs took: their median and 95th percentile; absent if no run has a score, and for predictions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortFigures>,
     /// The cost of holding models to their specifications; null if the agent is not made from one.
     pub monitor: Option<MonitorUse>,
     /// Cost in US dollars; null if no price is known.
@@ -458,11 +465,13 @@ impl Report {
                 .map(|made| SolverUse { calls: made.solver_calls, seconds: made.solver_time.as_secs_f64() }),
             synthesis_seconds: input.synthesis.map(|made| made.time.as_secs_f64()),
             agent_seconds: input.runs.iter().map(|run| run.wall.as_secs_f64()).sum(),
+            run_seconds: Spread::of_times(input.runs),
             wall: None,
             behaves_like: Likeness::of(suite, cards, &usual),
             tokens: Some(Tokens::of(input.runs)).filter(|tokens| {
                 input.model.is_some() || !tokens.are_none() || suite.asks_no_model(input.agent)
             }),
+            effort: None,
             monitor: MonitorUse::sum(input.runs.iter().map(|run| &run.monitor)),
             cost: input.cost,
             cost_is_estimate: false,
@@ -474,6 +483,7 @@ impl Report {
             dissection: None,
             shrinking: None,
         };
+        report.effort = EffortFigures::of(cards, input.runs, report.tokens.is_some());
         let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
         for run in &usual {
             let Some(scored) = &run.scored else {
@@ -519,6 +529,19 @@ impl Report {
         report.sections.0.extend(recalled.as_ref().map(memory::section));
         report.set_servers(BTreeMap::new());
         report
+    }
+
+    /// Holds its runs to limits on what they take: the cards and runs are those that it sums up. Unknown to
+    /// [`Report::new`]: verdicts do not depend on them.
+    pub fn hold_to(&mut self, limits: EffortLimits, cards: &[Card], runs: &[RunSummary]) {
+        if let Some(effort) = &mut self.effort {
+            effort.over = Some(OverLimits::of(limits, cards, runs, effort.tokens.is_some()));
+        }
+    }
+
+    /// The runs over the limits that they were held to; `None` without limits, or without scored runs.
+    pub fn over(&self) -> Option<&OverLimits> {
+        self.effort.as_ref()?.over.as_ref()
     }
 
     /// Adds what the servers of its models said of themselves, which decides what the user can do about failures.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use planproof_agents::memory::MemoryUse;
 use planproof_plan::team::TeamUse;
 use planproof_store::Unit;
-use planproof_suite::{Card, Class, Score, Scored, Suite};
+use planproof_suite::{Card, Class, Effort, Score, Scored, Suite};
 use planproof_trace::Usage;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,8 @@ pub struct RunSummary {
     /// The agent's wall time.
     pub wall: Duration,
     pub usage: Usage,
+    /// Its tool calls, and the rounds in which it made them.
+    pub effort: Effort,
     /// The cost of holding the model to its specification, if the agent is made from one.
     pub monitor: Option<MonitorUse>,
     /// The costs of the roles of a team, if the agent is one.
@@ -61,6 +63,8 @@ struct RunText {
     input_tokens: u64,
     #[serde(deserialize_with = "planproof_trace::bounded::count")]
     output_tokens: u64,
+    /// Summaries without it are from before calls were counted, and so are not read.
+    effort: Effort,
     /// Null if the agent is not made from a specification. Summaries without it are from before it was counted, and
     /// so are not read.
     #[serde(deserialize_with = "Option::deserialize")]
@@ -108,6 +112,7 @@ impl RunSummary {
             scored: outcome.verdict.as_ref().ok().map(scored),
             wall: outcome.wall,
             usage: outcome.usage,
+            effort: outcome.effort,
             monitor: outcome.monitor.clone(),
             team: outcome.team.clone(),
             memory: outcome.memory,
@@ -125,6 +130,7 @@ impl RunSummary {
             scores: scores.map(|score| (score.metric.to_owned(), score.value, score.weight)).collect(),
             input_tokens: self.usage.input_tokens,
             output_tokens: self.usage.output_tokens,
+            effort: self.effort,
             monitor: self.monitor.as_ref().map(MonitorText::from),
             team: self.team.clone(),
             memory: self.memory,
@@ -179,8 +185,8 @@ impl RunSummary {
             None => None,
         };
         let Unit { ordinal, repeat } = unit;
-        let RunText { team, memory, requests, .. } = text;
-        Some(Self { ordinal, repeat, scored, wall, usage, monitor, team, memory, requests })
+        let RunText { effort, team, memory, requests, .. } = text;
+        Some(Self { ordinal, repeat, scored, wall, usage, effort, monitor, team, memory, requests })
     }
 
     /// Whether it passed; `None` if it is unscored.

@@ -162,6 +162,7 @@ impl RequestCase {
             detail_sizes: [count(request.split_whitespace().count()), count(request.len())],
             baselines: Vec::new(),
             apart: None,
+            needed: None,
             marks: 0,
         };
         // What was a value just now is JSON.

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use planproof_suite as suite;
 use planproof_suite::{
-    Card, CaseError, EventNote, Explanation, Gold, Guard, Score, Scored, Toolbox, Unscored, Verdict,
+    Card, CaseError, EventNote, Explanation, Gold, Guard, Needed, Score, Scored, Toolbox, Unscored, Verdict,
 };
 use planproof_synth::file::{VerdictFileError, read_verdict, write_case, write_verdict};
 use planproof_synth::{CaseTool, Flag, JudgeOptions, Naming, OneLook, PlanningCase, Rule, judge};
@@ -111,7 +111,22 @@ fn card_of(case: &PlanningCase) -> Card {
             | if is_all { CONFLICT_IS_ALL } else { 0 }
             | if has_flows { HAS_FLOWS } else { 0 }
             | if case.faults.is_some() { HAS_FAULTS } else { 0 },
+        needed: needed(case),
     }
+}
+
+/// A call for each task, in as many rounds as the longest chain of its order has tasks; the report of a conflict. Tools
+/// that fail make it a matter of luck.
+fn needed(case: &PlanningCase) -> Option<Needed> {
+    if case.faults.is_some() {
+        return None;
+    }
+    if !case.is_feasible() {
+        return Some(Needed { calls: 1, rounds: Some(1) });
+    }
+    // With clock times, the day is a chain of its own, and how much of it can be planned ahead is hidden.
+    let order = if case.time.is_some() { None } else { case.problem().order().ok() };
+    Some(Needed { calls: saturated(case.actions.len()), rounds: order.map(|order| saturated(order.depth())) })
 }
 
 /// That the tool that reports a conflict never fails, if there is one.

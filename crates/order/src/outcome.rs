@@ -40,14 +40,15 @@ impl OrderRun for OrderOutcome {
 /// The outcome with the parsed verdict. An unreadable verdict, for example of a later version, leaves the run
 /// unscored.
 pub fn typed(outcome: &Outcome) -> OrderOutcome {
-    let Outcome { ordinal, repeat, verdict, wall, usage, monitor, team, memory, requests } = outcome.clone();
+    let Outcome { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, requests } =
+        outcome.clone();
     let read = |detail: &str| read_verdict(detail).map(|(_, verdict)| verdict);
     let verdict = verdict.and_then(|verdict| {
         read(&verdict.detail).map_err(|error| Unscored::Outside {
             reason: format!("what the judge said of the run cannot be read: {error}"),
         })
     });
-    Outcome { ordinal, repeat, verdict, wall, usage, monitor, team, memory, requests }
+    Outcome { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, requests }
 }
 
 /// The outcome of a run of that case in the engine's form: the inverse of [`typed`].

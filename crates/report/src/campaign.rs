@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use planproof_engine::{Outcome, Report, Unit};
+use planproof_engine::{Outcome, Report, Unit, over_in_words};
 use planproof_suite::{Card, Case, Metric, Suite};
 use planproof_trace::Trace;
 
@@ -65,6 +65,12 @@ impl<'a> ReportedCampaign<'a> {
         }
         let units = cases.iter().flat_map(move |case| (0..repeats).map(move |repeat| (&**case, repeat)));
         units.zip(by_unit).map(|((case, repeat), outcome)| (case, repeat, outcome))
+    }
+
+    /// What a run took too much of, in words; `None` if nothing, and without limits.
+    pub(crate) fn over(&self, case: &dyn Case, outcome: &Outcome) -> Option<String> {
+        let over = outcome.over(&self.report.over()?.limits, case.card());
+        (!over.is_empty()).then(|| over_in_words(&over))
     }
 
     /// Whether these are finished predictions, and no campaign.

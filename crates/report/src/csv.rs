@@ -9,6 +9,9 @@
 //! | suite's run columns | its [`Columns::of_run`](planproof_suite::Columns::of_run); empty if unscored |
 //! | `wall_ms` | how long the agent took, in milliseconds; empty for predictions |
 //! | `input_tokens`, `output_tokens` | as counted by servers; empty if nobody counted them |
+//! | `tool_calls`, `rounds` | tool calls, and rounds in which they were made; empty for predictions |
+//! | `needed_calls`, `needed_rounds` | what the case needs at the least; empty if that is unknown |
+//! | `over` | what the run took more of than `--fail-over` allows; empty if nothing |
 //! | `corrections`, `discarded_tokens`, `repeated_tokens` | cost of the specification; empty without one |
 //! | `unscored` | why the run says nothing about the agent; empty if it is scored |
 //! | `agent`, `model`, `simulated`, `campaign` | what was tested: the same in all rows, so that files can be joined; predictions have no campaign |
@@ -39,6 +42,11 @@ pub fn columns(suite: &dyn Suite) -> Vec<&'static str> {
             "wall_ms",
             "input_tokens",
             "output_tokens",
+            "tool_calls",
+            "rounds",
+            "needed_calls",
+            "needed_rounds",
+            "over",
             "corrections",
             "discarded_tokens",
             "repeated_tokens",
@@ -72,6 +80,8 @@ fn row(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &Outcome) -> V
     let monitor = outcome.monitor.as_ref();
     let scored = verdict.ok().map(|verdict| &verdict.scored);
     let own = campaign.suite.columns();
+    let made = (!campaign.is_of_predictions()).then_some(outcome.effort);
+    let needed = case.card().needed;
     let mut row = vec![text(&case.card().id), outcome.repeat.to_string()];
     row.extend(cells(case.cells(), own.of_case.len()));
     row.extend([
@@ -88,6 +98,11 @@ fn row(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &Outcome) -> V
         number((!campaign.is_of_predictions()).then_some(outcome.wall.as_millis())),
         number(report.tokens.map(|_| outcome.usage.input_tokens)),
         number(report.tokens.map(|_| outcome.usage.output_tokens)),
+        number(made.map(|effort| effort.calls)),
+        number(made.map(|effort| effort.rounds)),
+        number(needed.map(|needed| needed.calls)),
+        number(needed.and_then(|needed| needed.rounds)),
+        campaign.over(case, outcome).unwrap_or_default(),
         number(monitor.map(|used| used.corrections)),
         number(monitor.map(|used| used.discarded_tokens)),
         number(monitor.map(|used| used.repeated_tokens)),

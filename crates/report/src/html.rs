@@ -11,6 +11,7 @@ mod cases;
 mod chart;
 mod comparison;
 mod dissection;
+mod effort;
 mod events;
 mod failures;
 mod graph;
@@ -83,6 +84,7 @@ pub fn write(
         (failures::in_short(campaign))
         (summary::repeated(report))
         (summary::by_size(report))
+        (effort::figures(campaign))
         (summary::sections(&report.sections))
         (summary::classes_and_flags(campaign.suite, report))
     })?;

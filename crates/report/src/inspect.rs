@@ -303,7 +303,7 @@ fn sample<'a>(
             .iter()
             .map(|verdict| (ScoreOf::case(case.card()).name(), score(case, verdict)))
             .collect(),
-        metadata: sample_metadata(case, verdict.ok()),
+        metadata: sample_metadata(case, verdict.ok(), campaign.over(case, outcome)),
         model_usage: model_usage(model(campaign), outcome.usage, None),
         total_time: seconds,
         working_time: seconds,
@@ -327,10 +327,11 @@ fn score(case: &dyn Case, verdict: &Verdict) -> Score {
     }
 }
 
-fn sample_metadata(case: &dyn Case, verdict: Option<&Verdict>) -> SampleMetadata {
+fn sample_metadata(case: &dyn Case, verdict: Option<&Verdict>, over: Option<String>) -> SampleMetadata {
     SampleMetadata {
         class: verdict.and_then(Verdict::class).map(Class::as_str),
         flags: verdict.map(|verdict| verdict.scored.flags.clone()),
+        over,
         own: case.metadata(None),
     }
 }

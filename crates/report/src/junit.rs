@@ -1,7 +1,8 @@
 //! JUnit XML for continuous integration: one test suite for the campaign, one test case for each of its runs.
 //!
 //! There is no standard; this is the common subset of Jenkins, GitLab and the reporters for GitHub, and
-//! `ci/junit.xsd` defines it. A failed run is a `failure` with its class as type, an unscored one is an `error`,
+//! `ci/junit.xsd` defines it. A failed run is a `failure` with its class as type, one that
+//! passed and is over a limit on what runs take a `failure` of the type `over`, an unscored one is an `error`,
 //! and one that was not run is `skipped`. If cases are run several times, the names of the runs end in `repeat 0`,
 //! `repeat 1`...
 
@@ -53,7 +54,7 @@ struct Counts {
 impl Counts {
     fn of(campaign: &ReportedCampaign<'_>) -> Self {
         let mut counts = Self::default();
-        for (_, _, outcome) in campaign.runs() {
+        for (case, _, outcome) in campaign.runs() {
             counts.tests += 1;
             match outcome {
                 None => counts.skipped += 1,
@@ -62,6 +63,7 @@ impl Counts {
                     match outcome.passed() {
                         None => counts.errors += 1,
                         Some(false) => counts.failures += 1,
+                        Some(true) if campaign.over(case, outcome).is_some() => counts.failures += 1,
                         Some(true) => {}
                     }
                 }
@@ -144,8 +146,10 @@ fn test_case(
         Some((Err(unscored), _)) => out += &error(campaign, unscored),
         Some((Ok(verdict), outcome)) => {
             let explained = case.explain(verdict);
-            if !verdict.passed() {
-                out += &failure(campaign, case, repeat, verdict, &explained);
+            match campaign.over(case, outcome).filter(|_| verdict.passed()) {
+                Some(over) => out += &right_but_over(campaign, case, repeat, &over),
+                None if verdict.passed() => {}
+                None => out += &failure(campaign, case, repeat, verdict, &explained),
             }
             // Strict readers expect the output after the failure.
             out += &system_out(&explained, outcome);
@@ -178,6 +182,17 @@ fn failure(
         "      <failure type=\"{class}\" message=\"{}\">{}</failure>\n",
         message(&explained.gist),
         escaped(&body_of(&full_text(explained), &again.unwrap_or_default()))
+    )
+}
+
+/// A run that passed and took too much fails its criterion, and has no class.
+fn right_but_over(campaign: &ReportedCampaign<'_>, case: &dyn Case, repeat: u32, over: &str) -> String {
+    let again = campaign.command_to_see(case, repeat).map(|command| labelled("see it", &command));
+    let what = format!("right, but over: {over}");
+    format!(
+        "      <failure type=\"over\" message=\"{}\">{}</failure>\n",
+        message(&what),
+        escaped(&body_of(&what, &again.unwrap_or_default()))
     )
 }
 

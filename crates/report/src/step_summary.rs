@@ -10,6 +10,7 @@ use planproof_engine::{BaselineRates, Finding, Rate, Report, pick_findings};
 use planproof_suite::{Baseline, Figure, Table};
 
 use crate::campaign::{capitalised, metric_words, servers, without_temperature};
+use crate::effort::{median_run, over_limits};
 use crate::explanation::{ExplanationLine, lines, one_line, short, short_in_the_middle};
 use crate::{DistinctFinding, ReportedCampaign, distinct};
 
@@ -96,6 +97,12 @@ fn headline(campaign: &ReportedCampaign<'_>) -> String {
         );
     } else if report.all_not_run() > 0 {
         let _ = writeln!(out, "Not run: {}.\n", counted(report.all_not_run(), noun));
+    }
+    if let Some(over) = report.over() {
+        let _ = writeln!(out, "**Over limit**: {}.\n", escaped(&over_limits(over)));
+    }
+    if let Some(effort) = &report.effort {
+        let _ = writeln!(out, "Median run: {}.\n", escape(&median_run(effort)));
     }
     for advice in &report.advice {
         let _ = writeln!(out, "{}\n", escape(advice));

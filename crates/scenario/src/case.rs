@@ -8,7 +8,7 @@ use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
 use planproof_spec::rules::{CallRule, CallableTool, RuleSet, Session, ValueCheck, calls_of, read_tests};
 use planproof_suite::runs::refuse_schema;
 use planproof_suite::{
-    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Toolbox, Unscored, Verdict,
+    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Needed, Toolbox, Unscored, Verdict,
 };
 use planproof_tools::FaultyTools;
 use planproof_trace::faults::ToolFaults;
@@ -60,6 +60,9 @@ pub(crate) struct CaseLine {
     /// The calls of a shortest right session, if one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) calls: Option<u32>,
+    /// There may be a right session with fewer calls: there were too many to look through.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) longer: bool,
     /// What is expected of this case.
     pub(crate) expect: Vec<Expectation>,
     /// The tools that may be called, if these are not all.
@@ -205,6 +208,7 @@ impl Scenario {
     pub(crate) fn measured(mut self) -> Self {
         let calls = self.right().session().and_then(|calls| u32::try_from(calls.len()).ok());
         self.line.calls = calls;
+        self.line.longer = calls.is_some() && !self.is_shortest();
         self.card = card_of(&self.line);
         self
     }
@@ -586,6 +590,10 @@ fn card_of(line: &CaseLine) -> Card {
     if let Some(drawn) = &line.drawn {
         card.label.clone_from(&drawn.rule);
         card.marks = figures::marks(drawn);
+    }
+    // Where tools fail, the session with the fewest calls is another one.
+    if line.faults.is_none() && !line.longer {
+        card.needed = line.calls.map(|calls| Needed { calls, rounds: None });
     }
     card.marks |= if line.faults.is_some() { HAS_FAULTS } else { 0 };
     card.marks |= if line.turns.is_empty() { 0 } else { HAS_TURNS };

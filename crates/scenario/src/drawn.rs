@@ -322,6 +322,7 @@ impl Drawing {
             aliases: self.aliases.clone(),
             said,
             calls: u32::try_from(found.right.len()).ok(),
+            longer: false,
             expect,
             only: None,
             faults: None,

@@ -474,6 +474,7 @@ impl Reader<'_> {
             aliases: aliases.clone(),
             said,
             calls: None,
+            longer: false,
             expect,
             only,
             faults,

@@ -12,7 +12,8 @@ use thiserror::Error;
 use crate::questions::Question;
 use crate::reference::ReferenceNote;
 use crate::{
-    BoxFuture, Class, EventNote, Explanation, Gold, Guard, PublishedPrediction, Toolbox, Unscored, Verdict,
+    BoxFuture, Class, EventNote, Explanation, Gold, Guard, Needed, PublishedPrediction, Toolbox, Unscored,
+    Verdict,
 };
 
 /// One case of a suite. All of its methods are pure: they read nothing but the case and their arguments. What
@@ -191,6 +192,10 @@ pub struct Card {
     /// Bits for the suite's own [figures](crate::Suite::sections) and lists of classes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub marks: u32,
+    /// What a right agent needs at the least; `None` if the suite does not know it. Cards without it are from before it
+    /// was kept, and so are not read.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub needed: Option<Needed>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
@@ -202,7 +207,7 @@ impl Card {
     /// A minimal card of a case with this id and size.
     pub fn new(id: impl Into<String>, size: u32) -> Self {
         let (id, label, baselines) = (id.into(), String::new(), Vec::new());
-        Self { id, label, size, detail_sizes: [0, 0], baselines, apart: None, marks: 0 }
+        Self { id, label, size, detail_sizes: [0, 0], baselines, apart: None, marks: 0, needed: None }
     }
 
     /// Its size, for comparisons with the smallest first.

@@ -9,14 +9,15 @@
 //! # Module layout
 //!
 //! The kind of case, and the list of them (`suite.rs`, `registry.rs`), a case and its data for statistics (`case.rs`),
-//! the data that cases are made from (`data.rs`), the options of a suite (`option.rs`), the verdict on a run
-//! (`verdict.rs`), a verdict in words (`explanation.rs`), maps and timelines as data (`drawing.rs`), a suite's own
-//! tables and figures (`section.rs`), the guard between an agent and its tools (`guard.rs`), the tools (`toolbox.rs`),
-//! the right answer for a simulated model that is given it (`gold.rs`), runs as published predictions
-//! (`prediction.rs`), what a judge model is asked (`questions.rs`) and what is done for a verdict after the agent's
-//! work (`reference.rs`), rates with their intervals (`statistics.rs`), tests of two campaigns on the same cases
-//! (`paired.rs`), the answer whether the second is worse (`gate.rs`), and code that several suites share: files with a
-//! line for each row (`rows.rs`), and the reading of a run that ends with an answer (`runs.rs`).
+//! what a run took and what its case needs (`effort.rs`), the data that cases are made from (`data.rs`), the options of
+//! a suite (`option.rs`), the verdict on a run (`verdict.rs`), a verdict in words (`explanation.rs`), maps and
+//! timelines as data (`drawing.rs`), a suite's own tables and figures (`section.rs`), the guard between an agent and
+//! its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer for a simulated model that is given it
+//! (`gold.rs`), runs as published predictions (`prediction.rs`), what a judge model is asked (`questions.rs`) and what
+//! is done for a verdict after the agent's work (`reference.rs`), rates with their intervals (`statistics.rs`), tests
+//! of two campaigns on the same cases (`paired.rs`), the answer whether the second is worse (`gate.rs`), and code that
+//! several suites share: files with a line for each row (`rows.rs`), and the reading of a run that ends with an answer
+//! (`runs.rs`).
 
 // What others build on is described to the last field.
 #![warn(missing_docs)]
@@ -24,6 +25,7 @@
 mod case;
 mod data;
 mod drawing;
+mod effort;
 mod explanation;
 pub mod gate;
 mod gold;
@@ -46,6 +48,7 @@ pub mod statistics;
 pub use case::{Card, Case, CaseError, CaseErrorKind};
 pub use data::{CaseSelection, Data, PredictionExtras, PredictionVerdicts};
 pub use drawing::{Bar, Bars, Graph, GraphEdge, GraphNode, Map, MapPlace, MapWay, Period, PeriodEntry};
+pub use effort::{EFFORT_MAX, Effort, EffortLimit, EffortLimits, Excess, Needed, nearest_rank};
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, SequenceStep};
 pub use gold::{Gold, GoldCall, GoldSubTask};
 pub use guard::{Decision, Guard};

@@ -72,6 +72,7 @@ impl TptuCase {
             detail_sizes: [count(question.answer.len()), count(question.question.len())],
             baselines: Vec::new(),
             apart: None,
+            needed: None,
             marks: 0,
         };
         Ok(Self {

@@ -11,10 +11,12 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::TokioExecutor;
 use planproof_model::{BoxFuture, PAGE_CHARACTERS_MAX, page_text};
-use planproof_trace::{EndReason, LimitKind};
+use planproof_trace::{EndReason, EventKind, LimitKind};
 use thiserror::Error;
 use tokio::time::sleep;
 
+use self::form::Saying;
+use super::question::QuestionMessage;
 use super::{ExternalRun, shortened};
 use crate::{Agent, Ran, RunContext, RunError};
 
@@ -29,7 +31,8 @@ const NO_TLS: &str = "InvalidContentType";
 /// A service that is sent `{"query": ..., "mcp_url": ...}` by POST for each case and replies `{"answer": ...}`, both
 /// in JSON. It has to run on the same machine, because it must reach the tools at our loopback address. If a model is
 /// served to it, the question also has `"model": {"base_url": ..., "api_key": ..., "name": ...}`: the address to use
-/// for this case alone, in one of OpenAI's protocols. A [`ServiceForm`] changes all of this: the headers, the body,
+/// for this case alone, in one of OpenAI's protocols. What the user says later is another such request, with what was
+/// said before in `messages`; only a service whose reply has `"conversations": true` is sent any. A [`ServiceForm`] changes all of this: the headers, the body,
 /// and the place of the answer.
 ///
 /// Each case gets a connection of its own. No proxy is used and no redirection followed.
@@ -44,6 +47,14 @@ pub struct UrlAgent {
 enum HttpClient {
     Plain(Client<HttpConnector, Full<Bytes>>),
     Encrypted(Client<HttpsConnector<HttpConnector>, Full<Bytes>>),
+}
+
+/// What a service replied.
+struct Reply {
+    /// The answer in it.
+    text: String,
+    /// Whether the service can be sent what the user says after that.
+    converses: bool,
 }
 
 /// Why a URL cannot be an agent. The user can mend all of these.
@@ -98,17 +109,36 @@ impl UrlAgent {
         let reason = tokio::select! {
             biased;
             () = run.limit_reached.cancelled() => run.over(LimitKind::Iterations),
-            reason = self.ask(run) => reason,
+            reason = self.converse(run) => reason,
             () = sleep(run.limits.wall) => run.over(LimitKind::WallMilliseconds),
         };
         run.end(reason)
     }
 
-    async fn ask(&self, run: &ExternalRun<'_>) -> EndReason {
-        let request = match self.request(run) {
-            Ok(request) => request,
-            Err(reason) => return EndReason::Unscored { reason },
-        };
+    /// Sends the query and then what the user says later, each when the service has answered.
+    async fn converse(&self, run: &ExternalRun<'_>) -> EndReason {
+        let (mut earlier, mut query, mut later) = (Vec::new(), run.query, run.later.iter());
+        loop {
+            let Reply { text, converses } = match self.ask(run, Saying { earlier: &earlier, query }).await {
+                Ok(reply) => reply,
+                Err(end) => return end,
+            };
+            let Some(next) = later.next() else { return EndReason::Answered { text } };
+            if !converses {
+                // It would take the message for a new case, and be blamed for what it was not asked to understand.
+                let reason = "the case has later messages, and the service does not say that it carries conversations: \
+                              its reply has no \"conversations\": true (docs/services.md)";
+                return EndReason::Unscored { reason: reason.to_owned() };
+            }
+            run.recorder.record(EventKind::Query { text: next.clone() });
+            earlier.extend(QuestionMessage::pair(query, text));
+            query = next;
+        }
+    }
+
+    /// What the service replies, or the end of the run if it does not.
+    async fn ask(&self, run: &ExternalRun<'_>, saying: Saying<'_>) -> Result<Reply, EndReason> {
+        let request = self.request(run, saying).map_err(|reason| EndReason::Unscored { reason })?;
         let sent = match &self.client {
             HttpClient::Plain(client) => client.request(request).await,
             HttpClient::Encrypted(client) => client.request(request).await,
@@ -116,44 +146,48 @@ impl UrlAgent {
         match sent {
             Ok(response) => self.read(run, response).await,
             // A service that cannot be reached is the user's or the world's fault, one that breaks off is the agent's.
-            Err(error) if error.is_connect() => EndReason::Unscored { reason: self.unreachable(&error) },
-            Err(error) => EndReason::AgentFailed {
+            Err(error) if error.is_connect() => Err(EndReason::Unscored { reason: self.unreachable(&error) }),
+            Err(error) => Err(EndReason::AgentFailed {
                 reason: format!("the agent's service broke off: {}", causes(&error)),
-            },
+            }),
         }
     }
 
-    fn request(&self, run: &ExternalRun<'_>) -> Result<Request<Full<Bytes>>, String> {
-        let body = self.form.body(run)?;
+    fn request(&self, run: &ExternalRun<'_>, saying: Saying<'_>) -> Result<Request<Full<Bytes>>, String> {
+        let body = self.form.body(run, saying)?;
         let json = HeaderValue::from_static("application/json");
         let mut request = Request::builder().method(Method::POST).uri(self.url.clone());
         request = request.header(CONTENT_TYPE, json.clone()).header(ACCEPT, json);
-        for (name, value) in self.form.headers(run)? {
+        for (name, value) in self.form.headers(run, saying.query)? {
             request = request.header(name, value);
         }
         request.body(Full::new(Bytes::from(body))).map_err(|error| error.to_string())
     }
 
-    /// The end that a response makes.
-    async fn read(&self, run: &ExternalRun<'_>, response: Response<Incoming>) -> EndReason {
+    /// The reply in a response, or the end that it makes.
+    async fn read(&self, run: &ExternalRun<'_>, response: Response<Incoming>) -> Result<Reply, EndReason> {
         let status = response.status();
         let bytes_max = usize::try_from(run.limits.output_bytes).unwrap_or(usize::MAX);
         let body = match Limited::new(response.into_body(), bytes_max).collect().await {
             Ok(body) => body.to_bytes(),
-            Err(error) if error.is::<LengthLimitError>() => return run.over(LimitKind::OutputBytes),
+            Err(error) if error.is::<LengthLimitError>() => return Err(run.over(LimitKind::OutputBytes)),
             Err(error) => {
-                return EndReason::AgentFailed { reason: format!("the agent's reply broke off: {error}") };
+                return Err(EndReason::AgentFailed {
+                    reason: format!("the agent's reply broke off: {error}"),
+                });
             }
         };
         let text = || quoted(&String::from_utf8_lossy(&body));
         if !status.is_success() {
-            return EndReason::AgentFailed {
+            return Err(EndReason::AgentFailed {
                 reason: format!("the agent's service answered {status}: {}", text()),
-            };
+            });
         }
         match self.form.answer(&body) {
-            Ok(text) => EndReason::Answered { text },
-            Err(why) => EndReason::AgentFailed { reason: format!("the agent's reply {why}: {}", text()) },
+            Ok(text) => Ok(Reply { text, converses: self.form.converses(&body) }),
+            Err(why) => {
+                Err(EndReason::AgentFailed { reason: format!("the agent's reply {why}: {}", text()) })
+            }
         }
     }
 
@@ -182,6 +216,11 @@ impl Agent for UrlAgent {
 
     fn is_in_process(&self) -> bool {
         false
+    }
+
+    /// In our own form, the service says in its reply whether it does.
+    fn can_converse(&self) -> bool {
+        self.form.can_converse()
     }
 
     fn needs_served_model(&self) -> Option<&'static str> {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use planproof_agents::{RunLimits, UrlAgent, UrlError};
-use planproof_trace::{EndReason, LimitKind};
+use planproof_agents::{ExternalRun, RunLimits, ServiceForm, UrlAgent, UrlError};
+use planproof_trace::{EndReason, EventKind, LimitKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -147,4 +147,117 @@ fn urls_that_cannot_be_asked_are_the_users_errors() {
         Ok(_) | Err(UrlError::Certificates { .. }) => {}
         Err(error) => panic!("{error}"),
     }
+}
+
+/// A service that sends these replies, one for each request, and returns the bodies of the requests.
+async fn talking(replies: Vec<String>) -> (String, tokio::task::JoinHandle<Vec<serde_json::Value>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/run", listener.local_addr().unwrap());
+    let serving = tokio::spawn(async move {
+        let mut bodies = Vec::new();
+        for reply in replies {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            let body = loop {
+                assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
+                let text = String::from_utf8_lossy(&request);
+                let body = text.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok());
+                if let Some(body) = body {
+                    break body;
+                }
+            };
+            bodies.push(body);
+            stream.write_all(reply.as_bytes()).await.unwrap();
+        }
+        bodies
+    });
+    (url, serving)
+}
+
+fn two_later() -> [String; 2] {
+    ["No, the other.".to_owned(), "Thanks.".to_owned()]
+}
+
+#[tokio::test]
+async fn what_the_user_says_later_is_another_request_with_what_was_said_before() {
+    let says = |text: &str| reply("200 OK", &format!(r#"{{"answer": "{text}", "conversations": true}}"#));
+    // The last reply need not say it, because nothing comes after it.
+    let (url, serving) =
+        talking(vec![says("one"), says("two"), reply("200 OK", r#"{"answer": "three"}"#)]).await;
+    let (later, setting) = (two_later(), Setting::with(limits()));
+    let end = UrlAgent::new(&url).unwrap().run_with(&ExternalRun { later: &later, ..setting.run() }).await;
+    assert_eq!(end, EndReason::Answered { text: "three".into() });
+    let bodies = serving.await.unwrap();
+    assert_eq!(bodies[0], serde_json::json!({"query": QUERY, "mcp_url": MCP_URL}));
+    let said = |role: &str, text: &str| serde_json::json!({"role": role, "content": text});
+    let before = [said("user", QUERY), said("assistant", "one")];
+    let second = serde_json::json!({"query": "No, the other.", "messages": before, "mcp_url": MCP_URL});
+    assert_eq!(bodies[1], second);
+    assert_eq!(bodies[2]["query"], "Thanks.");
+    assert_eq!(bodies[2]["messages"].as_array().unwrap().len(), 4);
+    let queries: Vec<EventKind> =
+        setting.recorder.take_events().into_iter().map(|event| event.kind).collect();
+    let is_query = |event: &&EventKind| matches!(event, EventKind::Query { .. });
+    assert_eq!(queries.iter().filter(is_query).count(), 3, "{queries:?}");
+}
+
+#[tokio::test]
+async fn each_form_has_its_place_for_a_conversation() {
+    let chat =
+        |text: &str| reply("200 OK", &format!(r#"{{"choices": [{{"message": {{"content": "{text}"}}}}]}}"#));
+    let message = |text: &str| {
+        let content = serde_json::json!([{"type": "output_text", "text": text}]);
+        reply("200 OK", &serde_json::json!({"output": [{"type": "message", "content": content}]}).to_string())
+    };
+    let own = |text: &str| reply("200 OK", &format!(r#"{{"said": "{text}"}}"#));
+    let template = r#"{"input": {"messages": "{messages}"}, "last": "{query}", "tools": "{mcp_url}"}"#;
+    let own_form = ServiceForm::default().template(template).unwrap().answer_at("/said").unwrap();
+    let later = ["No, the other.".to_owned()];
+    let said = |role: &str, text: &str| serde_json::json!({"role": role, "content": text});
+    let all = serde_json::json!([said("user", QUERY), said("assistant", "one"), said("user", &later[0])]);
+    for (form, replies, place) in [
+        (ServiceForm::default().chat(None), [chat("one"), chat("two")], "/messages"),
+        (ServiceForm::default().responses(None), [message("one"), message("two")], "/input"),
+        (own_form, [own("one"), own("two")], "/input/messages"),
+    ] {
+        let (url, serving) = talking(replies.to_vec()).await;
+        let mut agent = UrlAgent::new(&url).unwrap();
+        agent.set_up(form);
+        let setting = Setting::with(limits());
+        let end = agent.run_with(&ExternalRun { later: &later, ..setting.run() }).await;
+        assert_eq!(end, EndReason::Answered { text: "two".into() }, "{place}");
+        let bodies = serving.await.unwrap();
+        assert_eq!(bodies[1].pointer(place), Some(&all), "{place}");
+        if place == "/input" {
+            assert_eq!(bodies[0]["input"], QUERY);
+        } else {
+            assert_eq!(
+                bodies[0].pointer(place).and_then(|it| it.as_array()).map(Vec::len),
+                Some(1),
+                "{place}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_carries_no_conversations_is_not_blamed() {
+    let (url, serving) = talking(vec![reply("200 OK", r#"{"answer": "one"}"#)]).await;
+    let (later, setting) = (two_later(), Setting::with(limits()));
+    let end = UrlAgent::new(&url).unwrap().run_with(&ExternalRun { later: &later, ..setting.run() }).await;
+    let EndReason::Unscored { reason } = &end else { panic!("{end:?}") };
+    assert!(reason.contains("\"conversations\": true"), "{reason}");
+    assert_eq!(serving.await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_service_that_fails_a_later_message_has_failed() {
+    let first = reply("200 OK", r#"{"answer": "one", "conversations": true}"#);
+    let (url, _serving) = talking(vec![first, reply("500 Internal Server Error", "lost my memory")]).await;
+    let (later, setting) = (two_later(), Setting::with(limits()));
+    let end = UrlAgent::new(&url).unwrap().run_with(&ExternalRun { later: &later, ..setting.run() }).await;
+    assert!(
+        matches!(&end, EndReason::AgentFailed { reason } if reason.contains("lost my memory")),
+        "{end:?}"
+    );
 }

@@ -107,6 +107,7 @@ impl CallCase {
             detail_sizes: [count(line.gold.arguments.len()), count(line.prompt.len())],
             baselines: Vec::new(),
             apart: None,
+            needed: None,
             // By this, figures and classes tell calls from tasks.
             marks: u32::from(line.level),
         };

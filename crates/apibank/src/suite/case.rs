@@ -71,6 +71,7 @@ impl TaskCase {
             detail_sizes: [count(task.tool_calls().count()), count(task.requirement.len())],
             baselines: Vec::new(),
             apart: None,
+            needed: None,
             marks: 0,
         };
         let prompt = format!("{}\n\n{RULES}", task.requirement.trim());

@@ -33,6 +33,7 @@ fn store(folder: &Folder) -> StoreOptions {
 fn new(folder: &Folder) -> RequestedCampaign {
     RequestedCampaign {
         until_decided: false,
+        fail_over: None,
         shard: None,
         agent: AgentSpec::parse("tools@toy/done").expect("an agent"),
         repeats: NonZeroU32::MIN,
@@ -165,6 +166,7 @@ async fn a_campaign_begins_is_cut_off_resumes_and_is_replayed() {
         store: store(&folder),
         command_line: "play again".to_owned(),
         label: None,
+        fail_over: None,
     };
     let replayed = replay(&world, &asked, recorded, again).expect("it is replayed");
     let came = run(&replayed, usize::MAX).await;

@@ -36,7 +36,16 @@ static CLASSES: [ClassInfo; 1] = [ClassInfo { name: "odd", meaning: "It is odd."
 /// The case with this number.
 pub(crate) fn toy(number: u64) -> Arc<dyn Case> {
     let (id, label) = (format!("toy-{number}"), String::new());
-    let card = Card { id, label, size: 1, detail_sizes: [0, 0], baselines: [].into(), apart: None, marks: 0 };
+    let card = Card {
+        id,
+        label,
+        size: 1,
+        detail_sizes: [0, 0],
+        baselines: [].into(),
+        apart: None,
+        marks: 0,
+        needed: None,
+    };
     Arc::new(Toy { card, number, prompt: format!("Play with toy {number}.") })
 }
 

@@ -22,7 +22,7 @@ const CHOOSING_ANEW: [&str; 5] = ["data", "limit", "shuffle", "places", "compat"
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    mut_arg("resume", |arg| arg.conflicts_with_all(CHOOSING).conflicts_with_all(["repeat", "compat", "faults"])),
+    mut_arg("resume", |arg| arg.conflicts_with_all(CHOOSING).conflicts_with_all(["repeat", "compat", "faults", "fail_over"])),
     mut_arg("allow_repeats", |arg| arg.hide(true)),
     mut_arg("allow_distractors", |arg| arg.hide(true)),
     mut_arg("fail_at_once", |arg| arg.hide(true)),

@@ -12,7 +12,7 @@ use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
 use planproof_campaign::{CASES_MAX, Shard};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
-use planproof_suite::OptionUse;
+use planproof_suite::{EffortLimits, OptionUse};
 use planproof_trace::faults::FaultShares;
 
 use super::{AgentArguments, JudgeArguments, ModelArguments, ReviewChoice, StoreArguments, Think};
@@ -85,7 +85,7 @@ pub(crate) const ACTING: [&str; 12] = [
 
 /// Whether a resumed campaign has this argument from its beginning, so that the configuration file says nothing of it.
 pub(crate) fn is_kept(id: &str) -> bool {
-    ["agent", "others", "models"].contains(&id)
+    ["agent", "others", "models", "fail_over"].contains(&id)
         || RUNNING.contains(&id)
         || ACTING.contains(&id)
         || suites::has(id, OptionUse::Tools)
@@ -358,6 +358,14 @@ pub(crate) struct AllCasesArguments {
     /// rate has to be on one side: exit status 0 if it is above, 1 if it is below, 3 if it spans the value.
     #[arg(help_heading = "Results", long, value_name = "P%[:proved]", value_parser = success_min)]
     pub(crate) success_min: Option<SuccessMin>,
+    /// Exit with 1 if a run passed but took too much, as in `calls=2x,rounds=+1,tokens=8000`.
+    ///
+    /// Limits of a run's tool calls, of the rounds in which it makes them (calls that are made together are one round),
+    /// and of its tokens: a number; `2x`, a multiple of what the case needs at the least; or `+1`, so much more than
+    /// that. Verdicts stay as they are, and reports count the runs over a limit apart. With `--success-min`, such runs
+    /// count as failed. docs/ci.md has more.
+    #[arg(help_heading = "Results", long, value_name = "LIMITS", value_parser = EffortLimits::parse)]
+    pub(crate) fail_over: Option<EffortLimits>,
     #[command(flatten)]
     pub(crate) gate: GateArguments,
     #[command(flatten)]

@@ -57,7 +57,7 @@ pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &[
                   planproof test tools@sim/gold --rules rules.yaml --tools tools.json")]
 #[command(mut_arg("agent", |arg| arg.required_unless_present_any(BEGINNING)))]
 #[command(mut_arg("resume", |arg| {
-    arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat", "faults"])
+    arg.conflicts_with_all(SHAPE).conflicts_with_all(DRAWING).conflicts_with_all(["topics", "repeat", "faults", "fail_over"])
 }))]
 pub(crate) struct TestArguments {
     /// Number of cases, or `auto` with --baseline.

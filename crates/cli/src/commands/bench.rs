@@ -14,7 +14,7 @@ use planproof_campaign::{CASES_MAX, Cases, StoreOptions};
 use planproof_order::synth::JudgeOptions;
 use planproof_scenario::Scenarios;
 use planproof_store::{Matrix, Store};
-use planproof_suite::{Case, CaseSelection, Data, OwnedData, Suite};
+use planproof_suite::{Case, CaseSelection, Data, EffortLimits, OwnedData, Suite};
 use planproof_trace::faults::FaultShares;
 use tokio_util::sync::CancellationToken;
 
@@ -218,6 +218,10 @@ impl MakesCases for BenchCases<'_> {
         self.arguments.all.faults
     }
 
+    fn fail_over(&self) -> Option<EffortLimits> {
+        self.arguments.all.fail_over
+    }
+
     fn make(&self, _seed: u64) -> Result<Cases, Failure> {
         let cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
@@ -253,6 +257,10 @@ impl MakesCases for ScenarioCases<'_> {
 
     fn faults(&self) -> Option<FaultShares> {
         self.all.faults
+    }
+
+    fn fail_over(&self) -> Option<EffortLimits> {
+        self.all.fail_over
     }
 
     fn make(&self, _seed: u64) -> Result<Cases, Failure> {

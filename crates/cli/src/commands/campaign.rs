@@ -20,7 +20,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use planproof_agents::AgentSpec;
-use planproof_engine::{Finding, Outcome, Report, RunSummary, SummaryInput, is_unscored_for_good};
+use planproof_engine::{
+    Finding, Outcome, OverLimits, Report, RunSummary, SummaryInput, is_unscored_for_good,
+};
 use planproof_model::prices::Money;
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::shrink::report as shrink_report;
@@ -101,6 +103,11 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
             ));
         }
     }
+    if request.all.fail_over.is_some() && request.all.success_min.is_some_and(|least| least.is_proved) {
+        return Err(Failure::usage(
+            "--success-min P%:proved does not go with --fail-over: its interval is one of right runs; leave `:proved` out",
+        ));
+    }
     // A campaign may take hours and cost money, so a file that cannot be written is reported before it begins.
     let files = request.all.files.open(global, &request.taken)?;
     let cases_file = match request.shrink_to {
@@ -142,6 +149,9 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         ended_by: progress.ended_by.as_deref(),
     });
     let mut report = run.options.completed(report, &progress);
+    if let Some(limits) = run.options.fail_over {
+        report.hold_to(limits, &run.cards[..prepared.reached(&outcomes).len()], &runs);
+    }
     report.wall = Some(wall);
     report.seal = seal.map(|seal| seal.to_string());
     // From the store, because a resumed campaign has its label there alone.
@@ -225,19 +235,23 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         return Ok(ExitCode::Outside);
     }
     let AllCasesArguments { require_pass, success_min, .. } = *request.all;
-    let is_judged_otherwise = require_pass || success_min.is_some() || gate.is_some();
+    let over = report.over();
+    let is_judged_otherwise = require_pass || success_min.is_some() || gate.is_some() || over.is_some();
     if run.is_as_recorded(&outcomes, &progress) && !is_judged_otherwise {
         say_as_recorded(&report, global);
         return Ok(ExitCode::Passed);
     }
+    let right_but_over = over.map_or(0, |over| over.right);
     let counts = Counts {
-        passed: report.all_scored() - report.all_failed(),
-        failed: report.all_failed(),
+        passed: report.all_scored() - report.all_failed() - right_but_over,
+        failed: report.all_failed() + right_but_over,
         rest: report.all_unscored() + report.all_not_run(),
+        is_limited: over.is_some(),
     };
     let code = match success_min {
         Some(least) if least.is_proved => proved(&report, &counts, least.percent, global),
-        // The gate says whether failures count.
+        // The gate says whether failures count, and knows nothing of limits.
+        None if gate.is_some() && right_but_over > 0 => ExitCode::Failed,
         None if gate.is_some() => ExitCode::Passed,
         least => {
             let least = least.map(|least| least.percent);
@@ -247,11 +261,27 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
             counts.exit_code(least)
         }
     };
+    let code = match over {
+        Some(over) if over.tokens_unknown && code == ExitCode::Passed => {
+            progress::say(global, &tokens_unknown(over));
+            ExitCode::Outside
+        }
+        _ => code,
+    };
     Ok(match gate.as_ref().map_or(ExitCode::Passed, gate::exit_code) {
         ExitCode::Passed => code,
         worse if code == ExitCode::Failed || worse == ExitCode::Failed => ExitCode::Failed,
         unclear => unclear,
     })
+}
+
+/// Why nothing can be said of a limit of tokens.
+pub(super) fn tokens_unknown(over: &OverLimits) -> String {
+    format!(
+        "cannot tell whether --fail-over {} is kept: nobody counted the tokens of this agent; serve it a model with \
+         --serve-model, or let it report them",
+        over.limits
+    )
 }
 
 /// Makes sure that a campaign of as many cases as it takes has a baseline that it can be compared with, and is not
@@ -342,6 +372,8 @@ pub(super) struct Counts {
     pub(super) failed: u64,
     /// Without a score, or not run.
     pub(super) rest: u64,
+    /// Those that passed kept the limits on what runs take; the others count as failed.
+    pub(super) is_limited: bool,
 }
 
 impl Counts {
@@ -362,9 +394,13 @@ impl Counts {
     }
 
     fn against(&self, least: f64) -> String {
-        let Self { passed, failed, .. } = self;
+        let Self { passed, failed, is_limited, .. } = self;
         let verdict = if self.reaches(least) { "which reaches" } else { "which is below" };
-        format!("{passed} of {} scored runs passed, {verdict} --success-min {least}%", passed + failed)
+        let within = if *is_limited { " within the limits" } else { "" };
+        format!(
+            "{passed} of {} scored runs passed{within}, {verdict} --success-min {least}%",
+            passed + failed
+        )
     }
 }
 
@@ -541,7 +577,7 @@ mod tests {
             (0, 0, 5, Some(90.0), Outside),
             (0, 1, 0, Some(0.1), Failed),
         ] {
-            let counts = Counts { passed, failed, rest };
+            let counts = Counts { passed, failed, rest, is_limited: false };
             assert_eq!(counts.exit_code(least), expected, "{passed} {failed} {rest} {least:?}");
         }
     }

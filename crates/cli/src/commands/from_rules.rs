@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planproof_campaign::Cases;
 use planproof_scenario::{Drawing, RulesShown, Scenario, Scenarios, listed_tools};
 use planproof_spec::rules::RuleSet;
-use planproof_suite::{Case, CaseError, Suite};
+use planproof_suite::{Case, CaseError, EffortLimits, Suite};
 use planproof_trace::Tool;
 use planproof_trace::faults::FaultShares;
 use serde_json::Value;
@@ -128,6 +128,10 @@ impl MakesCases for RuleCases<'_> {
 
     fn faults(&self) -> Option<FaultShares> {
         self.all.faults
+    }
+
+    fn fail_over(&self) -> Option<EffortLimits> {
+        self.all.fail_over
     }
 
     fn draws(&self) -> bool {

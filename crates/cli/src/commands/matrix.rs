@@ -224,6 +224,11 @@ pub(super) fn text(table: &MatrixTable) -> String {
             out +=
                 &format!("Combination {number}: isolation: {}\n", terminal::inline(&isolation.to_string()));
         }
+        if let Some(over) = row.over() {
+            let what =
+                format!("Combination {number}: {}.", terminal::inline(&planproof_report::over_limits(over)));
+            out += &format!("{}\n", render::text(&what));
+        }
         // Each combination is a campaign with its own key, so one fingerprint cannot stand for all.
         if let Some(seal) = &row.seal {
             out += &format!("Combination {number}: seal {seal}\n");

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
-use planproof_engine::Finding;
+use planproof_engine::{Finding, over_in_words};
 use planproof_model::prices::Money;
 use planproof_order::DrawnCases;
 use planproof_order::learning::{self, LeftOut};
@@ -418,7 +418,14 @@ fn show_case(
                 false => case.prompt().replace(&explained.text, &marked),
             };
             let prompt = render::text(&prompt);
-            writeln!(out, "{}\n\n{prompt}\n", verdict.class().map_or("passed", Class::as_str))?;
+            let over = options.kept.fail_over.map(|limits| outcome.over(&limits, case.card()));
+            let over = over.filter(|over| !over.is_empty()).map(|over| over_in_words(&over));
+            let result = match (verdict.class().map(Class::as_str), over) {
+                (class, None) => class.unwrap_or("passed").to_owned(),
+                (None, Some(over)) => format!("passed, but over: {over}"),
+                (Some(class), Some(over)) => format!("{class}, and over: {over}"),
+            };
+            writeln!(out, "{}\n\n{prompt}\n", render::text(&result))?;
             writeln!(out, "{}", render::explanation(&explained))?;
             if !explained.checks.is_empty() {
                 writeln!(out, "constraints:\n{}", render::checks(&explained))?;

@@ -12,7 +12,7 @@ use planproof_campaign::milliseconds_now;
 use planproof_engine::{Outcome, Report, ReportInput};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_store::Unit;
-use planproof_suite::{Case, Class, Data, PredictionExtras, PredictionVerdicts, Verdict};
+use planproof_suite::{Case, Class, Data, Effort, PredictionExtras, PredictionVerdicts, Verdict};
 use planproof_trace::{Trace, Usage};
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
@@ -157,13 +157,14 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         verdict: Ok(verdict),
         wall: Duration::ZERO,
         usage: Usage::default(),
+        effort: Effort::default(),
         monitor: None,
         team: None,
         memory: None,
         requests: None,
     };
     let outcomes: Vec<Outcome> = (0..).zip(scored.verdicts).map(outcome).collect();
-    let report = Report::new(ReportInput {
+    let mut report = Report::new(ReportInput {
         suite: &*suite,
         agent: &match judged_by {
             None => format!("predictions of {file}"),
@@ -180,6 +181,8 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         cost: None,
         ended_by: None,
     });
+    // Finished predictions made no calls here.
+    (report.effort, report.run_seconds) = (None, None);
     if !scored.missing.is_empty() {
         let named = scored.missing.iter().take(MISSING_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
         let more = scored.missing.len().saturating_sub(MISSING_NAMED_MAX);

@@ -113,6 +113,11 @@ pub(crate) fn call_all_tools(url: &str) -> usize {
     tools.len()
 }
 
+/// Calls the tool of this name at a URL.
+pub(crate) fn call_tool(url: &str, name: &str, arguments: &Value) {
+    ask_tools_at(url, "tools/call", &json!({"name": name, "arguments": arguments}));
+}
+
 fn ask_tools(method: &str, parameters: &Value) -> Value {
     ask_tools_at(&std::env::var("PLANPROOF_MCP_URL").unwrap(), method, parameters)
 }

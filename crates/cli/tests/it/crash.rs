@@ -182,7 +182,7 @@ fn kill_in_the_middle(place: &Place, first: &str, resume: &str, leads_on: bool) 
 
 /// What is the same in every campaign with the same options.
 fn same(mut report: Value) -> Value {
-    for key in ["agent_seconds", "solver", "synthesis_seconds", "cost", "seal"] {
+    for key in ["agent_seconds", "run_seconds", "solver", "synthesis_seconds", "cost", "seal"] {
         report[key] = Value::Null;
         report["campaign"][key] = Value::Null;
     }

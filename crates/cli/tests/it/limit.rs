@@ -17,7 +17,7 @@ fn search(place: &Place, line: &str, code: i32) -> Value {
 }
 
 fn without_times(mut report: Value) -> Value {
-    for name in ["solver", "synthesis_seconds", "agent_seconds", "cost", "ended_by", "seal"] {
+    for name in ["solver", "synthesis_seconds", "agent_seconds", "run_seconds", "cost", "ended_by", "seal"] {
         report["campaign"][name] = Value::Null;
     }
     report

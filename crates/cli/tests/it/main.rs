@@ -19,6 +19,7 @@ mod demo;
 mod dissect;
 mod documents;
 mod echo;
+mod effort;
 mod external;
 mod faults;
 mod from_rules;

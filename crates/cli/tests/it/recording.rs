@@ -15,7 +15,7 @@ use crate::until;
 
 /// A report without what differs from run to run: durations, the seal, and whether it is a replay.
 pub(crate) fn without_times(mut report: Value) -> Value {
-    for name in ["synthesis_seconds", "agent_seconds", "replay", "solver", "seal"] {
+    for name in ["synthesis_seconds", "agent_seconds", "run_seconds", "replay", "solver", "seal"] {
         report[name] = Value::Null;
     }
     report

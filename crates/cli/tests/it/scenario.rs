@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::stand_in::{StandIn, call, say};
+use crate::child::call_tool;
+use crate::stand_in::{StandIn, answer, call, say};
 use crate::support::{Place, Run};
 
 const SHOP: &str = r#"schema: planproof/scenario/v1
@@ -283,8 +284,37 @@ fn what_the_user_says_later_is_said_when_the_agent_has_answered() {
     let finding = out.split("\n\n").find(|part| part.starts_with("Finding 1")).unwrap();
     let shown: Vec<&str> = finding.lines().filter(|line| !line.contains("see it")).collect();
     insta::assert_snapshot!(shown.join("\n"));
+    a_service_carries_the_conversation(&place);
     for agent in ["react@sim/gold", "command:true", "team@sim/gold"] {
         let error = place.run(&format!("test {agent} --scenarios turns.yaml")).code(2).err;
         assert!(error.contains("case meant-18 has later messages of the user"), "{error}");
     }
+}
+
+/// A service that waits for the correction passes, and one that takes each request for a new case says nothing.
+fn a_service_carries_the_conversation(place: &Place) {
+    let service = |says: Value| {
+        StandIn::start(move |_, body| {
+            if body["query"] == "No, I meant order 18." {
+                assert_eq!(body["messages"][0]["content"], "Refund order 17.");
+                let url = body["mcp_url"].as_str().unwrap();
+                for tool in ["get_order", "refund"] {
+                    call_tool(url, tool, &json!({"id": 18}));
+                }
+            }
+            answer("200 OK", "", &says.to_string())
+        })
+    };
+    let test = |says: Value, form: &str, status: i32| {
+        let service = service(says);
+        place.run(&format!("test url:{}/run --scenarios turns.yaml {form}", service.base_url())).code(status)
+    };
+    let passed = test(json!({"answer": "Done.", "conversations": true}), "", 0);
+    assert!(passed.out.contains("1 of 1"), "{passed:?}");
+    let unscored = test(json!({"answer": "Done."}), "", 3);
+    let said = format!("{}{}", unscored.out, unscored.err);
+    assert!(said.contains("the service does not say that it carries conversations"), "{unscored:?}");
+    place.write("body.json", r#"{"input": "{query}", "tools": "{mcp_url}"}"#);
+    let refused = test(json!({"answer": "Done."}), "--body body.json", 2);
+    assert!(refused.err.contains("has later messages") && refused.err.contains("{messages}"), "{refused:?}");
 }

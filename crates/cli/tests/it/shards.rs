@@ -35,7 +35,15 @@ fn merged_shards_are_the_campaign_of_one_machine() {
     }
     let report = |store: &str| {
         let mut report = place.run(&format!("runs show last --json -q --store {store}")).code(0).json();
-        let of_one = ["seal", "campaign", "synthesis_seconds", "agent_seconds", "solver", "wall_seconds"];
+        let of_one = [
+            "seal",
+            "campaign",
+            "synthesis_seconds",
+            "agent_seconds",
+            "run_seconds",
+            "solver",
+            "wall_seconds",
+        ];
         of_one.iter().for_each(|key| drop(report.as_object_mut().unwrap().remove(*key)));
         report
     };

@@ -6,6 +6,7 @@ mod choice;
 mod choice_faults;
 mod choice_twin;
 mod count;
+mod depth;
 mod equivalence;
 mod execution;
 mod explain;

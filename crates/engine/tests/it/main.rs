@@ -2,6 +2,7 @@
 //! Campaigns with real cases are tested in the crates of their suites, most of them in `order`.
 
 mod campaign;
+mod effort;
 mod jobs;
 mod monitored;
 mod report;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use planproof_engine::{Report, RunSummary, SummaryInput, SynthesisUse, Unit};
-use planproof_suite::{Card, Score, Scored};
+use planproof_suite::{Card, Effort, Score, Scored};
 use planproof_trace::Usage;
 use serde_json::{Value, json};
 
@@ -21,6 +21,7 @@ fn run(ordinal: u32, scored: Option<Scored>) -> RunSummary {
         team: None,
         memory: None,
         requests: None,
+        effort: Effort::default(),
     }
 }
 

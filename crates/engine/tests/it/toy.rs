@@ -56,6 +56,7 @@ pub(crate) fn card(id: &str, size: u32, baselines: [Option<f64>; 3]) -> Card {
         baselines: baselines.into(),
         apart: None,
         marks: 0,
+        needed: None,
     }
 }
 

@@ -11,7 +11,7 @@ use planproof_engine::{
 };
 use planproof_order::OrderSuite;
 use planproof_sim::{SimKind, SimModel};
-use planproof_suite::{Card, Class, Scored, Suite as _};
+use planproof_suite::{Card, Class, Effort, Scored, Suite as _};
 use planproof_synth::{PlanningCase, SynthesisOptions, Synthesizer, TopicBank, Wordings};
 use planproof_trace::Draw;
 use tokio_util::sync::CancellationToken;
@@ -141,6 +141,7 @@ fn summary(ordinal: u32, passed: Option<bool>) -> RunSummary {
         team: None,
         memory: None,
         requests: None,
+        effort: Effort::default(),
     }
 }
 

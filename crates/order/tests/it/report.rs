@@ -8,7 +8,7 @@ use planproof_engine::{
 };
 use planproof_order::{OrderSuite, violated_places};
 use planproof_sim::{SimKind, SimModel};
-use planproof_suite::{Card, Case as _, Class, Suite as _, Unscored};
+use planproof_suite::{Card, Case as _, Class, Needed, Suite as _, Unscored};
 use planproof_synth::file::read_verdict;
 use planproof_synth::{
     Bound, JudgeOptions, OneLook, PlanningCase, SynthesisOptions, TimeOptions, clock_time, judge,
@@ -155,7 +155,8 @@ fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
         assert_eq!(card_from_json(&wrong), None, "{wrong}");
     }
     let text = format!(
-        "{{{version},\"flags\":[\"order_error\"],\"input_tokens\":1,\"output_tokens\":2,\"monitor\":null}}"
+        "{{{version},\"flags\":[\"order_error\"],\"input_tokens\":1,\"output_tokens\":2,\"effort\":{{\"calls\":3,\"rounds\":2}},\
+         \"monitor\":null}}"
     );
     let read = |passed, class, text: &str| {
         RunSummary::from_json(&suite, Unit { ordinal: 0, repeat: 0 }, passed, class, Duration::ZERO, text)
@@ -166,6 +167,35 @@ fn summaries_of_another_version_or_of_nothing_known_are_not_used() {
     assert_eq!(read(Some(true), Some("order_error"), &text), None);
     assert_eq!(read(Some(false), None, &text), None);
     assert_eq!(read(Some(false), Some("order_error"), &text.replace("order_error", "tired")), None);
+}
+
+/// What a case needs at the least is the length of its plan, and the longest chain of what it states.
+#[test]
+fn cases_need_a_call_for_each_task_in_as_many_rounds_as_their_longest_chain() {
+    fn chain_from(case: &PlanningCase, action: usize) -> u32 {
+        let later = case.constraints.iter().filter(|stated| stated.first == action);
+        1 + later.map(|stated| chain_from(case, stated.second)).max().unwrap_or(0)
+    }
+    let suite = OrderSuite::default();
+    let options = SynthesisOptions { actions_min: 2, actions_max: 9, ..SynthesisOptions::default() };
+    let mut met = HashSet::new();
+    for case in &*cases(options, 300) {
+        let longest = (0..case.actions.len()).map(|action| chain_from(case, action)).max();
+        let calls = case.actions.len() as u32;
+        assert_eq!(
+            suite.wrap(case.clone()).card().needed,
+            Some(Needed { calls, rounds: longest }),
+            "{}",
+            case.id
+        );
+        met.insert((calls, longest));
+    }
+    assert!(met.len() > 15, "{met:?}");
+    // With clock times, how much can be done together is hidden.
+    let timed = SynthesisOptions { time: Some(TimeOptions::default()), ..SynthesisOptions::default() };
+    let case = cases(timed, 1)[0].clone();
+    let calls = case.actions.len() as u32;
+    assert_eq!(suite.wrap(case).card().needed, Some(Needed { calls, rounds: None }));
 }
 
 /// Each baseline is what the oracle says of an agent that calls the tools in that order, in the time form

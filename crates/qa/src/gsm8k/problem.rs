@@ -116,6 +116,7 @@ impl WordProblem {
             detail_sizes: [count(line.question.split_whitespace().count()), count(line.question.len())],
             baselines: Vec::new(),
             apart: None,
+            needed: None,
             marks: 0,
         };
         let prompt = format!("{}\n\n{ANSWER_FORM}", line.question.trim_end());

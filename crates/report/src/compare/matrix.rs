@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use planproof_engine::{DamagedRunRow, IsolationAccount, Metrics, Sections, Tokens};
+use planproof_engine::{
+    DamagedRunRow, EffortFigures, IsolationAccount, Metrics, OverLimits, Sections, Tokens,
+};
 use planproof_suite::Metric;
 use serde::Serialize;
 
@@ -73,6 +75,9 @@ pub struct Combination {
     pub cost_is_estimate: bool,
     /// Time taken by the agent, summed over runs, which may have run concurrently.
     pub agent_seconds: f64,
+    /// What its scored runs took; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<EffortFigures>,
     /// The fingerprint of the key that last sealed its runs; absent if they are not sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
@@ -171,6 +176,7 @@ impl MatrixTable {
             cost: report.cost,
             cost_is_estimate: report.cost_is_estimate,
             agent_seconds: report.agent_seconds,
+            effort: report.effort.clone(),
             seal: report.seal.clone(),
             damaged: report.damaged.clone(),
             isolation: report.isolation.clone(),
@@ -206,6 +212,11 @@ impl MatrixTable {
 }
 
 impl Combination {
+    /// Its runs over the limits on what they take; `None` without limits.
+    pub fn over(&self) -> Option<&OverLimits> {
+        self.effort.as_ref()?.over.as_ref()
+    }
+
     /// Its metric of this name.
     pub fn metric(&self, name: &str) -> Option<&Metric> {
         self.metrics.0.iter().find(|metric| metric.name == name)

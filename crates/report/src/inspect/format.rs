@@ -168,6 +168,9 @@ pub(super) struct SampleMetadata {
     pub(super) class: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) flags: Option<Vec<&'static str>>,
+    /// What the run took more of than it may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) over: Option<String>,
     /// The suite's data about the case.
     #[serde(flatten)]
     pub(super) own: Map<String, Value>,

@@ -7,7 +7,7 @@ use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{
     COMPARED_MAX, ReportedCampaign, TraceSource, distinct, distinct_in_all, failures_needed, step_summary,
 };
-use planproof_suite::{Class, Scored, Suite as _, Verdict};
+use planproof_suite::{Class, Effort, Scored, Suite as _, Verdict};
 use planproof_trace::{Trace, Usage};
 
 use crate::markup::parse;
@@ -35,6 +35,7 @@ fn wrong(ordinal: u32, words: &str) -> Outcome {
         team: None,
         memory: None,
         requests: None,
+        effort: Effort::default(),
     }
 }
 

@@ -51,6 +51,7 @@ fn the_parts_come_in_order() {
     h2: Key figures
     h2: Findings
     h2: Success by number of actions
+    h2: What a run took
     h2: By wording and relation
     h2: Failures by class
     h2: Flags

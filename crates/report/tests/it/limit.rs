@@ -8,7 +8,7 @@ use planproof_report::compare::{CaseChange, Comparison};
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{csv, junit, limit_lines};
 use planproof_sim::SimKind;
-use planproof_suite::{Card, Class, Scored, Suite as _};
+use planproof_suite::{Card, Class, Effort, Scored, Suite as _};
 use planproof_synth::{PlanningCase, SynthesisOptions};
 use planproof_trace::Usage;
 
@@ -159,6 +159,7 @@ fn summary(ordinal: u32, passed: bool) -> RunSummary {
         team: None,
         memory: None,
         requests: None,
+        effort: Effort::default(),
     }
 }
 

@@ -6,6 +6,7 @@ mod campaigns;
 mod compare;
 mod csv;
 mod drawing;
+mod effort;
 mod findings;
 mod gate;
 mod html;

@@ -65,7 +65,7 @@ impl Sum {
     pub(crate) fn of(number: u64) -> Arc<dyn Case> {
         let (size, baselines) = (number.to_string().len() as u32, Vec::new());
         let (id, label, detail_sizes) = (format!("s{number}"), String::new(), [number as u32, 0]);
-        let card = Card { id, label, size, detail_sizes, baselines, apart: None, marks: 0 };
+        let card = Card { id, label, size, detail_sizes, baselines, apart: None, marks: 0, needed: None };
         Arc::new(Self(number, card, format!("How much is {number} and one?")))
     }
 }

@@ -50,6 +50,7 @@ impl TripCase {
             detail_sizes: [count(query.visiting_city_number), count(super::constraints_of(query))],
             baselines: Vec::new(),
             apart: None,
+            needed: None,
             marks: marks::of(&task),
         };
         let prompt = prompt::of(&task);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::external::ExternalRun;
-use crate::external::question::Question;
+use crate::external::question::{Question, QuestionMessage};
 use crate::program::filled;
 
 /// Most headers of a request.
@@ -21,8 +21,29 @@ const WHOLE_REPLY: &str = "text";
 /// The model name in requests to an OpenAI-shaped service if nobody gives one.
 const NO_MODEL: &str = "agent";
 
+/// The placeholder for the list of all messages so far, which stands for a whole text of the body.
+const MESSAGES: &str = "{messages}";
+
 /// The placeholders for the data of the run.
 const PLACEHOLDERS: [&str; 5] = ["query", "mcp_url", "model_url", "model_key", "model"];
+
+/// What the user says to a service.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Saying<'a> {
+    /// What was said before in the same conversation.
+    pub(super) earlier: &'a [QuestionMessage],
+    /// The message.
+    pub(super) query: &'a str,
+}
+
+impl Saying<'_> {
+    /// All messages, as OpenAI's protocols have them.
+    fn messages(&self) -> Value {
+        let mut all: Vec<Value> = self.earlier.iter().map(|message| json!(message)).collect();
+        all.push(json!({"role": "user", "content": self.query}));
+        Value::Array(all)
+    }
+}
 
 /// The form of a request to a service. By default it is sent `{"query", "mcp_url"}` by POST and replies `{"answer"}`.
 #[derive(Debug, Clone, Default)]
@@ -165,9 +186,16 @@ impl ServiceForm {
     pub fn template(mut self, text: &str) -> Result<Self, FormError> {
         let template: Value =
             serde_json::from_str(text).map_err(|error| FormError::Body(format!("is no JSON: {error}")))?;
+        let is_within = |text: &str| text != MESSAGES && text.contains(MESSAGES);
+        if any_text(&template, &is_within) {
+            let what =
+                format!("has {MESSAGES} within a text: it is a list, so write it as a text of its own");
+            return Err(FormError::Body(what));
+        }
         self.body = Body::Template(template);
         for (name, what) in [("query", "what it is asked"), ("mcp_url", "where its tools are")] {
-            if !self.has_placeholder(name) {
+            let is_said = name == "query" && self.has_messages();
+            if !is_said && !self.has_placeholder(name) {
                 return Err(FormError::Body(format!(
                     "does not say {what}: write {{{name}}} into one of its texts, or of the headers"
                 )));
@@ -194,6 +222,30 @@ impl ServiceForm {
         ["model_url", "model_key", "model"].into_iter().any(|name| self.has_placeholder(name))
     }
 
+    /// Whether a request has a place for what was said before.
+    pub(super) fn can_converse(&self) -> bool {
+        match &self.body {
+            // Only in JSON can a service say that it does.
+            Body::Question => !matches!(self.answer, Answer::Whole),
+            Body::Chat { .. } | Body::Responses { .. } => true,
+            Body::Template(_) => self.has_messages(),
+        }
+    }
+
+    /// Whether the service that replied this can be sent a later message. In our own form it has to say so; the others
+    /// are made for conversations.
+    pub(super) fn converses(&self, reply: &[u8]) -> bool {
+        match &self.body {
+            Body::Question => planproof_trace::json::read::<Value>(reply)
+                .is_ok_and(|reply| reply["conversations"] == Value::Bool(true)),
+            Body::Chat { .. } | Body::Responses { .. } | Body::Template(_) => self.can_converse(),
+        }
+    }
+
+    fn has_messages(&self) -> bool {
+        matches!(&self.body, Body::Template(template) if any_text(template, &|text| text == MESSAGES))
+    }
+
     fn has_placeholder(&self, name: &str) -> bool {
         let placeholder = format!("{{{name}}}");
         let in_body = match &self.body {
@@ -203,12 +255,16 @@ impl ServiceForm {
         in_body || self.headers.iter().any(|(_, value)| value.expose_secret().contains(&placeholder))
     }
 
-    /// The headers of a run's request.
+    /// The headers of a run's request with this message.
     ///
     /// # Errors
     /// A value of the run cannot be put into a header: a query of several lines.
-    pub(super) fn headers(&self, run: &ExternalRun<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
-        let values = values(run);
+    pub(super) fn headers(
+        &self,
+        run: &ExternalRun<'_>,
+        query: &str,
+    ) -> Result<Vec<(HeaderName, HeaderValue)>, String> {
+        let values = values(run, query);
         let made = self.headers.iter().map(|(name, value)| {
             let value = filled(value.expose_secret(), &values);
             let mut value = HeaderValue::from_str(&value)
@@ -224,22 +280,28 @@ impl ServiceForm {
     ///
     /// # Errors
     /// It cannot be written as JSON.
-    pub(super) fn body(&self, run: &ExternalRun<'_>) -> Result<Vec<u8>, String> {
+    pub(super) fn body(&self, run: &ExternalRun<'_>, saying: Saying<'_>) -> Result<Vec<u8>, String> {
         let named = |model: &Option<String>| match (model, run.model) {
             (Some(name), _) => name.clone(),
             (None, Some(served)) => served.name.to_owned(),
             (None, None) => NO_MODEL.to_owned(),
         };
         let body = match &self.body {
-            Body::Question => serde_json::to_vec(&Question::of(run, None)),
+            Body::Question => {
+                serde_json::to_vec(&Question::of(run, None).after(saying.earlier, saying.query))
+            }
             Body::Chat { model } => serde_json::to_vec(&json!({
                 "model": named(model),
-                "messages": [{"role": "user", "content": run.query}],
+                "messages": saying.messages(),
                 "metadata": {"mcp_url": run.mcp_url},
             })),
             Body::Responses { model } => serde_json::to_vec(&json!({
                 "model": named(model),
-                "input": run.query,
+                // A single message is as well a text, which every server takes.
+                "input": match saying.earlier {
+                    [] => Value::from(saying.query),
+                    _ => saying.messages(),
+                },
                 "tools": [{
                     "type": "mcp",
                     "server_label": "planproof",
@@ -249,7 +311,7 @@ impl ServiceForm {
             })),
             Body::Template(template) => {
                 let mut document = template.clone();
-                fill(&mut document, &values(run));
+                fill(&mut document, &values(run, saying.query), &saying.messages());
                 serde_json::to_vec(&document)
             }
         };
@@ -302,10 +364,10 @@ fn output_texts(reply: &Value) -> Vec<&str> {
 }
 
 /// The data of a run, by placeholder.
-fn values<'a>(run: &ExternalRun<'a>) -> [(&'static str, &'a str); PLACEHOLDERS.len()] {
+fn values<'a>(run: &ExternalRun<'a>, query: &'a str) -> [(&'static str, &'a str); PLACEHOLDERS.len()] {
     let model = run.model;
     let values = [
-        run.query,
+        query,
         run.mcp_url,
         model.map_or("", |model| model.base_url),
         model.map_or("", |model| model.api_key.expose_secret()),
@@ -323,11 +385,12 @@ fn any_text(value: &Value, found: &dyn Fn(&str) -> bool) -> bool {
     }
 }
 
-fn fill(value: &mut Value, values: &[(&str, &str)]) {
+fn fill(value: &mut Value, values: &[(&str, &str)], messages: &Value) {
     match value {
+        Value::String(text) if text == MESSAGES => *value = messages.clone(),
         Value::String(text) => *text = filled(text, values),
-        Value::Array(members) => members.iter_mut().for_each(|member| fill(member, values)),
-        Value::Object(members) => members.values_mut().for_each(|member| fill(member, values)),
+        Value::Array(members) => members.iter_mut().for_each(|member| fill(member, values, messages)),
+        Value::Object(members) => members.values_mut().for_each(|member| fill(member, values, messages)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -450,6 +513,50 @@ mod tests {
         let form = in_header.template(r#"{"input": ["{query}"]}"#).unwrap();
         assert!(!form.needs_model());
         assert!(form.template(r#"["{query}", "{mcp_url}", "{model_url}"]"#).unwrap().needs_model());
+    }
+
+    #[test]
+    fn a_conversation_needs_a_place_for_its_messages() {
+        let form = ServiceForm::default;
+        let template = |text: &str| form().template(text);
+        let with = template(r#"{"input": "{messages}", "tools": "{mcp_url}"}"#).unwrap();
+        for (form, expected) in [
+            (form(), true),
+            (form().chat(None), true),
+            (form().responses(None), true),
+            (form().answer_at("/a/b").unwrap(), true),
+            (form().answer_at("text").unwrap(), false),
+            (with.clone(), true),
+            (template(r#"["{query}", "{mcp_url}"]"#).unwrap(), false),
+        ] {
+            assert_eq!(form.can_converse(), expected, "{form:?}");
+        }
+        let within = template(r#"["so far: {messages}", "{mcp_url}"]"#).unwrap_err().to_string();
+        assert!(within.contains("{messages} within a text"), "{within}");
+        // In our own form the service says so, with a truth value.
+        for (reply, expected) in [
+            (r#"{"answer": "Done.", "conversations": true}"#, true),
+            (r#"{"answer": "Done.", "conversations": "true"}"#, false),
+            (r#"{"answer": "Done."}"#, false),
+            ("Done.", false),
+        ] {
+            assert_eq!(form().converses(reply.as_bytes()), expected, "{reply}");
+            assert!(with.converses(reply.as_bytes()) && form().chat(None).converses(reply.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn what_was_said_before_is_in_each_form() {
+        let earlier = QuestionMessage::pair("A?", "A.".to_owned());
+        let mut document: Value = json!({"all": ["{messages}"], "now": "{query}"});
+        let saying = Saying { earlier: &earlier, query: "B?" };
+        fill(&mut document, &[("query", saying.query)], &saying.messages());
+        let messages = json!([
+            {"role": "user", "content": "A?"},
+            {"role": "assistant", "content": "A."},
+            {"role": "user", "content": "B?"},
+        ]);
+        assert_eq!(document, json!({"all": [messages], "now": "B?"}));
     }
 
     #[test]

@@ -51,6 +51,7 @@ impl Games {
             baselines: [].into(),
             apart: None,
             marks: 0,
+            needed: None,
         };
         Arc::new(Game { card, number, prompt: format!("Game {number}"), machine: Arc::clone(&self.machine) })
     }

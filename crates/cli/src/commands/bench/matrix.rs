@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
+use planproof_report::compare::matrix::Combination;
 use planproof_sim::GOLD_NAME;
 use planproof_store::{CampaignRow, Matrix, Store};
 use tokio::time::Instant;
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
     CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, named as named_of,
-    new_campaign, resume_stored, run_time, stop_on_signal,
+    new_campaign, resume_stored, run_time, stop_on_signal, tokens_unknown,
 };
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
@@ -287,11 +288,19 @@ fn run(
     unless_closed(matrix::print(&table, page, &notes, global))?;
     let least = arguments.all.success_min.map(|least| least.percent);
     let has_failed = table.combinations.iter().any(|row| {
-        let counts = Counts { passed: row.passed, failed: row.failed, rest: 0 };
+        let right_but_over = row.over().map_or(0, |over| over.right);
+        let (passed, failed) = (row.passed.saturating_sub(right_but_over), row.failed + right_but_over);
+        let counts = Counts { passed, failed, rest: 0, is_limited: row.over().is_some() };
         counts.exit_code(least) == ExitCode::Failed
     });
+    // Of each campaign, because a resumed matrix has its limits from its beginning.
+    let unknown = table.combinations.iter().filter_map(Combination::over).find(|it| it.tokens_unknown);
+    if let Some(over) = unknown.filter(|_| !has_failed) {
+        progress::say(global, &tokens_unknown(over));
+    }
     Ok(match (has_failed, unscored + table.not_run()) {
         (true, _) => ExitCode::Failed,
+        (false, 0) if unknown.is_some() => ExitCode::Outside,
         (false, 1..) => ExitCode::Outside,
         (false, 0) => ExitCode::Passed,
     })

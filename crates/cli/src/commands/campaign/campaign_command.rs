@@ -9,6 +9,7 @@ use planproof_order::DissectOptions;
 use planproof_order::synth::TopicBank;
 
 use planproof_campaign::{Cases, StoredOptions};
+use planproof_suite::EffortLimits;
 use planproof_trace::faults::FaultShares;
 
 use super::cases::{self, Drawn};
@@ -48,6 +49,9 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
 
     /// How their tools fail, if the command line says so.
     fn faults(&self) -> Option<FaultShares>;
+
+    /// Limits on what runs take, if the command line gives some.
+    fn fail_over(&self) -> Option<EffortLimits>;
 
     /// Whether the seed determines the cases.
     fn draws(&self) -> bool {
@@ -136,6 +140,15 @@ impl CampaignCommand<'_> {
         match self {
             Self::Test(arguments) => arguments.all.faults,
             Self::Bench(makes, _) => makes.faults(),
+            Self::Limit(..) => None,
+        }
+    }
+
+    /// Limits on what runs take, if the command line gives some.
+    pub(super) fn fail_over(&self) -> Option<EffortLimits> {
+        match self {
+            Self::Test(arguments) => arguments.all.fail_over,
+            Self::Bench(makes, _) => makes.fail_over(),
             Self::Limit(..) => None,
         }
     }

@@ -110,7 +110,7 @@ impl<'a> Keeper<'a> {
         // Created with its first cases, so that a campaign without failures leads to none.
         if !self.is_created && self.of.find(&campaign.id, &store.derived(&campaign.id)?).is_none() {
             let mut options = options.clone();
-            (options.seed, options.limit) = (self.seed, None);
+            (options.seed, options.limit, options.fail_over) = (self.seed, None, None);
             // Nobody typed a command for it, and what its runs take is booked with the campaign that led to it.
             let row = NewCampaign {
                 id: &id,

@@ -150,6 +150,7 @@ pub(in crate::commands) fn new_campaign(
         store: (&arguments.store).into(),
         limit: command.limit(),
         until_decided: command.until_decided(),
+        fail_over: command.fail_over(),
         shard: None,
         suite: command.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
         of_suite: order.to_map(),
@@ -445,6 +446,7 @@ fn replay(
         store: (&arguments.store).into(),
         command_line: global.command_line.clone(),
         label: arguments.label.as_deref().map(secrets::without),
+        fail_over: command.fail_over(),
     };
     let run = planproof_campaign::replay(&world, &replay, recorded, cases)?;
     Ok(Prepared::new(run, order))

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use planproof_agents::AgentSpec;
 use planproof_campaign::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, StoredShard};
 use planproof_store::{CampaignRow, Store};
-use planproof_suite::Case;
+use planproof_suite::{Case, EffortLimits};
 
 use super::CampaignRequest;
 use super::options::CampaignOptions;
@@ -153,6 +153,10 @@ pub(super) fn must_be_same(
     let rules =
         |map: &serde_json::Map<String, serde_json::Value>| serde_json::Value::from(map.clone()).to_string();
     compare("what runs are judged by", rules(&stored.kept.of_suite), rules(&new.of_suite));
+    let limits = |limits: &Option<EffortLimits>| {
+        limits.map_or_else(|| "absent".to_owned(), |limits| limits.to_string())
+    };
+    compare("--fail-over", limits(&stored.kept.fail_over), limits(&new.fail_over));
     let of_all = |shard: Option<&StoredShard>| shard.map_or(0, |shard| shard.cases).to_string();
     compare("the number of all cases", of_all(stored.kept.shard.as_ref()), of_all(Some(shard)));
     if differences.is_empty() {
