@@ -7,7 +7,7 @@ use crate::support::{Place, Run};
 /// All commands with all below them, as the manual names them.
 const PAGES: [&str; 70] = [
     "planproof",
-    "planproof-engine",
+    "planproof-bench",
     "planproof-bench-models",
     "planproof-check",
     "planproof-completions",
