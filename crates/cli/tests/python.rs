@@ -49,7 +49,7 @@ const ENGLISH_CASES: u32 = 1000;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 36] = [
+    let tests: [(&str, &str, fn()); 38] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -68,6 +68,10 @@ fn main() -> ExitCode {
         }),
         ("mcp2", "the_mcp_client_of_2026_07_28_calls_all_tools", || {
             mcp_client_calls_all_tools("mcp2", "2026-07-28");
+        }),
+        ("ci", "failures_reach_the_mcp_client_of_2025_11_25", || failures_reach_the_mcp_client("ci", false)),
+        ("mcp2", "failures_reach_the_mcp_client_of_2026_07_28", || {
+            failures_reach_the_mcp_client("mcp2", true);
         }),
         ("ci", "the_guide_to_topics_of_ones_own_is_true", the_guide_to_topics_is_true),
         ("ci", "the_mcp_client_works_as_an_agent", the_mcp_client_works_as_an_agent),
@@ -647,6 +651,57 @@ fn mcp_client_calls_all_tools(venv: &str, era: &str) {
     assert!(flags.contains(&json!("distractor")) && !flags.contains(&json!("action_lost")), "{verdict}");
     let check = place.run("check --case c.jsonl --trace t.jsonl --json").code(1);
     assert_eq!(check.json(), verdict);
+}
+
+/// Failures as real servers send them, as the official client passes them on. An earlier one waits on where a response
+/// ends without an answer, as long as it is left to.
+fn failures_reach_the_mcp_client(venv: &str, ends_without_answer: bool) {
+    let temporary = "wash is unavailable at the moment (503). This is temporary: try again.";
+    let gone = "unknown tool: wash. The server has removed this tool.";
+    let unanswered = "SSE stream ended without a response";
+    let done = ["result", "done"];
+    let all = json!(["wash", "dry"]);
+    let mut forms = vec![
+        ("transient=1", json!([["error", temporary], ["error", temporary], done]), all.clone()),
+        (
+            "transient=1,as=rpc",
+            json!([["exception", temporary], ["exception", temporary], done]),
+            all.clone(),
+        ),
+        (
+            "vanish=1,as=closed",
+            json!([["exception", gone], ["exception", gone], ["exception", gone]]),
+            json!(["dry"]),
+        ),
+    ];
+    if ends_without_answer {
+        let twice = json!([["exception", unanswered], ["exception", unanswered], done]);
+        forms.push(("transient=1,as=closed", twice.clone(), all.clone()));
+        forms.push(("transient=1,as=timeout:50ms", twice, all));
+    }
+    for (shares, calls, tools) in forms {
+        let place = Place::new();
+        place.write(
+            "c.yaml",
+            &format!(
+                "schema: planproof/scenario/v1\ntools: [{{name: wash}}, {{name: dry}}]\n\
+                 cases: [{{id: x, query: Wash., faults: {{wash: \"{shares}\"}}, expect: [{{with: {{call: wash}}}}]}}]\n"
+            ),
+        );
+        let arguments = ["serve-tools", "--scenarios", "c.yaml", "--trace", "t.jsonl", "--json"];
+        let mut server =
+            place.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut out = BufReader::new(server.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        let url: Value = serde_json::from_str(&line).unwrap();
+        let url = url["mcp_url"].as_str().unwrap();
+        let visit = ci_program(&place, venv, "mcp_failures.py", &[url, "wash"]);
+        send(&server, "INT");
+        server.wait().unwrap();
+        let visit = visit.code(0).json();
+        assert_eq!((&visit["calls"], &visit["tools"]), (&calls, &tools), "{shares}");
+    }
 }
 
 /// The MCP client calls every tool once in the order of the list, so it is an agent of a kind.

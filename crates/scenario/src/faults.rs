@@ -288,7 +288,8 @@ pub(crate) fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleC
         let Some(call) = way.into_iter().next() else { return Some(made) };
         session.observe(&SessionEvent::new(Phase::Call, &call.tool, &call.arguments)).ok()?;
         let fault = run.next(faults, &call.tool);
-        let failed = |fault: SeenFault| Err(Value::from(fault.text(&call.tool)));
+        let form = run.form(faults, &call.tool);
+        let failed = |fault: SeenFault| Err(Value::from(fault.text_as(&call.tool, form)));
         let mut worked = || {
             let answer = case.answer(&values, &call.tool, &call.arguments);
             values = answer.after.unwrap_or_else(|| values.clone());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use planproof_trace::faults::{FaultyRun, SeenFault, ToolFault, ToolFaults};
+use planproof_trace::faults::{FaultyRun, SeenFault, SentAs, ToolFault, ToolFaults};
 use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
 
 use crate::{BoxFuture, Restoring, Toolbox};
@@ -22,33 +22,38 @@ impl FaultyTools {
         Self { tools, faults, run: Mutex::default() }
     }
 
-    fn next(&self, tool: &str) -> Option<ToolFault> {
+    /// What happens to the next call of a tool, if anything, and how it is sent if that is a failure.
+    fn next(&self, tool: &str) -> Option<(ToolFault, SentAs)> {
         if !self.tools.tools().iter().any(|known| known.name == tool) {
             return None;
         }
         // A panic while it is locked leaves a count that is one too low, at worst.
         let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
-        run.next(&self.faults, tool)
+        let fault = run.next(&self.faults, tool)?;
+        Some((fault, run.form(&self.faults, tool)))
     }
 
     async fn answer(&self, call: &ToolCall) -> ToolResult {
-        let fails = |fault: SeenFault| ToolResult::error(call.id.clone(), fault.text(&call.name));
-        match self.next(&call.name) {
-            Some(ToolFault::Transient) => fails(SeenFault::Transient),
-            Some(ToolFault::Permanent) => fails(SeenFault::Permanent),
-            Some(ToolFault::Vanished) => fails(SeenFault::Vanished),
-            Some(ToolFault::Empty) => {
+        let Some((fault, form)) = self.next(&call.name) else { return self.tools.execute(call).await };
+        let fails = |fault: SeenFault| {
+            let error = ToolResult::error(call.id.clone(), fault.text_as(&call.name, form));
+            error.with_form(fault.sent(form))
+        };
+        match fault {
+            ToolFault::Transient => fails(SeenFault::Transient),
+            ToolFault::Permanent => fails(SeenFault::Permanent),
+            ToolFault::Vanished => fails(SeenFault::Vanished),
+            ToolFault::Empty => {
                 let result = self.tools.execute(call).await;
                 // An error stays one: it says that the work was not done.
                 if result.is_error { result } else { ToolResult { text: String::new(), ..result } }
             }
-            Some(ToolFault::Slow(milliseconds)) => {
+            ToolFault::Slow(milliseconds) => {
                 // The work is done when the call arrives, whether its caller waits for the answer or not.
                 let result = self.tools.execute(call).await;
                 tokio::time::sleep(Duration::from_millis(milliseconds)).await;
                 result
             }
-            None => self.tools.execute(call).await,
         }
     }
 }

@@ -4,6 +4,8 @@
 //! agent meets the same world and a replay repeats it. A failure that will pass is recognised by its text, as is one
 //! that will not, so a judge needs the trace alone.
 
+mod form;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -12,6 +14,8 @@ use thiserror::Error;
 
 use crate::Draw;
 use crate::bounded::count;
+
+pub use form::{FaultForm, SentAs};
 
 /// Most transient failures of a tool in a row: the call after them is answered, so whoever tries again gets through.
 pub const TRANSIENTS_IN_ROW_MAX: u32 = 2;
@@ -51,6 +55,15 @@ pub enum SeenFault {
     Vanished,
 }
 
+/// What official clients of MCP make of an error of the protocol: `MCP error CODE: MESSAGE`.
+const RPC_BEFORE: &str = "MCP error ";
+/// The code of an internal error, and that of parameters such as the name of a tool that there is not.
+const INTERNAL: i32 = -32603;
+const INVALID: i32 = -32602;
+/// What these clients say where no answer came.
+const CLOSED: &str = "MCP error -32000: Connection closed";
+const TIMED_OUT: &str = "MCP error -32001: Request timed out";
+
 const TRANSIENT: &str = " is unavailable at the moment (503). This is temporary: try again.";
 const PERMANENT: &str =
     " is out of service (410). It will not work again in this session, so do not call it again.";
@@ -67,8 +80,37 @@ impl SeenFault {
         }
     }
 
-    /// The failure that an error of a tool reports, if it is one of these.
+    /// The form in which it is sent, where this form is asked for. What will not pass has to be said.
+    pub fn sent(self, form: SentAs) -> SentAs {
+        match form {
+            SentAs::Closed | SentAs::Timeout(_) if self != Self::Transient => SentAs::Rpc,
+            form => form,
+        }
+    }
+
+    /// The code of the protocol's error.
+    pub fn code(self) -> i32 {
+        if self == Self::Vanished { INVALID } else { INTERNAL }
+    }
+
+    /// What an agent gets to read of it from an official client of MCP.
+    pub fn text_as(self, tool: &str, form: SentAs) -> String {
+        match self.sent(form) {
+            SentAs::Result => self.text(tool),
+            SentAs::Rpc => format!("{RPC_BEFORE}{}: {}", self.code(), self.text(tool)),
+            SentAs::Closed => CLOSED.to_owned(),
+            SentAs::Timeout(_) => TIMED_OUT.to_owned(),
+        }
+    }
+
+    /// The failure that an error of a tool reports, if it is one of these, in whatever form it was sent.
     pub fn of(tool: &str, error: &str) -> Option<Self> {
+        if [CLOSED, TIMED_OUT].contains(&error) {
+            return Some(Self::Transient);
+        }
+        if let Some((code, text)) = error.strip_prefix(RPC_BEFORE).and_then(|rest| rest.split_once(": ")) {
+            return Self::of(tool, text).filter(|fault| fault.code().to_string() == code);
+        }
         let is_of = |before: &str, behind: &str| {
             error.strip_prefix(before).and_then(|rest| rest.strip_suffix(behind)) == Some(tool)
         };
@@ -108,6 +150,12 @@ pub struct FaultShares {
     /// The delay of slow calls, in milliseconds.
     #[serde(skip_serializing_if = "is_zero", deserialize_with = "count")]
     pub delay_ms: u64,
+    /// How failures reach agents.
+    #[serde(rename = "as", skip_serializing_if = "FaultForm::is_result")]
+    pub form: FaultForm,
+    /// How long no answer comes in [`FaultForm::Timeout`], in milliseconds.
+    #[serde(skip_serializing_if = "is_zero", deserialize_with = "count")]
+    pub wait_ms: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
@@ -144,10 +192,26 @@ impl FaultShares {
             }
             seen.push(name);
             let (value, delay) = match value.split_once(':') {
-                Some((value, delay)) if name == "slow" => (value, Some(delay)),
-                Some(_) => return Err(fail("has a delay, which only `slow` has")),
+                Some((value, delay)) if name == "slow" || name == "as" => (value, Some(delay)),
+                Some(_) => return Err(fail("has a delay, which only `slow` and `as` have")),
                 None => (value, None),
             };
+            let read = |delay: Option<&str>| {
+                let delay = delay.map_or(Some(DELAY_MS), read_delay);
+                delay.ok_or_else(|| fail("has no delay such as 500ms or 5s, at most 600s"))
+            };
+            if name == "as" {
+                let form = FaultForm::ALL.into_iter().find(|(name, _)| *name == value);
+                let (_, form) =
+                    form.ok_or_else(|| fail("has no form; write as=result, rpc, closed, timeout or mixed"))?;
+                shares.form = form;
+                match (form.waits(), delay) {
+                    (true, delay) => shares.wait_ms = read(delay)?,
+                    (false, Some(_)) => return Err(fail("has a delay, which only timeout and mixed have")),
+                    (false, None) => {}
+                }
+                continue;
+            }
             let share = value.parse().ok().filter(|share| (0.0..=1.0).contains(share));
             let share: f64 = share.ok_or_else(|| fail("has no share from 0 to 1"))?;
             match name {
@@ -157,11 +221,9 @@ impl FaultShares {
                 "empty" => shares.empty = share,
                 "slow" => {
                     shares.slow = share;
-                    let delay = delay.map_or(Some(DELAY_MS), read_delay);
-                    shares.delay_ms =
-                        delay.ok_or_else(|| fail("has no delay such as 500ms or 5s, at most 600s"))?;
+                    shares.delay_ms = read(delay)?;
                 }
-                _ => return Err(fail(&format!("names none of {}", Self::NAMES.join(", ")))),
+                _ => return Err(fail(&format!("names none of {} and as", Self::NAMES.join(", ")))),
             }
         }
         shares.check().map_err(FaultsError)?;
@@ -182,7 +244,7 @@ impl FaultShares {
         if sum > 1.0 + 1e-9 {
             return Err(format!("the shares add up to {sum}, and all calls together are 1"));
         }
-        if self.delay_ms > DELAY_MS_MAX {
+        if self.delay_ms.max(self.wait_ms) > DELAY_MS_MAX {
             return Err(format!("a delay is at most {} s", DELAY_MS_MAX / 1000));
         }
         Ok(())
@@ -237,6 +299,12 @@ impl fmt::Display for FaultShares {
             write!(f, "{comma}{name}={share}")?;
             if name == "slow" {
                 write!(f, ":{}ms", self.delay_ms)?;
+            }
+        }
+        if self.form != FaultForm::Result {
+            write!(f, "{}as={}", if is_first { "" } else { "," }, self.form.name())?;
+            if self.form.waits() {
+                write!(f, ":{}ms", self.wait_ms)?;
             }
         }
         Ok(())
@@ -347,6 +415,28 @@ impl FaultyRun {
     }
 }
 
+impl FaultyRun {
+    /// How the failure of the latest call of a tool is sent. The same for everybody, too.
+    pub fn form(&self, faults: &ToolFaults, tool: &str) -> SentAs {
+        let shares = faults.of(tool);
+        let form = match shares.form {
+            FaultForm::Mixed => {
+                let calls = self.tools.get(tool).map_or(0, |used| used.calls);
+                let drawn = Draw::new(faults.seed() ^ hash(tool), calls, "tool-fault-forms/1").unit();
+                let forms = [FaultForm::Result, FaultForm::Rpc, FaultForm::Closed, FaultForm::Timeout];
+                forms[((drawn * 4.0) as usize).min(3)]
+            }
+            form => form,
+        };
+        match form {
+            FaultForm::Result | FaultForm::Mixed => SentAs::Result,
+            FaultForm::Rpc => SentAs::Rpc,
+            FaultForm::Closed => SentAs::Closed,
+            FaultForm::Timeout => SentAs::Timeout(shares.wait_ms),
+        }
+    }
+}
+
 /// FNV-1a, 64 bits, which never changes.
 fn hash(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -364,6 +454,12 @@ mod tests {
         assert_eq!(read(whole).as_deref(), Ok(whole));
         assert_eq!(read("transient=0.5, slow=0.25:2s").as_deref(), Ok("transient=0.5,slow=0.25:2000ms"));
         assert_eq!(read("slow=1").as_deref(), Ok("slow=1:1000ms"));
+        for form in ["as=rpc", "as=closed", "as=timeout:2000ms", "as=mixed:500ms"] {
+            let text = format!("transient=0.2,{form}");
+            assert_eq!(read(&text).as_deref(), Ok(text.as_str()));
+        }
+        assert_eq!(read("transient=1,as=timeout").as_deref(), Ok("transient=1,as=timeout:1000ms"));
+        assert_eq!(read("as=result,transient=1").as_deref(), Ok("transient=1"));
         for wrong in [
             "",
             "transient",
@@ -372,6 +468,11 @@ mod tests {
             "transient=-0.1",
             "transient=NaN",
             "permanent=0.1:5s",
+            "as=",
+            "as=loud",
+            "as=rpc:5s",
+            "as=timeout:5",
+            "as=rpc,as=closed",
             "slow=0.1:5",
             "slow=0.1:601s",
             "slow=0.1:18446744073709551615s",
@@ -390,6 +491,10 @@ mod tests {
             assert_eq!(SeenFault::of("refund", &fault.text("refund")), Some(fault));
             assert_eq!(SeenFault::of("refund", &fault.text("other")), None);
             assert_eq!(SeenFault::of("refund", &format!("{} ", fault.text("refund"))), None);
+            for form in [SentAs::Result, SentAs::Rpc, SentAs::Closed, SentAs::Timeout(5)] {
+                assert_eq!(SeenFault::of("refund", &fault.text_as("refund", form)), Some(fault), "{form:?}");
+            }
+            assert_eq!(SeenFault::of("refund", &format!("MCP error -1: {}", fault.text("refund"))), None);
         }
     }
 

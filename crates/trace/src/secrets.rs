@@ -184,7 +184,14 @@ impl Secrets {
                 self.redact_text(name);
                 self.redact_arguments(arguments);
             }
-            EventKind::Result(ToolResult { id, text, is_error: _, is_held_back: _, attachments: _ }) => {
+            EventKind::Result(ToolResult {
+                id,
+                text,
+                is_error: _,
+                is_held_back: _,
+                sent: _,
+                attachments: _,
+            }) => {
                 self.redact_id(id);
                 self.redact_text(text);
             }

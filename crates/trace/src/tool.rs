@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::{Map, Value};
 
+use crate::faults::SentAs;
 use crate::{Attachments, WrittenObject, json};
 
 /// How often arguments may have been encoded once more than the protocol says.
@@ -139,6 +140,8 @@ pub struct ToolResult {
     pub is_error: bool,
     /// A guard between agent and tools denied the call, so that no tool saw it. Such a result is an error too.
     pub is_held_back: bool,
+    /// How a failure that was injected reaches an agent over MCP.
+    pub sent: SentAs,
     /// Small pictures of the tool's output, for people: no model gets them and no judge reads them.
     pub attachments: Attachments,
 }
@@ -151,6 +154,7 @@ impl ToolResult {
             text: text.into(),
             is_error: false,
             is_held_back: false,
+            sent: SentAs::Result,
             attachments: Attachments::default(),
         }
     }
@@ -163,6 +167,12 @@ impl ToolResult {
     /// A result that says why a guard denied the call.
     pub fn held_back(id: CallId, text: impl Into<String>) -> Self {
         Self { is_held_back: true, ..Self::error(id, text) }
+    }
+
+    /// The result, sent in this form.
+    #[must_use]
+    pub fn with_form(self, sent: SentAs) -> Self {
+        Self { sent, ..self }
     }
 
     /// The result with these pictures attached.

@@ -55,6 +55,33 @@ fn each_mistake_is_named() {
 }
 
 #[test]
+fn verdicts_do_not_depend_on_how_a_failure_is_sent() {
+    let place = Place::new();
+    let classes = |model: &str, form: &str| {
+        let line = format!(
+            "test tools@sim/{model} --cases 12 --seed 7 --actions 3..4 --faults \
+             transient=0.4,permanent=0.1,vanish=0.05{form} --record r.jsonl --json -q"
+        );
+        let run = place.run(&line);
+        let replayed = place.run("test --replay r.jsonl --json -q").code(0).json();
+        fs::remove_file(place.path("r.jsonl")).unwrap();
+        let report = run.json();
+        assert_eq!(replayed["classes"], report["classes"], "{model} {form}");
+        (report["passed"].clone(), report["classes"].clone())
+    };
+    for model in ["perfect", "no-retry", "ignores-failures", "gives-up", "retries-forever"] {
+        let as_results = classes(model, "");
+        for form in [",as=rpc", ",as=closed", ",as=timeout:1ms", ",as=mixed:1ms"] {
+            assert_eq!(classes(model, form), as_results, "{model} {form}");
+        }
+    }
+    for seed in 1..4 {
+        let line = format!("bench scenario tools@sim/gold --faults {FAULTS},as=mixed:1ms --seed {seed} -q");
+        place.run(&line).code(0);
+    }
+}
+
+#[test]
 fn cases_that_cannot_have_faults_are_one_error() {
     let place = Place::new();
     for (line, expected) in [
@@ -64,6 +91,10 @@ fn cases_that_cannot_have_faults_are_one_error() {
         ("test tools@sim/perfect --faults transient", "`transient` is not NAME=SHARE"),
         ("test tools@sim/perfect --faults often=1", "`often=1` names none of"),
         ("test tools@sim/perfect --faults slow=1:1h", "has no delay such as"),
+        (
+            "test tools@sim/perfect --faults transient=1,as=loud",
+            "write as=result, rpc, closed, timeout or mixed",
+        ),
     ] {
         let run = place.run(line).code(2);
         assert!(run.err.contains(expected), "{line}: {}", run.err);

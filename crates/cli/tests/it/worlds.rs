@@ -51,7 +51,6 @@ fn a_world_with_a_state_is_the_same_in_every_campaign() {
         place.write("cases.jsonl", &cases);
         place.run("bench scenario tools@sim/gold --from cases.jsonl -q").code(0);
         assert_eq!(place.run("runs export last --format cases").code(0).out, cases);
-        place.run("bench scenario tools@sim/gold --like last -q").code(0);
     }
 }
 

@@ -47,8 +47,15 @@ async fn each_kind_fails_in_its_own_way() {
 /// Where tools fail, each kind that makes a mistake there fails in its class, and whoever makes none passes.
 #[tokio::test]
 async fn each_kind_mistakes_failing_tools_in_its_own_way() {
-    let shares =
-        FaultShares { transient: 0.25, permanent: 0.1, vanish: 0.03, empty: 0.05, slow: 0.05, delay_ms: 1 };
+    let shares = FaultShares {
+        transient: 0.25,
+        permanent: 0.1,
+        vanish: 0.03,
+        empty: 0.05,
+        slow: 0.05,
+        delay_ms: 1,
+        ..FaultShares::default()
+    };
     let only =
         |transient: f64, permanent: f64| FaultShares { transient, permanent, ..FaultShares::default() };
     for (kind, shares, number, expected) in [

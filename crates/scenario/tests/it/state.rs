@@ -2,7 +2,7 @@
 
 use planproof_scenario::{CaseOddity, Scenarios};
 use planproof_spec::rules::search::Found;
-use planproof_suite::{Case, Data, Suite as _};
+use planproof_suite::{Case, Data, Suite as _, Toolbox};
 use planproof_trace::Arguments;
 use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde_json::{Value, json};
@@ -46,10 +46,14 @@ fn one(text: &str) -> std::sync::Arc<dyn Case> {
     load(text).unwrap_or_else(|error| panic!("{error}")).remove(0)
 }
 
-/// The results of calls, one after the other.
+/// The results of calls, one after the other, in a world of their own.
 fn results(case: &dyn Case, calls: &[(&str, Value)]) -> Vec<String> {
+    results_of(&*case.toolbox().expect("tools"), calls)
+}
+
+/// The same of these tools.
+fn results_of(tools: &dyn Toolbox, calls: &[(&str, Value)]) -> Vec<String> {
     use planproof_trace::{CallId, ToolCall};
-    let tools = case.toolbox().expect("tools");
     let result = |(tool, arguments): &(&str, Value)| {
         let Value::Object(arguments) = arguments.clone() else { panic!("arguments") };
         let arguments = Arguments::Object(arguments);
@@ -109,7 +113,7 @@ fn a_right_session_follows_the_state_and_a_planner_that_does_not_is_found() {
     assert!(judged(&*case, &calls).passed(), "{}", judged(&*case, &calls).detail);
     // It forgets to log in.
     let verdict = judged(&*case, &[("withdraw", json!({"amount": 100})), ("close", json!({}))]);
-    assert_eq!(verdict.class().map(|class| class.as_str()), Some("missing_call"));
+    assert_eq!(verdict.class().map(planproof_suite::Class::as_str), Some("missing_call"));
     let explained = case.explain(&verdict);
     let facts: Vec<String> = explained.facts.iter().map(|fact| format!("{fact:?}")).collect();
     assert!(facts.iter().any(|fact| fact.contains("there is money left")), "{facts:?}");
@@ -138,7 +142,7 @@ cases:
     let refund = ("refund", json!({"order_id": 17}));
     assert!(judged(&*case, std::slice::from_ref(&refund)).passed());
     let twice = judged(&*case, &[refund.clone(), refund.clone()]);
-    assert_eq!(twice.class().map(|class| class.as_str()), Some("forbidden_call"));
+    assert_eq!(twice.class().map(planproof_suite::Class::as_str), Some("forbidden_call"));
     // Nobody can refund it twice with success.
     let error =
         load(&text("      - {at-least: {done: refund, times: 2}}\n")).expect_err("it cannot be satisfied");
@@ -355,4 +359,30 @@ fn tools_that_fail_change_nothing() {
             assert!(verdict.passed(), "{text}, seed {seed}: {}", verdict.detail);
         }
     }
+}
+
+#[test]
+fn calls_that_are_made_again_bring_the_world_back_to_where_it_was() {
+    let case = one(&case("      - {do: [close]}\n"));
+    let tools = case.toolbox().expect("tools");
+    assert_eq!(tools.restoring(), planproof_suite::Restoring::Again);
+    let calls = [
+        ("login", json!({"user": "ann"})),
+        ("withdraw", json!({"amount": 30})),
+        ("withdraw", json!({"amount": 90})),
+        ("deposit", json!({"amount": 5})),
+        ("balance", json!({})),
+        ("withdraw", json!({"amount": 75})),
+        ("close", json!({})),
+    ];
+    let whole = results(&*case, &calls);
+    // Wherever a run is cut off, its calls are made again for another, which begins anew, and what follows is the same.
+    for cut in 0..calls.len() {
+        let begun = case.toolbox().expect("tools");
+        results_of(&*begun, &calls[..cut]);
+        let restored = begun.for_run().expect("its calls change something");
+        results_of(&*restored, &calls[..cut]);
+        assert_eq!(results_of(&*restored, &calls[cut..]), whole[cut..]);
+    }
+    assert_eq!(whole.last().map(String::as_str), Some("done"));
 }

@@ -1,6 +1,8 @@
 //! Random worlds with a state, gone through call by call: a slow and obviously right twin of the search for right
 //! sessions. It has its own reading of lines and of expectations, and tries all sessions up to a length.
 
+#![expect(clippy::unwrap_used, reason = "a file that is not as it was made here is a failed test")]
+
 use std::collections::BTreeMap;
 
 use planproof_scenario::Scenarios;
@@ -313,7 +315,7 @@ fn compared(seed: u64, bug: Bug) -> Result<&'static str, String> {
 #[test]
 fn the_search_agrees_with_trying_all_sessions() {
     let mut found: BTreeMap<&str, usize> = BTreeMap::new();
-    for seed in 0..150 {
+    for seed in 0..100 {
         match compared(seed, Bug::None) {
             Ok(kind) => *found.entry(kind).or_default() += 1,
             Err(what) => panic!("seed {seed}: {what}\n{}", file(seed)),
@@ -321,7 +323,7 @@ fn the_search_agrees_with_trying_all_sessions() {
     }
     println!("{found:?}");
     // Most cases are decided, and there are enough of each kind.
-    assert!(found["session"] > 40 && found["none"] > 40, "{found:?}");
+    assert!(found["session"] > 25 && found["none"] > 25, "{found:?}");
     assert!(found.get("not decided").is_none_or(|number| *number < 20), "{found:?}");
 }
 
@@ -329,6 +331,6 @@ fn the_search_agrees_with_trying_all_sessions() {
 #[test]
 fn a_wrong_twin_differs() {
     for bug in [Bug::RefusedCallsChange, Bug::NothingIsNeeded] {
-        assert!((0..150).any(|seed| compared(seed, bug).is_err()));
+        assert!((0..100).any(|seed| compared(seed, bug).is_err()));
     }
 }

@@ -1,8 +1,11 @@
 //! The protocol's side of one run: listing its tools and executing its calls.
 
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use planproof_trace::faults::{SeenFault, SentAs};
 use planproof_trace::{Arguments, CallId, EventKind, ToolCall, ToolResult};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
@@ -29,7 +32,19 @@ pub(super) struct OpenRun {
     latest: Mutex<Instant>,
     /// Locked during a whole call if the tools are strictly sequential.
     turn: tokio::sync::Mutex<()>,
+    /// The tools that were said to be gone by an error of the protocol.
+    gone: Mutex<HashSet<String>>,
     pub(super) limit_reached: CancellationToken,
+}
+
+/// Whether the response to a request ends without an answer. Each request over HTTP comes with one.
+#[derive(Clone, Default)]
+pub(super) struct Silence(Arc<AtomicBool>);
+
+impl Silence {
+    pub(super) fn is_kept(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl OpenRun {
@@ -43,6 +58,7 @@ impl OpenRun {
             calls: Mutex::new(0),
             latest: Mutex::new(Instant::now()),
             turn: tokio::sync::Mutex::default(),
+            gone: Mutex::default(),
             limit_reached: CancellationToken::new(),
         }
     }
@@ -133,6 +149,54 @@ fn over_the_limit(call: &ToolCall, limit: u32) -> ToolResult {
     ToolResult::error(call.id.clone(), text)
 }
 
+impl OpenRun {
+    /// The answer to a call in the form in which it is sent.
+    async fn sent(
+        &self,
+        tool: &str,
+        result: ToolResult,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let fault = SeenFault::of(tool, &result.text);
+        let code = fault.map_or(ErrorCode::INTERNAL_ERROR, |fault| ErrorCode(fault.code()));
+        // A connection that cannot end by itself, because others use it, says what would be made of its end.
+        let said = |code| {
+            let message = result.text.strip_prefix(&format!("MCP error {}: ", code_of(code)));
+            Err(ErrorData::new(code, message.unwrap_or(&result.text).to_owned(), None))
+        };
+        let silence = |code| {
+            let parts = context.extensions.get::<axum::http::request::Parts>();
+            match parts.and_then(|parts| parts.extensions.get::<Silence>()) {
+                Some(silence) => silence.0.store(true, Ordering::Relaxed),
+                None => return said(code),
+            }
+            said(code)
+        };
+        match result.sent {
+            SentAs::Result => Ok(protocol_result(result)),
+            SentAs::Rpc => {
+                if fault == Some(SeenFault::Vanished) {
+                    self.gone.lock().unwrap_or_else(PoisonError::into_inner).insert(tool.to_owned());
+                }
+                said(code)
+            }
+            SentAs::Closed => silence(CONNECTION_CLOSED),
+            SentAs::Timeout(milliseconds) => {
+                tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+                silence(REQUEST_TIMEOUT)
+            }
+        }
+    }
+}
+
+/// What clients call the end of a connection, and an answer that does not come.
+const CONNECTION_CLOSED: ErrorCode = ErrorCode(-32000);
+const REQUEST_TIMEOUT: ErrorCode = ErrorCode(-32001);
+
+fn code_of(ErrorCode(code): ErrorCode) -> i32 {
+    code
+}
+
 /// Answers the requests of one run, over either transport and in either protocol era.
 #[derive(Clone)]
 pub(super) struct RunHandler(pub(super) Arc<OpenRun>);
@@ -149,6 +213,9 @@ impl ServerHandler for RunHandler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mut listed = self.0.listed.clone();
+        let gone = self.0.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.retain(|tool| !gone.contains(&*tool.name));
+        drop(gone);
         listed.extend(self.0.tools.toolbox.made().iter().map(protocol_tool));
         Ok(ListToolsResult::with_all_items(listed))
     }
@@ -156,12 +223,12 @@ impl ServerHandler for RunHandler {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         // Some clients leave out the arguments of a tool that takes none.
         let arguments = request.arguments.map_or_else(Arguments::none, Arguments::Object);
-        let result = self.0.execute(request.name.into_owned(), arguments).await;
-        Ok(protocol_result(result).into())
+        let result = self.0.execute(request.name.to_string(), arguments).await;
+        self.0.sent(&request.name, result, &context).await.map(Into::into)
     }
 
     /// A `tools/call` whose arguments are not a JSON object does not parse as one and arrives here. It is an agent's
@@ -180,7 +247,8 @@ impl ServerHandler for RunHandler {
         };
         let arguments = params.and_then(|params| params.get("arguments")).unwrap_or(&Value::Null);
         let arguments = Arguments::Malformed(arguments.to_string());
-        let mut result = protocol_result(self.0.execute(name.to_owned(), arguments).await);
+        let result = self.0.execute(name.to_owned(), arguments).await;
+        let mut result = self.0.sent(name, result, &context).await?;
         // Clients of earlier versions do not know this field of a result.
         let modern =
             context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{ACCEPT, CONTENT_LENGTH, HOST};
+use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use planproof_isolation::gate::{Gate, Guest};
@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::handler::{OpenRun, RunHandler};
+use super::handler::{OpenRun, RunHandler, Silence};
 use super::{AccessToken, McpError, REQUEST_BYTES_MAX, RUNS_MAX, RunTools};
 
 type RunService = StreamableHttpService<RunHandler, NeverSessionManager>;
@@ -217,6 +217,12 @@ async fn written(answer: Response, run: &OpenRun) -> Response {
     }
 }
 
+/// A stream that ends before the answer came.
+fn without_answer() -> Response {
+    let head = [(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"))];
+    (head, Body::empty()).into_response()
+}
+
 async fn answer(
     State(runs): State<Arc<OpenRuns>>,
     ConnectInfo(guest): ConnectInfo<Guest>,
@@ -244,9 +250,15 @@ async fn answer(
             let body = json::mended(&body).map_or(body, Into::into);
             // Only a complete request counts as served. Until then, the connection may have to give way to others.
             let serving = guest.serve();
+            let silence = Silence::default();
+            head.extensions.insert(silence.clone());
             let request = Request::from_parts(head, Body::from(body));
             let answer = served.service.handle(request).await.map(Body::new);
-            serving.until_end_of(written(answer, &served.run).await)
+            let answer = match silence.is_kept() {
+                true => without_answer(),
+                false => written(answer, &served.run).await,
+            };
+            serving.until_end_of(answer)
         }
         None => (StatusCode::NOT_FOUND, "no run is open at this URL").into_response(),
     }

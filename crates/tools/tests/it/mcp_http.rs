@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use planproof_tools::FaultyTools;
 use planproof_tools::mcp::{
     AccessToken, EARLIER_CALLS_WAIT_MAX, McpError, McpServer, REQUEST_BYTES_MAX, RunTools, TOKEN_BYTES,
     WrittenCalls,
 };
-use planproof_trace::{Arguments, CallId, EndReason};
+use planproof_trace::faults::{FaultShares, SeenFault, SentAs, ToolFaults};
+use planproof_trace::{Arguments, CallId, EndReason, EventKind, Recorder};
 use serde_json::{Value, json};
 
 use crate::http::{ACCEPTS, Era, call, request, rpc, send};
@@ -397,4 +399,86 @@ async fn written_calls_are_made_in_the_order_in_which_they_were_written() {
     expected.extend(in_order(3));
     expected.push("m8 bake".to_owned());
     assert_eq!(order(&recorder).0, expected);
+}
+
+/// The tools of a run whose calls all fail in a form.
+fn failing(shares: &str, recorder: &Recorder) -> RunTools {
+    let shares = FaultShares::parse(shares).expect("shares");
+    let run = run_tools(recorder, 99);
+    RunTools { toolbox: Arc::new(FaultyTools::new(run.toolbox, ToolFaults::new(3, shares))), ..run }
+}
+
+#[tokio::test]
+async fn failures_are_sent_as_real_servers_send_them() {
+    let server = McpServer::bind(0).await.unwrap();
+    for era in ERAS {
+        let recorder = recorder();
+        let open = |shares: &str| server.open(failing(shares, &recorder), token(1)).unwrap();
+        let wash = |id| json!({"name": "wash", "arguments": {}, "id": id});
+        // An error of the protocol, until the call gets through.
+        let run = open("transient=1,as=rpc");
+        for id in 0..2 {
+            let reply = rpc(era, run.url(), id, "tools/call", wash(id)).await.json();
+            assert_eq!(reply["error"]["code"], -32603, "{reply}");
+            assert_eq!(reply["error"]["message"], SeenFault::Transient.text("wash"));
+            assert_eq!(reply.get("result"), None);
+        }
+        assert_eq!(call(era, run.url(), 2, "wash", json!({})).await, ("The car is clean.".into(), false));
+        drop(run);
+        // A response that ends without an answer, at once or after a while.
+        for form in ["closed", "timeout:20ms"] {
+            let run = open(&format!("transient=1,as={form}"));
+            let before = std::time::Instant::now();
+            let reply = rpc(era, run.url(), 0, "tools/call", wash(0)).await;
+            assert_eq!((reply.status, reply.body.as_str()), (200, ""), "{form}");
+            assert!(reply.head.contains("content-type: text/event-stream"), "{}", reply.head);
+            assert!(form == "closed" || before.elapsed() >= Duration::from_millis(20));
+            // The other requests of the client are answered as ever.
+            let listed = rpc(era, run.url(), 1, "tools/list", json!({})).await.json();
+            assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 3);
+        }
+        // A tool that is gone is no longer listed, and one that will not work again is.
+        for (shares, code, left) in [("vanish=1,as=closed", -32602, 2), ("permanent=1,as=timeout", -32603, 3)]
+        {
+            let run = open(shares);
+            let reply = rpc(era, run.url(), 0, "tools/call", wash(0)).await.json();
+            assert_eq!(reply["error"]["code"], code, "{reply}");
+            let listed = rpc(era, run.url(), 1, "tools/list", json!({})).await.json();
+            assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), left, "{shares}");
+            assert_eq!(rpc(era, run.url(), 2, "tools/call", wash(2)).await.json()["error"]["code"], code);
+        }
+        let recorded = recorded(&recorder);
+        let of = |text: &str| recorded.iter().filter(|line| line.ends_with(text)).count();
+        assert_eq!(of("MCP error -32000: Connection closed"), 1, "{recorded:?}");
+        assert_eq!(of("MCP error -32001: Request timed out"), 1);
+        assert_eq!(of(&format!("MCP error -32603: {}", SeenFault::Transient.text("wash"))), 2);
+        assert_eq!(of(&format!("MCP error -32602: {}", SeenFault::Vanished.text("wash"))), 2);
+    }
+}
+
+/// Mixed forms are those that the seed has, the same for everybody.
+#[tokio::test]
+async fn mixed_forms_are_the_same_in_every_run() {
+    let server = McpServer::bind(0).await.unwrap();
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let recorder = recorder();
+        let run = server.open(failing("transient=0.9,as=mixed:1ms", &recorder), token(1)).unwrap();
+        for id in 0..40 {
+            rpc(Era::Handshake, run.url(), id, "tools/call", json!({"name": "wash", "arguments": {}})).await;
+        }
+        let sent: Vec<SentAs> = recorder
+            .take_events()
+            .into_iter()
+            .filter_map(|event| match event.kind {
+                EventKind::Result(result) if result.is_error => Some(result.sent),
+                _ => None,
+            })
+            .collect();
+        for form in [SentAs::Result, SentAs::Rpc, SentAs::Closed, SentAs::Timeout(1)] {
+            assert!(sent.contains(&form), "{form:?}: {sent:?}");
+        }
+        seen.push(sent);
+    }
+    assert_eq!(seen[0], seen[1]);
 }

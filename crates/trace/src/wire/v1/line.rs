@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::SCHEMA;
+use crate::faults::SentAs;
 use crate::{
     Actor, Arguments, Attachment, Attachments, Author, CallId, Continuation, EndReason, Event, EventKind,
     FinishReason, Header, LimitKind, PictureType, Tally, ToolCall, ToolResult, Usage,
@@ -199,8 +200,22 @@ struct ResultLine<'a> {
     is_error: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     held_back: bool,
+    /// How an injected failure was sent, unless as a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sent: Option<Sent>,
+    /// How long no answer came.
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "crate::bounded::count")]
+    wait_ms: u64,
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     attachments: Vec<AttachmentLine<'a>>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Sent {
+    Rpc,
+    Closed,
+    Timeout,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -429,7 +444,13 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             };
             write(&line, out);
         }
-        EventKind::Result(ToolResult { id, text, is_error, is_held_back, attachments }) => {
+        EventKind::Result(ToolResult { id, text, is_error, is_held_back, sent, attachments }) => {
+            let (sent, wait_ms) = match *sent {
+                SentAs::Result => (None, 0),
+                SentAs::Rpc => (Some(Sent::Rpc), 0),
+                SentAs::Closed => (Some(Sent::Closed), 0),
+                SentAs::Timeout(milliseconds) => (Some(Sent::Timeout), milliseconds),
+            };
             let line = ResultLine {
                 at,
                 actor,
@@ -438,6 +459,8 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
                 text: text.into(),
                 is_error: *is_error,
                 held_back: *is_held_back,
+                sent,
+                wait_ms,
                 attachments: attachments.as_slice().iter().map(AttachmentLine::of).collect(),
             };
             write(&line, out);
@@ -554,11 +577,17 @@ pub(super) fn read_event(
             let id = CallId::new(line.id);
             let text = line.text.into_owned();
             let (is_error, is_held_back) = (line.is_error, line.held_back);
+            let sent = match line.sent {
+                None => SentAs::Result,
+                Some(Sent::Rpc) => SentAs::Rpc,
+                Some(Sent::Closed) => SentAs::Closed,
+                Some(Sent::Timeout) => SentAs::Timeout(line.wait_ms),
+            };
             let attachments = read_attachments(&line.attachments)?;
             (
                 line.at,
                 line.actor,
-                EventKind::Result(ToolResult { id, text, is_error, is_held_back, attachments }),
+                EventKind::Result(ToolResult { id, text, is_error, is_held_back, sent, attachments }),
             )
         }
         Type::Spec => {

@@ -1,0 +1,168 @@
+//! The search for sessions of a case: the calls that are tried, and what is certain of what was found.
+
+use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
+use planproof_spec::rules::{CallableTool, Session, ValueCheck, calls_of};
+use planproof_trace::sample_arguments;
+use serde_json::{Value, json};
+
+use crate::case::Scenario;
+use crate::state::{
+    ExactWorld, LooseWorld, Values, depends_on_arguments, effect_of, has_sums, results_of, tried_values,
+};
+use crate::turns;
+
+impl Scenario {
+    /// The shortest session of these calls that is as wanted. [`Found::None`] only if there is none in the world of the
+    /// case, whatever the arguments.
+    pub(crate) fn find(&self, calls: &[SampleCall], wanted: WantedSession<'_>) -> Found {
+        if self.beginning.is_empty() {
+            return search::session_of_calls(&self.bound, calls, wanted);
+        }
+        let loose = |calls: &[SampleCall]| {
+            let world = LooseWorld::new(&self.tools, &self.bound, &self.beginning, calls);
+            search::session_in(&world, LooseWorld::state(&self.beginning), &self.bound, calls, wanted)
+        };
+        let exact = || {
+            let (world, start) = (ExactWorld::new(&self.tools), self.beginning.clone());
+            search::session_in(&world, start, &self.bound, calls, wanted)
+        };
+        self.certain(exact, || loose(calls))
+    }
+
+    /// How a session, after which the world has these values, has to be continued so that some rules hold.
+    /// [`Found::None`] only if it cannot be, whatever the arguments.
+    pub(crate) fn continuation(
+        &self,
+        values: &Values,
+        session: &Session,
+        calls: &[SampleCall],
+        holds: &[usize],
+    ) -> Found {
+        if self.beginning.is_empty() {
+            return search::continuation(session, calls, holds);
+        }
+        let loose = || {
+            let world = LooseWorld::new(&self.tools, &self.bound, values, calls);
+            search::continuation_in(&world, LooseWorld::state(values), session, calls, holds)
+        };
+        let exact = || {
+            let world = ExactWorld::new(&self.tools);
+            search::continuation_in(&world, values.clone(), session, calls, holds)
+        };
+        self.certain(exact, loose)
+    }
+
+    /// What is certain of a search in the world as it is. If arguments have a say in the state, not all of them are
+    /// tried, and if numbers grow, there is no end of states; then there is no session only if there is none in the
+    /// world in which more is possible.
+    fn certain(&self, exact: impl FnOnce() -> Found, loose: impl FnOnce() -> Found) -> Found {
+        let (depends, grows) = (depends_on_arguments(&self.tools), has_sums(&self.tools));
+        if (depends || grows) && loose() == Found::None {
+            return Found::None;
+        }
+        match exact() {
+            Found::None if depends => Found::TooMany,
+            found => found,
+        }
+    }
+
+    pub(crate) fn any_session(&self, calls: &[SampleCall]) -> Option<Vec<SampleCall>> {
+        match self.beginning.is_empty() {
+            true => search::any_session_of_calls(&self.bound, calls),
+            false => {
+                let world = ExactWorld::new(&self.tools);
+                search::any_session_in(&world, self.beginning.clone(), &self.bound, calls)
+            }
+        }
+    }
+
+    /// Whether no session with other amounts is shorter than one that was found as a shortest.
+    pub(crate) fn is_none_shorter(
+        &self,
+        calls: &[SampleCall],
+        wanted: WantedSession<'_>,
+        length: usize,
+    ) -> bool {
+        if self.beginning.is_empty() || !depends_on_arguments(&self.tools) {
+            return true;
+        }
+        let loose = LooseWorld::new(&self.tools, &self.bound, &self.beginning, calls);
+        let start = LooseWorld::state(&self.beginning);
+        let found = search::session_in(&loose, start, &self.bound, calls, wanted);
+        found.session().is_some_and(|shortest| shortest.len() >= length)
+    }
+
+    /// The tools that may be called and of which none of these calls is: no arguments are known that they take.
+    pub(crate) fn uncalled(&self, calls: &[SampleCall]) -> Vec<&str> {
+        let names = self.tools.iter().map(|tool| tool.tool.name.as_str());
+        names
+            .filter(|name| self.line.only.as_ref().is_none_or(|only| only.iter().any(|other| other == name)))
+            .filter(|name| calls.iter().all(|call| call.tool != *name))
+            .collect()
+    }
+
+    /// Calls to look for sessions among, of these tools, or else of all. No right agent makes a call that its tool
+    /// refuses, so there is none.
+    pub(crate) fn possible_calls(&self, only: Option<&[String]>) -> Vec<SampleCall> {
+        let mut calls = self.calls_in_first_turn();
+        calls.retain(|call| only.is_none_or(|only| only.contains(&call.tool)));
+        match turns::count(&self.line) {
+            1 => calls,
+            turns => turns::in_each_turn(&calls, turns),
+        }
+    }
+
+    /// The same of all tools, before the user says more.
+    pub(crate) fn calls_in_first_turn(&self) -> Vec<SampleCall> {
+        let find = |name: &str| self.tools.iter().find(|tool| tool.tool.name == name);
+        let done = json!("done");
+        let results: Vec<Vec<Value>> = self
+            .tools
+            .iter()
+            .map(|tool| match tool.tool.answers.is_empty() {
+                true => vec![done.clone()],
+                false => results_of(&self.tools, &self.beginning, tool),
+            })
+            .collect();
+        let lines: Vec<Vec<Vec<ValueCheck>>> = self
+            .tools
+            .iter()
+            .map(|tool| {
+                let tried = tried_values(&self.rules, &self.tools, &self.beginning, tool);
+                tool.tests().iter().cloned().chain(tried).collect()
+            })
+            .collect();
+        let callable = self
+            .tools
+            .iter()
+            .zip(&results)
+            .zip(&lines)
+            .map(|((tool, results), lines)| CallableTool { name: &tool.tool.name, lines, results });
+        let callable: Vec<CallableTool<'_>> = callable.collect();
+        let complete = |name: &str, arguments: Value| {
+            let tool = find(name)?;
+            let sampled = Value::Object(sample_arguments(&tool.tool.input_schema));
+            let whole = search::joined(&sampled, &arguments);
+            tool.takes(&whole).is_ok().then_some(whole)
+        };
+        let outcome = |name: &str, arguments: &Value| self.answer(&self.beginning, name, arguments).outcome;
+        let effect = |name: &str, arguments: &Value| match find(name).filter(|_| !self.beginning.is_empty()) {
+            Some(tool) => effect_of(&self.rules, tool, arguments),
+            None => Vec::new(),
+        };
+        calls_of(&self.rules, &callable, complete, outcome, effect)
+    }
+
+    /// The same calls with every outcome that the rules tell apart, as if the world had all of them.
+    pub(crate) fn in_any_world(&self, calls: &[SampleCall]) -> Vec<SampleCall> {
+        let mut free = Vec::new();
+        for call in calls {
+            free.push(call.clone());
+            let outcomes = search::outcomes_of(&self.rules, &call.tool);
+            free.extend(
+                outcomes.into_iter().map(|outcome| SampleCall { outcome: Some(outcome), ..call.clone() }),
+            );
+        }
+        free
+    }
+}
