@@ -13,6 +13,7 @@ mod comparison;
 mod dissection;
 mod events;
 mod failures;
+pub mod fragments;
 mod graph;
 mod limit;
 mod map;
