@@ -17,7 +17,7 @@ const CHUNK: u32 = 500;
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum RunStanding {
     /// It was started and is not finished.
     Started,
     Passed,
@@ -36,7 +36,7 @@ pub struct ListedRun {
     /// The summary of its case, as JSON; `None` if it was created without one.
     pub case_summary: Option<String>,
     /// How it stands; that of a damaged run means nothing.
-    pub standing: Standing,
+    pub standing: RunStanding,
     /// The class of its failure.
     pub class: Option<String>,
     /// How long it took, in milliseconds; `None` if it is not finished.
@@ -102,7 +102,7 @@ impl Store {
     pub fn run_page(
         &self,
         campaign: &str,
-        standing: Option<Standing>,
+        standing: Option<RunStanding>,
         after: RunsAfter,
         most: usize,
         is_shown: impl Fn(&ListedRun) -> bool,
@@ -142,7 +142,7 @@ impl Store {
     fn chunk(
         &self,
         of: &OfCampaign<'_>,
-        standing: Option<Standing>,
+        standing: Option<RunStanding>,
         after: RunsAfter,
     ) -> Result<Vec<ListedRun>, StoreError> {
         let digests = if self.version < DIGEST_VERSION {
@@ -167,8 +167,8 @@ impl Store {
             RunsAfter::Begun(last) => {
                 // The index ends with the number of the run, so the order needs no sorting.
                 let passed = match standing {
-                    Some(Standing::Passed) => "= 1",
-                    Some(Standing::Failed) => "= 0",
+                    Some(RunStanding::Passed) => "= 1",
+                    Some(RunStanding::Failed) => "= 0",
                     _ => "IS NULL",
                 };
                 let sql = format!(
@@ -182,21 +182,17 @@ impl Store {
     }
 
     /// The runs of a campaign (its full id) that were started and are not finished, at most `most`, the last units
-    /// first. A campaign runs its units in order, so they are looked for from the end.
+    /// first. A campaign runs its units in order, so they are looked for from the end; the search ends with the last of
+    /// them only if `most` is not more than there are, as [`CampaignRow::started`] says.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and read errors.
     pub fn started_runs(&self, campaign: &str, most: u32) -> Result<Vec<ListedRun>, StoreError> {
-        let (key, ..) = self.find(campaign)?;
-        let _snapshot = self.snapshot()?;
-        let counted = "SELECT (SELECT count(*) FROM run WHERE campaign = ?1)
-                            - (SELECT count(*) FROM run WHERE campaign = ?1 AND state = 'finished')";
-        let started: i64 = self.select(counted, &[&key], |row| row.get(0))?.pop().unwrap_or(0);
-        // The search ends with the last of them: without the number it would go through all runs.
-        let most = i64::from(most).min(started.max(0));
         if most == 0 {
             return Ok(Vec::new());
         }
+        let (key, ..) = self.find(campaign)?;
+        let _snapshot = self.snapshot()?;
         let of = OfCampaign { key, id: campaign, digests_from: self.digests_from(key)? };
         let summary = self.case_summary_column();
         let sql = format!(
@@ -280,13 +276,14 @@ impl Store {
         let (run, case, case_summary) = (RunId(row.get(8)?), row.get(10)?, row.get(11)?);
         if state == RunState::Started || damage.is_some() {
             let (class, wall_ms) = (None, None);
-            let standing = if state == RunState::Started { Standing::Started } else { Standing::Unscored };
+            let standing =
+                if state == RunState::Started { RunStanding::Started } else { RunStanding::Unscored };
             return Ok(ListedRun { run, unit, case, case_summary, standing, class, wall_ms, damage });
         }
         let standing = match row.get::<_, Option<bool>>(2)? {
-            Some(true) => Standing::Passed,
-            Some(false) => Standing::Failed,
-            None => Standing::Unscored,
+            Some(true) => RunStanding::Passed,
+            Some(false) => RunStanding::Failed,
+            None => RunStanding::Unscored,
         };
         let (class, wall_ms) = (row.get(3)?, Some(unsigned(row, 4)?));
         Ok(ListedRun { run, unit, case, case_summary, standing, class, wall_ms, damage })

@@ -73,7 +73,7 @@ impl Store {
         if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
             return Ok(false);
         }
-        Ok(system::is_locked(&path, |file| holder(file)))
+        Ok(system::is_locked(&path, holder))
     }
 
     fn lock_path(&self, name: &str) -> PathBuf {

@@ -56,7 +56,7 @@ mod store;
 mod verify;
 mod writer;
 
-pub use browse::{EXAMINED_MAX, ListedRun, RunPage, RunsAfter, Standing};
+pub use browse::{EXAMINED_MAX, ListedRun, RunPage, RunStanding, RunsAfter};
 pub use delete::{Deleted, LABEL_CHARACTERS_MAX};
 pub use derived::DerivedCase;
 pub use error::StoreError;

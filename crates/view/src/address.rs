@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use planproof_model::server::access::same;
-use planproof_store::{RunsAfter, Standing, Unit};
+use planproof_store::{RunStanding, RunsAfter, Unit};
 
 /// Most bytes of a text that a filter looks for.
 const FILTER_BYTES_MAX: usize = 200;
@@ -39,7 +39,7 @@ pub(crate) struct ListQuery {
 /// What is shown of the runs of a campaign.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct RunQuery {
-    pub(crate) standing: Option<Standing>,
+    pub(crate) standing: Option<RunStanding>,
     /// A class of failures.
     pub(crate) class: String,
     /// Part of the id or the label of the case, in lower case.
@@ -142,19 +142,19 @@ fn plain_number(text: &str) -> Option<usize> {
 }
 
 /// The outcomes, with the words for them in addresses and on pages.
-pub(crate) const STANDINGS: [(Standing, &str); 4] = [
-    (Standing::Failed, "failed"),
-    (Standing::Passed, "passed"),
-    (Standing::Unscored, "unscored"),
-    (Standing::Started, "running"),
+pub(crate) const STANDINGS: [(RunStanding, &str); 4] = [
+    (RunStanding::Failed, "failed"),
+    (RunStanding::Passed, "passed"),
+    (RunStanding::Unscored, "unscored"),
+    (RunStanding::Started, "running"),
 ];
 
-fn standing_of(word: &str) -> Option<Standing> {
+fn standing_of(word: &str) -> Option<RunStanding> {
     STANDINGS.iter().find(|(_, it)| *it == word).map(|(standing, _)| *standing)
 }
 
 /// The word for an outcome.
-pub(crate) fn word_of(standing: Standing) -> &'static str {
+pub(crate) fn word_of(standing: RunStanding) -> &'static str {
     STANDINGS.iter().find(|(it, _)| *it == standing).map_or("", |(_, word)| word)
 }
 
@@ -165,7 +165,7 @@ impl RunQuery {
             Some(After::Unit(unit)) => RunsAfter::Unit(Some(unit)),
             Some(After::Begun(run)) => RunsAfter::Begun(run),
             // An index leads to the runs of one outcome, in the order in which they began.
-            None if matches!(self.standing, Some(standing) if standing != Standing::Started) => {
+            None if matches!(self.standing, Some(standing) if standing != RunStanding::Started) => {
                 RunsAfter::Begun(0)
             }
             None => RunsAfter::Unit(None),
@@ -274,7 +274,7 @@ mod tests {
     fn every_page_is_found_by_its_own_address() {
         let unit = Unit { ordinal: 3, repeat: 1 };
         let query = RunQuery {
-            standing: Some(Standing::Failed),
+            standing: Some(RunStanding::Failed),
             class: "Order & more".to_owned(),
             text: "a b/ü".to_owned(),
             after: Some(After::Unit(unit)),

@@ -83,8 +83,8 @@ impl ViewServer {
         let listener = StdListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let (figures, rates) = Default::default();
-        let site = Arc::new(Site { stores, library, token: token.clone(), figures, rates });
+        let (figures, rates, rows) = Default::default();
+        let site = Arc::new(Site { stores, library, token: token.clone(), figures, rates, rows });
         let (stop, stopped) = watch::channel(false);
         let shared = Arc::new(Shared {
             live: Live::start(Arc::clone(&site))?,

@@ -2,6 +2,7 @@
 
 mod figures;
 mod following;
+mod rows;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -11,7 +12,7 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use planproof_campaign::Budgets;
 use planproof_engine::Outcome;
-use planproof_store::{CampaignRow, ListedRun, Standing, Store, StoreError, Unit};
+use planproof_store::{CampaignRow, ListedRun, RunStanding, Store, StoreError, Unit};
 use planproof_suite::Case;
 
 use crate::address::{ListQuery, RunQuery, Wanted};
@@ -24,6 +25,7 @@ use crate::rates::Rates;
 use crate::snapshot::Snapshot;
 pub(crate) use figures::{Figures, FiguresCache};
 pub(crate) use following::Following;
+pub(crate) use rows::RowCache;
 
 /// Why a page cannot be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +58,7 @@ pub(crate) struct Site {
     pub(crate) token: String,
     pub(crate) figures: FiguresCache,
     pub(crate) rates: Rates,
+    pub(crate) rows: RowCache,
 }
 
 /// A campaign with what its row does not say.
@@ -196,7 +199,9 @@ impl Site {
             loop {
                 let next = |id: &str| ListQuery { after: Some((place, id.to_owned())), ..query.clone() };
                 let most = CAMPAIGNS_PER_PAGE as u32;
-                let rows = match store.campaign_page(before.as_deref(), most) {
+                let question = format!("before {}", before.as_deref().unwrap_or_default());
+                let read = || store.campaign_page(before.as_deref(), most);
+                let rows = match self.rows.of((place, &self.stores[place]), &question, read) {
                     Ok(rows) => rows,
                     Err(error) => {
                         faults.push(error.to_string());
@@ -248,12 +253,15 @@ impl Site {
         id: &str,
         query: &RunQuery,
     ) -> Result<CampaignPage, Fault> {
-        let row = exactly(store, id)?;
+        let row = self.exactly(store, place, id)?;
         let is_affordable = row.finished() <= crate::limits::FIGURES_AT_ONCE_MAX;
         let shown = self.shown(store, place, row, is_affordable);
         let id = &shown.row.id;
-        let started = store.started_runs(id, STARTED_SHOWN_MAX)?;
-        let (runs, next, examined) = if query.standing == Some(Standing::Started) {
+        let started = store.started_runs(
+            id,
+            u32::try_from(shown.row.started).map_or(STARTED_SHOWN_MAX, |it| it.min(STARTED_SHOWN_MAX)),
+        )?;
+        let (runs, next, examined) = if query.standing == Some(RunStanding::Started) {
             (started.iter().filter(|run| query.matches(run)).cloned().collect(), None, 0)
         } else {
             let page = store
@@ -272,7 +280,7 @@ impl Site {
         after: Option<usize>,
         followed: Option<Following>,
     ) -> Result<RunPage, Fault> {
-        let row = exactly(store, id)?;
+        let row = self.exactly(store, place, id)?;
         let known =
             self.library.known(&row).map_err(|what| Fault::new(StatusCode::SERVICE_UNAVAILABLE, what))?;
         let nothing = || {
@@ -299,7 +307,7 @@ impl Site {
         following.read_on(store)?;
         let calls = following.finished_calls();
         let is_finished =
-            run.as_ref().is_some_and(|run| run.standing != Standing::Started && run.damage.is_none());
+            run.as_ref().is_some_and(|run| run.standing != RunStanding::Started && run.damage.is_none());
         let outcome = match after {
             None if is_finished && following.is_whole() => self.judged(store, &row, &known, unit)?,
             _ => None,
@@ -323,6 +331,14 @@ impl Site {
         })
     }
 
+    /// The campaign with this id, and none whose id only begins with it.
+    fn exactly(&self, store: &Store, place: usize, id: &str) -> Result<CampaignRow, Fault> {
+        let read = || store.campaign(id).map(|row| vec![row]);
+        let row = self.rows.of((place, store.path()), &format!("is {id}"), read)?.pop();
+        let unknown = || StoreError::UnknownCampaign { name: id.to_owned() };
+        Ok(row.filter(|row| row.id == id).ok_or_else(unknown)?)
+    }
+
     /// What came of a finished run, judged again from its trace.
     fn judged(
         &self,
@@ -336,12 +352,6 @@ impl Site {
             Err(error) => Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())),
         }
     }
-}
-
-/// The campaign with this id, and none whose id only begins with it.
-fn exactly(store: &Store, id: &str) -> Result<CampaignRow, Fault> {
-    let row = store.campaign(id)?;
-    if row.id == id { Ok(row) } else { Err(StoreError::UnknownCampaign { name: id.to_owned() }.into()) }
 }
 
 /// The units before and after one.

@@ -191,7 +191,7 @@ pub(crate) struct CampaignArguments {
     pub(crate) stream: Option<PathBuf>,
     /// Show the campaign in a browser while it runs.
     ///
-    /// Prints an address on this machine, which ends with the campaign. `planproof view` shows it before and after that.
+    /// Prints an address on this machine, which ends with the campaign. `planproof view` shows it at any time.
     #[arg(help_heading = "Campaign", long)]
     pub(crate) view: bool,
     /// Do not check the models and their servers before the first run.

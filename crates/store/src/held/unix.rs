@@ -27,7 +27,7 @@ pub(super) fn remove(path: &Path, file: File) -> io::Result<()> {
 }
 
 /// Whether the process that the lock file names is alive.
-pub(super) fn is_locked(path: &Path, holder: impl Fn(&File) -> Option<u32>) -> bool {
+pub(super) fn is_locked(path: &Path, holder: fn(&File) -> Option<u32>) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let process = holder(&file).and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     // A process that we may not signal is one of another user, which is alive.

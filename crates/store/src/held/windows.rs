@@ -27,6 +27,6 @@ pub(super) fn remove(path: &Path, file: File) -> io::Result<()> {
 }
 
 /// Whether the file can be read: while it is locked, nobody can.
-pub(super) fn is_locked(path: &Path, _: impl Fn(&File) -> Option<u32>) -> bool {
+pub(super) fn is_locked(path: &Path, _: fn(&File) -> Option<u32>) -> bool {
     fs::read(path).is_err()
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use planproof_report::html::fragments::{
     Foreign, banner, count, counted, date, figure, percent, percent_range, seconds,
 };
-use planproof_store::{ListedRun, Standing};
+use planproof_store::{ListedRun, RunStanding};
 
 use super::frame::{self, NAME_CHARACTERS_MAX, TEXT_CHARACTERS_MAX};
 use crate::address::{ListQuery, RunQuery, STANDINGS, Wanted, word_of};
@@ -117,13 +117,19 @@ fn figures(shown: &Shown) -> Markup {
                             p.value { "–" }
                             p.quiet {
                                 @if row.passed + row.failed == 0 { "no run has a score yet" }
-                                @else { "the report has it" }
+                                @else { "being worked out, or only in the report: reload the page to see it" }
                             }
                         },
                     }
                     (frame::progress(shown))
                 }
-                (figure("state", state_word(shown), &frame::standing(shown)))
+                (figure("state", state_word(shown), &html! {
+                    @if let Some(budget) = row.progress.ended_by.as_ref().filter(|_| !shown.is_running) {
+                        "by the budget of " (Foreign::short(budget, NAME_CHARACTERS_MAX))
+                    } @else {
+                        (counted(left, "run", "runs")) " left"
+                    }
+                }))
                 (figure("finished", &count(row.finished()), &html! { "of " (counted(row.total(), "run", "runs")) }))
                 (figure("rate", &rate.unwrap_or_else(|| "–".to_owned()), &html! {
                     "runs per minute"
@@ -213,7 +219,7 @@ pub(crate) fn outcome(shown: &Shown, run: &ListedRun) -> Markup {
     html! {
         @if let Some(damage) = &run.damage {
             span.outcome.damaged { "damaged: " (Foreign::short(&damage.to_string(), NAME_CHARACTERS_MAX)) }
-        } @else if run.standing == Standing::Started && !shown.is_running {
+        } @else if run.standing == RunStanding::Started && !shown.is_running {
             span.outcome { "interrupted" }
         } @else {
             span.outcome.(word_of(run.standing)) { (word_of(run.standing)) }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use planproof_report::html::fragments::{
     Foreign, board, case_text, checks, counted, facts, pictures, team, trace_items,
 };
-use planproof_store::{Standing, Unit};
+use planproof_store::{RunStanding, Unit};
 use planproof_suite::Explanation;
 use planproof_trace::EventKind;
 
@@ -80,7 +80,7 @@ pub(crate) fn page(site: &Site, page: &RunPage) -> Markup {
 
 /// Whether the run will not change any more, unless it is run again.
 fn is_over(page: &RunPage) -> bool {
-    page.run.as_ref().is_some_and(|run| run.standing != Standing::Started)
+    page.run.as_ref().is_some_and(|run| run.standing != RunStanding::Started)
 }
 
 fn state(page: &RunPage) -> Markup {
@@ -93,7 +93,7 @@ fn state(page: &RunPage) -> Markup {
                     span.outcome.damaged { "damaged" }
                     @if let Some(damage) = &run.damage { ": " (Foreign::short(&damage.to_string(), TEXT_CHARACTERS_MAX)) }
                 },
-                Some(run) if run.standing == Standing::Started => {
+                Some(run) if run.standing == RunStanding::Started => {
                     @if page.is_running { span.outcome.running { "running" } } @else { span.outcome { "interrupted" } }
                 },
                 Some(run) => {
@@ -161,7 +161,8 @@ fn verdict(page: &RunPage, explained: Option<&Explanation>) -> Markup {
     let has_end = page.following.events.last().is_some_and(|event| matches!(event.kind, EventKind::End(_)));
     html! {
         @if let Some(explained) = explained {
-            p.gist { (Foreign::both_ends(&explained.gist, TEXT_CHARACTERS_MAX)) }
+            // Of a run that passed it says nothing more.
+            @if page.run.as_ref().is_none_or(|run| run.standing != RunStanding::Passed) { p.gist { (Foreign::both_ends(&explained.gist, TEXT_CHARACTERS_MAX)) } }
             (facts(explained))
             @if !explained.checks.is_empty() {
                 details.checks {
