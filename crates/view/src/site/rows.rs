@@ -80,15 +80,18 @@ mod tests {
         };
         let ask = || cache.of((0, &path), "x", read).expect("reads");
         fs::write(&path, "1").expect("writes");
-        (ask(), ask());
+        ask();
+        ask();
         assert_eq!(reads.get(), 2, "it may be changing");
         let file = fs::File::options().write(true).open(&path).expect("opens");
         let earlier = |seconds| SystemTime::now() - Duration::from_secs(seconds);
         file.set_modified(earlier(100)).expect("is set");
-        (ask(), ask());
+        ask();
+        ask();
         assert_eq!(reads.get(), 3);
         file.set_modified(earlier(50)).expect("is set");
-        (ask(), ask());
+        ask();
+        ask();
         assert_eq!(reads.get(), 4, "it has changed");
         fs::remove_file(&path).expect("removes");
     }

@@ -71,7 +71,7 @@ fn a_run_is_followed_event_by_event_and_its_order_is_that_of_the_finished_calls(
                 (Some(_), Some(_)) => "broken",
                 _ => "open",
             };
-            assert_eq!(shown, counted, "after {place:?} of {order:?}", place = done);
+            assert_eq!(shown, counted, "after {done:?} of {order:?}");
         }
     }
     assert_eq!(rows, order.len() + 1, "each call, and the end");
