@@ -42,4 +42,7 @@ page basic tools@sim/careless --cases 120 --actions 3..8
 page clumsy tools@sim/clumsy --cases 60
 page shrunk tools@sim/planted/constraint --cases 60 --actions 6 --shrink --shrink-max 6
 "$planproof" demo --html "$out/demo.html" >/dev/null
+# The pages that change are looked at while they do.
+cd "$root"
+python3 ci/view_check.py "$planproof" --screenshots "$out/view"
 ls "$out"

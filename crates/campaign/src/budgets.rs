@@ -76,6 +76,14 @@ impl Budgets {
         }
     }
 
+    /// What the campaign may spend, as in `5.00 USD, 1,000 tokens`; empty if it has no budget.
+    pub fn in_words(&self) -> String {
+        let cost = self.max_cost_picodollars.map(|most| Money::from_picodollars(most).to_string());
+        let tokens = self.max_tokens.map(|most| format!("{} tokens", planproof_suite::grouped(most)));
+        let minutes = self.minutes.map(|minutes| format!("{minutes} minutes"));
+        [cost, tokens, minutes].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
     /// The time budget alone, if nothing is paid for.
     pub(crate) fn of_time(self) -> Self {
         Self { minutes: self.minutes, ..Self::default() }

@@ -22,6 +22,7 @@ mod spec;
 mod stored;
 mod test;
 mod topics;
+mod view;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -55,6 +56,7 @@ pub(crate) use test::{RuleCasesArguments, TestArguments};
 pub(crate) use topics::{
     AskingArguments, FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
 };
+pub(crate) use view::ViewArguments;
 
 /// Test how LLM agents plan, on synthesised English tasks whose right order is known, with mock tools and an oracle.
 #[derive(Debug, Parser)]
@@ -209,6 +211,11 @@ pub(crate) enum Command {
     Runs(Signed<RunsArguments>),
     /// Write reports of a stored campaign, or compare campaigns.
     Report(Signed<ReportArguments>),
+    /// Show campaigns in a browser, also while they run.
+    ///
+    /// Serves pages on 127.0.0.1 until Ctrl-C. Only whoever has the printed address can open them, and they change
+    /// nothing.
+    View(Signed<ViewArguments>),
     /// Check, walk through, draw or compile a behaviour specification.
     Spec(Signed<SpecArguments>),
     /// Check rules on the calls of a session, and show what they mean.

@@ -34,6 +34,7 @@ pub(crate) mod synth;
 pub(crate) mod tables;
 
 pub(crate) mod topics;
+pub(crate) mod view;
 
 mod tool_sources;
 

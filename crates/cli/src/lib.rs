@@ -165,6 +165,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Shard(options) => commands::shard::run(options, global),
         Command::Runs(options) => commands::runs::run(options, global),
         Command::Report(options) => commands::report::run(options, global),
+        Command::View(options) => commands::view::run(options, global),
         Command::Spec(options) => commands::spec::run(options, global),
         Command::Rules(options) => commands::rules::run(options, global),
         Command::Guard(options) => commands::guard::run(options, global),

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use crate::guard::{GuardState, OrderGuard};
 use crate::infeasible::{ACTED, NAMED, naming_value};
 use crate::suite::class_of;
-use crate::{answer, cells, explanation, identity, notes, phrasing, tools};
+use crate::{answer, board, cells, explanation, identity, notes, phrasing, tools};
 
 /// The bit of [`Card::marks`] of cases in which the agent can report a conflict, which are all cases of a campaign
 /// with infeasible ones.
@@ -217,6 +217,11 @@ impl suite::Case for OrderCase {
             }
             Err(error) => (explanation::unreadable(&self.case, verdict, &error), None),
         }
+    }
+
+    /// As exact as the judge: see `board.rs`.
+    fn board(&self, events: &[Event]) -> Option<suite::Board> {
+        board::board(&self.case, events, self.options, explanation::state)
     }
 
     /// Refused where a wrong call has another meaning: with clock times, and where there is nothing to do.

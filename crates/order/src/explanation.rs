@@ -330,7 +330,7 @@ fn marks(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Mark> {
 }
 
 /// How a constraint fared.
-fn state(stated: Stated<'_>, verdict: &OracleVerdict) -> CheckState {
+pub(crate) fn state(stated: Stated<'_>, verdict: &OracleVerdict) -> CheckState {
     // In an infeasible case no plan was judged: requirements are in conflict, or nothing is said about them.
     if verdict.conflict.as_ref().is_some_and(ConflictVerdict::is_infeasible) {
         return if verdict.core.contains(stated.id()) {

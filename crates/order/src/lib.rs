@@ -25,6 +25,7 @@
 //! is counted in `solver.rs`.
 
 mod answer;
+mod board;
 mod case;
 mod cells;
 mod conflict;

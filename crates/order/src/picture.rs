@@ -22,6 +22,15 @@ pub(crate) fn graph(
     verdict: &OracleVerdict,
     state: impl Fn(Stated<'_>) -> CheckState,
 ) -> Option<Graph> {
+    drawn(case, verdict, state).map(|(graph, _)| graph)
+}
+
+/// The same, and which of its edges hold.
+pub(crate) fn drawn(
+    case: &PlanningCase,
+    verdict: &OracleVerdict,
+    state: impl Fn(Stated<'_>) -> CheckState,
+) -> Option<(Graph, Vec<bool>)> {
     let count = case.actions.len();
     if count > ACTIONS_SHOWN_MAX || case.constraints.is_empty() {
         return None;
@@ -44,25 +53,32 @@ pub(crate) fn graph(
             .any(|middle| is_before[first][middle] && is_before[middle][second] && !is_before[second][first])
     };
     let mut edges: Vec<GraphEdge> = Vec::new();
+    let mut held: Vec<bool> = Vec::new();
     for stated in Stated::all(case) {
         let Stated::Order(pair) = stated else { continue };
         let (is_wrong, is_flow) = (state(stated).is_broken(), matches!(pair.rule, Some(Rule::Flow { .. })));
+        let is_held = state(stated) == CheckState::Held;
         let is_there = |edge: &GraphEdge| (edge.from, edge.to) == (pair.first, pair.second);
-        match edges.iter_mut().find(|edge| is_there(edge)) {
-            Some(edge) => {
+        match edges.iter().position(is_there) {
+            Some(place) => {
+                let edge = &mut edges[place];
+                held[place] &= is_held;
                 edge.is_wrong |= is_wrong;
                 if is_flow {
                     (edge.is_flow, edge.title) = (true, stated.in_words(case));
                 }
             }
             // A violated constraint is drawn even if it follows from others: it is what the picture is for.
-            None if is_wrong || is_flow || !follows(pair.first, pair.second) => edges.push(GraphEdge {
-                from: pair.first,
-                to: pair.second,
-                title: stated.in_words(case),
-                is_flow,
-                is_wrong,
-            }),
+            None if is_wrong || is_flow || !follows(pair.first, pair.second) => {
+                held.push(is_held);
+                edges.push(GraphEdge {
+                    from: pair.first,
+                    to: pair.second,
+                    title: stated.in_words(case),
+                    is_flow,
+                    is_wrong,
+                });
+            }
             None => {}
         }
     }
@@ -83,7 +99,7 @@ pub(crate) fn graph(
             is_wrong: wrong_call == Some(&action.id) || own.iter().any(|(_, is_broken)| *is_broken),
         }
     };
-    Some(Graph { nodes: case.actions.iter().enumerate().map(node).collect(), edges })
+    Some((Graph { nodes: case.actions.iter().enumerate().map(node).collect(), edges }, held))
 }
 
 /// When each task was called within the day; `None` in the basic form, and if nothing was started.

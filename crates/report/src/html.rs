@@ -14,6 +14,7 @@ mod dissection;
 mod effort;
 mod events;
 mod failures;
+pub mod fragments;
 mod graph;
 mod limit;
 mod map;

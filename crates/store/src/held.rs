@@ -55,14 +55,32 @@ impl Store {
             if !wanted.insert(name.clone()) {
                 continue;
             }
-            let mut path = self.place.path.clone().into_os_string();
-            path.push(SUFFIX);
-            path.push(name);
-            held.push(self.locked(Path::new(&path), campaign)?);
+            held.push(self.locked(&self.lock_path(&name), campaign)?);
         }
         // Only now: on an error above, dropping `held` releases the locks taken so far.
         self.held.borrow_mut().append(&mut held);
         Ok(())
+    }
+
+    /// Whether a process holds a campaign (its full id), as far as can be seen without touching its lock: there is a
+    /// lock file, and the process named in it is alive. To try the lock would for a moment keep others from taking it.
+    /// A process of another machine cannot be seen.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and read errors of the store.
+    pub fn is_held(&self, campaign: &str) -> Result<bool, StoreError> {
+        let path = self.lock_path(&self.name_of_lock(campaign)?);
+        if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+            return Ok(false);
+        }
+        Ok(system::is_locked(&path, holder))
+    }
+
+    fn lock_path(&self, name: &str) -> PathBuf {
+        let mut path = self.place.path.clone().into_os_string();
+        path.push(SUFFIX);
+        path.push(name);
+        path.into()
     }
 
     /// The end of the file name. It consists of numbers only, because an id in a store from elsewhere may contain

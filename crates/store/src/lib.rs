@@ -24,7 +24,8 @@
 //!
 //! # Module layout
 //!
-//! - `writer.rs` writes, with its thread in `writer/thread.rs`; `read.rs` reads; `verify.rs` detects damage.
+//! - `writer.rs` writes, with its thread in `writer/thread.rs`; `read.rs` reads; `verify.rs` detects damage;
+//!   `browse.rs` reads for whoever watches.
 //! - `progress.rs`: what a campaign spent and what ended it.
 //! - `schema/1.sql` has the tables; later steps add `schema/2.sql` progress, `schema/3.sql` summaries,
 //!   `schema/4.sql` derived campaigns (`derived.rs`), `schema/5.sql` matrices (`matrix.rs`), `schema/6.sql` lessons
@@ -36,6 +37,7 @@
 //!
 //! A store of an older version can be read unchanged, and is migrated when it is opened for writing.
 
+mod browse;
 mod delete;
 mod derived;
 mod digest;
@@ -54,6 +56,7 @@ mod store;
 mod verify;
 mod writer;
 
+pub use browse::{EXAMINED_MAX, ListedRun, RunPage, RunStanding, RunsAfter};
 pub use delete::{Deleted, LABEL_CHARACTERS_MAX};
 pub use derived::DerivedCase;
 pub use error::StoreError;

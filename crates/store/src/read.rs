@@ -422,7 +422,7 @@ impl Store {
     }
 
     /// The first run id from which on every finished run of a campaign has a digest.
-    fn digests_from(&self, key: i64) -> Result<i64, StoreError> {
+    pub(crate) fn digests_from(&self, key: i64) -> Result<i64, StoreError> {
         if self.version < DIGEST_VERSION {
             return Ok(i64::MAX);
         }
@@ -532,7 +532,7 @@ impl Store {
     }
 
     /// The SQL condition for campaigns that are not derived.
-    fn asked_for(&self) -> &'static str {
+    pub(crate) fn asked_for(&self) -> &'static str {
         if self.version < PARENT_VERSION { "TRUE" } else { "parent IS NULL" }
     }
 
@@ -649,7 +649,7 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<CampaignRow> {
     })
 }
 
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     // We write no negative numbers, but others can write to the file.
     row.get::<_, i64>(column).map(|number| u64::try_from(number).unwrap_or(0))
 }

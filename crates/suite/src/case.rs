@@ -12,8 +12,8 @@ use thiserror::Error;
 use crate::questions::Question;
 use crate::reference::ReferenceNote;
 use crate::{
-    BoxFuture, Class, EventNote, Explanation, Gold, Guard, Needed, PublishedPrediction, Toolbox, Unscored,
-    Verdict,
+    Board, BoxFuture, Class, EventNote, Explanation, Gold, Guard, Needed, PublishedPrediction, Toolbox,
+    Unscored, Verdict,
 };
 
 /// One case of a suite. All of its methods are pure: they read nothing but the case and their arguments. What
@@ -103,6 +103,14 @@ pub trait Case: fmt::Debug + Send + Sync {
     /// document for both.
     fn explain_run(&self, verdict: &Verdict, events: &[Event]) -> (Explanation, Option<Vec<EventNote>>) {
         (self.explain(verdict), self.notes(verdict, events))
+    }
+
+    /// The order that the case demands, as far as it is kept after these events: the beginning of a run, or all of it.
+    /// `None` if the suite has no such picture, or there is too much to draw. It is drawn again after every event, so
+    /// it takes at most a few milliseconds.
+    fn board(&self, events: &[Event]) -> Option<Board> {
+        let _ = events;
+        None
     }
 
     /// A guard that denies calls after which a run could no longer pass; `None` if the suite has none.

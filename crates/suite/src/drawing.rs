@@ -102,6 +102,17 @@ pub struct GraphEdge {
     pub is_wrong: bool,
 }
 
+/// An order in the middle of a run: what was done so far, and which demands hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Board {
+    /// The order. Its numbers are those of the calls that are finished, and what is wrong in it is wrong already.
+    pub graph: Graph,
+    /// For each edge of the graph, whether it holds; if it neither holds nor is wrong, it is still open.
+    pub held: Vec<bool>,
+    /// For each node of the graph, whether it was begun and is not finished.
+    pub begun: Vec<bool>,
+}
+
 /// The durations of things within one span of time, such as a day. All times have the same unit, which may be any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bars {

@@ -47,7 +47,9 @@ pub mod statistics;
 
 pub use case::{Card, Case, CaseError, CaseErrorKind};
 pub use data::{CaseSelection, Data, PredictionExtras, PredictionVerdicts};
-pub use drawing::{Bar, Bars, Graph, GraphEdge, GraphNode, Map, MapPlace, MapWay, Period, PeriodEntry};
+pub use drawing::{
+    Bar, Bars, Board, Graph, GraphEdge, GraphNode, Map, MapPlace, MapWay, Period, PeriodEntry,
+};
 pub use effort::{EFFORT_MAX, Effort, EffortLimit, EffortLimits, Excess, Needed, nearest_rank};
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, SequenceStep};
 pub use gold::{Gold, GoldCall, GoldSubTask};

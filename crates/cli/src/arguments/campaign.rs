@@ -193,6 +193,11 @@ pub(crate) struct CampaignArguments {
     /// format (`stream v1`).
     #[arg(help_heading = "Campaign", long, value_name = "FILE")]
     pub(crate) stream: Option<PathBuf>,
+    /// Show the campaign in a browser while it runs.
+    ///
+    /// Prints an address on this machine, which ends with the campaign. `planproof view` shows it at any time.
+    #[arg(help_heading = "Campaign", long)]
+    pub(crate) view: bool,
     /// Do not check the models and their servers before the first run.
     ///
     /// The check takes at most two requests to each model behind a server, which are recorded and counted, and warns of

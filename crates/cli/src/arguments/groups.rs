@@ -10,7 +10,7 @@ const WIDTH: usize = 80;
 /// Each group's heading and its commands, the most wanted first.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Test agents", &["demo", "test", "limit", "bench", "score", "run", "shard"]),
-    ("Look at results", &["report", "runs", "tables"]),
+    ("Look at results", &["report", "view", "runs", "tables"]),
     ("Make and judge cases", &["scenario", "synth", "topics", "read", "check", "mnms"]),
     ("Specify behaviour", &["spec", "rules", "guard", "hook", "prompts"]),
     ("Check and serve models and tools", &["models", "serve-model", "serve-tools", "serve-media"]),

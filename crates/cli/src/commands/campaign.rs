@@ -34,6 +34,7 @@ use planproof_suite::{SizeUnit, Unscored};
 use super::bench::ScenarioCases;
 use super::from_rules::RuleCases;
 use super::gate::{self, Before};
+use super::view::Beside;
 use super::{print_json, runtime};
 use crate::arguments::{AllCasesArguments, CampaignArguments, Global, TestArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
@@ -131,8 +132,10 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         Some(before) if run.options.until_decided => before.next(&prepared, outcomes),
         _ => run.all_at_once(outcomes),
     };
+    let beside = Beside::start(request.campaign, Some(&run.campaign.id))?;
     let Ended { outcomes, progress, seal, failure, dissection, shrinking } =
         runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), next).await })?;
+    drop(beside);
     let wall = began.elapsed();
     // The figures come from summaries, as in `runs show`, so that both give the same ones.
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();

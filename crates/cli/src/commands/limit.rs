@@ -15,6 +15,7 @@ use super::campaign::{
     CampaignCommand, Ended, Extras, Prepared, REPLAY, broken_setup, carry_out, cost, findings, named_agent,
     notes, prepare, stop_on_signal,
 };
+use super::view::Beside;
 use super::{print_json, runtime};
 use crate::arguments::{Global, LimitArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
@@ -44,8 +45,10 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     // A resumed or replayed search keeps its own plan.
     let plan = prepared.run.options.limit.unwrap_or(plan);
     let next = |outcomes: &[Outcome]| next_units(&plan, &prepared, outcomes);
+    let beside = Beside::start(&arguments.campaign, Some(&prepared.run.campaign.id))?;
     let Ended { outcomes, progress, seal, failure, .. } =
         runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), next).await })?;
+    drop(beside);
     let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
     report.campaign.cost = prepared.run.options.cost(&progress);
     report.campaign = prepared.run.options.completed(report.campaign, &progress);

@@ -18,7 +18,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 6] = ["init", "completions", "man", "prompts", "guard", "hook"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 140] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 144] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -35,6 +35,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 140] = [
     ("test", "shrink-to", "is what one call writes"),
     ("test", "review", "asks the person at one terminal"),
     ("test", "stream", "is what one call writes"),
+    ("test", "view", "says what one call shows"),
     ("bench", "resume", "names one campaign"),
     ("bench", "shard", "says which part one call runs"),
     ("bench", "baseline", "names what one call is compared with"),
@@ -44,6 +45,9 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 140] = [
     ("bench", "may-differ", "belongs to one recording"),
     ("bench", "review", "asks the person at one terminal"),
     ("bench", "stream", "is what one call writes"),
+    ("bench", "view", "says what one call shows"),
+    ("limit", "view", "says what one call shows"),
+    ("view", "open", "says what one call does"),
     ("bench models", "estimate", "says what one call prints"),
     ("bench", "model", "is of the agents that one call names"),
     ("bench", "allow-repeats", "is about orders"),

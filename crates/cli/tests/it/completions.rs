@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 70] = [
+const PAGES: [&str; 71] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -76,6 +76,7 @@ const PAGES: [&str; 70] = [
     "planproof-topics",
     "planproof-topics-from-mcp",
     "planproof-topics-generate",
+    "planproof-view",
 ];
 
 #[test]

@@ -79,6 +79,8 @@ mod text_calls;
 mod time;
 mod topics;
 mod travel;
+#[cfg(unix)]
+mod view;
 mod wanted;
 mod ways_out;
 mod worker;

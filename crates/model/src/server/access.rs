@@ -13,9 +13,34 @@ use super::error::ApiError;
 use super::target::query;
 use crate::http::is_loopback_host;
 
+/// What a request may lack that is not from this machine, for [`from_this_machine`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotFromHere {
+    /// Its `Host` header or its target names another machine.
+    Host,
+    /// It comes from a web page of another machine.
+    Origin,
+}
+
 /// Refuses a request whose `Host` or target is neither a loopback name nor one of `names`, or whose `Origin` is not a
 /// loopback name.
 pub(super) fn check_origin(head: &Parts, names: &[String]) -> Result<(), ApiError> {
+    from_this_machine(head, names).map_err(|foreign| {
+        ApiError::foreign(match foreign {
+            NotFromHere::Host => {
+                "the Host header must name this machine: 127.0.0.1, [::1], localhost, or a name of --allow-host"
+            }
+            NotFromHere::Origin => "requests from web pages of other machines are refused (Origin)",
+        })
+    })
+}
+
+/// Whether a request names this machine: its `Host` and target are loopback names or among `names`, and its `Origin`,
+/// if it has one, is a loopback name. For every server of planproof.
+///
+/// # Errors
+/// What is foreign in it.
+pub fn from_this_machine(head: &Parts, names: &[String]) -> Result<(), NotFromHere> {
     let mut hosts = head.headers.get_all(HOST).iter();
     let host = hosts.next().and_then(|value| value.to_str().ok());
     let is_local =
@@ -24,9 +49,7 @@ pub(super) fn check_origin(head: &Parts, names: &[String]) -> Result<(), ApiErro
     let target_is_local = head.uri.host().is_none_or(is_local);
     // With two `Host` headers it would be unclear which one counts.
     if !host_is_local || !target_is_local || hosts.next().is_some() {
-        return Err(ApiError::foreign(
-            "the Host header must name this machine: 127.0.0.1, [::1], localhost, or a name of --allow-host",
-        ));
+        return Err(NotFromHere::Host);
     }
     // Programs send no `Origin`. Browsers do, whatever page the request comes from.
     for origin in head.headers.get_all(ORIGIN) {
@@ -35,7 +58,7 @@ pub(super) fn check_origin(head: &Parts, names: &[String]) -> Result<(), ApiErro
             .ok()
             .and_then(|origin| origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")));
         if !host.is_some_and(|host| is_loopback_host(without_port(host))) {
-            return Err(ApiError::foreign("requests from web pages of other machines are refused (Origin)"));
+            return Err(NotFromHere::Origin);
         }
     }
     Ok(())
@@ -62,8 +85,8 @@ fn bearer(head: &Parts) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(&given[7..])
 }
 
-/// Compares in a time that does not depend on the position of a difference.
-fn same(left: &[u8], right: &[u8]) -> bool {
+/// Compares a secret with what was given for it, in a time that does not depend on the position of a difference.
+pub fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && left.iter().zip(right).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the suite of orders, through the boundary that the engine sees it by and in campaigns of simulated models,
 //! and of what only this suite has.
 
+mod board;
 mod campaign;
 mod dissect;
 mod explanation;

@@ -64,21 +64,12 @@ pub(super) fn noted_trace(case: &dyn Case, notes: Option<Vec<EventNote>>, trace:
 fn list(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Trace) -> Markup {
     let is_judged = notes.is_some();
     let notes = notes.unwrap_or_default();
-    let rows = rows(case.prompt(), &trace.events, &notes);
     let is_dated = trace.header.clock == "milliseconds";
-    let room = Room::of_trace();
     html! {
         @if !is_judged { p.note { "This is not the trace that was judged: its calls differ." } }
         (graph::team(&trace.events))
         ol.trace {
-            @for (actor, row) in rows.iter().take(ROWS_MAX) { (show(*actor, row, is_dated, &room)) }
-            @if let Some(more @ 1..) = rows.len().checked_sub(ROWS_MAX) {
-                li.quiet { (counted(more as u64, "more row is", "more rows are")) " left out here" }
-            }
-            // The end is shown even if rows before it are left out.
-            @if let Some(Event { at, kind: EventKind::End(reason), .. }) = trace.events.last() {
-                li.end { (end(reason)) @if is_dated { (time(*at)) } }
-            }
+            @for item in items(case.prompt(), &trace.events, &notes, is_dated) { (item) }
         }
         @if trace.end().is_none() { p.note { "The trace was cut off before the run ended." } }
         @if trace.header.version != env!("CARGO_PKG_VERSION") {
@@ -87,6 +78,24 @@ fn list(case: &dyn Case, notes: Option<Vec<EventNote>>, trace: &Trace) -> Markup
             }
         }
     }
+}
+
+/// The rows of the beginning of a trace, each an element `li`: with notes on the events if it was judged. Rows keep
+/// their places as events follow, except that the last one may change.
+pub(super) fn items(prompt: &str, events: &[Event], notes: &[EventNote], is_dated: bool) -> Vec<Markup> {
+    let rows = rows(prompt, events, notes);
+    let room = Room::of_trace();
+    let mut items: Vec<Markup> =
+        rows.iter().take(ROWS_MAX).map(|(actor, row)| show(*actor, row, is_dated, &room)).collect();
+    if let Some(more @ 1..) = rows.len().checked_sub(ROWS_MAX) {
+        items.push(
+            html! { li.quiet { (counted(more as u64, "more row is", "more rows are")) " left out here" } },
+        );
+    }
+    if let Some(Event { at, kind: EventKind::End(reason), .. }) = events.last() {
+        items.push(html! { li.end { (end(reason)) @if is_dated { (time(*at)) } } });
+    }
+    items
 }
 
 /// A row of the list: an event, or several that belong together.

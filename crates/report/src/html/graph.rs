@@ -7,7 +7,7 @@
 use maud::{Markup, html};
 use planproof_plan::graph::SubTaskState;
 use planproof_plan::team::graph_of_run;
-use planproof_suite::{Graph, GraphEdge, GraphNode};
+use planproof_suite::{Board, Graph, GraphEdge, GraphNode};
 use planproof_trace::Event;
 
 use super::NAME_CHARACTERS_MAX;
@@ -64,8 +64,11 @@ pub(super) fn team(events: &[Event]) -> Markup {
             is_wrong: false,
         })
     });
-    let drawn =
-        without_key(&Graph { nodes: nodes.collect(), edges: edges.collect() }, "The sub-tasks of the team");
+    let drawn = without_key(
+        &Graph { nodes: nodes.collect(), edges: edges.collect() },
+        "The sub-tasks of the team",
+        None,
+    );
     html! {
         @if !drawn.0.is_empty() {
             div.picture {
@@ -78,7 +81,7 @@ pub(super) fn team(events: &[Event]) -> Markup {
 
 /// The drawing of what a case demands, with its key; empty if there is nothing to draw, or too much.
 pub(super) fn draw(graph: &Graph) -> Markup {
-    let drawn = without_key(graph, "What has to come before what");
+    let drawn = without_key(graph, "What has to come before what", None);
     html! {
         @if !drawn.0.is_empty() {
             (drawn)
@@ -91,8 +94,24 @@ pub(super) fn draw(graph: &Graph) -> Markup {
     }
 }
 
-/// The drawing without a key, with these words for those who cannot see it.
-fn without_key(graph: &Graph, words: &str) -> Markup {
+/// The drawing of an order in the middle of a run, with its key; empty if there is nothing to draw, or too much. The
+/// places of nodes and edges are the same for every state of one order, unless an edge appears because it was violated.
+pub(super) fn draw_board(board: &Board) -> Markup {
+    let drawn =
+        without_key(&board.graph, "What has to come before what, and what was done so far", Some(board));
+    html! {
+        @if !drawn.0.is_empty() {
+            (drawn)
+            p.key {
+                "An arrow: comes before. Green: it holds; red and dashed: it is violated; grey: it is still open. Numbers: "
+                "the order of the calls; a dashed border: not called yet; a blue one: called, and not answered yet."
+            }
+        }
+    }
+}
+
+/// The drawing without a key, with these words for those who cannot see it; that of a board shows what holds.
+fn without_key(graph: &Graph, words: &str, board: Option<&Board>) -> Markup {
     if graph.nodes.is_empty() || graph.nodes.len() > NODES_MAX {
         return Markup::default();
     }
@@ -107,6 +126,15 @@ fn without_key(graph: &Graph, words: &str) -> Markup {
             (edge, line, tip)
         })
         .collect();
+    let is_held = |edge: &GraphEdge| {
+        let place = graph.edges.iter().position(|other| std::ptr::eq(other, edge));
+        board.zip(place).is_some_and(|(board, place)| board.held.get(place) == Some(&true))
+    };
+    let edge_state = |edge: &GraphEdge| match (edge.is_wrong, is_held(edge)) {
+        (true, _) => "broken",
+        (false, true) => "held",
+        (false, false) => "open",
+    };
     // Edges that close a cycle need room on the right, and only now are they counted.
     let width = placed.width + if backs > 0 { BACK_GAP * (backs + 1) as f64 } else { 0.0 };
     html! {
@@ -116,25 +144,32 @@ fn without_key(graph: &Graph, words: &str) -> Markup {
             // Violated edges are drawn on top of the others.
             @for is_wrong in [false, true] {
                 @for (edge, line, tip) in ways.iter().filter(|(edge, ..)| edge.is_wrong == is_wrong) {
-                    g.way.broken[is_wrong].flow[edge.is_flow] {
+                    g.way.broken[is_wrong].flow[edge.is_flow].held[!is_wrong && is_held(edge)]
+                        data-edge=[board.map(|_| format!("{}-{}", edge.from, edge.to))]
+                        data-state=[board.map(|_| edge_state(edge))]
+                    {
                         title { (Foreign::short(&edge.title, NAME_CHARACTERS_MAX)) }
                         path.line d=(line) {}
                         path.tip d=(tip) {}
                     }
                 }
             }
-            @for (node, place) in graph.nodes.iter().zip(&placed.nodes) { (show(node, *place)) }
+            @for (number, (node, place)) in graph.nodes.iter().zip(&placed.nodes).enumerate() {
+                @let begun = board.and_then(|board| board.begun.get(number)).copied().unwrap_or(false);
+                (show(node, *place, begun, board.map(|_| number)))
+            }
         }
     }
 }
 
-fn show(node: &GraphNode, (x, y): Point) -> Markup {
+/// `number` is its place, for whoever looks for it in the page.
+fn show(node: &GraphNode, (x, y): Point, is_begun: bool, number: Option<usize>) -> Markup {
     let (width, height) = size(node);
     let (left, top) = (x - width / 2.0, y);
     let is_cut = node.name.chars().count() > NAME_SHOWN_MAX || node.note.chars().count() > NOTE_SHOWN_MAX;
     let middle = left + BADGE + (width - BADGE) / 2.0;
     html! {
-        g.node.broken[node.is_wrong].undone[node.number.is_none()] {
+        g.node.broken[node.is_wrong].undone[node.number.is_none()].begun[is_begun] data-node=[number] {
             @if is_cut {
                 title {
                     (Foreign::short(&node.name, NAME_CHARACTERS_MAX)) " " (Foreign::short(&node.note, NAME_CHARACTERS_MAX))

@@ -14,12 +14,60 @@ pub(super) const SCRIPT: &str = include_str!("../../assets/report.js");
 const STYLE_HASH: &str = "PBwaIonR3VXzQ7v5jNCBn9w52H/9uPrtdpd5w5Iwh+0=";
 const SCRIPT_HASH: &str = "9VKU+oIm5gPbx1FPGlGzP93DivcZo7XYw33LzhhXSok=";
 
-/// A page up to its main part. The policy comes before everything it applies to.
-pub(super) fn begin(title: &str) -> Markup {
-    let policy = format!(
+/// What a page has beyond a report, because a server shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct ServedPage<'a> {
+    /// A style beside that of reports.
+    pub style: &'a str,
+    /// SHA-256 of the style in base64.
+    pub style_hash: &'a str,
+    /// A script beside that of reports.
+    pub script: &'a str,
+    /// SHA-256 of the script in base64.
+    pub script_hash: &'a str,
+}
+
+impl ServedPage<'_> {
+    /// The policy of a served page, which is that of a report with the style and script added: it may connect to its
+    /// own server, and send forms to it.
+    pub fn policy(&self) -> String {
+        format!(
+            "default-src 'none'; style-src 'sha256-{STYLE_HASH}' 'sha256-{}'; script-src 'sha256-{SCRIPT_HASH}' \
+             'sha256-{}'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'self'",
+            self.style_hash, self.script_hash
+        )
+    }
+
+    /// A page up to its main part.
+    pub fn begin(&self, title: &str) -> Markup {
+        begin_under(&self.policy(), title, self.style)
+    }
+
+    /// Closes what [`begin`](Self::begin) leaves open, after a footer with these words.
+    pub fn end(&self, words: &str) -> Markup {
+        html! {
+            footer { p { (words) } }
+            script { (PreEscaped(SCRIPT)) }
+            script { (PreEscaped(self.script)) }
+            (PreEscaped("</body></html>\n"))
+        }
+    }
+}
+
+/// The policy of reports.
+pub(super) fn policy() -> String {
+    format!(
         "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; img-src data:; \
          base-uri 'none'; form-action 'none'"
-    );
+    )
+}
+
+/// A page up to its main part. The policy comes before everything it applies to.
+pub(super) fn begin(title: &str) -> Markup {
+    begin_under(&policy(), title, "")
+}
+
+fn begin_under(policy: &str, title: &str, style: &str) -> Markup {
     html! {
         (DOCTYPE)
         // `end` closes these elements: their content is written piece by piece.
@@ -32,6 +80,7 @@ pub(super) fn begin(title: &str) -> Markup {
             meta name="generator" content=(concat!("planproof ", env!("CARGO_PKG_VERSION")));
             title { (Foreign::short(title, super::NAME_CHARACTERS_MAX)) }
             style { (PreEscaped(STYLE)) }
+            @if !style.is_empty() { style { (PreEscaped(style)) } }
         }
         (PreEscaped("<body>"))
     }
@@ -39,7 +88,7 @@ pub(super) fn begin(title: &str) -> Markup {
 
 /// The line above the first heading: the kind of page, and the button for light and dark, which is shown only if
 /// the script runs.
-pub(super) fn top(kind: &str) -> Markup {
+pub fn top(kind: &str) -> Markup {
     html! {
         div.top {
             p.brand { "planproof " (env!("CARGO_PKG_VERSION")) span.quiet { " " (kind) } }
@@ -49,7 +98,7 @@ pub(super) fn top(kind: &str) -> Markup {
 }
 
 /// A banner saying that it was a simulation.
-pub(super) fn banner(what: &str) -> Markup {
+pub fn banner(what: &str) -> Markup {
     html! {
         p.banner role="note" {
             strong { "SIMULATION:" } " " (what) "; these figures say nothing about any real model."

@@ -324,12 +324,16 @@ pub(super) fn figure(name: &str, value: &str, note: &Markup) -> Markup {
 
 /// A single bar that stands for all cases.
 fn proportions(report: &Report) -> Markup {
-    let parts = [
+    shares(&[
         ("passed", report.passed),
         ("failed", report.failed),
         ("unscored", report.unscored),
         ("not run", report.not_run),
-    ];
+    ])
+}
+
+/// A bar of parts, each with its name and number, with the words below it; empty if all are 0.
+pub(super) fn shares(parts: &[(&str, u64)]) -> Markup {
     let all: u64 = parts.iter().map(|(_, cases)| cases).sum();
     if all == 0 {
         return Markup::default();
@@ -343,10 +347,10 @@ fn proportions(report: &Report) -> Markup {
     let mut before = 0;
     html! {
         svg.proportions viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
-            @for (name, cases) in parts.into_iter().filter(|(_, cases)| *cases > 0) {
-                @let [x, width] = [before, cases].map(|cases| format!("{:.2}", cases as f64 / all as f64 * 1000.0));
+            @for (name, cases) in parts.iter().filter(|(_, cases)| *cases > 0) {
+                @let [x, width] = [before, *cases].map(|cases| format!("{:.2}", cases as f64 / all as f64 * 1000.0));
                 rect.(name.replace(' ', "-")) x=(x) y="0" width=(width) height="10" {
-                    title { (count(cases)) " " (name) }
+                    title { (count(*cases)) " " (name) }
                 }
                 @let () = before += cases;
             }

@@ -5,23 +5,23 @@ use std::fmt::Write as _;
 
 use maud::{Escaper, Render};
 // Under the name by which a page counts.
-pub(super) use planproof_suite::grouped as count;
+pub use planproof_suite::grouped as count;
 
 /// Text from outside (a task, an answer, a name, a command line), as shown on a page. Characters that are
 /// invisible, reorder their neighbours or are not text are replaced by their names (`⟨U+202E⟩`, `␀`), and the text
 /// can be cut. It is escaped when rendered, in elements and in attributes alike; all text from outside goes through
 /// this type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Foreign<'a>(Cow<'a, str>);
+pub struct Foreign<'a>(Cow<'a, str>);
 
 impl<'a> Foreign<'a> {
     /// All of the text.
-    pub(crate) fn whole(text: &'a str) -> Self {
+    pub fn whole(text: &'a str) -> Self {
         if text.chars().all(is_plain) { Self(Cow::Borrowed(text)) } else { Self(Cow::Owned(named(text))) }
     }
 
     /// At most `characters_max` characters, and the number of omitted ones.
-    pub(crate) fn short(text: &'a str, characters_max: usize) -> Self {
+    pub fn short(text: &'a str, characters_max: usize) -> Self {
         let Some((end, _)) = text.char_indices().nth(characters_max) else { return Self::whole(text) };
         // Counted before invisible characters are replaced by names, which are longer.
         let left_out = text[end..].chars().count();
@@ -31,14 +31,14 @@ impl<'a> Foreign<'a> {
     }
 
     /// At most `characters_max` characters, with a mark if more were omitted.
-    pub(crate) fn cut(text: &'a str, characters_max: usize) -> Self {
+    pub fn cut(text: &'a str, characters_max: usize) -> Self {
         let Some((end, _)) = text.char_indices().nth(characters_max) else { return Self::whole(text) };
         Self(Cow::Owned(Self::whole(&text[..end]).0.into_owned() + "…"))
     }
 
     /// At most `characters_max` characters from its beginning and its end, and the number omitted between them. The
     /// end of a program's output is the most informative.
-    pub(crate) fn both_ends(text: &'a str, characters_max: usize) -> Self {
+    pub fn both_ends(text: &'a str, characters_max: usize) -> Self {
         let Some(left_out @ 1..) = text.chars().count().checked_sub(characters_max) else {
             return Self::whole(text);
         };
@@ -49,7 +49,7 @@ impl<'a> Foreign<'a> {
     }
 
     /// As plain text, not escaped.
-    pub(crate) fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -109,22 +109,22 @@ fn named(text: &str) -> String {
 }
 
 /// A count with its noun: "1 case", "2 cases".
-pub(super) fn counted(number: u64, one: &str, several: &str) -> String {
+pub fn counted(number: u64, one: &str, several: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { several })
 }
 
 /// A rate in per cent.
-pub(super) fn percent(rate: f64) -> String {
+pub fn percent(rate: f64) -> String {
     format!("{:.1}\u{a0}%", rate * 100.0)
 }
 
 /// Both ends of an interval of rates, in per cent.
-pub(super) fn percent_range(low: f64, high: f64) -> String {
+pub fn percent_range(low: f64, high: f64) -> String {
     format!("{:.1} to {:.1}\u{a0}%", low * 100.0, high * 100.0)
 }
 
 /// A duration in a suitable unit.
-pub(super) fn seconds(seconds: f64) -> String {
+pub fn seconds(seconds: f64) -> String {
     // A value that would be rounded up to the next unit ("60.0 s") is shown in that unit.
     match seconds {
         s if s < 0.9995e-3 => format!("{:.0}\u{a0}µs", s * 1e6),
@@ -139,7 +139,7 @@ pub(super) fn seconds(seconds: f64) -> String {
 }
 
 /// A time in milliseconds since 1970 as "2026-11-20 12:33 UTC".
-pub(super) fn date(milliseconds: u64) -> String {
+pub fn date(milliseconds: u64) -> String {
     let minutes = milliseconds / 60_000;
     let (hour, minute) = (minutes / 60 % 24, minutes % 60);
     // The Gregorian calendar repeats every 400 years of 146,097 days. Years are counted from March here, so that a leap

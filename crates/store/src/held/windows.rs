@@ -25,3 +25,8 @@ pub(super) fn remove(path: &Path, file: File) -> io::Result<()> {
     drop(file);
     fs::remove_file(path)
 }
+
+/// Whether the file can be read: while it is locked, nobody can.
+pub(super) fn is_locked(path: &Path, _: fn(&File) -> Option<u32>) -> bool {
+    fs::read(path).is_err()
+}

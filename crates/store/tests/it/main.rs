@@ -1,5 +1,6 @@
 //! Tests of the store's public interface, on real files.
 
+mod browsing;
 mod crash;
 mod damage;
 mod delete;

@@ -14,6 +14,7 @@ use super::super::campaign::{
     CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, named as named_of,
     new_campaign, resume_stored, run_time, stop_on_signal, tokens_unknown,
 };
+use super::super::view::Beside;
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
 use crate::config::{NOISE, agent_setting};
@@ -326,6 +327,8 @@ async fn carry_on(
     let mut ended = Ended::default();
     let count = store.campaigns_of_matrix(&matrix.row.id)?.len();
     progress::say(global, &format!("matrix {}: {count} combinations", matrix.row.id));
+    // One server for all combinations, with the list of them.
+    let _beside = Beside::start(&arguments.campaign, None)?;
     // The rows are read again for each combination, because what is left depends on what the earlier ones spent.
     for place in 0..count {
         let rows = store.campaigns_of_matrix(&matrix.row.id)?;
