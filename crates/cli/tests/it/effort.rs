@@ -39,6 +39,11 @@ fn a_right_run_that_takes_too_much_fails_the_criterion_and_keeps_its_verdict() {
     let resumed = place.run("test --resume last --json -q").code(1).json();
     assert_eq!(&resumed["effort"]["over"], over);
     place.run("test --resume last --fail-over calls=9").code(2);
+    // A campaign on the same cases has them as well, unless it names its own.
+    let like = place.run("test tools@sim/parallel --like last --json -q").code(0).json();
+    assert_eq!(like["effort"]["over"]["limits"], "rounds=+0");
+    let own = place.run("test tools@sim/parallel --like last --fail-over calls=1x --json -q").code(0).json();
+    assert_eq!(own["effort"]["over"]["limits"], "calls=1x");
 }
 
 #[test]
