@@ -28,12 +28,12 @@ const TOOLS_AT: &str = "the `mcp_url` of its question";
 /// A part of the TLS library's message about a server that answers without TLS.
 const NO_TLS: &str = "InvalidContentType";
 
-/// A service that is sent `{"query": ..., "mcp_url": ...}` by POST for each case and replies `{"answer": ...}`, both
-/// in JSON. It has to run on the same machine, because it must reach the tools at our loopback address. If a model is
+/// A service that is sent `{"query": ..., "mcp_url": ...}` by POST for each case and replies `{"answer": ...}`, both in
+/// JSON. It has to run on the same machine, because it must reach the tools at our loopback address. If a model is
 /// served to it, the question also has `"model": {"base_url": ..., "api_key": ..., "name": ...}`: the address to use
 /// for this case alone, in one of OpenAI's protocols. What the user says later is another such request, with what was
-/// said before in `messages`; only a service whose reply has `"conversations": true` is sent any. A [`ServiceForm`] changes all of this: the headers, the body,
-/// and the place of the answer.
+/// said before in `messages`; only a service whose reply has `"conversations": true` is sent any. A [`ServiceForm`]
+/// changes all of this: the headers, the body, and the place of the answer.
 ///
 /// Each case gets a connection of its own. No proxy is used and no redirection followed.
 #[derive(Debug, Clone)]

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::child::call_all_tools;
+use crate::stand_in::{StandIn, answer};
 use crate::support::Place;
 
 #[test]
@@ -37,6 +39,11 @@ fn a_right_run_that_takes_too_much_fails_the_criterion_and_keeps_its_verdict() {
     let resumed = place.run("test --resume last --json -q").code(1).json();
     assert_eq!(&resumed["effort"]["over"], over);
     place.run("test --resume last --fail-over calls=9").code(2);
+    // A campaign on the same cases has them as well, unless it names its own.
+    let like = place.run("test tools@sim/parallel --like last --json -q").code(0).json();
+    assert_eq!(like["effort"]["over"]["limits"], "rounds=+0");
+    let own = place.run("test tools@sim/parallel --like last --fail-over calls=1x --json -q").code(0).json();
+    assert_eq!(own["effort"]["over"]["limits"], "calls=1x");
 }
 
 #[test]
@@ -103,4 +110,24 @@ fn each_combination_of_a_matrix_is_held_to_the_limits() {
         table["combinations"].as_array().unwrap().iter().map(|row| &row["effort"]["over"]["right"]).collect();
     assert_eq!(over, [3, 3]);
     place.run(&format!("{line} tokens=1000000")).code(0);
+}
+
+/// A service with a model of its own: its calls are counted, and its tokens by nobody.
+#[test]
+fn a_limit_of_tokens_that_nobody_counted_decides_nothing() {
+    let service = StandIn::start(|_, body| {
+        call_all_tools(body["mcp_url"].as_str().unwrap());
+        answer("200 OK", "", &json!({"answer": "Done."}).to_string())
+    });
+    let place = Place::new();
+    let line =
+        format!("test url:{}/run --cases 4 --actions 2 --success-min 1% --fail-over", service.base_url());
+    let unknown = place.run(&format!("{line} tokens=100")).code(3);
+    assert!(unknown.err.contains("cannot tell whether --fail-over tokens=100 is kept"), "{unknown:?}");
+    assert!(
+        unknown.out.contains("its tokens are unknown") && !unknown.out.contains(" tokens;"),
+        "{unknown:?}"
+    );
+    place.run(&format!("{line} calls=1x -q")).code(0);
+    place.run(&format!("{line} calls=1 -q")).code(1);
 }

@@ -10,6 +10,7 @@ use planproof_campaign::{Cases, RequestedCampaign};
 use planproof_order::synth::{PlanningCase, TopicBank, file::read_case};
 use planproof_order::{DrawnCases, OrderSuite};
 use planproof_store::Store;
+use planproof_suite::EffortLimits;
 
 use super::cases;
 use super::options::OrderOptions;
@@ -29,6 +30,7 @@ pub(super) struct Like {
     timeout: Duration,
     iterations: Option<u32>,
     reply_tokens: Option<u32>,
+    fail_over: Option<EffortLimits>,
 }
 
 impl Like {
@@ -72,6 +74,7 @@ impl Like {
             timeout: kept.timeout(),
             iterations: (!kept.iterations_follow_case).then_some(kept.iterations),
             reply_tokens: kept.reply_tokens,
+            fail_over: kept.fail_over,
         })
     }
 
@@ -113,5 +116,6 @@ impl Like {
         if let Some(tokens) = self.reply_tokens.filter(|_| !given("reply_tokens")) {
             new.reply_tokens = tokens;
         }
+        new.fail_over = new.fail_over.or(self.fail_over);
     }
 }
