@@ -41,8 +41,8 @@ pub const STARTED_SHOWN_MAX: u32 = 50;
 /// Most bytes of the events of a run that is shown. A page never has more than some hundreds of KiB of them.
 pub const RUN_BYTES_MAX: usize = 64 << 20;
 
-/// Most finished runs whose figures are worked out while a page is made. Those of more are worked out beside it: the page
-/// has them when it is loaded again, or a moment later where it is live.
+/// Most finished runs whose figures are worked out while a page is made. Those of more are worked out beside it: the
+/// page has them when it is loaded again, or a moment later where it is live.
 pub const FIGURES_AT_ONCE_MAX: u64 = 20_000;
 
 /// Most finished runs of all campaigns on a page of the list whose figures are worked out for it.
