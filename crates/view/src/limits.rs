@@ -59,7 +59,7 @@ pub const STATES_APART: Duration = Duration::from_millis(100);
 
 /// After a live page has been made, nothing is done for it for this many times as long as that took, so that watching a
 /// large campaign costs little.
-pub const REST_FACTOR: u32 = 30;
+pub const REST_FACTOR: u32 = 50;
 
 /// Time over which the rate of runs is taken.
 pub const RATE_OVER: Duration = Duration::from_secs(60);
