@@ -41,8 +41,8 @@ pub const STARTED_SHOWN_MAX: u32 = 50;
 /// Most bytes of the events of a run that is shown. A page never has more than some hundreds of KiB of them.
 pub const RUN_BYTES_MAX: usize = 64 << 20;
 
-/// Most finished runs whose figures are worked out while a page is made. Those of more are worked out beside it: the page
-/// has them when it is loaded again, or a moment later where it is live.
+/// Most finished runs whose figures are worked out while a page is made. Those of more are worked out beside it: the
+/// page has them when it is loaded again, or a moment later where it is live.
 pub const FIGURES_AT_ONCE_MAX: u64 = 20_000;
 
 /// Most finished runs of all campaigns on a page of the list whose figures are worked out for it.
@@ -59,7 +59,7 @@ pub const STATES_APART: Duration = Duration::from_millis(100);
 
 /// After a live page has been made, nothing is done for it for this many times as long as that took, so that watching a
 /// large campaign costs little.
-pub const REST_FACTOR: u32 = 30;
+pub const REST_FACTOR: u32 = 50;
 
 /// Time over which the rate of runs is taken.
 pub const RATE_OVER: Duration = Duration::from_secs(60);

@@ -202,8 +202,13 @@ fn make(
         sender.send_replace(Some(Told { state: Arc::new(state), is_last }));
     }
     let made = Instant::now();
-    let apart = if matches!(wanted, Wanted::Run(..)) { Duration::ZERO } else { STATES_APART };
-    let rests_until = made + apart.max((made - began) * REST_FACTOR / 2).min(Duration::from_secs(30));
+    let took = made - began;
+    // A run has few events in comparison, and each of them is to be seen.
+    let rest = match wanted {
+        Wanted::Run(..) => took * 5,
+        _ => STATES_APART.max(took * REST_FACTOR),
+    };
+    let rests_until = made + rest.min(Duration::from_secs(30));
     Kept { versions: versions.to_vec(), made, rests_until, followed }
 }
 

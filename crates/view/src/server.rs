@@ -213,7 +213,7 @@ async fn answer(shared: &Arc<Shared>, head: &Parts) -> Response<Body> {
     let is_head = head.method == Method::HEAD;
     let answer = match checked(shared, head) {
         Ok(request) => match request.live {
-            Some(last) => live(shared, request.wanted, last.or_else(|| last_event(head)), is_head),
+            Some(last) => live(shared, request.wanted, last_event(head).or(last), is_head),
             None => page(shared, request.wanted).await,
         },
         Err(fault) => Err(fault),

@@ -400,6 +400,7 @@ fn usage(tried: &mut Tried, place: &Place) {
         &["test", "tools@sim/perfect", "--set", HOSTILE],
         &["runs", "show", HOSTILE],
         &["report", HOSTILE],
+        &["view", "--store", HOSTILE],
         &["init", HOSTILE],
         &["models", "check", HOSTILE],
         &["prompts", HOSTILE],

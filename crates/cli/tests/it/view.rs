@@ -78,7 +78,7 @@ fn slow_model() -> StandIn {
 fn a_campaign_is_watched_while_it_runs_is_killed_and_resumes() {
     let place = Place::new();
     let model = slow_model();
-    let words = ["test", "tools@openai/m", "--cases", "8", "--concurrency", "1", "--no-check", "-q"];
+    let words = ["test", "tools@openai/m", "--cases", "30", "--concurrency", "1", "--no-check", "-q"];
     let mut campaign = model.command(&place, &words);
     let mut campaign = campaign.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let store = place.path(".planproof/runs.db");
@@ -102,7 +102,7 @@ fn a_campaign_is_watched_while_it_runs_is_killed_and_resumes() {
     campaign.kill().unwrap();
     campaign.wait().unwrap();
     let state = state_with(&mut lines, "stopped");
-    assert!(state["parts"]["figures"]["html"].to_string().contains("not running"), "{state}");
+    assert!(state["parts"]["figures"]["html"].to_string().contains("value\\\">stopped<"), "{state}");
     drop(viewed);
     assert!(lines.all(|line| line.is_ok() || line.is_err()), "the stream ends with its server");
 
