@@ -54,8 +54,8 @@ const PROGRAM_OPTION: &str = "evaluator=program:";
 /// Agents that come with suites and ask no model, under the same name in each suite that has one: a search that takes
 /// the best option at each step; a reader that extracts the demands of a text; a solver that is given the demands of
 /// a case; one that also proves that nothing is better; one that reads the demands from the text; one that makes all
-/// calls in the order of mention; one that then does what it must not; one that stops listening after the first message;
-/// and one that takes no note of what calls need.
+/// calls in the order of mention; one that then does what it must not; one that stops listening after the first
+/// message; and one that takes no note of what calls need.
 pub const SUITE_AGENTS: [&str; 9] = [
     "at-once",
     "first-message",

@@ -1,9 +1,9 @@
 //! What a world remembers: values that calls need, set and change.
 //!
 //! A line of the world that applies sees the values as they are before its call, and all of its changes come at once.
-//! A call that fails changes nothing. Values are scalars of JSON. `{$state: NAME}` and `{$argument: /POINTER}` stand for
-//! a value and for an argument of the call, wherever a line changes or returns something; `{$literal: DATA}` is data
-//! that looks like one of them.
+//! A call that fails changes nothing. Values are scalars of JSON. `{$state: NAME}` and `{$argument: /POINTER}` stand
+//! for a value and for an argument of the call, wherever a line changes or returns something; `{$literal: DATA}` is
+//! data that looks like one of them.
 
 mod checked;
 mod exact;

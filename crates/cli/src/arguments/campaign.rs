@@ -339,7 +339,7 @@ pub(crate) struct AllCasesArguments {
     /// The shares of calls, 0 to 1, that fail and work when tried again (at most twice in a row), that fail like all
     /// later calls of the tool, that are answered late, that are answered with an empty text, and after which the tool
     /// is gone. The same case has the same failures for every agent. A run passes if everything was done that could
-    /// be. `as=rpc`, `closed`, `timeout:5s` or `mixed` sends failures over MCP as errors of the protocol, or not at all.
+    /// be. `as=rpc`, `closed`, `timeout:5s` or `mixed` sends failures over MCP as errors of the protocol or not at all.
     #[arg(help_heading = "Campaign", long, value_name = "SHARES", value_parser = FaultShares::parse)]
     pub(crate) faults: Option<FaultShares>,
     /// Run only this part of the cases, as in `3/40`: the third of 40 shards, for one of many machines.

@@ -1,7 +1,7 @@
 //! A world in which everything is possible that some arguments could make possible.
 //!
-//! Sample calls stand for all calls that rules and lines see alike, but not for all amounts that such calls can have. So
-//! where a search among them finds no session, that proves nothing if amounts matter. In this world, an argument is
+//! Sample calls stand for all calls that rules and lines see alike, but not for all amounts that such calls can have.
+//! So where a search among them finds no session, that proves nothing if amounts matter. In this world, an argument is
 //! anything that the tests which the call passes allow, a number of the state lies between two bounds, and a call has
 //! every outcome that it could then have. Where no session is found here, there is none. Bounds beyond all numbers of
 //! the case are dropped, so that there are few states.
