@@ -21,7 +21,7 @@ use crate::snapshot::Snapshot;
 /// A state of a page, or why there is none.
 pub(crate) type State = Arc<Result<Snapshot, Fault>>;
 
-/// What watchers of a page are told.
+/// What watchers of a page get.
 #[derive(Debug, Clone)]
 pub(crate) struct Told {
     pub(crate) state: State,
@@ -81,7 +81,7 @@ impl Live {
         receiver
     }
 
-    /// Has every page made once more, and its watchers told that it is the last time.
+    /// Has every page made once more, and says to its watchers that it is the last time.
     pub(crate) fn end(&self) {
         self.shared.lock().is_ending = true;
         self.shared.changed.notify_all();

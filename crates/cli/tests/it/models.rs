@@ -235,7 +235,7 @@ fn a_campaign_is_checked_before_its_first_run_and_says_what_served_it() {
     assert!(!Run::of(command, "").code(0).out.contains("server:"));
 }
 
-/// A model that writes its calls as text needs `--parse-text-calls`, which it is not told once it has that.
+/// A model that writes its calls as text needs `--parse-text-calls`; an agent that has it is not advised to use it.
 #[test]
 fn an_agent_that_reads_calls_from_text_is_not_warned_of_them() {
     let says = |body: &Value| match body["messages"].as_array().is_some_and(|messages| messages.len() > 1) {

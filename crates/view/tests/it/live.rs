@@ -10,7 +10,7 @@ use crate::support::{Campaign, Directory, Events, calls};
 /// The next state, past signs of life.
 fn state(events: &mut Events) -> (String, Value) {
     loop {
-        let [id, kind, data] = events.next().expect("goes on");
+        let [id, kind, data] = events.next().expect("the stream continues");
         if kind == "state" {
             return (id, serde_json::from_str(&data).expect("is JSON"));
         }
@@ -77,7 +77,7 @@ fn a_run_is_followed_event_by_event_and_its_order_is_that_of_the_finished_calls(
     assert_eq!(rows, order.len() + 1, "each call, and the end");
     campaign.finish(run, unit, &events);
     let last = loop {
-        let [_, kind, data] = live.next().expect("goes on");
+        let [_, kind, data] = live.next().expect("the stream continues");
         match kind.as_str() {
             "state" => {
                 let shown: Value = serde_json::from_str(&data).expect("is JSON");
@@ -148,6 +148,6 @@ fn a_store_that_is_removed_while_it_is_watched_is_said_to_be_gone() {
     state(&mut live);
     drop(store);
     fs::remove_file(directory.file("runs.db")).expect("is removed");
-    let [_, kind, data] = live.next().expect("goes on");
+    let [_, kind, data] = live.next().expect("the stream continues");
     assert!(kind == "fault" && data.contains("is not there any more"), "{kind} {data}");
 }
