@@ -483,7 +483,9 @@ impl Report {
             dissection: None,
             shrinking: None,
         };
-        report.effort = EffortFigures::of(cards, input.runs, report.tokens.is_some());
+        // What a served model counts is known of the campaign and not of its runs.
+        let counts_tokens = !Tokens::of(input.runs).are_none() || suite.asks_no_model(input.agent);
+        report.effort = EffortFigures::of(cards, input.runs, counts_tokens);
         let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
         for run in &usual {
             let Some(scored) = &run.scored else {

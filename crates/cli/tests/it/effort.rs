@@ -128,6 +128,9 @@ fn a_limit_of_tokens_that_nobody_counted_decides_nothing() {
         unknown.out.contains("its tokens are unknown") && !unknown.out.contains(" tokens;"),
         "{unknown:?}"
     );
+    // A model that is served to it is metered for the whole campaign, and not for each run.
+    let served = place.run(&format!("{line} tokens=100 --serve-model sim/perfect")).code(3);
+    assert!(!served.out.contains("0 tokens"), "{served:?}");
     place.run(&format!("{line} calls=1x -q")).code(0);
     place.run(&format!("{line} calls=1 -q")).code(1);
 }

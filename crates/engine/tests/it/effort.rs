@@ -107,12 +107,19 @@ fn runs_over_a_limit_are_counted_apart_from_their_verdicts() {
 fn a_limit_of_tokens_that_nobody_counted_is_unknown() {
     let cards = needing(None, 1);
     let mut runs = runs(&[(Some(true), 4, 3)]);
-    runs[0].usage = Usage::default();
+    let counted = runs[0].usage;
     let limits = EffortLimits::parse("tokens=40").expect("limits");
-    for (model, unknown) in [(None, true), (Some("m"), false)] {
+    // A program may be served a model whose tokens are known of the campaign alone.
+    for (model, usage, unknown) in [
+        (None, Usage::default(), true),
+        (Some("m"), Usage::default(), true),
+        (None, counted, false),
+        (Some("m"), counted, false),
+    ] {
+        runs[0].usage = usage;
         let mut found = report(&cards, &runs, model);
         found.hold_to(limits, &cards, &runs);
-        assert_eq!(found.over().map(|over| over.tokens_unknown), Some(unknown), "{model:?}");
+        assert_eq!(found.over().map(|over| over.tokens_unknown), Some(unknown), "{model:?} {usage:?}");
     }
 }
 
