@@ -49,7 +49,7 @@ const ENGLISH_CASES: u32 = 1000;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 38] = [
+    let tests: [(&str, &str, fn()); 39] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -74,6 +74,7 @@ fn main() -> ExitCode {
             failures_reach_the_mcp_client("mcp2", true);
         }),
         ("ci", "the_guide_to_topics_of_ones_own_is_true", the_guide_to_topics_is_true),
+        ("reports", "plans_of_shards_fit_the_published_schemas", plans_of_shards_fit),
         ("ci", "the_mcp_client_works_as_an_agent", the_mcp_client_works_as_an_agent),
         (
             "ci",
@@ -133,6 +134,49 @@ fn ci_program(place: &Place, venv: &str, program: &str, arguments: &[&str]) -> R
     command.arg(root().join("ci").join(program)).args(arguments).current_dir(place.path("."));
     keep_compiled(&mut command);
     Run::of(command, "")
+}
+
+/// In the opinion of the schemas that Kubernetes and GitHub publish, where a field that nobody knows is a fault.
+fn plans_of_shards_fit() {
+    let place = Place::new();
+    place.write("agent.py", "print(\"a: b\")\n\t# end \n");
+    let plan = |scheduler: &str| {
+        let mut words: Vec<&str> =
+            "shard plan --shards 40 --for".split(' ').chain(scheduler.split(' ')).collect();
+        words.extend([
+            "--",
+            "test",
+            "command:python agent.py",
+            "--serve-model",
+            "openai/gpt-5-mini",
+            "--cases",
+            "400",
+        ]);
+        place.run_words(&words).code(0).out
+    };
+    let judged = |module: &str, file: &str| {
+        let mut command = Command::new(python("reports"));
+        command.arg("-m").args(module.split(' ')).arg(file).current_dir(place.path("."));
+        Run::of(command, "")
+    };
+    let (kubernetes, github) = (plan("kubernetes --with agent.py"), plan("github"));
+    place.write("job.yaml", &kubernetes);
+    place.write("wrong.yaml", &kubernetes.replace("backoffLimitPerIndex", "backoffLimitByIndex"));
+    let found = judged("kubernetes_validate --strict", "job.yaml").code(0);
+    let said = format!("{}{}", found.out, found.err);
+    for kind in ["configmap/planproof-files", "persistentvolumeclaim/planproof-shards", "job/planproof"] {
+        assert!(said.contains(&format!("passed for resource {kind} ")), "{said}");
+    }
+    assert_ne!(
+        judged("kubernetes_validate --strict", "wrong.yaml").code,
+        0,
+        "a field that does not exist is found"
+    );
+    place.write("shards.yml", &github);
+    place.write("wrong.yml", &github.replace("runs-on", "runs-at"));
+    let schema = "check_jsonschema --builtin-schema vendor.github-workflows";
+    judged(schema, "shards.yml").code(0);
+    assert_ne!(judged(schema, "wrong.yml").code, 0);
 }
 
 /// Writes what the newest campaign exports to cases.jsonl, traces.jsonl and verdicts.jsonl.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::values::whole;
+use crate::values::{file, whole};
 
 /// Most shards of a plan: no campaign has more cases.
 const SHARDS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99_999);
@@ -43,6 +43,12 @@ pub(crate) struct ShardPlanArguments {
     /// Image with planproof and the agent, for Kubernetes.
     #[arg(long, default_value = "planproof:latest", value_name = "IMAGE")]
     pub(crate) image: String,
+    /// File that the campaign reads, to be put into the pods of Kubernetes: an agent's program, cases, rules. Repeatable.
+    ///
+    /// The files are written into a ConfigMap, which is the current directory of the campaign, so name them there
+    /// without a folder. Together they may have 768 KiB. Elsewhere all machines have the files anyway.
+    #[arg(long = "with", value_name = "FILE", value_parser = file())]
+    pub(crate) files: Vec<PathBuf>,
     /// The campaign: `test` or `bench` with its arguments, without --shard and --store.
     #[arg(required = true, last = true, value_name = "ARGUMENTS")]
     pub(crate) line: Vec<String>,

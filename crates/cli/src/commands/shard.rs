@@ -1,23 +1,38 @@
 //! `planproof shard plan`: a campaign in shards, for the schedulers that people have.
 
-use std::io::Write as _;
+mod expected;
+mod schedulers;
+
+use std::io::{Read as _, Write as _};
 
 use clap::Parser as _;
+use planproof_agents::AgentSpec;
 use planproof_report::shell_word;
 use planproof_suite::grouped;
 
+use self::schedulers::Plan;
+use super::campaign::named_agent;
 use crate::arguments::{
-    Arguments, Command, Global, Scheduler, ShardArguments, ShardCommand, ShardPlanArguments,
+    Arguments, CampaignArguments, Command, Global, Scheduler, ShardArguments, ShardCommand,
+    ShardPlanArguments,
 };
 use crate::failure::{ExitCode, Failure};
 use crate::values::CaseCount;
-use crate::{progress, terminal};
+use crate::{progress, providers, terminal};
 
 pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCode, Failure> {
     let ShardCommand::Plan(plan) = &arguments.command;
     let line = checked(plan)?;
     let folder = plan.folder.display().to_string();
-    let whole = Plan { shards: plan.shards.get(), folder: &folder, image: &plan.image, line: &line.words };
+    let files = files(plan)?;
+    let whole = Plan {
+        shards: plan.shards.get(),
+        folder: &folder,
+        image: &plan.image,
+        line: &line.words,
+        keys: &line.keys,
+        files: &files,
+    };
     let text = match plan.scheduler {
         Scheduler::Slurm => whole.slurm(),
         Scheduler::Kubernetes => whole.kubernetes(),
@@ -29,6 +44,9 @@ pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCod
         let shards = u64::from(plan.shards.get());
         let each = runs.div_ceil(shards);
         progress::say(global, &format!("{shards} shards of up to {} runs each", grouped(each)));
+        if let Some(run) = expected::of_a_run(line.read)? {
+            progress::say(global, &run.in_words(runs, each));
+        }
     }
     Ok(ExitCode::Passed)
 }
@@ -39,6 +57,9 @@ struct Line {
     words: String,
     /// How many runs it makes, if the command line says it.
     runs: Option<u64>,
+    /// The variables of the environment that hold the keys of its models.
+    keys: Vec<&'static str>,
+    read: Arguments,
 }
 
 /// Reads the command line as `planproof` itself would.
@@ -82,158 +103,68 @@ fn checked(plan: &ShardPlanArguments) -> Result<Line, Failure> {
     if campaign.resume.is_some() || campaign.recording.replay.is_some() {
         return Err(Failure::usage("--resume and --replay are not for shards"));
     }
+    let keys = keys(campaign)?;
     let words: Vec<String> = plan.line.iter().map(|word| shell_word(word)).collect();
-    Ok(Line { words: words.join(" "), runs })
+    Ok(Line { words: words.join(" "), runs, keys, read })
 }
 
-/// What is written for a scheduler.
-struct Plan<'a> {
-    shards: u32,
-    folder: &'a str,
-    image: &'a str,
-    line: &'a str,
+/// The variables that hold the keys of the campaign's models, each once.
+fn keys(campaign: &CampaignArguments) -> Result<Vec<&'static str>, Failure> {
+    let agent = named_agent(campaign)?;
+    let models = agent.as_ref().and_then(AgentSpec::model).into_iter().chain(campaign.serve_model.as_deref());
+    let mut keys = Vec::new();
+    for model in models {
+        if let Some((provider, _)) = providers::find(model)?
+            && provider.key_needed
+            && !keys.contains(&provider.key_variable)
+        {
+            keys.push(provider.key_variable);
+        }
+    }
+    Ok(keys)
 }
 
-impl Plan<'_> {
-    /// The command of a shard, whose number this is in the words of a shell. Failed cases are results, and no reason to
-    /// repeat the shard.
-    fn command(&self, number: &str) -> String {
-        let Self { shards, line, .. } = self;
-        let folder = shell_word(self.folder);
-        format!("planproof {line} --shard {number}/{shards} --store {folder}/{number}.db -q || [ $? -eq 1 ]")
+/// The files for the pods, under the names that they have there.
+fn files(plan: &ShardPlanArguments) -> Result<Vec<(String, String)>, Failure> {
+    if !plan.files.is_empty() && plan.scheduler != Scheduler::Kubernetes {
+        return Err(Failure::usage(
+            "--with is for --for kubernetes: elsewhere the shards find the files where they are",
+        ));
     }
-
-    fn merge(&self) -> String {
-        format!("planproof runs merge {}/*.db --into all.db", shell_word(self.folder))
+    let mut files: Vec<(String, String)> = Vec::new();
+    let mut left = FILES_BYTES_MAX;
+    for path in &plan.files {
+        let failed = |what: String| Failure::usage(format!("--with {}: {what}", path.display()));
+        let name =
+            path.file_name().and_then(|name| name.to_str()).filter(|name| is_key(name)).ok_or_else(|| {
+                failed(
+                    "a file of a ConfigMap has a name of letters, digits, `-`, `_` and `.`: rename it"
+                        .to_owned(),
+                )
+            })?;
+        if files.iter().any(|(other, _)| other == name) {
+            return Err(failed("another file has the same name, and all are in one folder there".to_owned()));
+        }
+        let mut content = Vec::new();
+        let file = planproof_files::open(path).map_err(|error| failed(error.to_string()))?;
+        file.take(left + 1).read_to_end(&mut content).map_err(|error| failed(error.to_string()))?;
+        left = left.checked_sub(content.len() as u64).ok_or_else(|| {
+            failed(format!("the files have more than {FILES_BYTES_MAX} bytes: put them into the image"))
+        })?;
+        let content = String::from_utf8(content)
+            .map_err(|_| failed("it is not a text in UTF-8: put it into the image".to_owned()))?;
+        files.push((name.to_owned(), content));
     }
-
-    fn slurm(&self) -> String {
-        format!(
-            "#!/bin/sh\n\
-             # Submit with `sbatch FILE`. Tasks that are repeated resume. When all have ended:\n\
-             #   {merge}\n\
-             #SBATCH --job-name=planproof\n\
-             #SBATCH --array=1-{shards}\n\
-             #SBATCH --requeue\n\
-             #SBATCH --open-mode=append\n\
-             mkdir -p {folder}\n\
-             {command}\n",
-            merge = self.merge(),
-            shards = self.shards,
-            folder = shell_word(self.folder),
-            command = self.command("\"$SLURM_ARRAY_TASK_ID\""),
-        )
-    }
-
-    fn parallel(&self) -> String {
-        let folder = shell_word(self.folder);
-        format!(
-            "mkdir -p {folder}\n\
-             seq {shards} | parallel --retries 3 {command}\n\
-             {merge}\n",
-            shards = self.shards,
-            command = shell_word(&self.command("{}")),
-            merge = self.merge(),
-        )
-    }
-
-    fn github(&self) -> String {
-        let numbers: Vec<String> = (1..=self.shards).map(|number| number.to_string()).collect();
-        // An expression of GitHub, which is replaced before a shell reads the line.
-        let command = self.command("${{ matrix.shard }}");
-        let folder = shell_word(self.folder);
-        format!(
-            "# Put this into .github/workflows/. It needs planproof on the path of the runners.\n\
-             name: planproof\n\
-             on: workflow_dispatch\n\
-             jobs:\n\
-             \x20 shard:\n\
-             \x20   runs-on: ubuntu-latest\n\
-             \x20   strategy:\n\
-             \x20     fail-fast: false\n\
-             \x20     matrix:\n\
-             \x20       shard: [{numbers}]\n\
-             \x20   steps:\n\
-             \x20     - uses: actions/checkout@v5\n\
-             \x20     - run: |\n\
-             \x20         mkdir -p {folder}\n\
-             \x20         {command}\n\
-             \x20     - uses: actions/upload-artifact@v5\n\
-             \x20       if: always()\n\
-             \x20       with:\n\
-             \x20         name: shard-${{{{ matrix.shard }}}}\n\
-             \x20         path: {folder}/${{{{ matrix.shard }}}}.db\n\
-             \x20 merge:\n\
-             \x20   needs: shard\n\
-             \x20   if: always()\n\
-             \x20   runs-on: ubuntu-latest\n\
-             \x20   steps:\n\
-             \x20     - uses: actions/download-artifact@v6\n\
-             \x20       with:\n\
-             \x20         path: {folder}\n\
-             \x20         merge-multiple: true\n\
-             \x20     - run: {merge}\n\
-             \x20     - uses: actions/upload-artifact@v5\n\
-             \x20       if: always()\n\
-             \x20       with:\n\
-             \x20         name: campaign\n\
-             \x20         path: all.db\n",
-            numbers = numbers.join(", "),
-            merge = self.merge(),
-        )
-    }
-
-    fn kubernetes(&self) -> String {
-        let Self { shards, image, .. } = self;
-        let on_volume = Plan { folder: "/shards", ..*self };
-        // The completion index counts from 0.
-        let command = on_volume.command("$SHARD");
-        let image = serde_json::Value::from(*image);
-        format!(
-            "# Apply with `kubectl apply -f FILE`. Pods that are repeated resume. Merge in a pod with the same volume:\n\
-             #   {merge}\n\
-             apiVersion: v1\n\
-             kind: PersistentVolumeClaim\n\
-             metadata:\n\
-             \x20 name: planproof-shards\n\
-             spec:\n\
-             \x20 accessModes: [ReadWriteMany]\n\
-             \x20 resources:\n\
-             \x20   requests:\n\
-             \x20     storage: 10Gi\n\
-             ---\n\
-             apiVersion: batch/v1\n\
-             kind: Job\n\
-             metadata:\n\
-             \x20 name: planproof\n\
-             spec:\n\
-             \x20 completionMode: Indexed\n\
-             \x20 completions: {shards}\n\
-             \x20 parallelism: {parallelism}\n\
-             \x20 backoffLimitPerIndex: 3\n\
-             \x20 template:\n\
-             \x20   spec:\n\
-             \x20     restartPolicy: Never\n\
-             \x20     containers:\n\
-             \x20       - name: planproof\n\
-             \x20         image: {image}\n\
-             \x20         command: [sh, -c]\n\
-             \x20         args:\n\
-             \x20           - |\n\
-             \x20             SHARD=$((JOB_COMPLETION_INDEX + 1))\n\
-             \x20             {command}\n\
-             \x20         volumeMounts:\n\
-             \x20           - name: shards\n\
-             \x20             mountPath: /shards\n\
-             \x20     volumes:\n\
-             \x20       - name: shards\n\
-             \x20         persistentVolumeClaim:\n\
-             \x20           claimName: planproof-shards\n",
-            merge = on_volume.merge(),
-            parallelism = shards.min(&PARALLELISM_MAX),
-        )
-    }
+    Ok(files)
 }
 
-/// Most pods at once where nothing else is said.
-const PARALLELISM_MAX: u32 = 50;
+/// Whether a ConfigMap takes it as the name of a file.
+fn is_key(name: &str) -> bool {
+    name.len() <= KEY_BYTES_MAX && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// Most bytes of the files of a plan: a ConfigMap takes 1 MiB, and escapes make texts longer.
+const FILES_BYTES_MAX: u64 = 768 << 10;
+
+/// Most bytes of the name of a file in a ConfigMap.
+const KEY_BYTES_MAX: usize = 253;

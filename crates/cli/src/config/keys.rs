@@ -18,7 +18,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 6] = ["init", "completions", "man", "prompts", "guard", "hook"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 144] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 145] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -135,6 +135,7 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 144] = [
     ("shard plan", "shards", "says what one call writes"),
     ("shard plan", "folder", "says what one call writes"),
     ("shard plan", "image", "says what one call writes"),
+    ("shard plan", "with", "says what one call writes"),
     ("runs merge", "into", "is what one call writes"),
     ("runs export", "baseline", "is what one call writes"),
     ("runs show", "case", "is what one call is about"),

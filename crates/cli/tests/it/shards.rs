@@ -237,8 +237,52 @@ fn plans_run_a_campaign_in_shards() {
         ("--shards 2 -- test tools@sim/careless --store x.db", "leave --shard and --store out"),
         ("--shards 2 -- test tools@sim/careless --casse 2", "unexpected argument '--casse'"),
         ("--shards 0 -- test tools@sim/careless", "it must be a whole number from 1"),
+        ("--shards 2 --with cases.jsonl -- test tools@sim/careless", "--with is for --for kubernetes"),
     ] {
         let run = place.run(&format!("shard plan --for slurm {line}")).code(2);
         assert!(run.err.contains(error), "{run:?}");
     }
+}
+
+/// Keys come from where the scheduler keeps secrets, files of the campaign from a ConfigMap, and the plan says what a
+/// shard is likely to cost. Nothing asks the model, and no run store is left behind.
+#[test]
+fn plans_name_keys_hold_files_and_foresee_costs() {
+    let place = Place::new();
+    place.write("agent.py", "print(\"a: b\")\n\t# end \n");
+    let plan = |scheduler: &str| {
+        let campaign = "test react@openai/gpt-5-mini --cases 400 --seed 7 --max-cost 1";
+        place.run(&format!("shard plan --for {scheduler} --shards 4 -- {campaign}")).code(0)
+    };
+    let kubernetes = plan("kubernetes --with agent.py");
+    insta::assert_snapshot!(format!("{}---- stderr\n{}", kubernetes.out, kubernetes.err));
+    assert!(plan("github").out.contains("env:\n          OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"));
+    assert!(plan("slurm").out.contains("# Set OPENAI_API_KEY where you submit"));
+    assert!(!place.path(".planproof").exists(), "nothing is stored");
+    place.write("no text", "");
+    for (files, error) in [
+        ("--with agent.py --with ./agent.py", "another file has the same name"),
+        ("--with nowhere.py", "--with nowhere.py: "),
+        ("--with .", "--with .: "),
+        ("--with /dev/zero", "it is a device"),
+    ] {
+        let run = place
+            .run(&format!("shard plan --for kubernetes --shards 2 {files} -- test tools@sim/gold"))
+            .code(2);
+        assert!(run.err.contains(error), "{run:?}");
+    }
+    let run = [
+        "shard",
+        "plan",
+        "--for",
+        "kubernetes",
+        "--shards",
+        "2",
+        "--with",
+        "no text",
+        "--",
+        "test",
+        "tools@sim/gold",
+    ];
+    assert!(place.run_words(&run).code(2).err.contains("rename it"));
 }

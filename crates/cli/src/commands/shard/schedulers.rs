@@ -1,0 +1,245 @@
+//! A plan of shards as each scheduler takes it.
+
+use std::fmt::Write as _;
+
+use planproof_report::shell_word;
+
+/// What is written for a scheduler.
+pub(super) struct Plan<'a> {
+    pub(super) shards: u32,
+    pub(super) folder: &'a str,
+    pub(super) image: &'a str,
+    /// The campaign, quoted for a shell.
+    pub(super) line: &'a str,
+    /// Variables of the environment that hold keys.
+    pub(super) keys: &'a [&'a str],
+    /// Files for the pods of Kubernetes: name and content.
+    pub(super) files: &'a [(String, String)],
+}
+
+impl Plan<'_> {
+    /// The command of a shard, whose number this is in the words of a shell. Failed cases are results, and no reason to
+    /// repeat the shard.
+    fn command(&self, number: &str) -> String {
+        let Self { shards, line, .. } = self;
+        let folder = shell_word(self.folder);
+        format!("planproof {line} --shard {number}/{shards} --store {folder}/{number}.db -q || [ $? -eq 1 ]")
+    }
+
+    fn merge(&self) -> String {
+        format!("planproof runs merge {}/*.db --into all.db", shell_word(self.folder))
+    }
+
+    pub(super) fn slurm(&self) -> String {
+        format!(
+            "#!/bin/sh\n\
+             # Submit with `sbatch FILE`. Tasks that are repeated resume. When all have ended:\n\
+             #   {merge}\n\
+             {keys}\
+             #SBATCH --job-name=planproof\n\
+             #SBATCH --array=1-{shards}\n\
+             #SBATCH --requeue\n\
+             #SBATCH --open-mode=append\n\
+             mkdir -p {folder}\n\
+             {command}\n",
+            merge = self.merge(),
+            shards = self.shards,
+            folder = shell_word(self.folder),
+            command = self.command("\"$SLURM_ARRAY_TASK_ID\""),
+            keys = self.comment_on_keys("Set {} where you submit: tasks get the environment of sbatch."),
+        )
+    }
+
+    pub(super) fn parallel(&self) -> String {
+        let folder = shell_word(self.folder);
+        format!(
+            "mkdir -p {folder}\n\
+             seq {shards} | parallel --retries 3 {command}\n\
+             {merge}\n",
+            shards = self.shards,
+            command = shell_word(&self.command("{}")),
+            merge = self.merge(),
+        )
+    }
+
+    pub(super) fn github(&self) -> String {
+        let numbers: Vec<String> = (1..=self.shards).map(|number| number.to_string()).collect();
+        // An expression of GitHub, which is replaced before a shell reads the line.
+        let command = self.command("${{ matrix.shard }}");
+        let folder = shell_word(self.folder);
+        format!(
+            "# Put this into .github/workflows/. It needs planproof on the path of the runners.\n\
+             name: planproof\n\
+             on: workflow_dispatch\n\
+             jobs:\n\
+             \x20 shard:\n\
+             \x20   runs-on: ubuntu-latest\n\
+             \x20   strategy:\n\
+             \x20     fail-fast: false\n\
+             \x20     matrix:\n\
+             \x20       shard: [{numbers}]\n\
+             \x20   steps:\n\
+             \x20     - uses: actions/checkout@v5\n\
+             \x20     - run: |\n\
+             \x20         mkdir -p {folder}\n\
+             \x20         {command}\n\
+             {keys}\
+             \x20     - uses: actions/upload-artifact@v5\n\
+             \x20       if: always()\n\
+             \x20       with:\n\
+             \x20         name: shard-${{{{ matrix.shard }}}}\n\
+             \x20         path: {folder}/${{{{ matrix.shard }}}}.db\n\
+             \x20 merge:\n\
+             \x20   needs: shard\n\
+             \x20   if: always()\n\
+             \x20   runs-on: ubuntu-latest\n\
+             \x20   steps:\n\
+             \x20     - uses: actions/download-artifact@v6\n\
+             \x20       with:\n\
+             \x20         path: {folder}\n\
+             \x20         merge-multiple: true\n\
+             \x20     - run: {merge}\n\
+             \x20     - uses: actions/upload-artifact@v5\n\
+             \x20       if: always()\n\
+             \x20       with:\n\
+             \x20         name: campaign\n\
+             \x20         path: all.db\n",
+            numbers = numbers.join(", "),
+            merge = self.merge(),
+            keys = self.secrets_of_github(),
+        )
+    }
+
+    pub(super) fn kubernetes(&self) -> String {
+        let Self { shards, image, .. } = self;
+        let on_volume = Plan { folder: "/shards", ..*self };
+        let has_files = !self.files.is_empty();
+        let working_directory = if has_files { "          workingDir: /campaign\n" } else { "" };
+        let mounted_files = match has_files {
+            true => "            - name: files\n              mountPath: /campaign\n",
+            false => "",
+        };
+        let volume_of_files = match has_files {
+            true => "        - name: files\n          configMap:\n            name: planproof-files\n",
+            false => "",
+        };
+        // The completion index counts from 0.
+        let command = on_volume.command("$SHARD");
+        let image = serde_json::Value::from(*image);
+        format!(
+            "# Apply with `kubectl apply -f FILE`. Pods that are repeated resume. Merge in a pod with the same volume:\n\
+             #   {merge}\n\
+             {keys}\
+             {config_map}\
+             apiVersion: v1\n\
+             kind: PersistentVolumeClaim\n\
+             metadata:\n\
+             \x20 name: planproof-shards\n\
+             spec:\n\
+             \x20 accessModes: [ReadWriteMany]\n\
+             \x20 resources:\n\
+             \x20   requests:\n\
+             \x20     storage: 10Gi\n\
+             ---\n\
+             apiVersion: batch/v1\n\
+             kind: Job\n\
+             metadata:\n\
+             \x20 name: planproof\n\
+             spec:\n\
+             \x20 completionMode: Indexed\n\
+             \x20 completions: {shards}\n\
+             \x20 parallelism: {parallelism}\n\
+             \x20 backoffLimitPerIndex: 3\n\
+             \x20 template:\n\
+             \x20   spec:\n\
+             \x20     restartPolicy: Never\n\
+             \x20     containers:\n\
+             \x20       - name: planproof\n\
+             \x20         image: {image}\n\
+             \x20         command: [sh, -c]\n\
+             \x20         args:\n\
+             \x20           - |\n\
+             \x20             SHARD=$((JOB_COMPLETION_INDEX + 1))\n\
+             \x20             {command}\n\
+             {working_directory}\
+             {environment}\
+             \x20         volumeMounts:\n\
+             \x20           - name: shards\n\
+             \x20             mountPath: /shards\n\
+             {mounted_files}\
+             \x20     volumes:\n\
+             {volume_of_files}\
+             \x20       - name: shards\n\
+             \x20         persistentVolumeClaim:\n\
+             \x20           claimName: planproof-shards\n",
+            merge = on_volume.merge(),
+            keys = self.comment_on_secret(),
+            config_map = self.config_map(),
+            environment = self.secrets_of_kubernetes(),
+            parallelism = shards.min(&PARALLELISM_MAX),
+        )
+    }
+
+    /// A line of a comment with the variables in the place of `{}`; nothing without any.
+    fn comment_on_keys(&self, text: &str) -> String {
+        if self.keys.is_empty() {
+            return String::new();
+        }
+        format!("# {}\n", text.replace("{}", &self.keys.join(" and ")))
+    }
+
+    fn comment_on_secret(&self) -> String {
+        let literals: String =
+            self.keys.iter().map(|key| format!(" --from-literal={key}=\"${key}\"")).collect();
+        self.comment_on_keys(&format!(
+            "The key is taken from a secret, which you create before:\n#   kubectl create secret generic planproof-keys{literals}"
+        ))
+    }
+
+    fn secrets_of_github(&self) -> String {
+        let mut lines = String::new();
+        for key in self.keys {
+            if lines.is_empty() {
+                lines += "        env:\n";
+            }
+            let _ = writeln!(lines, "          {key}: ${{{{ secrets.{key} }}}}");
+        }
+        lines
+    }
+
+    fn secrets_of_kubernetes(&self) -> String {
+        let mut lines = String::new();
+        for key in self.keys {
+            if lines.is_empty() {
+                lines += "          env:\n";
+            }
+            let _ = write!(
+                lines,
+                "            - name: {key}\n\
+                 \x20             valueFrom:\n\
+                 \x20               secretKeyRef:\n\
+                 \x20                 name: planproof-keys\n\
+                 \x20                 key: {key}\n"
+            );
+        }
+        lines
+    }
+
+    fn config_map(&self) -> String {
+        if self.files.is_empty() {
+            return String::new();
+        }
+        let mut text =
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: planproof-files\ndata:\n".to_owned();
+        for (name, content) in self.files {
+            // A text of JSON is one of YAML.
+            let [name, content] = [name, content].map(|text| serde_json::Value::from(text.as_str()));
+            let _ = writeln!(text, "  {name}: {content}");
+        }
+        text += "---\n";
+        text
+    }
+}
+
+/// Most pods at once where nothing else is said.
+const PARALLELISM_MAX: u32 = 50;
