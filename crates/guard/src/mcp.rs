@@ -286,7 +286,7 @@ impl McpGuard {
             Some(self.unfinished.swap_remove(place).0)
         });
         if let Some(number) = continued {
-            let ruling = Ruling { number, refusal: None, rules: Vec::new() };
+            let ruling = Ruling { number, refusal: None, rules: Vec::new(), noted: Vec::new() };
             return self.pass(id, asked, ruling, GuardAction::Continued, None);
         }
         let ruling = match &mut self.session {
@@ -295,7 +295,7 @@ impl McpGuard {
             }
             Err(_) => {
                 self.calls += 1;
-                Ruling { number: self.calls, refusal: None, rules: Vec::new() }
+                Ruling { number: self.calls, refusal: None, rules: Vec::new(), noted: Vec::new() }
             }
         };
         let reason = match (&self.session, &ruling.refusal) {
