@@ -64,8 +64,7 @@ impl RunGuard {
 impl Guard for RunGuard {
     fn before(&mut self, _number: u64, call: &ToolCall) -> Decision {
         let arguments = arguments_of(&call.arguments);
-        let ruling =
-            self.session.decide(AskedCall { server: None, tool: &call.name, arguments: &arguments });
+        let ruling = self.session.decide(AskedCall { server: None, tool: &call.name, arguments: &arguments });
         let noted = self.ids(&ruling.noted);
         // Without rules that are enforced, a session of which too much has to be remembered is only no longer watched.
         let Some(refusal) = ruling.refusal.filter(|_| self.enforces) else {
