@@ -20,10 +20,11 @@ pub fn guard_lines(report: &GuardReport) -> Vec<(&'static str, String)> {
         let [rate, low, high] = [rate, found.false_block_low, found.false_block_high]
             .map(|share| format!("{:.1}", 100.0 * share));
         let blocks = found.false_blocks;
+        let lost = if report.enforced { "lost" } else { "would have lost" };
         lines.push((
             "False blocks",
             format!(
-                "in {blocks} of {runs} runs, {rate} % ({low} to {high} %), a step of a right plan was among these calls"
+                "{blocks} of {runs} runs ({rate} %, 95 % interval {low} to {high} %) {lost} a step of a right plan"
             ),
         ));
     }
@@ -75,7 +76,7 @@ mod tests {
             enforced,
             [
                 "Guard: rules.yaml denied 12 calls, in 9 of 40 runs",
-                "False blocks: in 2 of 40 runs, 5.0 % (1.4 to 16.5 %), a step of a right plan was among these calls",
+                "False blocks: 2 of 40 runs (5.0 %, 95 % interval 1.4 to 16.5 %) lost a step of a right plan",
                 "Saved: 1 run passed after a call was denied that would have failed it",
                 "Unknown: of 3 denied calls the case does not say whether a right plan needs it",
             ]

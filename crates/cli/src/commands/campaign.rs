@@ -20,6 +20,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use planproof_agents::AgentSpec;
+use planproof_campaign::StoredGuard;
 use planproof_engine::{
     Finding, Outcome, OverLimits, Report, RunSummary, SummaryInput, is_unscored_for_good,
 };
@@ -230,7 +231,8 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         ),
     };
     // Not behind a document on stdout, which has to stay the only one.
-    let is_guarded = run.campaign.agent.guarded || run.options.guard.is_some();
+    let is_guarded =
+        run.campaign.agent.guarded || run.options.guard.as_ref().is_some_and(StoredGuard::enforces);
     let printed = printed.and_then(|()| match is_guarded && !takes_stdout && !global.json {
         true => lift::print(&prepared),
         false => Ok(()),
