@@ -88,5 +88,8 @@ fn the_mode_of_a_rule_wins_over_that_of_its_file() {
     let other = with("mode: enforce\n", "mode: shadow, ");
     assert_eq!(decisions(&other), "made, denied few, noted none, denied few");
     let fault = planproof_spec::rules::RuleSet::read("schema: planproof/rules/v1\nmode: watch\nrules: []\n");
-    assert_eq!(fault.unwrap_err()[0].to_string(), "2:7: the mode is the text `watch`; write enforce or shadow");
+    assert_eq!(
+        fault.unwrap_err()[0].to_string(),
+        "2:7: the mode is the text `watch`; write enforce or shadow"
+    );
 }
