@@ -26,6 +26,7 @@ mod from_rules;
 mod gate;
 mod guard;
 mod guarded;
+mod guarded_http;
 mod held;
 mod hooks;
 mod infeasible;
