@@ -55,6 +55,8 @@ impl StoredOptions {
             limit: _,
             until_decided: _,
             fail_over: _,
+            // A text in the store: it only takes calls from the agent.
+            guard: _,
             shard: _,
             // Figures.
             solver_calls: _,

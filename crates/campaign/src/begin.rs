@@ -17,6 +17,7 @@ use crate::budgets::{BudgetOptions, Budgets};
 use crate::cases::{CASES_MAX, Cases};
 use crate::create::{NewRow, StoreOptions};
 use crate::error::CampaignError;
+use crate::guard::StoredGuard;
 use crate::memory;
 use crate::models::{Models, key_needed};
 use crate::options::{Answers, ProgramOptions, StoredOptions};
@@ -62,6 +63,8 @@ pub struct RequestedCampaign {
     pub until_decided: bool,
     /// Limits on what its runs take.
     pub fail_over: Option<EffortLimits>,
+    /// The rules that the agent is held to.
+    pub guard: Option<StoredGuard>,
     /// The part of the cases that it is about; `None` for all.
     pub shard: Option<Shard>,
     /// The name of its suite; `None` for the first suite, as in campaigns from before there were several.
@@ -126,6 +129,7 @@ pub fn begin<W: World>(
         agent: &new.agent,
         serve_model: new.serve_model.as_deref(),
         program: &new.program,
+        guard: new.guard.as_ref(),
     };
     let key = match &new.keeping {
         Keeping::Cache(file) => key_needed(Some(file)),
@@ -313,6 +317,7 @@ impl RequestedCampaign {
             limit: self.limit,
             until_decided: self.until_decided,
             fail_over: self.fail_over,
+            guard: self.guard.clone(),
             of_suite: self.of_suite.clone(),
             iterations_follow_case: limits.iterations_follow_case,
             ..StoredOptions::new(self.seed, concurrency, self.timeout, limits.iterations)

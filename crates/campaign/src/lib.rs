@@ -7,7 +7,7 @@
 //! The caller's part (`world.rs`), a campaign that begins (`begin.rs`), resumes (`resume.rs`) or is replayed
 //! (`replay.rs`), its cases (`cases.rs`), its stored form (`options.rs`, `create.rs`), its acts and the proof of its
 //! user (`acts.rs`), its budgets (`budgets.rs`),
-//! its agent (`put_together.rs`), its models (`models.rs`) and their source files (`made_from.rs`), its recording
+//! its agent (`put_together.rs`), its models (`models.rs`) and their source files (`made_from.rs`), the rules that it is held to (`guard.rs`), its recording
 //! (`recording.rs`) and the requirements on a replay (`recorded.rs`), the prepared campaign (`prepared.rs`), the run
 //! (`carry_out.rs`), several campaigns with one budget (`matrix.rs`), the lessons of earlier campaigns (`memory.rs`),
 //! a part of a campaign for one machine (`shard.rs`) and the parts put together (`merge.rs`), and campaigns read back
@@ -20,6 +20,7 @@ mod carry_out;
 mod cases;
 mod create;
 mod error;
+mod guard;
 mod made_from;
 mod matrix;
 mod memory;
@@ -44,6 +45,7 @@ pub use carry_out::{Begun, CampaignOutcome, Complete, Halted, Notes, Watch, carr
 pub use cases::{CASES_MAX, Cases, CasesOrigin};
 pub use create::{NewRow, StoreOptions, make_folder, milliseconds_now, must_be_no_folder};
 pub use error::CampaignError;
+pub use guard::StoredGuard;
 pub use made_from::{FileDigest, MadeFrom};
 pub use matrix::{
     AgentNameParts, COMBINATIONS_MAX, Left, ResumedMatrix, begin_matrix, combinations, is_complete, numbered,

@@ -181,7 +181,7 @@ pub fn begin_matrix<W: World>(
         // In a closure, so that whatever is wrong is reported with the combination that it concerns.
         let check = || -> Result<Checked, W::Error> {
             let (serve_model, program) = (each.serve_model.as_deref(), &each.program);
-            let request = AgentRequest { world, agent, serve_model, program };
+            let request = AgentRequest { world, agent, serve_model, program, guard: new.guard.as_ref() };
             let cache = if let Keeping::Cache(file) = &each.keeping { Some(file.as_path()) } else { None };
             let models = Models::live(world, key_needed(cache));
             if request.is_handed_answers() {

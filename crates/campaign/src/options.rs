@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::budgets::Budgets;
 use crate::error::CampaignError;
+use crate::guard::StoredGuard;
 use crate::made_from::{FileDigest, MadeFrom};
 use crate::memory::VisibleLessons;
 use crate::paths::absolute;
@@ -79,6 +80,9 @@ pub struct StoredOptions {
     /// Limits on what its runs take, beside their verdicts; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_over: Option<EffortLimits>,
+    /// The rules that the agent is held to; absent if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<StoredGuard>,
     /// The part of a larger campaign that it is; absent for a whole one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<StoredShard>,
@@ -232,6 +236,7 @@ impl StoredOptions {
             limit: None,
             until_decided: false,
             fail_over: None,
+            guard: None,
             shard: None,
             memory: None,
             specifications: Vec::new(),
@@ -321,6 +326,9 @@ impl StoredOptions {
     pub fn completed(&self, mut report: Report, progress: &Progress) -> Report {
         report.replay = self.is_replay();
         report.prompts.clone_from(&self.prompts);
+        if let Some(guard) = &self.guard {
+            report.held_to(&guard.file, &guard.sha256, guard.enforces());
+        }
         // Unreadable budgets of the campaign are reported when it resumes.
         let found = Budgets::stored(progress).unwrap_or_default();
         report.without_temperature = found.without_temperature();

@@ -14,6 +14,7 @@ use planproof_suite::Case;
 use planproof_trace::Usage;
 
 use crate::error::CampaignError;
+use crate::guard::StoredGuard;
 use crate::models::{Models, Wrapping};
 use crate::options::ProgramOptions;
 use crate::prepared::Served;
@@ -36,6 +37,7 @@ pub(crate) struct AgentRequest<'a, W> {
     pub(crate) agent: &'a AgentSpec,
     pub(crate) serve_model: Option<&'a str>,
     pub(crate) program: &'a ProgramOptions,
+    pub(crate) guard: Option<&'a StoredGuard>,
 }
 
 impl<W: World> AgentRequest<'_, W> {
@@ -48,6 +50,7 @@ impl<W: World> AgentRequest<'_, W> {
     /// The agent, with the served model named if there is one.
     pub(crate) fn agent(&self, find_model: &FindModel<'_, W::Error>) -> Result<WithModel, W::Error> {
         let mut agent = self.world.agent(self.agent, self.program, find_model)?;
+        agent.held_to = self.guard.map(StoredGuard::guarding).transpose()?;
         let usage = |what: String| W::Error::from(CampaignError::usage(what));
         if let Some((option, whom)) = self.program.misplaced(self.agent) {
             return Err(usage(format!("{option} is for {whom}")));

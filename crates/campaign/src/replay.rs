@@ -77,6 +77,7 @@ pub fn replay<W: World>(
         agent: name,
         serve_model: note.options.serve_model.as_deref(),
         program: &asked.program,
+        guard: note.options.guard.as_ref(),
     };
     let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
     let memory = memory::replayed(note.options.memory, recorded.lessons()?)?;

@@ -79,7 +79,13 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
         None => Models::live(world, key_needed(options.answers.cache())),
     };
     let serve_model = options.serve_model.as_deref();
-    let request = AgentRequest { world, agent: &name, serve_model, program: &options.program };
+    let request = AgentRequest {
+        world,
+        agent: &name,
+        serve_model,
+        program: &options.program,
+        guard: options.guard.as_ref(),
+    };
     if recorded.is_none() && request.is_handed_answers() {
         models.hand(&cases, options.seed);
     }

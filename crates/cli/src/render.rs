@@ -13,7 +13,8 @@ use planproof_engine::{
     BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Spread, Tokens,
 };
 use planproof_report::{
-    CommandLines, ExplanationLine, lines, median_run, metric_words, over_limits, short_in_the_middle,
+    CommandLines, ExplanationLine, guard_lines, lines, median_run, metric_words, over_limits,
+    short_in_the_middle,
 };
 use planproof_suite::{Baseline, Check, EventNote, Explanation, MISSING, Mark, SizeUnit, grouped};
 
@@ -202,7 +203,12 @@ pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -
         out.push('\n');
     }
     // Denied calls are called so in files and traces, and a published format keeps its words.
-    if let Some(held_back @ 1..) = report.flags.get(HELD_BACK) {
+    if let Some(guard) = &report.guard {
+        for (label, what) in guard_lines(guard) {
+            let _ = writeln!(out, "{}", folded(&format!("{label}: "), &terminal::inline(&what), 2));
+        }
+        out.push('\n');
+    } else if let Some(held_back @ 1..) = report.flags.get(HELD_BACK) {
         let _ = writeln!(out, "Denied by the guard: calls of {held_back} of {} runs.\n", report.scored());
     }
     if let Some(found) = &report.dissection {

@@ -544,6 +544,7 @@ fn under_test(agent: Arc<dyn Agent>, name: &AgentSpec, model: Option<&str>) -> A
         simulated: false,
         asks_real_models: false,
         guarded,
+        held_to: None,
         of_suite: None,
     }
 }

@@ -9,7 +9,7 @@ use planproof_agents::team::Reviewing;
 use planproof_agents::{Agent, RunError, RunLimits, ServedModel};
 use planproof_model::metering::Meter;
 use planproof_store::{Finish, NewLesson, RunId, RunStart, StoreError, Unit, Writer};
-use planproof_suite::{Case, CaseError, Class};
+use planproof_suite::{Case, CaseError, Class, Guarding};
 use planproof_tools::WallClock;
 use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_trace::{Clock, Draw, EndReason, Event, EventSink, Header, LogicalClock, Recorder, Secrets};
@@ -44,6 +44,8 @@ pub struct AgentUnderTest {
     /// Whether a guard stands between it and the tools, if the cases have one. The guard denies calls after which the
     /// run could no longer pass.
     pub guarded: bool,
+    /// The rules of the user's that it is held to, if there are any.
+    pub held_to: Option<Arc<dyn Guarding>>,
     /// The name of the agent in its suite, if it comes with the suite and asks no model.
     pub of_suite: Option<String>,
 }

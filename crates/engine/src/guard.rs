@@ -1,36 +1,62 @@
-//! Live repair: a guard between agent and tools, which denies every call after which the run could no longer pass.
-//! (The idea of the paper's section 7.)
+//! Live repair and rules: a guard between agent and tools, which denies calls.
 //!
-//! The case decides which calls are denied and what the agent reads instead ([`Guard`]). The guard never calls a tool
-//! by itself: tasks that an agent does not call stay undone.
+//! What gave the guard decides which calls are denied and what the agent reads instead ([`Guard`]): the case, which
+//! denies every call after which the run could no longer pass (the idea of the paper's section 7), or rules of the
+//! user's. The guard never calls a tool by itself: tasks that an agent does not call stay undone.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use planproof_suite::{BoxFuture, Decision, Guard, Restoring, Toolbox};
 use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
-use tokio::sync::Mutex;
 
 /// The tools of a run behind a guard.
 pub(crate) struct GuardedTools {
     tools: Arc<dyn Toolbox>,
-    guard: Mutex<Box<dyn Guard>>,
+    state: Mutex<GuardState>,
+    /// Locked until a call has ended, if the guard decides on one call after the other.
+    turn: Option<tokio::sync::Mutex<()>>,
+}
+
+struct GuardState {
+    guard: Box<dyn Guard>,
+    calls: u64,
 }
 
 impl GuardedTools {
     pub(crate) fn new(tools: Arc<dyn Toolbox>, guard: Box<dyn Guard>) -> Self {
-        Self { tools, guard: Mutex::new(guard) }
+        let turn = guard.is_sequential().then(tokio::sync::Mutex::default);
+        Self { tools, state: Mutex::new(GuardState { guard, calls: 0 }), turn }
     }
 
-    /// Whether a call is right depends on earlier calls, so the guard is locked until the call has ended.
+    fn state(&self) -> MutexGuard<'_, GuardState> {
+        // A panic of a guard ends its run, and no other run has the same guard.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of the call, and what is decided on it.
+    fn decide(&self, call: &ToolCall) -> (u64, Decision) {
+        let mut state = self.state();
+        state.calls += 1;
+        let number = state.calls;
+        (number, state.guard.before(number, call))
+    }
+
+    /// The guard itself is never locked while a tool works.
     async fn answer(&self, call: &ToolCall) -> ToolResult {
-        let mut guard = self.guard.lock().await;
-        if let Decision::Deny(why) = guard.before(call) {
-            return ToolResult::held_back(call.id.clone(), why);
-        }
+        let _turn = match &self.turn {
+            Some(turn) => Some(turn.lock().await),
+            None => None,
+        };
+        let (number, decision) = self.decide(call);
+        let noted = match decision {
+            Decision::Allow => Vec::new(),
+            Decision::Note(rules) => rules,
+            Decision::Deny(denial) => return denial.result(call),
+        };
         let result = self.tools.execute(call).await;
-        guard.after(call, result.is_error);
-        result
+        self.state().guard.after(number, call, &result);
+        if noted.is_empty() { result } else { result.denied_by(noted) }
     }
 }
 
@@ -60,12 +86,12 @@ impl Toolbox for GuardedTools {
     }
 
     fn runs_side_by_side(&self) -> bool {
-        false
+        self.turn.is_none() && self.tools.runs_side_by_side()
     }
 
-    /// Which call is right depends on the calls that ended before it began.
+    /// For a guard that waits for results, which call is right depends on the calls that ended before it began.
     fn is_strictly_sequential(&self) -> bool {
-        true
+        self.turn.is_some() || self.tools.is_strictly_sequential()
     }
 
     /// Calls have to be made again at least for the guard, which comes to know again what was done.

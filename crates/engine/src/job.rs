@@ -75,10 +75,14 @@ impl InProcess {
         let Job { case, agent, limits, seed, earlier, memory } = job;
         let tools =
             case.toolbox().map_err(|source| EngineError::Tools { case: case.card().id.clone(), source })?;
-        let toolbox: Arc<dyn Toolbox> = match agent.guarded.then(|| case.guard()).flatten() {
-            Some(guard) => Arc::new(GuardedTools::new(Arc::clone(&tools), guard)),
-            None => Arc::clone(&tools),
-        };
+        // Rules stand next to the tools: what the case's own guard denies never happened, and they do not see it.
+        let guards = [
+            agent.held_to.as_ref().map(|rules| rules.guard()),
+            agent.guarded.then(|| case.guard()).flatten(),
+        ];
+        let toolbox = guards.into_iter().flatten().fold(Arc::clone(&tools), |tools, guard| {
+            Arc::new(GuardedTools::new(tools, guard)) as Arc<dyn Toolbox>
+        });
         let run = RunContext {
             query: case.prompt(),
             later: case.later(),

@@ -8,7 +8,7 @@
 //! Campaigns, with their budget, deadline and keys (`campaign.rs`), the stream of their events (`happening.rs`), the
 //! interface to the executor of runs (`job.rs`), what a verdict needs besides (`judging.rs`), the outcome of a run
 //! (`outcome.rs`), the check whether their set-up works (`setup.rs`), the adapter of a guard between agent and tools
-//! (`guard.rs`), agents that come with a suite (`acting.rs`), the replies of a served model (`served.rs`), campaigns
+//! (`guard.rs`) and what its rules did (`held.rs`), agents that come with a suite (`acting.rs`), the replies of a served model (`served.rs`), campaigns
 //! whose cases follow from earlier outcomes (`rounds.rs`), figures of repeats (`repeats.rs`), intervals for repeated
 //! looks (`sequential.rs`), results of agents that do not plan (`baselines.rs`), the search for the capability limit
 //! (`limit.rs`), the data of a run for figures (`summary.rs`), the costs of a team (`team.rs`), the memory of an agent
@@ -23,6 +23,7 @@ mod effort;
 mod findings;
 mod guard;
 mod happening;
+mod held;
 mod job;
 mod judging;
 mod likeness;
@@ -46,6 +47,7 @@ pub use campaign::{AgentUnderTest, Campaign, CampaignEnd, EngineError, Supervisi
 pub use effort::{EffortFigures, NeededMedians, OVER_LISTED_MAX, OverLimits, RunOver, Spread, over_in_words};
 pub use findings::{Finding, FindingCandidate, Pick, pick_findings, pick_smallest};
 pub use happening::RunProgress;
+pub use held::{GuardFigures, GuardReport, GuardUse};
 pub use job::{Executed, Job, JobExecutor};
 pub use judging::QUESTIONS_MAX;
 pub use likeness::Likeness;

@@ -9,7 +9,7 @@ use planproof_store::Unit;
 use planproof_suite::{Card, Case, Class, Effort, EffortLimits, Excess, Unscored, Verdict};
 use planproof_trace::{Event, EventKind, Usage};
 
-use crate::MonitorUse;
+use crate::{GuardUse, MonitorUse};
 
 /// The outcome of one run. Code of one suite may put the suite's own verdict into it.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,8 @@ pub struct Outcome<V = Verdict> {
     pub team: Option<TeamUse>,
     /// The recalled lessons of earlier runs, if the agent has a memory.
     pub memory: Option<MemoryUse>,
+    /// What the rules that the agent is held to did, if they objected to a call.
+    pub guard: Option<GuardUse>,
     /// How many requests the served model answered, if one is served to the agent. Not in the trace.
     pub requests: Option<u32>,
 }
@@ -54,7 +56,8 @@ impl Outcome {
         });
         let (team, memory) = (TeamUse::of(events), MemoryUse::of(events, &case.card().id));
         let effort = Effort::of(events);
-        Self { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, requests: None }
+        let guard = GuardUse::of(case, events);
+        Self { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, guard, requests: None }
     }
 
     /// Whether the agent passed; `None` without a verdict.
@@ -82,7 +85,8 @@ impl<V> Outcome<V> {
 
     /// The same run with another verdict, if it has one.
     pub fn map<W>(self, change: impl FnOnce(V) -> W) -> Outcome<W> {
-        let Self { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, requests } = self;
+        let Self { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, guard, requests } =
+            self;
         Outcome {
             ordinal,
             repeat,
@@ -93,6 +97,7 @@ impl<V> Outcome<V> {
             monitor,
             team,
             memory,
+            guard,
             requests,
         }
     }

@@ -18,7 +18,8 @@ use crate::effort::{EffortFigures, OverLimits, Spread};
 use crate::repeats::{Repeated, without_requests};
 use crate::studies::{DissectionReport, ShrinkReport};
 use crate::{
-    CaseRuns, Interval, Likeness, MonitorUse, Outcome, Rate, RunSummary, memory, success_rate, team,
+    CaseRuns, GuardFigures, GuardReport, Interval, Likeness, MonitorUse, Outcome, Rate, RunSummary, memory,
+    success_rate, team,
 };
 
 /// Schema name of a report file.
@@ -198,6 +199,12 @@ pub struct Report {
     pub effort: Option<EffortFigures>,
     /// The cost of holding models to their specifications; null if the agent is not made from one.
     pub monitor: Option<MonitorUse>,
+    /// The rules that the agent was held to, and what they did; absent if there were none. Unknown to [`Report::new`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<GuardReport>,
+    /// What rules did, whatever they were.
+    #[serde(skip)]
+    guarded: GuardFigures,
     /// Cost in US dollars; null if no price is known.
     pub cost: Option<f64>,
     /// Some requests had no token count, or were given up: the cost contains the most that they may have cost.
@@ -473,6 +480,8 @@ impl Report {
             }),
             effort: None,
             monitor: MonitorUse::sum(input.runs.iter().map(|run| &run.monitor)),
+            guard: None,
+            guarded: GuardFigures::of(input.runs),
             cost: input.cost,
             cost_is_estimate: false,
             isolation: None,
@@ -544,6 +553,12 @@ impl Report {
     /// The runs over the limits that they were held to; `None` without limits, or without scored runs.
     pub fn over(&self) -> Option<&OverLimits> {
         self.effort.as_ref()?.over.as_ref()
+    }
+
+    /// Names the rules that the agent was held to: their file, its SHA-256, and whether any of them was enforced.
+    pub fn held_to(&mut self, rules: &str, sha256: &str, enforced: bool) {
+        let (rules, sha256, figures) = (rules.to_owned(), sha256.to_owned(), self.guarded);
+        self.guard = Some(GuardReport { rules, sha256, enforced, figures });
     }
 
     /// Adds what the servers of its models said of themselves, which decides what the user can do about failures.

@@ -14,7 +14,7 @@ use planproof_trace::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::monitored::MonitorText;
-use crate::{MonitorUse, Outcome};
+use crate::{GuardUse, MonitorUse, Outcome};
 
 /// Who judged: another version may judge differently.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -39,6 +39,8 @@ pub struct RunSummary {
     pub team: Option<TeamUse>,
     /// The recalled lessons of earlier runs, if the agent has a memory.
     pub memory: Option<MemoryUse>,
+    /// What the rules that the agent is held to did, if they objected to a call.
+    pub guard: Option<GuardUse>,
     /// How many requests the served model answered, if one is served to the agent.
     pub requests: Option<u32>,
 }
@@ -75,6 +77,9 @@ struct RunText {
     /// Absent where the agent has no memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     memory: Option<MemoryUse>,
+    /// Absent where no rule objected to a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    guard: Option<GuardUse>,
     /// Absent where no model is served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     requests: Option<u32>,
@@ -116,6 +121,7 @@ impl RunSummary {
             monitor: outcome.monitor.clone(),
             team: outcome.team.clone(),
             memory: outcome.memory,
+            guard: outcome.guard,
             requests: outcome.requests,
         }
     }
@@ -134,6 +140,7 @@ impl RunSummary {
             monitor: self.monitor.as_ref().map(MonitorText::from),
             team: self.team.clone(),
             memory: self.memory,
+            guard: self.guard,
             requests: self.requests,
         })
     }
@@ -185,8 +192,8 @@ impl RunSummary {
             None => None,
         };
         let Unit { ordinal, repeat } = unit;
-        let RunText { effort, team, memory, requests, .. } = text;
-        Some(Self { ordinal, repeat, scored, wall, usage, effort, monitor, team, memory, requests })
+        let RunText { effort, team, memory, guard, requests, .. } = text;
+        Some(Self { ordinal, repeat, scored, wall, usage, effort, monitor, team, memory, guard, requests })
     }
 
     /// Whether it passed; `None` if it is unscored.

@@ -50,6 +50,9 @@ pub struct Ruling {
     pub refusal: Option<Refusal>,
     /// The rules that reject it, and those that its being made brings to another verdict.
     pub rules: Vec<RuleChange>,
+    /// The rules in shadow mode that would reject it, by their numbers in the file. The call is made all the same, unless
+    /// there is a refusal.
+    pub noted: Vec<usize>,
 }
 
 /// What a call does to a rule, for the value of `per` that it belongs to.
@@ -97,6 +100,8 @@ pub struct GuardedSession {
     lost: Option<TooManyValues>,
     /// The answer to a call could not be read: likewise.
     has_unknown_result: bool,
+    /// Rules in shadow mode reject nothing.
+    is_by_rule: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -125,7 +130,15 @@ impl GuardedSession {
             calls: 0,
             lost: None,
             has_unknown_result: false,
+            is_by_rule: false,
         }
+    }
+
+    /// The same, in which rules in shadow mode (`mode: shadow` in their file) reject nothing. A call that only they
+    /// object to is made, and counts.
+    #[must_use]
+    pub fn by_rule(self) -> Self {
+        Self { is_by_rule: true, ..self }
     }
 
     /// The rules.
@@ -141,7 +154,7 @@ impl GuardedSession {
             SessionEvent { server: call.server, ..SessionEvent::new(Phase::Call, call.tool, call.arguments) };
         let bytes = call.server.map_or(0, str::len) + call.tool.len() + size(call.arguments);
         let before = self.session.standing(&event);
-        let refusal = self.refusal(&event, bytes);
+        let (refusal, noted) = self.objections(&event, bytes);
         if refusal.is_none() {
             self.count(number, call, &event, bytes);
         }
@@ -155,7 +168,24 @@ impl GuardedSession {
             RuleChange { rule, before, after }
         });
         let rules = changes.filter(|it| it.before != it.after || rejecting.contains(&it.rule)).collect();
-        Ruling { number, refusal, rules }
+        Ruling { number, refusal, rules, noted }
+    }
+
+    /// Why the call is rejected, and the rules in shadow mode that would reject it.
+    fn objections(&self, call: &SessionEvent<'_>, bytes: usize) -> (Option<Refusal>, Vec<usize>) {
+        let mut refusal = self.refusal(call, bytes);
+        let mut noted = Vec::new();
+        if let Some(Refusal::Rules(rules)) = &mut refusal
+            && self.is_by_rule
+        {
+            let is_shadow = |number: &usize| self.rules.rules().get(*number).is_some_and(|it| it.is_shadow);
+            noted = rules.extract_if(.., |number| is_shadow(number)).collect();
+            if rules.is_empty() {
+                // Other reasons to reject it stand behind those of rules.
+                refusal = self.full(bytes);
+            }
+        }
+        (refusal, noted)
     }
 
     fn refusal(&self, call: &SessionEvent<'_>, bytes: usize) -> Option<Refusal> {
@@ -170,14 +200,17 @@ impl GuardedSession {
         match self.session.objections(call, &pending) {
             Err(error) => Some(Refusal::TooManyValues(error)),
             Ok(rules) if !rules.is_empty() => Some(Refusal::Rules(rules)),
-            Ok(_) if self.pending.len() >= PENDING_CALLS_MAX => {
-                Some(Refusal::TooManyPending { limit: PENDING_CALLS_MAX, what: "calls" })
-            }
-            Ok(_) if self.pending_bytes.saturating_add(bytes) > PENDING_BYTES_MAX => {
-                Some(Refusal::TooManyPending { limit: PENDING_BYTES_MAX, what: "bytes of calls" })
-            }
-            Ok(_) => None,
+            Ok(_) => self.full(bytes),
         }
+    }
+
+    /// Whether no further call of so many bytes can be pending.
+    fn full(&self, bytes: usize) -> Option<Refusal> {
+        if self.pending.len() >= PENDING_CALLS_MAX {
+            return Some(Refusal::TooManyPending { limit: PENDING_CALLS_MAX, what: "calls" });
+        }
+        let is_full = self.pending_bytes.saturating_add(bytes) > PENDING_BYTES_MAX;
+        is_full.then_some(Refusal::TooManyPending { limit: PENDING_BYTES_MAX, what: "bytes of calls" })
     }
 
     /// Takes a call of an earlier part of the session, with the number that it had there. It counts as made, whatever

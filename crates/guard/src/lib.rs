@@ -8,6 +8,8 @@
 //! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each. Both refuse
 //! names that only look like those in the rules (`names.rs`).
 //!
+//! [`RunRules`] (`run.rs`) does so for the runs of a test, as any other guard of the engine.
+//!
 //! Nothing here reads, writes, waits or knows the time: bytes and results go in, decisions and bytes come out. What is
 //! passed on is what was decided on, to the byte.
 
@@ -18,6 +20,7 @@ mod log;
 mod mcp;
 mod names;
 mod replay;
+mod run;
 mod strict;
 
 pub use decision::{
@@ -29,3 +32,4 @@ pub use log::{
 };
 pub use mcp::{FromClient, LINE_BYTES_MAX, McpGuard, OUTSTANDING_MAX, SEAM, Then};
 pub use replay::{ReplayedCall, replay};
+pub use run::{RunGuard, RunRules};

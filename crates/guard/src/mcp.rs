@@ -73,6 +73,10 @@ pub struct McpGuard {
     is_older: bool,
     /// Calls have numbers even where there are no rules.
     calls: u64,
+    /// Where ids are unique, if that is not the session.
+    scope: String,
+    /// The method that comes with the message, and what that is about, if they do.
+    said: [Option<String>; 2],
 }
 
 /// What becomes of a line.
@@ -131,11 +135,46 @@ impl McpGuard {
             with_schema: HashSet::new(),
             is_older: false,
             calls: 0,
+            scope: String::new(),
+            said: [None, None],
         };
         if let Ok(session) = &guard.session {
             guard.names = KnownNames::of(session.rules());
         }
         guard
+    }
+
+    /// Says of the messages that follow in which scope their ids are unique, whether they are of the newer protocol, and
+    /// which method and name their headers have: over HTTP, a session may have several connections, and messages of both
+    /// eras. A message that its headers contradict is refused, because others may go by them.
+    pub fn over_http(&mut self, scope: &str, is_newer: bool, said: &[Option<String>; 2]) {
+        scope.clone_into(&mut self.scope);
+        self.is_older = !is_newer;
+        self.said.clone_from(said);
+    }
+
+    /// Answers that have not come in this scope will not come. Calls stay pending.
+    pub fn scope_ended(&mut self, scope: &str) {
+        self.outstanding.retain(|key, _| !key.strip_prefix(scope).is_some_and(|rest| rest.starts_with('\0')));
+    }
+
+    fn key(&self, id: &Value) -> String {
+        if self.scope.is_empty() { text_of(id) } else { format!("{}\0{}", self.scope, text_of(id)) }
+    }
+
+    /// What the headers of a message say otherwise than the message, in a sentence without a full stop.
+    fn contradiction(&self, method: &str, params: Option<&Value>) -> Option<String> {
+        let [said_method, said_name] = &self.said;
+        if let Some(said) = said_method.as_ref().filter(|said| *said != method) {
+            return Some(format!(
+                "the header Mcp-Method says `{}`, and the message `{method}`",
+                said.escape_debug()
+            ));
+        }
+        // Only calls are decided on.
+        let name = params.and_then(|params| params.get("name")?.as_str()).filter(|_| method == TOOLS_CALL)?;
+        let said = said_name.as_ref().filter(|said| *said != name)?;
+        Some(format!("the header Mcp-Name says `{}`, and the message `{name}`", said.escape_debug()))
     }
 
     /// Takes a line of the client, without its end, and decides what becomes of it. [`decision_line`] belongs into the
@@ -221,6 +260,9 @@ impl McpGuard {
             return Err(unclear(format!("`method` is `{method}` instead of `{TOOLS_CALL}`"), &known_id));
         }
         let is_call = method == TOOLS_CALL;
+        if let Some(why) = self.contradiction(&method, message.get("params")) {
+            return Err(Unclear { is_answerable: id.is_some(), ..unclear(why, &known_id) });
+        }
         let Some(id) = id else {
             if is_call {
                 let reason = format!("`{TOOLS_CALL}` without an id cannot be answered");
@@ -234,7 +276,7 @@ impl McpGuard {
                 &Value::Null,
             ));
         }
-        if self.outstanding.contains_key(&text_of(&id)) {
+        if self.outstanding.contains_key(&self.key(&id)) {
             let reason = format!("the id {id} belongs to a request that is not answered yet");
             return Err(unclear(reason, &Value::Null));
         }
@@ -257,7 +299,7 @@ impl McpGuard {
             }
             _ => Awaited::Other,
         };
-        self.outstanding.insert(text_of(&id), awaited);
+        self.outstanding.insert(self.key(&id), awaited);
         Ok(None)
     }
 
@@ -267,7 +309,7 @@ impl McpGuard {
             Ok(parts) => parts,
             Err(reason) => {
                 if self.mode == GuardMode::Shadow {
-                    self.outstanding.insert(text_of(&id), Awaited::Other);
+                    self.outstanding.insert(self.key(&id), Awaited::Other);
                 }
                 return self.refuse(Unclear {
                     reason,
@@ -286,7 +328,7 @@ impl McpGuard {
             Some(self.unfinished.swap_remove(place).0)
         });
         if let Some(number) = continued {
-            let ruling = Ruling { number, refusal: None, rules: Vec::new() };
+            let ruling = Ruling { number, refusal: None, rules: Vec::new(), noted: Vec::new() };
             return self.pass(id, asked, ruling, GuardAction::Continued, None);
         }
         let ruling = match &mut self.session {
@@ -295,7 +337,7 @@ impl McpGuard {
             }
             Err(_) => {
                 self.calls += 1;
-                Ruling { number: self.calls, refusal: None, rules: Vec::new() }
+                Ruling { number: self.calls, refusal: None, rules: Vec::new(), noted: Vec::new() }
             }
         };
         let reason = match (&self.session, &ruling.refusal) {
@@ -327,7 +369,7 @@ impl McpGuard {
         action: GuardAction,
         reason: Option<String>,
     ) -> FromClient {
-        self.outstanding.insert(text_of(&id), Awaited::Call(ruling.number, asked.clone()));
+        self.outstanding.insert(self.key(&id), Awaited::Call(ruling.number, asked.clone()));
         let decision = Some(Decided { call: Some((ruling, asked)), action });
         FromClient { then: Then::Pass, reason, decision, id }
     }
@@ -381,7 +423,7 @@ impl McpGuard {
         if self.mode == GuardMode::Shadow || heard.then != Then::Pass {
             return heard;
         }
-        self.outstanding.remove(&text_of(&heard.id));
+        self.outstanding.remove(&self.key(&heard.id));
         let decided = heard.decision.as_ref().filter(|decided| decided.action == GuardAction::Passed);
         if let (Ok(session), Some((ruling, _))) = (&mut self.session, decided.and_then(|it| it.call.as_ref()))
         {
@@ -431,7 +473,7 @@ impl McpGuard {
             return self.task_ended(&id, task);
         }
         let id = message.get("id")?.clone();
-        let awaited = self.outstanding.remove(&text_of(&id))?;
+        let awaited = self.outstanding.remove(&self.key(&id))?;
         let error = message.get_mut("error").map(Value::take);
         let result = message.get_mut("result").map(Value::take);
         match awaited {
@@ -455,9 +497,9 @@ impl McpGuard {
                 }
                 // Clients differ in what they make of both, or of neither.
                 _ => {
-                    self.outstanding.insert(text_of(&id), Awaited::Call(number, asked));
+                    self.outstanding.insert(self.key(&id), Awaited::Call(number, asked));
                     let line = self.unread();
-                    self.outstanding.remove(&text_of(&id));
+                    self.outstanding.remove(&self.key(&id));
                     line
                 }
             },

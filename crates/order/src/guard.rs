@@ -8,12 +8,12 @@
 use std::sync::Arc;
 
 use planproof_constraint::{Order, Timetable, Variable, variables_in};
-use planproof_suite::{Decision, Guard};
+use planproof_suite::{Decision, Denial, Guard};
 use planproof_synth::{
     GUARD_NOT_DONE, GUARD_RIGHT_NOW, JudgeOptions, PlanningCase, REPORT_TOOL, Rule, START_TIME_ARGUMENT,
     clock_time,
 };
-use planproof_trace::{TimeOfDay, ToolCall};
+use planproof_trace::{TimeOfDay, ToolCall, ToolResult};
 
 /// The state of a run: the finished actions, and those that may come next. Costs some microseconds a call.
 ///
@@ -108,6 +108,22 @@ impl GuardState {
         }
         let reason = self.reason(call)?;
         Some(format!("{GUARD_NOT_DONE}{reason}. {}", self.advice(&right)))
+    }
+
+    /// Whether the call is a step of a right plan from here on (`true`), or one after which the run could not pass
+    /// (`false`). `None` for calls that change nothing, where no right plan is left, and where it is not known.
+    pub fn is_right(&self, call: &ToolCall) -> Option<bool> {
+        let right = self.right_now();
+        if right.is_empty() && !self.is_complete() && self.case.is_feasible() {
+            return None;
+        }
+        if self.reason(call).is_some() {
+            return Some(false);
+        }
+        let is_due_report = !self.case.is_feasible() && !self.has_reported && self.case.is_report(&call.name);
+        let action = self.case.action_of_tool(&call.name);
+        let is_step = action.is_some_and(|action| right.iter().any(|right| right.action == action));
+        (is_step || is_due_report).then_some(true)
     }
 
     fn reason(&self, call: &ToolCall) -> Option<String> {
@@ -256,14 +272,21 @@ impl OrderGuard {
 }
 
 impl Guard for OrderGuard {
-    fn before(&mut self, call: &ToolCall) -> Decision {
-        self.state.objection(call).map_or(Decision::Allow, Decision::Deny)
+    fn before(&mut self, _number: u64, call: &ToolCall) -> Decision {
+        match self.state.objection(call) {
+            Some(why) => Decision::Deny(Denial::new(why)),
+            None => Decision::Allow,
+        }
     }
 
-    fn after(&mut self, call: &ToolCall, is_error: bool) {
+    fn after(&mut self, _number: u64, call: &ToolCall, result: &ToolResult) {
         // A refused call has changed nothing.
-        if !is_error {
+        if !result.is_error {
             self.state.executed(call);
         }
+    }
+
+    fn is_right(&self, call: &ToolCall) -> Option<bool> {
+        self.state.is_right(call)
     }
 }

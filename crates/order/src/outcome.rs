@@ -40,7 +40,7 @@ impl OrderRun for OrderOutcome {
 /// The outcome with the parsed verdict. An unreadable verdict, for example of a later version, leaves the run
 /// unscored.
 pub fn typed(outcome: &Outcome) -> OrderOutcome {
-    let Outcome { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, requests } =
+    let Outcome { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, guard, requests } =
         outcome.clone();
     let read = |detail: &str| read_verdict(detail).map(|(_, verdict)| verdict);
     let verdict = verdict.and_then(|verdict| {
@@ -48,7 +48,7 @@ pub fn typed(outcome: &Outcome) -> OrderOutcome {
             reason: format!("what the judge said of the run cannot be read: {error}"),
         })
     });
-    Outcome { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, requests }
+    Outcome { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, guard, requests }
 }
 
 /// The outcome of a run of that case in the engine's form: the inverse of [`typed`].

@@ -72,8 +72,8 @@ pub struct Comparison {
     pub differing: u64,
     /// Common cases with a score in both.
     pub scored: u64,
-    /// Whether B is A's agent and model behind the guard (`repair:`), so that the difference is the lift from the
-    /// guard.
+    /// Whether B is A's agent and model behind a guard (`repair:` or `--guard`), so that the difference is the lift from
+    /// the guard.
     pub is_lift: bool,
     /// Success rate of B minus that of A; null without scored cases. With repeats, the rates are means over cases.
     pub difference: Option<f64>,
@@ -385,8 +385,7 @@ impl Comparison {
         let is_same_model = side_a.model == side_b.model;
         Self {
             schema: COMPARISON_SCHEMA,
-            // The guard must be the only difference between the names, or the lift would include other changes.
-            is_lift: is_same_model && side_b.agent.strip_prefix(GUARD_PREFIX) == Some(side_a.agent.as_str()),
+            is_lift: is_same_model && is_lift((a, &side_a), (b, &side_b)),
             a: side_a,
             b: side_b,
             common,
@@ -414,6 +413,17 @@ impl Comparison {
     pub fn count(&self, change: CaseChange) -> u64 {
         self.changes.get(change.as_str()).copied().unwrap_or(0)
     }
+}
+
+/// Whether the second is the agent of the first behind a guard of its cases, of rules, or both. The guard must be the only
+/// difference, or the lift would include other changes.
+fn is_lift(
+    (a, side_a): (&ReportedCampaign<'_>, &ComparedCampaign),
+    (b, side_b): (&ReportedCampaign<'_>, &ComparedCampaign),
+) -> bool {
+    let bare = side_b.agent.strip_prefix(GUARD_PREFIX);
+    let is_guarded = bare.is_some() || b.report.guard.is_some();
+    is_guarded && a.report.guard.is_none() && bare.unwrap_or(&side_b.agent) == side_a.agent
 }
 
 impl ComparedCampaign {

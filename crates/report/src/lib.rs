@@ -7,7 +7,7 @@
 //! - Reports of one campaign: HTML pages (`html.rs`), JUnit XML (`junit.rs`), CSV (`csv.rs`), Inspect logs
 //!   (`inspect.rs`), the summary of a GitHub step (`step_summary.rs`), verdicts as text (`explanation.rs`), tables
 //!   in the format of the paper (`tables.rs`, root causes in `tables/causes.rs`).
-//! - `effort.rs` puts into words what runs took.
+//! - `effort.rs` puts into words what runs took, `guard.rs` what rules between an agent and its tools did.
 //! - Reports of several campaigns: two compared case by case (`compare.rs`), several in one table
 //!   (`compare/agents.rs`), those of a matrix (`compare/matrix.rs`).
 //! - Whether a campaign is worse than an earlier one (`gate.rs`), from the results of both as baseline files have them
@@ -24,6 +24,7 @@ mod effort;
 mod explanation;
 mod findings;
 pub mod gate;
+mod guard;
 pub mod html;
 pub mod inspect;
 pub mod junit;
@@ -36,4 +37,5 @@ pub use command_lines::{CommandLines, campaign_line, shell_word};
 pub use effort::{median_run, over_limits};
 pub use explanation::{ExplanationLine, in_one_line, lines, short_in_the_middle};
 pub use findings::{COMPARED_MAX, DistinctFinding, distinct, distinct_in_all, failures_needed};
+pub use guard::guard_lines;
 pub use limit::{deciding_interval, limit_in_words, limit_is_decided, limit_lines};

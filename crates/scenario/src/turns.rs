@@ -105,6 +105,7 @@ pub(crate) fn bound(rules: &RuleSet, line: &CaseLine) -> Result<RuleSet, String>
             id: format!("{TURN} {turn}"),
             why: None,
             per: None,
+            is_shadow: false,
             demand: RuleDemand::NeverAfter {
                 event: any(checks(1, Some(turn - 1))),
                 after: any(checks(turn, None)),

@@ -219,6 +219,8 @@ pub struct CallRule {
     pub why: Option<String>,
     /// Where the value stands in the arguments of a call for which the rule holds separately.
     pub per: Option<Pointer>,
+    /// Whether a guard only notes what would violate it (`mode: shadow`, of the rule or else of its file).
+    pub is_shadow: bool,
     /// What it demands.
     pub demand: RuleDemand,
     /// Where it stands.

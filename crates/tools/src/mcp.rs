@@ -6,11 +6,14 @@
 //! session identifies nothing. One URL serves both protocol eras, `server/discover` (2026-07-28) and `initialize`
 //! (2024-11-05 to 2025-11-25), statelessly and in plain JSON.
 //!
-//! [`serve_stdio`] offers one toolbox to the program that started us.
+//! [`serve_stdio`] offers one toolbox to the program that started us. [`BetweenServer`] stands between clients and the
+//! server of somebody else (`mcp/between.rs`, with the messages in streams in `mcp/events.rs`).
 //!
 //! Protection against other programs and web pages on the same machine: the token, the check of the `Host` header
 //! (loopback names only), and the refusal of every request with an `Origin` header, which only browsers send.
 
+mod between;
+mod events;
 mod handler;
 mod listed;
 mod server;
@@ -28,6 +31,10 @@ use thiserror::Error;
 
 use crate::Toolbox;
 
+pub use between::{
+    Between, BetweenConfig, BetweenServer, BindError, Exchange, HTTP_MESSAGE_BYTES_MAX, Passage,
+    SESSION_BYTES_MAX, SessionName,
+};
 pub use server::{McpRun, McpServer};
 pub use stdio::{serve_stdio, serve_stream};
 pub use token::{AccessToken, TOKEN_BYTES};

@@ -80,6 +80,10 @@ impl Recorder {
 
     /// Records an event. Returns `false`, and records nothing, if the run or this handle's part of the run has ended.
     pub fn record(&self, mut kind: EventKind) -> bool {
+        // It is for the agent alone: events in memory and in a file are the same.
+        if let EventKind::Result(result) = &mut kind {
+            result.structured = None;
+        }
         // Before the lock, because searching a long text takes a while.
         if !self.secrets.is_empty() {
             self.secrets.redact_event(&mut kind);

@@ -189,11 +189,15 @@ impl Secrets {
                 text,
                 is_error: _,
                 is_held_back: _,
+                denied_by,
+                // For the agent, and not for a file.
+                structured: _,
                 sent: _,
                 attachments: _,
             }) => {
                 self.redact_id(id);
                 self.redact_text(text);
+                denied_by.iter_mut().for_each(|rule| self.redact_text(rule));
             }
             EventKind::End(EndReason::Answered { text: words })
             | EventKind::End(

@@ -140,6 +140,11 @@ pub struct ToolResult {
     pub is_error: bool,
     /// A guard between agent and tools denied the call, so that no tool saw it. Such a result is an error too.
     pub is_held_back: bool,
+    /// The ids of the rules by which a guard denied the call; if it is not held back, those that would have denied it
+    /// if the guard did not only note violations.
+    pub denied_by: Vec<String>,
+    /// The reason for a denial as data, for agents over MCP. Traces do not hold it.
+    pub structured: Option<Value>,
     /// How a failure that was injected reaches an agent over MCP.
     pub sent: SentAs,
     /// Small pictures of the tool's output, for people: no model gets them and no judge reads them.
@@ -154,6 +159,8 @@ impl ToolResult {
             text: text.into(),
             is_error: false,
             is_held_back: false,
+            denied_by: Vec::new(),
+            structured: None,
             sent: SentAs::Result,
             attachments: Attachments::default(),
         }
@@ -167,6 +174,12 @@ impl ToolResult {
     /// A result that says why a guard denied the call.
     pub fn held_back(id: CallId, text: impl Into<String>) -> Self {
         Self { is_held_back: true, ..Self::error(id, text) }
+    }
+
+    /// The result of a call that these rules deny, or would deny.
+    #[must_use]
+    pub fn denied_by(self, rules: Vec<String>) -> Self {
+        Self { denied_by: rules, ..self }
     }
 
     /// The result, sent in this form.

@@ -33,6 +33,7 @@ fn store(folder: &Folder) -> StoreOptions {
 fn new(folder: &Folder) -> RequestedCampaign {
     RequestedCampaign {
         until_decided: false,
+        guard: None,
         fail_over: None,
         shard: None,
         agent: AgentSpec::parse("tools@toy/done").expect("an agent"),

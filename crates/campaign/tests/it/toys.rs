@@ -216,6 +216,7 @@ impl World for Playground {
             simulated,
             asks_real_models: !simulated,
             guarded: false,
+            held_to: None,
             of_suite: None,
         })
     }

@@ -46,8 +46,9 @@ pub(super) const SHAPE: [&str; 11] = [
 ];
 
 /// Options that a campaign keeps from its beginning.
-const RUNNING: [&str; 17] = [
+const RUNNING: [&str; 18] = [
     "label",
+    "guard",
     "samples",
     "summary",
     "evaluator",
@@ -174,6 +175,13 @@ pub(crate) struct CampaignArguments {
     /// those that clients of Anthropic and Gemini read. A `worker:` or `url:` agent gets their values with each task.
     #[arg(long, value_name = "MODEL")]
     pub(crate) serve_model: Option<String>,
+    /// Hold the agent to these rules (rules v1): a call that would violate one is denied.
+    ///
+    /// The agent reads which rule denied the call, and why; the tool never sees the call. The report says how many
+    /// calls were denied, how many runs that saved, and in how many a step of a right plan was denied (false blocks).
+    /// `mode: shadow` in the file, or for a rule, only counts them. A rule about a tool that no case has is an error.
+    #[arg(help_heading = "Agent", long, value_name = "FILE", value_parser = file())]
+    pub(crate) guard: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) program: ProgramArguments,
     /// Label of the campaign in listings and reports, up to 80 characters.
@@ -442,6 +450,7 @@ impl CampaignArguments {
             ("--replay", &self.recording.replay),
             ("--may-differ", &self.recording.may_differ),
             ("--prices", &self.budget.prices),
+            ("--guard", &self.guard),
             (crate::stream::OPTION, &self.stream),
         ];
         let named = named.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));

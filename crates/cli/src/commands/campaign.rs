@@ -20,6 +20,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use planproof_agents::AgentSpec;
+use planproof_campaign::StoredGuard;
 use planproof_engine::{
     Finding, Outcome, OverLimits, Report, RunSummary, SummaryInput, is_unscored_for_good,
 };
@@ -48,7 +49,9 @@ pub(super) use campaign_command::{CampaignCommand, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
 pub(crate) use derived::Derived;
 pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, command_of, of_simulation};
-pub(super) use prepare::{Extras, named, named_agent, new_campaign, prepare, resume_stored, run_time};
+pub(super) use prepare::{
+    Extras, must_concern, named, named_agent, new_campaign, prepare, resume_stored, run_time,
+};
 pub(super) use prepared::Prepared;
 use shard::ShardRun;
 pub(super) use world::Outside;
@@ -228,7 +231,9 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         ),
     };
     // Not behind a document on stdout, which has to stay the only one.
-    let printed = printed.and_then(|()| match run.campaign.agent.guarded && !takes_stdout && !global.json {
+    let is_guarded =
+        run.campaign.agent.guarded || run.options.guard.as_ref().is_some_and(StoredGuard::enforces);
+    let printed = printed.and_then(|()| match is_guarded && !takes_stdout && !global.json {
         true => lift::print(&prepared),
         false => Ok(()),
     });

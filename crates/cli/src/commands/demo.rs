@@ -197,6 +197,7 @@ fn campaign(name: &str, kind: SimKind, cases: &Arc<[Arc<dyn Case>]>, seed: u64) 
         id: CAMPAIGN.to_owned(),
         agent: AgentUnderTest {
             guarded: false,
+            held_to: None,
             of_suite: None,
             agent: Arc::new(agent),
             name: name.to_owned(),

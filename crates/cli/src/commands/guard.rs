@@ -1,5 +1,6 @@
-//! `planproof guard`: rules between an agent and an MCP server that it starts.
+//! `planproof guard`: rules between an agent and an MCP server that it starts, or one at a URL.
 
+mod http;
 mod relay;
 mod replay;
 
@@ -8,10 +9,11 @@ use std::sync::Arc;
 
 use planproof_guard::{DecisionLog, GuardMode, McpGuard, SEAM};
 use planproof_spec::rules::RuleSet;
+use planproof_tools::mcp::SessionName;
 use planproof_tools::process::ProcessGroup;
 use tokio::process::Command;
 
-use super::runtime_in_order;
+use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, GuardArguments, GuardCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
@@ -48,6 +50,11 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
         None => None,
     };
     let (rules, digest) = read(rules, mode);
+    if let (Some(to), Some(port)) = (&arguments.to, arguments.listen) {
+        let held = http::HeldTo { rules, mode, digest };
+        let name = arguments.session.clone().unwrap_or(SessionName::One);
+        return runtime()?.block_on(http::serve(held, log, (to, port, name), global));
+    }
     let session = select::random_bytes::<SESSION_BYTES>();
     let session: String = session.iter().map(|byte| format!("{byte:02x}")).collect();
     let lines = DecisionLog::new(session, SEAM, mode, digest, secrets::held());

@@ -96,7 +96,12 @@ pub(super) fn unknown(rules: &RuleSet, tools: &[Tool]) -> Vec<Fault> {
 
 /// The rules of a file that is used for something else than being checked.
 pub(super) fn rules_of(path: &Path) -> Result<Arc<RuleSet>, Failure> {
-    RuleSet::read(&select::read_text(path)?).map(Arc::new).map_err(|faults| {
+    read_rules(path, &select::read_text(path)?)
+}
+
+/// The same from the text of that file.
+pub(super) fn read_rules(path: &Path, text: &str) -> Result<Arc<RuleSet>, Failure> {
+    RuleSet::read(text).map(Arc::new).map_err(|faults| {
         for fault in faults.iter().take(SHOWN_MAX) {
             tell!("{}:{fault}", path.display());
         }

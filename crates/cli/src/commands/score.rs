@@ -161,6 +161,7 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
         monitor: None,
         team: None,
         memory: None,
+        guard: None,
         requests: None,
     };
     let outcomes: Vec<Outcome> = (0..).zip(scored.verdicts).map(outcome).collect();

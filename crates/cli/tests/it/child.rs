@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Run};
 
-/// What the agent does: `list` looks at its tools, `call` calls the first of them, `ask` asks the served
+/// What the agent does: `list` looks at its tools, `call` calls the first of them, `call-and-tell` does so and says the answer, `ask` asks the served
 /// model once, `ask-messages` and `ask-contents` do so in Anthropic's protocol and in Gemini's, `ask-or-know` does so
 /// where no other run has asked the same, as a framework with a cache does, `ask-on` until it is ended, `key` does so
 /// with a key of its own, `fail` breaks, `hang` waits, `say:WORD` says so.
@@ -26,6 +26,10 @@ fn agent() {
             "call" => {
                 let arguments = json!({"name": tools()[0], "arguments": {}});
                 ask_tools("tools/call", &arguments);
+            }
+            "call-and-tell" => {
+                let arguments = json!({"name": tools()[0], "arguments": {}});
+                println!("{}", ask_tools("tools/call", &arguments)["result"]);
             }
             "ask" => println!("The model says: {}", ask_served_model("Hello.", &key)),
             "ask-messages" => println!("The model says: {}", ask_by_messages("Hello.", &key)),

@@ -26,6 +26,8 @@ mod from_rules;
 mod gate;
 mod guard;
 mod guarded;
+mod guarded_http;
+mod held;
 mod hooks;
 mod infeasible;
 mod init;

@@ -51,6 +51,7 @@ pub(crate) fn campaign(fates: &[Fate]) -> Campaign {
             simulated: false,
             asks_real_models: true,
             guarded: false,
+            held_to: None,
             of_suite: None,
         },
         cases: (1..).zip(fates).map(|(number, fate)| toy(&format!("toy-{number}"), *fate)).collect(),

@@ -7,4 +7,5 @@ mod decisions;
 mod hooks;
 mod logs;
 mod messages;
+mod runs;
 mod support;

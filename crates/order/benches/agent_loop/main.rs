@@ -275,6 +275,7 @@ async fn campaign(
         id: "bench".to_owned(),
         agent: AgentUnderTest {
             guarded: false,
+            held_to: None,
             of_suite: None,
             agent: Arc::new(agent),
             name: agent_name.clone(),

@@ -86,6 +86,7 @@ fn campaign(model: Arc<dyn Model>, cases: impl AsRef<[PlanningCase]>) -> Campaig
         id: "test".into(),
         agent: AgentUnderTest {
             guarded: false,
+            held_to: None,
             of_suite: None,
             model: Some(model.name().to_owned()),
             simulated: model.is_simulated(),

@@ -200,11 +200,12 @@ fn behind_the_guard(case: &OrderCase, draw: &mut Draw) -> Vec<Event> {
             planproof_order::case_arguments(case.case(), &name, None)
         };
         let call = numbered(number, &name, arguments);
-        let result = match guard.before(&call) {
-            Decision::Deny(why) => ToolResult::held_back(call.id.clone(), why),
+        let result = match guard.before(number as u64, &call) {
+            Decision::Deny(denial) => denial.result(&call),
+            Decision::Note(rules) => panic!("the guard of a case has no rules: {rules:?}"),
             Decision::Allow => {
                 let result = execute(&*toolbox, &call);
-                guard.after(&call, result.is_error);
+                guard.after(number as u64, &call, &result);
                 result
             }
         };

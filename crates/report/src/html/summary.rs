@@ -12,6 +12,7 @@ use super::text::{Foreign, count, counted, date, percent, percent_range, seconds
 use super::{NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
 use crate::campaign::{capitalised, metric_words, servers, without_temperature};
+use crate::guard::guard_lines;
 
 /// Maximum number of characters shown of why a set-up is broken.
 pub(super) const REASON_CHARACTERS_MAX: usize = 1000;
@@ -96,6 +97,15 @@ fn origin_with(campaign: &ReportedCampaign<'_>, cases: &str) -> Markup {
                 div { dt { "Continuation" } dd { (continuations(used)) } }
                 @if !used.judged_by.is_empty() {
                     div { dt { "Judged by" } dd { (Foreign::short(&judges(used), NAME_CHARACTERS_MAX)) } }
+                }
+            }
+            @if let Some(guard) = &campaign.report.guard {
+                div.wide {
+                    dt { "Guard" }
+                    dd {
+                        (Foreign::short(&guard_lines(guard).swap_remove(0).1, REASON_CHARACTERS_MAX))
+                        " (SHA-256 " code { (guard.sha256.get(..12).unwrap_or_default()) } ")"
+                    }
                 }
             }
             @if let Some(version) = &campaign.report.prompts { div { dt { "Prompts" } dd { code { (version) } } } }
@@ -209,6 +219,13 @@ pub(super) fn key_figures(campaign: &ReportedCampaign<'_>) -> Markup {
                     (figure("Corrections", &count(used.corrections), &html! {
                         (counted(used.discarded_tokens, "token", "tokens")) " discarded, "
                         (count(used.repeated_tokens)) " read again"
+                    }))
+                }
+                @if let Some(guard) = &report.guard {
+                    @let found = &guard.figures;
+                    (figure("Denied calls", &count(found.rejected + found.noted), &html! {
+                        (guard_lines(guard).into_iter().skip(1).map(|(label, what)| format!("{label}: {what}"))
+                            .collect::<Vec<_>>().join(". "))
                     }))
                 }
                 @if let Some(cost) = report.cost {

@@ -179,6 +179,7 @@ async fn run(model: Arc<dyn Model>, cases: Cases<'_>, store: &Path) -> Vec<Outco
             simulated: true,
             asks_real_models: false,
             guarded: false,
+            held_to: None,
             of_suite: None,
         },
         cases: cases.into(),

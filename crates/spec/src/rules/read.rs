@@ -15,10 +15,13 @@ use crate::read::{Atom, requirement_of};
 use crate::{Pattern, Predicate, Test};
 
 /// The keys of a file.
-const FILE_KEYS: [&str; 3] = ["schema", "aliases", "rules"];
+const FILE_KEYS: [&str; 4] = ["schema", "mode", "aliases", "rules"];
 
 /// What a rule may have besides its demand.
-const COMMON_KEYS: [&str; 3] = ["id", "why", "per"];
+const COMMON_KEYS: [&str; 4] = ["id", "why", "mode", "per"];
+
+/// What a guard does about a violation, and whether it only notes it.
+const MODES: [(&str, bool); 2] = [("enforce", false), ("shadow", true)];
 
 /// The demands, each with the shape of its value.
 const DEMANDS: [(&str, &str); 9] = [
@@ -42,7 +45,7 @@ const EVENT_HELP: &str = "write `call: TOOL`, `done: TOOL` or `failed: TOOL`";
 /// Reads the rules of a file.
 pub(super) fn read(text: &str) -> Result<Vec<CallRule>, Vec<Fault>> {
     let root = tree::read(text).map_err(|fault| vec![fault])?;
-    let mut reader = Reader { faults: Vec::new(), aliases: HashMap::new(), patterns: 0 };
+    let mut reader = Reader { faults: Vec::new(), aliases: HashMap::new(), is_shadow: false, patterns: 0 };
     let rules = reader.file(&root);
     if reader.faults.is_empty() {
         Ok(rules)
@@ -65,7 +68,7 @@ pub fn read_tests(tests: &Value) -> Result<Vec<ValueCheck>, Fault> {
 /// # Errors
 /// The first fault.
 pub fn read_checks(tests: &Node) -> Result<Vec<ValueCheck>, Fault> {
-    let mut reader = Reader { faults: Vec::new(), aliases: HashMap::new(), patterns: 0 };
+    let mut reader = Reader { faults: Vec::new(), aliases: HashMap::new(), is_shadow: false, patterns: 0 };
     let checks = reader.checks(tests, "where");
     match (reader.faults.into_iter().next(), checks) {
         (Some(fault), _) => Err(fault),
@@ -78,7 +81,7 @@ pub fn read_checks(tests: &Node) -> Result<Vec<ValueCheck>, Fault> {
 /// # Errors
 /// What is wrong with it, in the order of the text; never empty.
 pub fn read_rule(rule: &Node, aliases: &HashMap<String, Vec<String>>) -> Result<RuleSet, Vec<Fault>> {
-    let mut reader = Reader { faults: Vec::new(), aliases: aliases.clone(), patterns: 0 };
+    let mut reader = Reader { faults: Vec::new(), aliases: aliases.clone(), is_shadow: false, patterns: 0 };
     let read = reader.rule(rule);
     reader.faults.sort_by_key(|fault| fault.place);
     match read {
@@ -124,6 +127,8 @@ fn two_events(node: &Node) -> Option<Value> {
 struct Reader {
     faults: Vec<Fault>,
     aliases: HashMap<String, Vec<String>>,
+    /// The mode of the file.
+    is_shadow: bool,
     /// Regular expressions so far.
     patterns: usize,
 }
@@ -182,6 +187,7 @@ impl Reader {
             }
             None => self.fault(file.place, "the file names no schema", format!("write `schema: {SCHEMA}`")),
         }
+        self.is_shadow = self.mode(&mut file);
         if let Some((_, node)) = file.take("aliases") {
             self.aliases(node);
         }
@@ -213,6 +219,20 @@ impl Reader {
             rules.push(rule);
         }
         rules
+    }
+
+    /// The mode of a rule or a file: whether a guard only notes violations. The file's stands where there is none.
+    fn mode(&mut self, entries: &mut Entries<'_>) -> bool {
+        let Some((_, node)) = entries.take("mode") else { return self.is_shadow };
+        let known = node.text().and_then(|text| MODES.into_iter().find(|(name, _)| *name == text));
+        match known {
+            Some((_, is_shadow)) => is_shadow,
+            None => {
+                let message = format!("the mode is {}", node.describe());
+                self.fault(node.place, message, format!("write {}", one_of(MODES.map(|(name, _)| name))));
+                self.is_shadow
+            }
+        }
     }
 
     fn aliases(&mut self, node: &Node) {
@@ -261,6 +281,7 @@ impl Reader {
             }
             text
         });
+        let is_shadow = self.mode(&mut entries);
         let per = match entries.take("per") {
             Some((_, node)) => Some(self.pointer(node, "per")?),
             None => None,
@@ -291,7 +312,7 @@ impl Reader {
         let known: Vec<&str> = COMMON_KEYS.into_iter().chain([name]).collect();
         self.leave(&entries, "a rule", &known);
         let demand = self.demand(name, value, shape);
-        Some(CallRule { id: id?, why, per, demand: demand?, place: node.place })
+        Some(CallRule { id: id?, why, per, is_shadow, demand: demand?, place: node.place })
     }
 
     fn demand(&mut self, name: &str, node: &Node, shape: &str) -> Option<RuleDemand> {

@@ -266,5 +266,8 @@ fn protocol_tool(tool: &planproof_trace::Tool) -> Tool {
 
 fn protocol_result(result: ToolResult) -> CallToolResult {
     let content = vec![ContentBlock::text(result.text)];
-    if result.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
+    let mut sent =
+        if result.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    sent.structured_content = result.structured;
+    sent
 }

@@ -103,6 +103,7 @@ impl Plan {
         let model = if is_simulated { "sim/games" } else { "toy/games" };
         let new = RequestedCampaign {
             until_decided: false,
+            guard: None,
             fail_over: None,
             shard: None,
             agent: AgentSpec::parse(&format!("tools@{model}")).expect("an agent"),

@@ -11,8 +11,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, named as named_of,
-    new_campaign, resume_stored, run_time, stop_on_signal, tokens_unknown,
+    CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, must_concern,
+    named as named_of, new_campaign, resume_stored, run_time, stop_on_signal, tokens_unknown,
 };
 use super::super::view::Beside;
 use super::super::{matrix, runtime};
@@ -163,8 +163,14 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let of_suite = OrderOptions { kept: command.kept()?, ..OrderOptions::default() };
     // Each combination is like the first one, except for its agent and the name of its recording.
-    let new = new_campaign(campaign, global, first.clone(), command, &of_suite);
-    let id = begin_matrix(&world, &new, agents, || command.cases_of_suite(new.seed))?;
+    let new = new_campaign(campaign, global, first.clone(), command, &of_suite)?;
+    let id = begin_matrix(&world, &new, agents, || {
+        let cases = command.cases_of_suite(new.seed)?;
+        if let Some(guard) = &new.guard {
+            must_concern(guard, &cases.cases)?;
+        }
+        Ok(cases)
+    })?;
     let store = StoreOptions::from(&campaign.store).open()?;
     let row = store.matrix(&id)?.ok_or_else(|| Failure::outside(format!("the matrix {id} is gone")))?;
     let named = named(request, Some(agents))?;

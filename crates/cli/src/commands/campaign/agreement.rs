@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
-use planproof_campaign::{Cases, CasesOrigin, RecordedCampaign};
+use planproof_campaign::{Cases, CasesOrigin, RecordedCampaign, StoredGuard};
 use planproof_engine::LimitPlan;
 use planproof_engine::studies::ShrinkOptions;
 use planproof_order::{DissectOptions, OrderSuite};
@@ -99,6 +99,7 @@ pub(super) fn must_agree(
     }
     let options = &note.options;
     agreement.option("serve_model", options.serve_model.as_deref(), arguments.serve_model.as_deref());
+    guard(&mut agreement, options.guard.as_ref(), arguments.guard.as_deref())?;
     let number = |number: u32| Some(number.to_string());
     agreement.option(
         "iterations",
@@ -200,6 +201,25 @@ fn topics(agreement: &mut Agreement<'_>, order: &OrderOptions, file: Option<&Pat
         None => {
             agreement.contradictions.push(format!("recorded without --topics, now with --topics {shown}"));
         }
+    }
+    Ok(())
+}
+
+/// Compares rules by their text: the recording holds it, and their file may be elsewhere by now.
+fn guard(
+    agreement: &mut Agreement<'_>,
+    recorded: Option<&StoredGuard>,
+    file: Option<&Path>,
+) -> Result<(), Failure> {
+    let Some(file) = file.filter(|_| agreement.given.has("guard")) else { return Ok(()) };
+    let shown = file.display();
+    match recorded {
+        Some(guard) if guard.text == select::read_text(file)? => {}
+        Some(guard) => {
+            let what = format!("recorded with the rules {} that differ from --guard {shown}", guard.file);
+            agreement.contradictions.push(what);
+        }
+        None => agreement.contradictions.push(format!("recorded without --guard, now with --guard {shown}")),
     }
     Ok(())
 }

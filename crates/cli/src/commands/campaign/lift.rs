@@ -1,4 +1,4 @@
-//! The gain of the guard of `repair:AGENT` over the bare agent.
+//! The gain of the guard of `repair:AGENT`, or of `--guard`, over the bare agent.
 
 use std::io::Write as _;
 
@@ -6,11 +6,11 @@ use planproof_engine::GUARD_PREFIX;
 use planproof_report::compare::{CaseChange, ComparedCampaign, Comparison};
 use planproof_store::{CampaignRow, Store};
 
-use super::Prepared;
+use super::{Prepared, command_of};
 use crate::commands::report::difference;
 use crate::failure::Failure;
 use crate::stored::{Stored, StoredTraces};
-use crate::{render, terminal};
+use crate::{render, stored, terminal};
 
 /// Reports the guard's gain, if the store has the bare agent on the same cases; else how to find out.
 pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
@@ -36,12 +36,15 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
     }
     let row = &guarded.campaign.row;
     // The command line need not name the agent: a configuration file or a recording may.
-    let begins_anew = row.command_line.contains(GUARD_PREFIX);
+    let has_rules = guarded.options.kept.guard.is_some();
+    let begins_anew = row.command_line.contains(GUARD_PREFIX) && !has_rules;
     let bare = match begins_anew {
         true => row.command_line.replacen(GUARD_PREFIX, "", 1),
         false => format!(
-            "planproof test '{}', with the same options",
-            row.agent.strip_prefix(GUARD_PREFIX).unwrap_or(&row.agent)
+            "planproof {} '{}', with the same options{}",
+            command_of(&guarded.options.kept),
+            row.agent.strip_prefix(GUARD_PREFIX).unwrap_or(&row.agent),
+            if has_rules { " but --guard" } else { "" }
         ),
     };
     let what = "What the guard gains is the lift over the bare agent on the same cases:";
@@ -58,7 +61,9 @@ pub(super) fn print(prepared: &Prepared) -> Result<(), Failure> {
 fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Failure> {
     let is_bare = |row: &&CampaignRow| {
         let row: &CampaignRow = row;
-        guarded.campaign.row.agent.strip_prefix(GUARD_PREFIX) == Some(row.agent.as_str())
+        let agent = &guarded.campaign.row.agent;
+        agent.strip_prefix(GUARD_PREFIX).unwrap_or(agent) == row.agent
+            && row.id != guarded.campaign.row.id
             && row.model == guarded.campaign.row.model
             && row.repeats == guarded.campaign.row.repeats
             && row.finished() == row.total()
@@ -68,6 +73,9 @@ fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Fail
     let after = guarded.reported(&report, &traces);
     // The newest one is first. The cheap facts are compared before all of its traces are read.
     for row in store.campaigns()?.iter().filter(is_bare) {
+        if stored::options(row)?.kept.guard.is_some() {
+            continue;
+        }
         let bare = Stored::load(store, &row.id)?;
         let report = bare.report()?;
         let traces = StoredTraces { store, campaign: &row.id };

@@ -2,17 +2,19 @@
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::AgentSpec;
 use planproof_campaign::{
     Answers, BudgetOptions, Keeping, ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed,
-    StoreOptions, StoredCampaign,
+    StoreOptions, StoredCampaign, StoredGuard,
 };
 use planproof_isolation::Isolate;
 use planproof_order::synth::TopicBank;
 use planproof_order::{OrderSuite, untyped};
 use planproof_store::Store;
+use planproof_suite::Case;
 
 use super::agreement::must_agree;
 use super::campaign_command::CampaignCommand;
@@ -30,12 +32,14 @@ use crate::arguments::{
 };
 use crate::commands::check::judge_options;
 use crate::commands::gate::Before;
+use crate::commands::rules::{read_rules, unknown};
 use crate::commands::runs::must_exist;
 use crate::damage;
 use crate::failure::Failure;
 use crate::review;
 use crate::secrets;
 use crate::select;
+use crate::spec_source::sha256;
 use crate::stored::{self, Stored};
 use crate::values::seconds;
 use crate::wanted::{self, Named};
@@ -120,7 +124,7 @@ pub(in crate::commands) fn new_campaign(
     agent: AgentSpec,
     command: &CampaignCommand<'_>,
     order: &OrderOptions,
-) -> RequestedCampaign {
+) -> Result<RequestedCampaign, Failure> {
     let recording = &arguments.recording;
     let program = program(arguments, command);
     // A program that recognises the test could draw the cases of a known seed, with their answers. A cache contains
@@ -130,7 +134,7 @@ pub(in crate::commands) fn new_campaign(
     // Many JSON readers lose precision of larger numbers.
     let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
     let seed = if seed_is_secret { drawn() } else { global.seed };
-    RequestedCampaign {
+    Ok(RequestedCampaign {
         repeats: command.repeats(),
         seed,
         seed_is_secret,
@@ -158,6 +162,31 @@ pub(in crate::commands) fn new_campaign(
         label: arguments.label.as_deref().map(secrets::without),
         is_checked: !arguments.no_check,
         think: arguments.think.map(Think::is_on),
+        guard: arguments.guard.as_deref().map(stored_guard).transpose()?,
+    })
+}
+
+/// The rules of a file as a campaign keeps them.
+fn stored_guard(file: &Path) -> Result<StoredGuard, Failure> {
+    let text = select::read_text(file)?;
+    let shown = file.to_string_lossy().into_owned();
+    if secrets::without(&text) != text {
+        let what = format!("{shown}: the rules contain a key; they are stored with the campaign");
+        return Err(Failure::usage(what));
+    }
+    read_rules(file, &text)?;
+    Ok(StoredGuard { file: shown, sha256: sha256(text.as_bytes()), text })
+}
+
+/// Makes sure that each rule of a guard is about tools that some case has.
+///
+/// # Errors
+/// The first one that is not, with the nearest tool.
+pub(in crate::commands) fn must_concern(guard: &StoredGuard, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
+    let rules = guard.rules().map_err(Failure::from)?;
+    match unknown(&rules, &select::tools_of_cases(cases)?).first() {
+        None => Ok(()),
+        Some(fault) => Err(Failure::usage(format!("{}:{fault}", guard.file))),
     }
 }
 
@@ -227,7 +256,7 @@ fn begin(
         like.judge(&mut order, global);
     }
     command.must_be_shrunk(order.shrink.as_ref())?;
-    let mut new = new_campaign(arguments, global, agent, &command, &order);
+    let mut new = new_campaign(arguments, global, agent, &command, &order)?;
     if let Some(like) = &like {
         like.run(&mut new, global);
     }
@@ -249,6 +278,9 @@ fn begin(
             Some(shares) => cases.with_faults(shares, new.seed).map_err(Failure::from)?,
             None => cases,
         };
+        if let Some(guard) = &new.guard {
+            must_concern(guard, &cases.cases)?;
+        }
         if let Some(before) = extras.before {
             before.must_fit(&new, &order, &cases)?;
         }
@@ -329,7 +361,7 @@ fn must_be_same_shard(
     if let Some(like) = &like {
         like.judge(&mut order, global);
     }
-    let mut new = new_campaign(arguments, global, agent.clone(), &command, &order);
+    let mut new = new_campaign(arguments, global, agent.clone(), &command, &order)?;
     if let Some(like) = &like {
         like.run(&mut new, global);
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use planproof_agents::AgentSpec;
-use planproof_campaign::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, StoredShard};
+use planproof_campaign::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, StoredGuard, StoredShard};
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::{Case, EffortLimits};
 
@@ -157,6 +157,12 @@ pub(super) fn must_be_same(
         limits.map_or_else(|| "absent".to_owned(), |limits| limits.to_string())
     };
     compare("--fail-over", limits(&stored.kept.fail_over), limits(&new.fail_over));
+    let guard = |guard: &Option<StoredGuard>| {
+        guard
+            .as_ref()
+            .map_or_else(|| "absent".to_owned(), |guard| format!("{} ({})", guard.file, guard.sha256))
+    };
+    compare("--guard", guard(&stored.kept.guard), guard(&new.guard));
     let of_all = |shard: Option<&StoredShard>| shard.map_or(0, |shard| shard.cases).to_string();
     compare("the number of all cases", of_all(stored.kept.shard.as_ref()), of_all(Some(shard)));
     if differences.is_empty() {

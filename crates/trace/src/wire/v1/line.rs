@@ -200,6 +200,8 @@ struct ResultLine<'a> {
     is_error: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     held_back: bool,
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    denied_by: Vec<Cow<'a, str>>,
     /// How an injected failure was sent, unless as a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sent: Option<Sent>,
@@ -444,7 +446,16 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             };
             write(&line, out);
         }
-        EventKind::Result(ToolResult { id, text, is_error, is_held_back, sent, attachments }) => {
+        EventKind::Result(ToolResult {
+            id,
+            text,
+            is_error,
+            is_held_back,
+            denied_by,
+            structured: _,
+            sent,
+            attachments,
+        }) => {
             let (sent, wait_ms) = match *sent {
                 SentAs::Result => (None, 0),
                 SentAs::Rpc => (Some(Sent::Rpc), 0),
@@ -459,6 +470,7 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
                 text: text.into(),
                 is_error: *is_error,
                 held_back: *is_held_back,
+                denied_by: denied_by.iter().map(Into::into).collect(),
                 sent,
                 wait_ms,
                 attachments: attachments.as_slice().iter().map(AttachmentLine::of).collect(),
@@ -584,11 +596,18 @@ pub(super) fn read_event(
                 Some(Sent::Timeout) => SentAs::Timeout(line.wait_ms),
             };
             let attachments = read_attachments(&line.attachments)?;
-            (
-                line.at,
-                line.actor,
-                EventKind::Result(ToolResult { id, text, is_error, is_held_back, sent, attachments }),
-            )
+            let denied_by = line.denied_by.into_iter().map(Cow::into_owned).collect();
+            let result = ToolResult {
+                id,
+                text,
+                is_error,
+                is_held_back,
+                denied_by,
+                structured: None,
+                sent,
+                attachments,
+            };
+            (line.at, line.actor, EventKind::Result(result))
         }
         Type::Spec => {
             let line: SpecLine<'_> = serde_json::from_str(line)?;

@@ -1,0 +1,262 @@
+//! A guard before an MCP server at a URL. `planproof-tools` passes the messages on; each named session has a guard.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use planproof_guard::{DecisionLog, GuardMode, McpGuard, SEAM, Then};
+use planproof_model::server::access::from_this_machine;
+use planproof_spec::rules::RuleSet;
+use planproof_tools::mcp::{
+    Between, BetweenConfig, BetweenServer, BindError, Exchange, HTTP_MESSAGE_BYTES_MAX, Passage, SessionName,
+};
+use serde_json::{Value, json};
+
+use super::SESSION_BYTES;
+use super::relay::LogFile;
+use crate::arguments::Global;
+use crate::failure::{ExitCode, Failure};
+use crate::progress::tell;
+use crate::spec_source::sha256;
+use crate::terminal::{self, inline};
+use crate::{secrets, select, signals};
+
+/// Most sessions that one guard remembers. Further ones are refused, because forgetting one would make its rules
+/// forget what has been done.
+const SESSIONS_MAX: usize = 10_000;
+
+/// Holds the first part of the path of all requests, if it is set.
+const TOKEN_VARIABLE: &str = "PLANPROOF_GUARD_TOKEN";
+
+/// Digits of the digest that names a session by its `Authorization`.
+const AUTHORIZATION_DIGITS: usize = 16;
+
+/// What sessions are held to.
+pub(super) struct HeldTo {
+    pub(super) rules: Result<Arc<RuleSet>, String>,
+    pub(super) mode: GuardMode,
+    pub(super) digest: String,
+}
+
+/// Serves until it is asked to stop.
+///
+/// # Errors
+/// The port is taken, the URL cannot be used, or the listener fails.
+pub(super) async fn serve(
+    held: HeldTo,
+    log: Option<LogFile>,
+    (to, port, name): (&str, u16, SessionName),
+    global: &Global,
+) -> Result<ExitCode, Failure> {
+    let stop = signals::stop_requested();
+    let uri = to.parse().map_err(|error| Failure::usage(format!("--to {to} is not a URL: {error}")))?;
+    let random = select::random_bytes::<SESSION_BYTES>();
+    let sessions = Arc::new(Sessions {
+        held,
+        process: random.iter().map(|byte| format!("{byte:02x}")).collect(),
+        is_digested: name == SessionName::Authorization,
+        is_quiet: global.quiet,
+        log: Mutex::new(log),
+        sessions: Mutex::default(),
+        has_lost_results: AtomicBool::new(false),
+    });
+    let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
+    let place = match (&token, &name) {
+        (None, SessionName::Path) => "/mcp/SESSION".to_owned(),
+        (None, _) => "/mcp".to_owned(),
+        // The token is known to whoever set it.
+        (Some(_), SessionName::Path) => format!("/${TOKEN_VARIABLE}/mcp/SESSION"),
+        (Some(_), _) => format!("/${TOKEN_VARIABLE}/mcp"),
+    };
+    let config = BetweenConfig {
+        to: uri,
+        port,
+        session: name,
+        token,
+        admit: |head| {
+            from_this_machine(head, &[])
+                .map_err(|_| "only programs on this machine are served (Host, Origin)")
+        },
+    };
+    let server = BetweenServer::bind(config, Arc::clone(&sessions) as Arc<dyn Between>).await;
+    let server = server.map_err(|error| match error {
+        BindError::Url(error) => Failure::usage(format!("--to {to}: {error}")),
+        BindError::Port(error) => Failure::usage(format!("--listen 127.0.0.1:{port}: {error}")),
+    })?;
+    let address = server.address()?;
+    // Whoever reads the line may connect.
+    let mut out = terminal::text();
+    writeln!(out, "http://{address}{place}")?;
+    out.flush()?;
+    drop(out);
+    let ended = tokio::select! {
+        biased;
+        () = stop => Ok(ExitCode::Passed),
+        ended = server.run() => {
+            ended.map(|()| ExitCode::Outside).map_err(|error| Failure::outside(format!("the guard cannot listen: {error}")))
+        }
+    };
+    sessions.end();
+    ended
+}
+
+/// The guards of all sessions.
+struct Sessions {
+    held: HeldTo,
+    /// Tells sessions of one name apart that other processes have had.
+    process: String,
+    /// Names are secrets, of which only a digest is kept.
+    is_digested: bool,
+    is_quiet: bool,
+    log: Mutex<Option<LogFile>>,
+    sessions: Mutex<BTreeMap<String, Arc<Mutex<McpGuard>>>>,
+    has_lost_results: AtomicBool,
+}
+
+/// A panic within a guard ends its request; what it has decided stands.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sessions {
+    fn name(&self, exchange: &Exchange) -> String {
+        match self.is_digested {
+            true => sha256(exchange.session.as_bytes()).chars().take(AUTHORIZATION_DIGITS).collect(),
+            false => exchange.session.clone(),
+        }
+    }
+
+    fn known(&self, exchange: &Exchange) -> Option<Arc<Mutex<McpGuard>>> {
+        lock(&self.sessions).get(&self.name(exchange)).cloned()
+    }
+
+    /// The session's guard; `None` if there are too many sessions.
+    fn session(&self, exchange: &Exchange) -> Option<Arc<Mutex<McpGuard>>> {
+        let name = self.name(exchange);
+        let mut sessions = lock(&self.sessions);
+        if let Some(known) = sessions.get(&name) {
+            return Some(Arc::clone(known));
+        }
+        if sessions.len() >= SESSIONS_MAX {
+            return None;
+        }
+        let HeldTo { rules, mode, digest } = &self.held;
+        let id = if name.is_empty() { self.process.clone() } else { format!("{}/{name}", self.process) };
+        let log = DecisionLog::new(id, SEAM, *mode, digest.as_str(), secrets::held());
+        let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), *mode, log);
+        let guard = Arc::new(Mutex::new(guard));
+        sessions.insert(name, Arc::clone(&guard));
+        Some(guard)
+    }
+
+    fn append(&self, line: &str) -> Result<(), String> {
+        lock(&self.log).as_mut().map_or(Ok(()), |log| log.append(line))
+    }
+
+    fn log_results(&self, lines: impl IntoIterator<Item = String>) {
+        for line in lines {
+            if let Err(why) = self.append(&line)
+                && !self.has_lost_results.swap(true, Ordering::Relaxed)
+            {
+                tell!("warning: {}; results are missing there", inline(&why));
+            }
+        }
+    }
+
+    fn say(&self, what: &str) {
+        if !self.is_quiet {
+            tell!("guard: {what}");
+        }
+    }
+
+    fn end(&self) {
+        for guard in lock(&self.sessions).values() {
+            let guard = lock(guard);
+            for rule in guard.unsatisfied() {
+                self.say(&format!("not satisfied when the session ended: {}", inline(&rule)));
+            }
+            if let Err(why) = self.append(&guard.end_line()) {
+                tell!("warning: {}", inline(&why));
+            }
+        }
+    }
+}
+
+impl Between for Sessions {
+    fn from_client(&self, exchange: &Exchange, message: &[u8]) -> Passage {
+        let Some(guard) = self.session(exchange) else {
+            return match self.held.mode {
+                GuardMode::Shadow => Passage::Pass,
+                GuardMode::Enforce => {
+                    let why =
+                        format!("planproof guard: more than {SESSIONS_MAX} sessions; start the guard anew");
+                    let error = json!({ "code": -32000, "message": why });
+                    let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+                    Passage::Answer(answer.to_string(), false)
+                }
+            };
+        };
+        // Locked until the decision is in the log, so that the log has a session in its order.
+        let mut guard = lock(&guard);
+        guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
+        let started = Instant::now();
+        let mut heard = guard.from_client(message);
+        let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        if let Some(line) = guard.decision_line(&heard, microseconds)
+            && let Err(why) = self.append(&line)
+        {
+            tell!("warning: {}", inline(&why));
+            heard = guard.unlogged(heard, &why);
+        }
+        drop(guard);
+        if let Some(reason) = &heard.reason {
+            let what = match self.held.mode {
+                GuardMode::Enforce => "rejected",
+                GuardMode::Shadow => "would be rejected",
+            };
+            self.say(&format!("{what}: {}", inline(reason)));
+        }
+        match heard.then {
+            Then::Pass => Passage::Pass,
+            Then::Drop => Passage::Drop,
+            Then::Answer(answer) => {
+                let is_result =
+                    serde_json::from_str(&answer).is_ok_and(|answer: Value| answer.get("result").is_some());
+                Passage::Answer(answer, is_result)
+            }
+        }
+    }
+
+    fn too_long(&self, exchange: &Exchange) {
+        self.say(&format!("refused: a message of more than {HTTP_MESSAGE_BYTES_MAX} bytes"));
+        if let Some(guard) = self.session(exchange) {
+            let mut guard = lock(&guard);
+            let heard = guard.too_long();
+            self.log_results(guard.decision_line(&heard, 0));
+        }
+    }
+
+    fn from_server(&self, exchange: &Exchange, message: &[u8]) {
+        let Some(guard) = self.known(exchange) else { return };
+        let mut guard = lock(&guard);
+        guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
+        self.log_results(guard.from_server(message));
+    }
+
+    fn unread(&self, exchange: &Exchange) {
+        let Some(guard) = self.known(exchange) else { return };
+        let mut guard = lock(&guard);
+        self.log_results(guard.unread());
+    }
+
+    fn over(&self, exchange: &Exchange) {
+        if !exchange.ends_scope {
+            return;
+        }
+        if let Some(guard) = self.known(exchange) {
+            lock(&guard).scope_ended(&exchange.scope);
+        }
+    }
+}

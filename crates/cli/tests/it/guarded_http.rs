@@ -1,0 +1,326 @@
+//! `planproof guard --to URL`: between clients and an MCP server over HTTP.
+#![cfg(unix)]
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, json_lines, send};
+
+const RULES: &str = "schema: planproof/rules/v1\nrules:\n\
+    - {id: no-refunds, never: {call: refund}, why: Ask a person.}\n\
+    - {id: look-first, requires: {call: pay, done: look}, per: /id}\n";
+
+/// A request as it reached somebody.
+#[derive(Debug, Clone)]
+struct Heard {
+    head: String,
+    body: String,
+}
+
+impl Heard {
+    fn read(stream: &mut impl BufRead) -> Option<Self> {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if stream.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let length = head.to_ascii_lowercase();
+        let length =
+            length.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
+        let mut body = vec![0; length.unwrap_or(0)];
+        stream.read_exact(&mut body).ok()?;
+        Some(Self { head, body: String::from_utf8(body).ok()? })
+    }
+}
+
+/// A server that keeps what reaches it, and answers with these bytes: `CALL` stands for the result of the request.
+struct Upstream {
+    url: String,
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+impl Upstream {
+    fn start(answer: &'static str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&heard);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let kept = Arc::clone(&kept);
+                thread::spawn(move || {
+                    let mut reader = BufReader::new(stream);
+                    while let Some(request) = Heard::read(&mut reader) {
+                        let id = serde_json::from_str(&request.body)
+                            .map_or(Value::Null, |it: Value| it["id"].clone());
+                        kept.lock().unwrap().push(request);
+                        let result = json!({"content": [{"type": "text", "text": "{\"ok\":true}"}]});
+                        let result = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+                        let length = result.len().to_string();
+                        let bytes = answer.replace("CALL", &result).replace("LENGTH", &length);
+                        if reader.get_mut().write_all(bytes.as_bytes()).is_err() || !answer.contains("LENGTH")
+                        {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        Self { url, heard }
+    }
+
+    /// The messages that reached it.
+    fn messages(&self) -> Vec<Value> {
+        let heard = self.heard.lock().unwrap();
+        heard.iter().filter_map(|heard| serde_json::from_str(&heard.body).ok()).collect()
+    }
+}
+
+const AS_JSON: &str =
+    "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: LENGTH\r\n\r\nCALL";
+const AS_EVENTS: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n\
+                         : hello\n\nevent: message\r\ndata: CALL\r\n\r\n";
+
+/// A guard, ended when it is dropped.
+struct Guard {
+    child: Child,
+    url: String,
+}
+
+impl Guard {
+    fn start(place: &Place, to: &str, more: &str) -> Self {
+        let line = format!("guard --rules rules.yaml --to {to} --listen 127.0.0.1:0 --log log.jsonl {more}");
+        let mut command = place.command(&line.split_whitespace().collect::<Vec<_>>());
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Self { child, url: url.trim().to_owned() }
+    }
+
+    fn at(&self, session: &str) -> String {
+        self.url.replace("SESSION", session)
+    }
+
+    /// Sends a message with these further lines in its head; the status and the body of the answer.
+    fn post(&self, url: &str, head: &str, body: &str) -> (u16, String) {
+        let lines = "content-type: application/json\r\naccept: application/json, text/event-stream\r\n";
+        request(url, "POST", &format!("{lines}{head}"), body)
+    }
+
+    fn call(&self, number: u64, tool: &str) -> Value {
+        let (status, body) = self.post(&self.at("one"), "", &call(number, tool));
+        assert_eq!(status, 200, "{body}");
+        let json = body.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or(&body);
+        serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {body}"))
+    }
+
+    /// Ends it, and gives the exit code and what was written to stderr.
+    fn end(mut self, signal: &str) -> (Option<i32>, String) {
+        send(&self.child, signal);
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn request(url: &str, method: &str, head: &str, body: &str) -> (u16, String) {
+    let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut text =
+        format!("{method} /{path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+    if !head.to_ascii_lowercase().contains("host:") {
+        let _ = write!(text, "host: {host}\r\n");
+    }
+    let _ = write!(text, "{head}\r\n{body}");
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}"));
+    // A body in pieces is not put together: whoever looks for a line in it finds it.
+    (head[9..12].parse().unwrap(), body.to_owned())
+}
+
+fn call(number: u64, tool: &str) -> String {
+    json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": {"id": 1}}})
+        .to_string()
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("rules.yaml", RULES);
+    place
+}
+
+#[test]
+fn calls_are_held_to_rules_and_results_are_learnt_in_either_form() {
+    for answer in [AS_JSON, AS_EVENTS] {
+        let (place, server) = (place(), Upstream::start(answer));
+        let guard = Guard::start(&place, &server.url, "--enforce --session url");
+        let denied = guard.call(1, "refund");
+        assert_eq!(denied["result"]["isError"], true, "{denied}");
+        assert_eq!(denied["result"]["structuredContent"]["rules"][0]["id"], "no-refunds");
+        assert_eq!(guard.call(2, "pay")["result"]["isError"], true);
+        let looked = guard.call(3, "look");
+        assert_eq!(looked["result"]["content"][0]["text"], "{\"ok\":true}", "{looked}");
+        assert_eq!(guard.call(4, "pay")["result"]["isError"], Value::Null);
+        // Another session has seen nothing yet.
+        let (_, other) = guard.post(&guard.at("two"), "", &call(5, "pay"));
+        assert!(other.contains("denied by rule look-first"), "{other}");
+        let ids: Vec<Value> = server.messages().iter().map(|message| message["id"].clone()).collect();
+        assert_eq!(ids, [3, 4]);
+        let (code, said) = guard.end("TERM");
+        assert_eq!(code, Some(0), "{said}");
+        let log = json_lines(&std::fs::read_to_string(place.path("log.jsonl")).unwrap());
+        let of = |kind: &str| log.iter().filter(|line| line["kind"] == kind).count();
+        assert_eq!((of("decision"), of("result"), of("end")), (5, 2, 2), "{log:?}");
+        place.run("check --rules rules.yaml log.jsonl").code(0);
+    }
+}
+
+#[test]
+fn nothing_gets_past() {
+    let (place, server) = (place(), Upstream::start(AS_JSON));
+    let guard = Guard::start(&place, &server.url, "--enforce");
+    let refund = call(7, "refund");
+    let json = "content-type: application/json\r\n";
+    let spoilt = [
+        ("", refund.replace("refund", "Refund"), 200),
+        ("", refund.replace("\"name\":\"refund\"", "\"name\":\"look\",\"name\":\"refund\""), 400),
+        ("", format!("[{refund}]"), 400),
+        ("", refund.replace("\"id\":7", "\"id\":7.5"), 400),
+        ("", refund.replace("\"id\":7,", ""), 400),
+        ("", refund.replace("tools/call", "tools/CALL"), 400),
+        ("", format!("{refund}{refund}"), 400),
+        ("", "nonsense".to_owned(), 400),
+        ("mcp-method: tools/list\r\n", call(8, "look"), 400),
+        ("mcp-method: tools/call\r\nmcp-name: refund\r\n", call(9, "look"), 400),
+        ("mcp-name: =?base64?cmVmdW5k?=\r\n", call(9, "look"), 400),
+        ("mcp-name: look\r\nmcp-name: refund\r\n", call(9, "look"), 400),
+        ("host: evil.example\r\n", call(10, "look"), 403),
+        ("origin: http://evil.example\r\n", call(10, "look"), 403),
+        ("content-encoding: gzip\r\n", call(10, "look"), 415),
+    ];
+    for (head, body, expected) in &spoilt {
+        let (status, answer) = request(&guard.url, "POST", &format!("{json}{head}"), body);
+        assert_eq!(status, *expected, "{head}{body}: {answer}");
+    }
+    let text = request(&guard.url, "POST", "content-type: text/plain\r\n", &refund);
+    assert_eq!(text.0, 415, "{text:?}");
+    assert_eq!(request(&guard.url, "PUT", json, &refund).0, 405);
+    assert_eq!(request(&format!("{}/more", guard.url), "POST", json, &call(1, "look")).0, 404);
+    assert_eq!(server.messages(), [] as [Value; 0]);
+    // What agrees passes, with the client's own headers, and without those of its connection.
+    let agreed = "mcp-method: tools/call\r\nmcp-name: =?base64?bG9vaw==?=\r\nauthorization: Bearer k\r\nx-own: 1\r\n\
+                  te: trailers\r\naccept-encoding: gzip\r\n";
+    let body = call(11, "look").replace("\"jsonrpc\"", " \"jsonrpc\"");
+    assert_eq!(guard.post(&guard.url, agreed, &body).0, 200);
+    let heard = server.heard.lock().unwrap()[0].clone();
+    assert_eq!(heard.body, body, "to the byte");
+    let head = heard.head.to_ascii_lowercase();
+    for (line, is_there) in [
+        ("authorization: bearer k", true),
+        ("x-own: 1", true),
+        ("accept-encoding: identity", true),
+        ("te:", false),
+    ] {
+        assert_eq!(head.contains(line), is_there, "{line}: {head}");
+    }
+}
+
+#[test]
+fn what_the_server_does_wrong_is_said() {
+    let place = place();
+    let redirects =
+        Upstream::start("HTTP/1.1 307 See\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n");
+    let guard = Guard::start(&place, &redirects.url, "--enforce");
+    let (status, said) = guard.post(&guard.url, "authorization: Bearer k\r\n", &call(1, "look"));
+    assert!(status == 502 && said.contains("redirections are not followed"), "{status} {said}");
+    let guard = Guard::start(&place, "http://127.0.0.1:9/mcp", "--enforce");
+    let (status, said) = guard.post(&guard.url, "", &call(1, "look"));
+    assert!(status == 502 && said.contains("cannot be reached"), "{status} {said}");
+    // What cannot be read may mean something to the client: nothing is approved from then on.
+    let packed = Upstream::start(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\n\r\nxx",
+    );
+    let guard = Guard::start(&place, &packed.url, "--enforce");
+    assert_eq!(guard.post(&guard.url, "", &call(1, "look")), (200, "2\r\nxx\r\n0\r\n\r\n".to_owned()));
+    let (_, said) = guard.post(&guard.url, "", &call(2, "look"));
+    assert!(said.contains("could not be read"), "{said}");
+    // The end of the server's session is passed on, and a call without a result stays pending.
+    let gone = Upstream::start("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+    let guard = Guard::start(&place, &gone.url, "--enforce");
+    assert_eq!(guard.post(&guard.url, "mcp-session-id: s\r\n", &call(1, "look")).0, 404);
+    assert_eq!(request(&guard.url, "DELETE", "mcp-session-id: s\r\n", "").0, 404);
+    assert!(guard.call(2, "pay")["result"]["isError"] == true);
+}
+
+#[test]
+fn sessions_are_named_as_asked_for() {
+    let (place, server) = (place(), Upstream::start(AS_JSON));
+    let looked_and_paid = |guard: &Guard, [looks, pays]: [&str; 2]| {
+        guard.post(&guard.url, looks, &call(1, "look"));
+        guard.post(&guard.url, pays, &call(2, "pay")).1.contains("denied")
+    };
+    let guard = Guard::start(&place, &server.url, "--enforce --session header:X-Ticket");
+    assert!(!looked_and_paid(&guard, ["x-ticket: 1\r\n"; 2]));
+    assert!(looked_and_paid(&guard, ["x-ticket: 2\r\n", "x-ticket: 3\r\n"]));
+    assert_eq!(guard.post(&guard.url, "", &call(3, "look")).0, 400);
+    let guard = Guard::start(&place, &server.url, "--enforce --session auth");
+    assert!(!looked_and_paid(&guard, ["authorization: Bearer secret-1\r\n"; 2]));
+    assert!(looked_and_paid(
+        &guard,
+        ["authorization: Bearer secret-2\r\n", "authorization: Bearer secret-3\r\n"]
+    ));
+    assert_eq!(guard.post(&guard.url, "", &call(3, "look")).0, 401);
+    drop(guard.end("TERM"));
+    assert!(!std::fs::read_to_string(place.path("log.jsonl")).unwrap().contains("secret"));
+    // A session of the protocol that a client makes up is none to the rules.
+    let guard = Guard::start(&place, &server.url, "--enforce");
+    assert!(!looked_and_paid(&guard, ["mcp-session-id: a\r\n", "mcp-session-id: b\r\n"]));
+}
+
+#[test]
+fn shadow_mode_only_notes_and_a_killed_guard_has_logged_what_it_passed_on() {
+    let (place, server) = (place(), Upstream::start(AS_JSON));
+    let guard = Guard::start(&place, &server.url, "--shadow");
+    for number in 1..20 {
+        guard.post(&guard.url, "", &call(number, "refund"));
+    }
+    guard.end("KILL");
+    let log = json_lines(&std::fs::read_to_string(place.path("log.jsonl")).unwrap());
+    let noted = log.iter().filter(|line| line["action"] == "noted").count();
+    assert_eq!((noted, server.messages().len()), (19, 19));
+}
+
+#[test]
+fn a_wrong_command_line_is_refused() {
+    let place = place();
+    for (more, said) in [
+        ("--to http://127.0.0.1:9/ --listen 0.0.0.0:80", "this machine alone"),
+        ("--to ftp://h/ --listen 127.0.0.1:0", "write http://HOST/PATH"),
+        ("--to http://u:p@h/ --listen 127.0.0.1:0", "leave the user out"),
+        ("--to http://h/ --listen 127.0.0.1:0 --session cookie", "write url, header:NAME or auth"),
+        ("--to http://h/", "--listen"),
+        ("--to http://h/ --listen 127.0.0.1:0 -- server", "--to"),
+    ] {
+        let run = place.run(&format!("guard --rules rules.yaml --enforce {more}")).code(2);
+        assert!(run.err.contains(said), "{more}: {run:?}");
+    }
+}
