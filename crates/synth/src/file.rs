@@ -448,7 +448,10 @@ impl CaseFile {
             return Err("a case has a `conflict` if it is not `feasible`, and none if it is".into());
         }
         // It occurs at the end as a rule, which is quick to check.
-        if self.turns.is_none() && !self.query.ends_with(&self.paragraph) && !self.query.contains(&self.paragraph) {
+        if self.turns.is_none()
+            && !self.query.ends_with(&self.paragraph)
+            && !self.query.contains(&self.paragraph)
+        {
             return Err(
                 "its query does not contain its paragraph, so the agent would see something else than what \
                         is judged"

@@ -61,9 +61,7 @@ pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansi
 pub use infeasible::{
     InfeasibleShare, Naming, REPORT_DESCRIPTION, REPORT_TOOL, SENTENCES_ARGUMENT, report_arguments,
 };
-pub use messages::{
-    ChangeKind, MESSAGES_MAX, MessageRange, OrderTurns, StatedTurn, TurnChange, TurnDemand,
-};
+pub use messages::{ChangeKind, MESSAGES_MAX, MessageRange, OrderTurns, StatedTurn, TurnChange, TurnDemand};
 pub use oracle::{
     ANSWER_CHARACTERS_MAX, ConflictVerdict, Flag, JudgeOptions, NoVerdict, OracleVerdict, OrderClass,
     PASSED_CHARACTERS_MAX, ParameterError, Refused, StartFault, TimeVerdict, Violated, WrongValue,

@@ -145,7 +145,8 @@ impl OrderTurns {
 
     /// The change that a constraint comes from, if it does not stand in the paragraph.
     pub fn change_to(&self, id: &ConstraintId) -> Option<&TurnChange> {
-        let is_it = |change: &&TurnChange| matches!(&change.kind, ChangeKind::Reversed { new, .. } if new == id);
+        let is_it =
+            |change: &&TurnChange| matches!(&change.kind, ChangeKind::Reversed { new, .. } if new == id);
         self.changes.iter().find(is_it)
     }
 
@@ -208,9 +209,7 @@ impl OrderTurns {
                     }
                 }
                 None => {
-                    let is_it = |change: &&TurnChange| {
-                        matches!(change.kind, ChangeKind::TaskDropped { action: dropped } if dropped == action)
-                    };
+                    let is_it = |change: &&TurnChange| matches!(change.kind, ChangeKind::TaskDropped { action: dropped } if dropped == action);
                     if let Some(change) = self.changes.iter().find(is_it) {
                         add(TurnDemand::Never(change.message), ".never", change.words.clone());
                     }
@@ -235,12 +234,13 @@ impl OrderTurns {
         Some(format!("Wait with {list} until my next message."))
     }
 
-    /// What each message has to say: the sentences of its changes, its part of the paragraph, and what to wait with.
-    fn said(&self, case: &PlanningCase, message: u32) -> Vec<String> {
+    /// What a message has to say: the sentences of its changes, its part of the paragraph, and what to wait with.
+    pub fn said(&self, case: &PlanningCase, message: u32) -> Vec<String> {
         let named = self.named(case.actions.len(), &case.constraints);
         let changes = self.changes.iter().filter(|change| change.message == message);
         let changes: Vec<&str> = changes.map(|change| change.words.as_str()).collect();
-        let part = self.parts.get(message as usize - 1).map(|part| case.words_between(*part)).unwrap_or_default();
+        let part =
+            self.parts.get(message as usize - 1).map(|part| case.words_between(*part)).unwrap_or_default();
         let wait = self.wait_sentence(case, &named, message).unwrap_or_default();
         [changes.join(" "), part.to_owned(), wait].into_iter().filter(|block| !block.is_empty()).collect()
     }
@@ -303,7 +303,7 @@ impl PlanningCase {
     }
 
     /// The text of a part of the paragraph.
-    fn words_between(&self, part: CharRange) -> &str {
+    pub fn words_between(&self, part: CharRange) -> &str {
         let CharRange { start, end } = part;
         self.words_at(&crate::text::Source { sentence: 0, sub_sentence: 0, start, end })
     }
@@ -408,7 +408,8 @@ fn draw_change(draw: &mut Draw, case: &mut PlanningCase, turns: &mut OrderTurns,
         !stated.sources.is_empty()
             && stated.sources.iter().all(|source| turns.message_of(source.start) < message)
     };
-    let earlier: Vec<usize> = (0..case.constraints.len()).filter(|it| is_earlier(&case.constraints[*it])).collect();
+    let earlier: Vec<usize> =
+        (0..case.constraints.len()).filter(|it| is_earlier(&case.constraints[*it])).collect();
     if earlier.is_empty() {
         return None;
     }
@@ -483,7 +484,8 @@ fn due_turns(case: &PlanningCase, turns: &OrderTurns) -> Option<Vec<Option<u32>>
     case.problem().order().ok()?;
     let named = turns.named(case.actions.len(), &case.constraints);
     let mut due: Vec<u32> = named;
-    let find = |id: &ConstraintId| turns.replaced.iter().find(|(_, stated)| stated.id == *id).map(|(_, it)| it);
+    let find =
+        |id: &ConstraintId| turns.replaced.iter().find(|(_, stated)| stated.id == *id).map(|(_, it)| it);
     let mut together = Vec::new();
     for change in &turns.changes {
         let message = change.message;
@@ -495,7 +497,8 @@ fn due_turns(case: &PlanningCase, turns: &OrderTurns) -> Option<Vec<Option<u32>>
             }
             // What comes after a dropped task waits as long as the task does.
             ChangeKind::TaskDropped { action } => {
-                let after = turns.replaced.iter().filter(|(_, it)| it.first == *action).map(|(_, it)| it.second);
+                let after =
+                    turns.replaced.iter().filter(|(_, it)| it.first == *action).map(|(_, it)| it.second);
                 after.collect()
             }
         };
@@ -531,7 +534,9 @@ pub(crate) fn resolve(case: &mut PlanningCase, mut turns: OrderTurns) -> Result<
         return Err(format!("it has {messages} messages; 2 to {MESSAGES_MAX} are possible"));
     }
     if case.time.is_some() || !case.is_feasible() || case.faults.is_some() || case.rewritten.is_some() {
-        return Err("`turns` need a feasible case without clock times and faults, in the generator's words".into());
+        return Err(
+            "`turns` need a feasible case without clock times and faults, in the generator's words".into()
+        );
     }
     if case.actions.len() + messages as usize > ACTIONS_MAX {
         return Err(format!("actions and messages together are more than {ACTIONS_MAX}"));
@@ -546,7 +551,11 @@ pub(crate) fn resolve(case: &mut PlanningCase, mut turns: OrderTurns) -> Result<
         let end = spans.iter().position(|span| span.1 == part.end);
         match (begin, end) {
             (Some(begin), Some(end)) if begin == next && begin <= end => next = end + 1,
-            _ => return Err("the messages do not divide the paragraph into its sentences, one after the other".into()),
+            _ => {
+                return Err(
+                    "the messages do not divide the paragraph into its sentences, one after the other".into(),
+                );
+            }
         }
     }
     if next != spans.len() || turns.parts.first().is_none_or(|part| part.start == part.end) {
@@ -583,7 +592,8 @@ pub(crate) fn resolve(case: &mut PlanningCase, mut turns: OrderTurns) -> Result<
 
 /// Applies a change from a file.
 fn apply(case: &mut PlanningCase, turns: &mut OrderTurns, change: &TurnChange) -> Result<(), String> {
-    let unknown = |id: &ConstraintId| format!("a change names constraint \"{id}\", which does not hold by then");
+    let unknown =
+        |id: &ConstraintId| format!("a change names constraint \"{id}\", which does not hold by then");
     match &change.kind {
         ChangeKind::Reversed { old, new } => {
             let stated = case.constraints.iter().find(|it| it.id == *old && !it.sources.is_empty());
@@ -613,7 +623,11 @@ fn apply(case: &mut PlanningCase, turns: &mut OrderTurns, change: &TurnChange) -
                 return Err("a task that is dropped is due in a turn".into());
             }
             let is_of = |it: &StatedConstraint| it.first == *action || it.second == *action;
-            if case.constraints.iter().any(|it| is_of(it) && (it.sources.is_empty() || turns.arrival(it) >= change.message)) {
+            if case
+                .constraints
+                .iter()
+                .any(|it| is_of(it) && (it.sources.is_empty() || turns.arrival(it) >= change.message))
+            {
                 return Err("a task is dropped that a rule or a later message speaks of".into());
             }
             take_out(case, turns, is_of);

@@ -200,9 +200,7 @@ fn verify_messages(
         if read.readings != 1 {
             return Err(VerifyError::Ambiguous { readings: read.readings });
         }
-        let differs = |what: &str| {
-            Err(VerifyError::Differs { what: format!("message {number} {what}") })
-        };
+        let differs = |what: &str| Err(VerifyError::Differs { what: format!("message {number} {what}") });
         let is_in = |source: &&Source| part.start <= source.start && source.end <= part.end;
         let own = stated.iter().flat_map(|it| it.sources.iter().filter(is_in).map(|_| (it.first, it.second)));
         let own: BTreeSet<(usize, usize)> = own.collect();

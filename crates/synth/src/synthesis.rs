@@ -639,7 +639,11 @@ fn check_messages(
         return fault("actions", actions, range);
     }
     if options.actions_max + max > ACTIONS_MAX as u32 {
-        return fault("actions", actions, format!("at most {} for {shown} messages", ACTIONS_MAX as u32 - max));
+        return fault(
+            "actions",
+            actions,
+            format!("at most {} for {shown} messages", ACTIONS_MAX as u32 - max),
+        );
     }
     Ok(())
 }

@@ -77,7 +77,10 @@ impl TurnsFile {
             return Err("`turns.due` has not one entry for each action".into());
         }
         let place = |id: &str| {
-            place_of.get(id).copied().ok_or_else(|| format!("turns names action \"{id}\", which is not there"))
+            place_of
+                .get(id)
+                .copied()
+                .ok_or_else(|| format!("turns names action \"{id}\", which is not there"))
         };
         for (id, turn) in self.due {
             due[place(&id)?] = turn;
@@ -89,7 +92,9 @@ impl TurnsFile {
                 }
                 (Some(old), None, None) => ChangeKind::OrderDropped { old: ConstraintId(old) },
                 (None, None, Some(action)) => ChangeKind::TaskDropped { action: place(&action)? },
-                _ => return Err("a change has `drops`, perhaps with its `reverse`, or an `action`".to_owned()),
+                _ => {
+                    return Err("a change has `drops`, perhaps with its `reverse`, or an `action`".to_owned());
+                }
             };
             Ok(TurnChange { message, kind, words })
         };

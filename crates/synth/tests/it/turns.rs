@@ -45,9 +45,8 @@ fn drawn_order(draw: &mut Draw, actions: &[usize], pairs: &[(usize, usize)]) -> 
     let mut left = actions.to_vec();
     let mut order = Vec::new();
     while !left.is_empty() {
-        let is_free = |action: &&usize| {
-            !pairs.iter().any(|(first, second)| second == *action && left.contains(first))
-        };
+        let is_free =
+            |action: &&usize| !pairs.iter().any(|(first, second)| second == *action && left.contains(first));
         let free: Vec<usize> = left.iter().filter(is_free).copied().collect();
         let next = free[draw.place(free.len())];
         left.retain(|action| *action != next);
