@@ -39,6 +39,8 @@ pub use options::{SolverTimer, SynthesisCounts, SynthesisError, SynthesisOptions
 pub const DRAWS_MAX: u32 = 1000;
 /// Most paragraphs with all actions drawn for a hard case before giving up.
 pub const HARD_DRAWS_MAX: u32 = 2000;
+/// Most paragraphs that could not be divided into a number of messages, before one message less will do.
+const UNDIVIDED_MAX: u32 = 300;
 /// Most paragraphs drawn for a conflict between three sentences, before one between two will do.
 const LARGE_CONFLICT_DRAWS_MAX: u32 = 100;
 /// Most distractor tools of a case.
@@ -255,7 +257,7 @@ impl<'a> Synthesizer<'a> {
         let actions = drawn.texts.len();
         let messages = self.options.turns.map(|turns| {
             let most = turns.max.min((actions as u32).div_ceil(2));
-            turns.min + draw.below(most - turns.min + 1)
+            (turns.min + draw.below(most - turns.min + 1), turns.min)
         });
         let mut undivided = 0;
         for _ in 0..HARD_DRAWS_MAX {
@@ -266,7 +268,9 @@ impl<'a> Synthesizer<'a> {
                 return Ok(self.fill(draw, drawn, &paragraph, correct_plans));
             }
             let mut case = self.fill(draw, drawn.clone(), &paragraph, correct_plans);
-            if let Some(messages) = messages {
+            if let Some((messages, min)) = messages {
+                // Where there is no room for many, there may be for fewer.
+                let messages = messages.saturating_sub(undivided / UNDIVIDED_MAX).max(min);
                 match divide(draw, case, messages) {
                     Some(divided) => case = divided,
                     None => {
@@ -285,7 +289,7 @@ impl<'a> Synthesizer<'a> {
             counts.easy += 1;
         }
         match messages {
-            Some(messages) if undivided == HARD_DRAWS_MAX => {
+            Some((_, messages)) if undivided == HARD_DRAWS_MAX => {
                 Err(SynthesisError::NoMessages { draws: HARD_DRAWS_MAX, actions, messages })
             }
             _ => Err(SynthesisError::NothingHard { draws: HARD_DRAWS_MAX, actions }),
