@@ -241,8 +241,10 @@ impl RequestedCampaign {
             return Err(CampaignError::usage(what).into());
         }
         if agent.guarded && !cases.iter().any(|case| case.guard().is_some()) {
-            let what =
-                format!("the suite {} has no guard: name the agent without {GUARD_PREFIX}", suite.name());
+            let what = format!(
+                "the suite {} has no guard for these cases: name the agent without {GUARD_PREFIX}",
+                suite.name()
+            );
             return Err(CampaignError::usage(what).into());
         }
         let takes_calls = |case: &Arc<dyn Case>| case.calls_needed().is_some_and(|calls| calls > 0);

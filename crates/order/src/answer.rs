@@ -3,7 +3,8 @@
 use planproof_constraint::{StartTime, Variable};
 use planproof_suite::{Gold, GoldCall};
 use planproof_synth::{
-    Action, Bound, OracleVerdict, PlanningCase, REPORT_TOOL, TimeForm, clock_time, report_arguments,
+    Action, Bound, OracleVerdict, OrderTurns, PlanningCase, REPORT_TOOL, TimeForm, clock_time,
+    report_arguments,
 };
 use serde_json::{Map, Value, json};
 
@@ -40,9 +41,23 @@ fn nearest_plan(case: &PlanningCase) -> Vec<Planned<'_>> {
         let schedule = nearest.map(|nearest| nearest.schedule).unwrap_or_default();
         return schedule.iter().map(|start| planned(&start.variable, Some(start.minute))).collect();
     }
+    let mention = match &case.turns {
+        None => mention,
+        // Turn by turn, with the messages between them.
+        Some(turns) => (1..=turns.messages())
+            .flat_map(|turn| {
+                let due = mention.iter().filter(move |it| turns.due[it.index()] == Some(turn)).copied();
+                (turn > 1).then(|| case.message_variable(turn)).into_iter().chain(due)
+            })
+            .collect(),
+    };
     // A case's constraints can all hold; this is checked when it is made or read.
-    let plan = case.problem().order().map(|order| order.nearest(&mention)).unwrap_or_default();
-    plan.iter().map(|action| planned(action, None)).collect()
+    let plan = case.turn_problem().order().map(|order| order.nearest(&mention)).unwrap_or_default();
+    let is_due = |action: &&Variable| {
+        action.index() < case.actions.len()
+            && case.turns.as_ref().is_none_or(|turns| !turns.is_dropped(action.index()))
+    };
+    plan.iter().filter(is_due).map(|action| planned(action, None)).collect()
 }
 
 /// [`nearest_plan`] in words, or the sentences in conflict.
@@ -77,7 +92,13 @@ pub(crate) fn gold(case: &PlanningCase) -> Option<Gold> {
             arguments: argument_object(case, &action.tool, start.map(clock_time)),
         })
         .collect();
-    (!calls.is_empty()).then(|| Gold { calls, answer: DONE.to_owned(), ..Gold::default() })
+    // How many calls come before each later message.
+    let before = |turns: &OrderTurns| {
+        let due_by = |turn: u32| turns.due.iter().flatten().filter(|due| **due < turn).count();
+        (2..=turns.messages()).map(due_by).collect()
+    };
+    let turns = case.turns.as_ref().map(before).unwrap_or_default();
+    (!calls.is_empty()).then(|| Gold { calls, answer: DONE.to_owned(), turns, ..Gold::default() })
 }
 
 /// What logs keep of the case.
@@ -126,6 +147,9 @@ fn stated_words(case: &PlanningCase, stated: Stated<'_>) -> Value {
         }
         Demand::Time(Bound::StartsFrom(minute)) => {
             json!({"action": action, "starts_from": clock_time(minute), "words": words})
+        }
+        Demand::Turn(demand) => {
+            json!({"action": action, "turn": Demand::Turn(demand).to_string(), "words": words})
         }
     }
 }

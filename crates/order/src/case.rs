@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use planproof_constraint::Order;
 use planproof_suite as suite;
 use planproof_suite::{
     Card, CaseError, EventNote, Explanation, Gold, Guard, Needed, Score, Scored, Toolbox, Unscored, Verdict,
@@ -32,6 +33,9 @@ pub const HAS_FLOWS: u32 = 4;
 
 /// The bit of [`Card::marks`] of cases whose tools fail.
 pub(crate) const HAS_FAULTS: u32 = 8;
+
+/// The bit of [`Card::marks`] of cases whose text arrives in several messages.
+pub(crate) const HAS_TURNS: u32 = 16;
 
 /// A case of the suite of orders.
 #[derive(Debug)]
@@ -92,8 +96,12 @@ fn card_of(case: &PlanningCase) -> Card {
     let has_flows = case.rules().any(|stated| matches!(stated.rule, Some(Rule::Flow { .. })));
     let passing: Vec<OneLook> = OneLook::passing(case).collect();
     let one_look = OneLook::ALL.into_iter().map(|it| Some(f64::from(u8::from(passing.contains(&it)))));
-    // A product of floats, because 64! does not fit into a `u128`.
-    let orders: f64 = (1..=case.actions.len()).map(|n| n as f64).product();
+    // A product of floats, because 64! does not fit into a `u128`. With turns, an agent chooses an order in each.
+    let all = |order: &Order| (1..=order.len()).map(|n| n as f64).product::<f64>();
+    let orders: f64 = match &case.turns {
+        None => (1..=case.actions.len()).map(|n| n as f64).product(),
+        Some(_) => case.orders_by_turn().iter().map(all).product(),
+    };
     let chance = case.difficulty.correct_plans.map(|correct| correct as f64 / orders);
     // Nobody knows how an agent fares that does not read what failed.
     let baselines = std::iter::once(chance).chain(one_look);
@@ -110,19 +118,25 @@ fn card_of(case: &PlanningCase) -> Card {
         marks: if case.offers_report() { OFFERS_REPORT } else { 0 }
             | if is_all { CONFLICT_IS_ALL } else { 0 }
             | if has_flows { HAS_FLOWS } else { 0 }
-            | if case.faults.is_some() { HAS_FAULTS } else { 0 },
+            | if case.faults.is_some() { HAS_FAULTS } else { 0 }
+            | if case.turns.is_some() { HAS_TURNS } else { 0 },
         needed: needed(case),
     }
 }
 
-/// A call for each task, in as many rounds as the longest chain of its order has tasks; the report of a conflict. Tools
-/// that fail make it a matter of luck.
+/// A call for each task that is due, in as many rounds as the longest chain of its order has tasks, turn by turn; the
+/// report of a conflict. Tools that fail make it a matter of luck.
 fn needed(case: &PlanningCase) -> Option<Needed> {
     if case.faults.is_some() {
         return None;
     }
     if !case.is_feasible() {
         return Some(Needed { calls: 1, rounds: Some(1) });
+    }
+    if case.turns.is_some() {
+        let orders = case.orders_by_turn();
+        let [calls, rounds] = [Order::len, Order::depth].map(|of| saturated(orders.iter().map(of).sum()));
+        return Some(Needed { calls, rounds: Some(rounds) });
     }
     // With clock times, the day is a chain of its own, and how much of it can be planned ahead is hidden.
     let order = if case.time.is_some() { None } else { case.problem().order().ok() };
@@ -152,9 +166,16 @@ impl suite::Case for OrderCase {
         write_case(&self.case)
     }
 
+    fn later(&self) -> &[String] {
+        self.case.turns.as_ref().map_or(&[], |turns| &turns.later)
+    }
+
     fn words(&self) -> String {
         let PlanningCase { id, topic, query, paragraph, actions, tools, .. } = &*self.case;
         let mut words = [id.as_str(), topic, query, paragraph].join("\n");
+        for message in self.later() {
+            words.extend(["\n", message]);
+        }
         for action in actions {
             words.extend(["\n", &action.text, "\n", &action.tool]);
         }
@@ -226,8 +247,8 @@ impl suite::Case for OrderCase {
 
     /// Refused where a wrong call has another meaning: with clock times, and where there is nothing to do.
     fn with_faults(&self, faults: &ToolFaults) -> Option<Result<Arc<dyn suite::Case>, CaseError>> {
-        if self.case.time.is_some() || !self.case.is_feasible() {
-            let what = "the tools of cases with clock times, or with a conflict, cannot fail";
+        if self.case.time.is_some() || self.case.turns.is_some() || !self.case.is_feasible() {
+            let what = "the tools of cases with clock times, several messages or a conflict cannot fail";
             return Some(Err(CaseError::new(format!("case {}: {what}", self.case.id))));
         }
         let faults = (!faults.is_nothing()).then(|| ToolFaults {
@@ -238,7 +259,11 @@ impl suite::Case for OrderCase {
         Some(Ok(self.like(PlanningCase { faults, ..PlanningCase::clone(&self.case) })))
     }
 
+    /// None for texts of several messages: a guard does not see which one a call follows.
     fn guard(&self) -> Option<Box<dyn Guard>> {
+        if self.case.turns.is_some() {
+            return None;
+        }
         Some(Box::new(OrderGuard::new(GuardState::new(Arc::clone(&self.case), self.options))))
     }
 

@@ -12,6 +12,7 @@ use planproof_synth::{
 use planproof_trace::TimeOfDay;
 
 use crate::conflict::{self, conflict_facts};
+use crate::conversation;
 use crate::picture;
 use crate::stated::{Stated, span};
 use crate::words::{
@@ -53,12 +54,13 @@ pub(crate) fn explain(case: &PlanningCase, verdict: &OracleVerdict) -> Explanati
     }
 }
 
-/// The paragraph followed by the rules, all on one line.
+/// The paragraph, or what the messages say, followed by the rules, all on one line.
 fn text_and_rules(case: &PlanningCase) -> String {
     let rules: Vec<String> = case.rules().filter_map(|stated| stated.rule_words(&case.actions)).collect();
+    let text = conversation::text(case);
     match rules.is_empty() {
-        true => case.paragraph.clone(),
-        false => [case.paragraph.as_str(), RULES, &rules.join(RULES_SEPARATOR), "."].concat(),
+        true => text.into_owned(),
+        false => [&text, RULES, &rules.join(RULES_SEPARATOR), "."].concat(),
     }
 }
 
@@ -66,7 +68,7 @@ fn text_and_rules(case: &PlanningCase) -> String {
 fn rule_marks(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Mark> {
     let characters = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     // Rules follow the paragraph, so their places are sums of the lengths before them.
-    let mut start = characters(&case.paragraph).saturating_add(characters(RULES));
+    let mut start = characters(&conversation::text(case)).saturating_add(characters(RULES));
     let mut marks = Vec::new();
     for stated in case.rules() {
         let words = stated.rule_words(&case.actions).unwrap_or_default();
@@ -111,17 +113,20 @@ fn answer(verdict: &OracleVerdict, called: &[SequenceStep]) -> String {
 /// The calls, in the time form with their times.
 fn called(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<SequenceStep> {
     let starts = verdict.time.as_ref().map_or(&[][..], |time| &time.starts);
-    let mut steps = steps(case, &verdict.calls, starts);
+    let mut steps = steps(case, &verdict.calls, starts, &verdict.turns);
     if let Some(step) = verdict.first_wrong_call.and_then(|wrong| steps.get_mut(wrong)) {
         step.is_wrong = true;
     }
     steps
 }
 
-fn steps(case: &PlanningCase, ids: &[ActionId], starts: &[u16]) -> Vec<SequenceStep> {
+fn steps(case: &PlanningCase, ids: &[ActionId], starts: &[u16], turns: &[u32]) -> Vec<SequenceStep> {
     let step = |(place, id): (usize, &ActionId)| SequenceStep {
         text: text(case, id).to_owned(),
-        when: starts.get(place).map(|start| span(case, id, *start)),
+        when: starts.get(place).map(|start| span(case, id, *start)).or_else(|| {
+            let turn = turns.get(place).filter(|_| !turns.is_empty())?;
+            Some(format!("in turn {turn}"))
+        }),
         is_wrong: false,
     };
     ids.iter().enumerate().map(step).collect()
@@ -154,6 +159,7 @@ fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>
         // What the text says is marked in it, and a rule stands nowhere else.
         let instead = match violation.is_rule {
             true => format!("{RULE}\"{}\": {instead}", violation.words),
+            false if !violation.message.is_empty() => format!("\"{}\": {instead}", violation.message),
             false => instead,
         };
         facts.push(Fact::text("violated", instead));
@@ -203,7 +209,13 @@ fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>
     }
     if !verdict.repair.is_empty() {
         let starts = verdict.time.as_ref().map_or(&[][..], |time| &time.repair_starts);
-        facts.push(Fact { label: "right", content: Content::Steps(steps(case, &verdict.repair, starts)) });
+        let due = |id: &ActionId| {
+            let place = case.actions.iter().position(|action| action.id == *id)?;
+            case.turns.as_ref()?.due.get(place).copied().flatten()
+        };
+        let turns: Vec<u32> = verdict.repair.iter().filter_map(due).collect();
+        let steps = steps(case, &verdict.repair, starts, &turns);
+        facts.push(Fact { label: "right", content: Content::Steps(steps) });
     }
     facts
 }
@@ -277,6 +289,7 @@ impl<'a> Time<'a> {
         match Stated::find(self.case, id) {
             Some(Stated::Order(stated)) => stated.first == action || stated.second == action,
             Some(Stated::Time(stated)) => stated.action == action,
+            Some(Stated::Turn(stated)) => stated.action == action,
             None => false,
         }
     }
@@ -319,14 +332,39 @@ fn marks(case: &PlanningCase, verdict: &OracleVerdict) -> Vec<Mark> {
         // A sentence of the conflict may state no member of its smallest set of requirements.
         let title =
             if sentences.is_empty() { what.to_owned() } else { format!("{what}: {}", sentences.join("; ")) };
-        Mark {
-            start: place.start,
-            end: place.end,
-            checks: here.iter().map(|stated| stated.id().to_string()).collect(),
-            title,
-        }
+        let (start, end) = conversation::place(case, &place);
+        Mark { start, end, checks: here.iter().map(|stated| stated.id().to_string()).collect(), title }
     };
-    violated_places(case, verdict).into_iter().map(mark).chain(rule_marks(case, verdict)).collect()
+    let of_text = violated_places(case, verdict).into_iter().map(mark);
+    let mut marks: Vec<Mark> = of_text.chain(message_marks(case, &broken)).collect();
+    marks.sort_by_key(|mark| mark.start);
+    marks.extend(rule_marks(case, verdict));
+    marks
+}
+
+/// The broken requirements that sentences of messages state, by the sentences.
+fn message_marks(case: &PlanningCase, broken: &[Stated<'_>]) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    for stated in broken {
+        let Some((start, end)) = stated.message(case).and_then(|words| conversation::find(case, words))
+        else {
+            continue;
+        };
+        let title = format!("{} ({})", stated.in_words(case), stated.id());
+        match marks.iter_mut().find(|mark| mark.start == start) {
+            Some(mark) => {
+                mark.checks.push(stated.id().to_string());
+                mark.title = format!("{}; {title}", mark.title);
+            }
+            None => marks.push(Mark {
+                start,
+                end,
+                checks: vec![stated.id().to_string()],
+                title: format!("Violated: {title}"),
+            }),
+        }
+    }
+    marks
 }
 
 /// How a constraint fared.
@@ -366,6 +404,7 @@ fn check(case: &PlanningCase, stated: Stated<'_>, state: CheckState) -> Check {
         demand: demand.to_string(),
         sources: match stated.rule(case) {
             Some(rule) => vec![format!("{RULE}{rule}")],
+            None if stated.message(case).is_some() => vec![stated.words(case)],
             None => stated.sources().iter().map(|source| case.words_at(source).to_owned()).collect(),
         },
         state,

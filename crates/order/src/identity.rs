@@ -39,6 +39,11 @@ pub(crate) fn identity(case: &PlanningCase) -> String {
         json!([[time.day.start, time.day.end], time.durations, time.restarts_max, bounds.collect::<Vec<_>>()])
     });
     let (actions, tools) = (actions.collect::<Vec<_>>(), tools.collect::<Vec<_>>());
+    if let Some(turns) = &case.turns {
+        // What changes follows from the texts, which read in one way, and from what holds in the end.
+        let turns = json!([turns.later, turns.due]);
+        return json!([case.query, actions, tools, constraints, time, case.conflict, turns]).to_string();
+    }
     match &case.faults {
         None => json!([case.query, actions, tools, constraints, time, case.conflict]),
         Some(faults) => json!([case.query, actions, tools, constraints, time, case.conflict, faults]),

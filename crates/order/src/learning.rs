@@ -65,6 +65,8 @@ pub enum LeftOut {
     Votes,
     /// The case is infeasible, and the agent writes its calls as text, which can only express plans.
     Infeasible,
+    /// The text arrives in several messages.
+    Turns,
 }
 
 impl fmt::Display for LeftOut {
@@ -79,6 +81,7 @@ impl fmt::Display for LeftOut {
                 f.write_str("do not fit the specification of their agent, which has changed since")
             }
             Self::Votes => f.write_str("were answered by votes over samples, which call no tools"),
+            Self::Turns => f.write_str("are of texts that arrive in several messages"),
             Self::Infeasible => {
                 f.write_str("are of infeasible cases, and only agents that call tools are shown a report")
             }
@@ -100,6 +103,7 @@ pub fn lines(
     form: Form,
 ) -> Result<Vec<WrittenObject>, LeftOut> {
     match (language, form) {
+        _ if case.turns.is_some() => Err(LeftOut::Turns),
         (Language::Calls, Form::Chat) => {
             chat_line(case, verdict, options).map(|line| vec![line]).ok_or(LeftOut::NoPlan)
         }

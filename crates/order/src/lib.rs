@@ -11,7 +11,7 @@
 //! The kind of case with its classes, flags and baselines (`suite.rs`), the figures of infeasible cases
 //! (`infeasible.rs`), and one case (`case.rs`): its tools (`tools.rs`), its identity (`identity.rs`), its guard
 //! (`guard.rs`), the right answer (`answer.rs`), and its cells in tables of runs (`cells.rs`). A verdict in words
-//! (`explanation.rs`) consists of phrases (`words.rs`) about constraints (`stated.rs`) and conflicts (`conflict.rs`),
+//! (`explanation.rs`, with its text in `conversation.rs`) consists of phrases (`words.rs`) about constraints (`stated.rs`) and conflicts (`conflict.rs`),
 //! and is drawn in `picture.rs`; remarks on single events are in `notes.rs`.
 //! Cases that a store only names are drawn again in `drawn.rs`.
 //!
@@ -29,6 +29,7 @@ mod board;
 mod case;
 mod cells;
 mod conflict;
+mod conversation;
 pub mod dissect;
 mod drawn;
 mod explanation;

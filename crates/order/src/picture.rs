@@ -94,7 +94,13 @@ pub(crate) fn drawn(
             .collect();
         GraphNode {
             name: action.text.clone(),
-            note: own.iter().map(|(bound, _)| bound.to_string()).collect::<Vec<_>>().join(", "),
+            note: match &case.turns {
+                None => own.iter().map(|(bound, _)| bound.to_string()).collect::<Vec<_>>().join(", "),
+                Some(turns) => match turns.due.get(place).copied().flatten() {
+                    Some(turn) => format!("turn {turn}"),
+                    None => "dropped".to_owned(),
+                },
+            },
             number: verdict.calls.iter().position(|id| *id == action.id).map(|call| call + 1),
             is_wrong: wrong_call == Some(&action.id) || own.iter().any(|(_, is_broken)| *is_broken),
         }

@@ -4,7 +4,8 @@
 use std::fmt;
 
 use planproof_synth::{
-    ActionId, Bound, ConstraintId, PlanningCase, Rule, Source, StatedBound, StatedConstraint, clock_time,
+    ActionId, Bound, ConstraintId, PlanningCase, Rule, Source, StatedBound, StatedConstraint, StatedTurn,
+    TurnDemand, clock_time,
 };
 
 /// A constraint of a case.
@@ -14,13 +15,16 @@ pub(crate) enum Stated<'a> {
     Order(&'a StatedConstraint),
     /// A clock time for an action.
     Time(&'a StatedBound),
+    /// The turn that an action belongs to.
+    Turn(&'a StatedTurn),
 }
 
 impl<'a> Stated<'a> {
     /// All constraints of the case, in the order of [`PlanningCase::constraint_ids`].
     pub(crate) fn all(case: &'a PlanningCase) -> impl Iterator<Item = Self> {
         let bounds = case.time.iter().flat_map(|time| &time.bounds).map(Self::Time);
-        case.constraints.iter().map(Self::Order).chain(bounds)
+        let turns = case.turns.iter().flat_map(|turns| &turns.demands).map(Self::Turn);
+        case.constraints.iter().map(Self::Order).chain(bounds).chain(turns)
     }
 
     /// The constraint with that id.
@@ -32,6 +36,7 @@ impl<'a> Stated<'a> {
         match self {
             Self::Order(stated) => &stated.id,
             Self::Time(stated) => &stated.id,
+            Self::Turn(stated) => &stated.id,
         }
     }
 
@@ -40,6 +45,7 @@ impl<'a> Stated<'a> {
         match self {
             Self::Order(stated) => &stated.sources,
             Self::Time(stated) => &stated.sources,
+            Self::Turn(_) => &[],
         }
     }
 
@@ -47,14 +53,26 @@ impl<'a> Stated<'a> {
     pub(crate) fn rule(self, case: &PlanningCase) -> Option<String> {
         match self {
             Self::Order(stated) => stated.rule_words(&case.actions),
+            Self::Time(_) | Self::Turn(_) => None,
+        }
+    }
+
+    /// The sentence of a message that says so, if it is not one of the paragraph.
+    pub(crate) fn message(self, case: &'a PlanningCase) -> Option<&'a str> {
+        match self {
+            Self::Order(stated) => {
+                case.turns.as_ref()?.change_to(&stated.id).map(|change| change.words.as_str())
+            }
             Self::Time(_) => None,
+            Self::Turn(stated) => Some(stated.words.as_str()).filter(|words| !words.is_empty()),
         }
     }
 
     /// The words of the first place that states it, or of its rule.
     pub(crate) fn words(self, case: &PlanningCase) -> String {
         let stated = || self.sources().first().map(|source| case.words_at(source).to_owned());
-        self.rule(case).or_else(stated).unwrap_or_default()
+        let message = || self.message(case).map(str::to_owned);
+        self.rule(case).or_else(message).or_else(stated).unwrap_or_default()
     }
 
     /// The words of its first action, and its demand on it.
@@ -68,6 +86,7 @@ impl<'a> Stated<'a> {
                 _ => (text(stated.first), Demand::Before(text(stated.second))),
             },
             Self::Time(stated) => (text(stated.action), Demand::Time(stated.bound)),
+            Self::Turn(stated) => (text(stated.action), Demand::Turn(stated.kind)),
         }
     }
 
@@ -93,6 +112,8 @@ pub(crate) enum Demand<'a> {
     },
     /// To keep to a clock time.
     Time(Bound),
+    /// To keep to a turn.
+    Turn(TurnDemand),
 }
 
 impl fmt::Display for Demand<'_> {
@@ -101,6 +122,9 @@ impl fmt::Display for Demand<'_> {
             Self::Before(action) => write!(f, "before {action}"),
             Self::Takes { argument, from } => write!(f, "takes its {argument} from {from}"),
             Self::Time(bound) => bound.fmt(f),
+            Self::Turn(TurnDemand::NotBefore(message)) => write!(f, "not before message {message}"),
+            Self::Turn(TurnDemand::ByTurn(turn)) => write!(f, "before message {}", turn.saturating_add(1)),
+            Self::Turn(TurnDemand::Never(message)) => write!(f, "not at all, as message {message} says"),
         }
     }
 }

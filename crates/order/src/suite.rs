@@ -10,7 +10,7 @@ use planproof_synth::file::read_case;
 use planproof_synth::{Flag, JudgeOptions, OneLook, OrderClass, PlanningCase};
 use planproof_tools::SchemaCache;
 
-use crate::case::{HAS_FAULTS, HAS_FLOWS, OFFERS_REPORT, OrderCase};
+use crate::case::{HAS_FAULTS, HAS_FLOWS, HAS_TURNS, OFFERS_REPORT, OrderCase};
 use crate::drawn::DrawnCases;
 use crate::infeasible::InfeasibleReport;
 use crate::{cells, infeasible, phrasing};
@@ -111,7 +111,8 @@ impl Suite for OrderSuite {
     }
 
     /// A conflict can be missed only in cases that are scored separately, a false alarm raised only if there is a tool
-    /// for it, a wrong value passed only if rules define the right one, and a failure mistaken only where tools fail.
+    /// for it, a wrong value passed only if rules define the right one, a failure mistaken only where tools fail, and a turn
+    /// or a correction only where there are several messages.
     fn can_occur(&self, class: suite::Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
         match class.as_str() {
             it if it == OrderClass::ConflictMissed.as_str() => Iterator::any(&mut cards, Card::is_apart),
@@ -120,6 +121,9 @@ impl Suite for OrderSuite {
             }
             it if it == OrderClass::WrongValue.as_str() => {
                 Iterator::any(&mut cards, |card| card.marks & HAS_FLOWS != 0)
+            }
+            it if OF_TURNS.iter().any(|class| class.as_str() == it) => {
+                Iterator::any(&mut cards, |card| card.marks & HAS_TURNS != 0)
             }
             it if OF_FAILURES.iter().any(|class| class.as_str() == it) => {
                 Iterator::any(&mut cards, |card| card.marks & HAS_FAULTS != 0)
@@ -174,6 +178,9 @@ const OF_FAILURES: [OrderClass; 5] = [
     OrderClass::GaveUp,
 ];
 
+/// The classes of what agents make of several messages.
+const OF_TURNS: [OrderClass; 2] = [OrderClass::OutOfTurn, OrderClass::MissedCorrection];
+
 fn class_meaning(class: OrderClass) -> &'static str {
     match class {
         OrderClass::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
@@ -184,6 +191,12 @@ fn class_meaning(class: OrderClass) -> &'static str {
         }
         OrderClass::ActionLost => "An action was never done.",
         OrderClass::ParameterError => "A start time is impossible.",
+        OrderClass::OutOfTurn => {
+            "An action was done before the message that it had to wait for, or after the turn in which it was due."
+        }
+        OrderClass::MissedCorrection => {
+            "Something was done as it had been asked for before a message changed it."
+        }
         OrderClass::OrderError => "Actions were done in an order that the paragraph rules out.",
         OrderClass::WrongValue => "A call passed a value other than the one an earlier tool returned for it.",
         OrderClass::Repeated => "An action was done more than once.",

@@ -3,7 +3,7 @@
 use planproof_suite::runs::on_one_line;
 use planproof_synth::{
     ActionId, Bound, Flag, OracleVerdict, OrderClass, ParameterError, PlanningCase, StartFault, TimeForm,
-    WrongValue, clock_time,
+    TurnDemand, WrongValue, clock_time,
 };
 
 use crate::conflict;
@@ -14,6 +14,10 @@ pub(crate) struct Violation<'a> {
     pub(crate) words: &'a str,
     /// The words are those of a rule.
     pub(crate) is_rule: bool,
+    /// Words of a message that are none of the paragraph; empty if there are none.
+    pub(crate) message: &'a str,
+    /// It is about the turn of an action.
+    pub(crate) is_turn: bool,
     /// What was done instead: `b came before a`, `a ended at 15:10, after 14:30`.
     pub(crate) instead: Vec<String>,
 }
@@ -24,11 +28,15 @@ pub(crate) fn violations<'a>(case: &PlanningCase, verdict: &'a OracleVerdict) ->
     for violated in &verdict.violated {
         let Some(stated) = Stated::find(case, &violated.id) else { continue };
         let instead = violation(case, verdict, stated);
-        match by_words.iter_mut().find(|violation| violation.words == violated.words) {
+        let is_same =
+            |violation: &&mut Violation<'_>| violation.words == violated.words && !violated.words.is_empty();
+        match by_words.iter_mut().find(is_same) {
             Some(violation) => violation.instead.push(instead),
             None => by_words.push(Violation {
                 words: &violated.words,
                 is_rule: stated.rule(case).is_some(),
+                is_turn: matches!(stated, Stated::Turn(_)),
+                message: if stated.message(case).is_some() { &violated.words } else { "" },
                 instead: vec![instead],
             }),
         }
@@ -73,6 +81,18 @@ fn violation(case: &PlanningCase, verdict: &OracleVerdict, stated: Stated<'_>) -
                 }
                 // A verdict from a file can lack its times.
                 (_, None) => format!("not {}", stated.in_words(case)),
+            }
+        }
+        Stated::Turn(turn) => {
+            let (action, _) = stated.parts(case);
+            let done = call(turn.action).and_then(|call| verdict.turns.get(call));
+            let done = done.map_or_else(String::new, |done| format!(" in turn {done}"));
+            match turn.kind {
+                TurnDemand::NotBefore(due) => format!("{action} was done{done}, before message {due}"),
+                TurnDemand::ByTurn(due) => format!("{action} was done{done}, and was due in turn {due}"),
+                TurnDemand::Never(message) => {
+                    format!("{action} was done{done}, and message {message} drops it")
+                }
             }
         }
     }
@@ -247,11 +267,20 @@ pub(crate) fn summary(case: &PlanningCase, verdict: &OracleVerdict) -> String {
         OrderClass::RetriedForever => Some(
             "a tool was called again and again after it had reported that it would not work again".to_owned(),
         ),
-        OrderClass::OrderError => {
+        OrderClass::OrderError | OrderClass::OutOfTurn | OrderClass::MissedCorrection => {
             let violations = violations(case, verdict);
-            let violated = violations.first().and_then(|violation| {
+            let is_of_class = |violation: &&Violation<'_>| match class {
+                OrderClass::OutOfTurn => violation.is_turn,
+                OrderClass::MissedCorrection => !violation.message.is_empty(),
+                _ => true,
+            };
+            let violated = violations.iter().find(is_of_class).or(violations.first()).and_then(|violation| {
                 let instead = violation.instead.first()?;
-                Some(format!("{instead}: \"{}\"{}", violation.words, more(&verdict.violated)))
+                let more = more(&verdict.violated);
+                Some(match violation.words {
+                    "" => format!("{instead}{more}"),
+                    words => format!("{instead}: \"{words}\"{more}"),
+                })
             });
             violated.or_else(|| late(case, verdict).into_iter().next())
         }

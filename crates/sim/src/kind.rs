@@ -51,6 +51,8 @@ pub enum SimKind {
     GivesUp,
     /// It repeats calls of tools that have said that they will not work again, for ever.
     RetriesForever,
+    /// It takes no note of messages that change what was said before.
+    ForgetsCorrections,
     /// One planted fault, and nothing else: for the dissection of errors.
     Planted(PlantedFault),
 }
@@ -62,6 +64,9 @@ impl SimKind {
     /// Those that make a mistake only where tools fail, and only in conversations with calls.
     pub const OF_FAILURES: [Self; 4] =
         [Self::NoRetry, Self::IgnoresFailures, Self::GivesUp, Self::RetriesForever];
+
+    /// Those that make a mistake only where the user writes more than once.
+    pub const OF_MESSAGES: [Self; 1] = [Self::ForgetsCorrections];
 
     /// All other kinds but those with a planted fault.
     pub const ALL: [Self; 7] = [
@@ -90,6 +95,7 @@ impl SimKind {
             Self::IgnoresFailures => "ignores-failures",
             Self::GivesUp => "gives-up",
             Self::RetriesForever => "retries-forever",
+            Self::ForgetsCorrections => "forgets-corrections",
             Self::Planted(fault) => fault.as_str(),
         }
     }
@@ -97,7 +103,7 @@ impl SimKind {
     /// The kind of that name.
     pub fn find(name: &str) -> Option<Self> {
         let planted = PlantedFault::ALL.into_iter().map(Self::Planted);
-        let others = Self::OF_SERVERS.into_iter().chain(Self::OF_FAILURES);
+        let others = Self::OF_SERVERS.into_iter().chain(Self::OF_FAILURES).chain(Self::OF_MESSAGES);
         Self::ALL.into_iter().chain(others).chain(planted).find(|kind| kind.as_str() == name)
     }
 
@@ -118,6 +124,7 @@ impl SimKind {
             | Self::IgnoresFailures
             | Self::GivesUp
             | Self::RetriesForever
+            | Self::ForgetsCorrections
             | Self::Planted(_) => 0.0,
         }
     }

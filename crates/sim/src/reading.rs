@@ -19,6 +19,7 @@ pub(crate) struct Found {
 pub(crate) const RULE: u32 = u32::MAX;
 
 /// A relation in the text, with its sub-sentence; for a rule, [`RULE`] and its number.
+#[derive(Debug, Clone)]
 pub(crate) struct Stated {
     pub(crate) first: usize,
     pub(crate) second: usize,

@@ -11,6 +11,7 @@ use crate::SimKind;
 use crate::day::{self, DayScript};
 use crate::failing;
 use crate::follow_guard::{self, Progress};
+use crate::messages::{self, Asked};
 use crate::reading::{Found, Stated, is_among, read_paragraph, task_of, user_texts};
 use crate::report::{self, REPORTED, Report};
 use crate::step::{ALL_DONE, Slip, Step};
@@ -120,6 +121,10 @@ impl Script {
         if let Some(restart_tool) = day::restart_tool(&request.tools) {
             return Self::Day(DayScript::write(kind, request, &found, restart_tool, key));
         }
+        if messages::may_be_several(request) {
+            let asked = messages::turns(kind, request, &texts, found);
+            return Self::of_turns(kind, request, asked);
+        }
         let Found { pairs, mentioned, .. } = found;
         let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
         let noticed = noticed(kind, &pairs, mentioned.len(), draw);
@@ -146,20 +151,62 @@ impl Script {
             let (free, after) = (Box::default(), Box::default());
             return Self::Turns { calls: calls.into(), end, free, after, report: Some(report) };
         }
-        let (plan, order) = plan(kind, &mentioned, &pairs, &noticed, draw);
-        let mut calls = Vec::with_capacity(plan.len());
-        for task in plan {
-            // Providers accept far fewer tools than that.
-            let tool = u16::try_from(task).unwrap_or(u16::MAX);
-            add_call(kind, Call { tool, sentences: 0 }, mentioned.len(), draw, &mut calls);
-        }
-        let free = free_turns(&calls, &mentioned, order.as_ref());
-        let after = turns_before(&calls, &mentioned, order.as_ref());
+        let Planned { calls, free, after } = Planned::of(kind, &mentioned, &pairs, &noticed, draw);
         let end = match (kind, calls.last()) {
             (SimKind::Endless, Some(last)) => *last,
             _ => Step::Say(ALL_DONE),
         };
         Self::Turns { calls: calls.into(), end, free, after, report }
+    }
+
+    /// A conversation of several messages: the calls of all turns so far, each planned when its message came.
+    fn of_turns(kind: SimKind, request: &ChatRequest, asked: Vec<Asked>) -> Self {
+        let (mut calls, mut free, mut after) = (Vec::new(), Vec::new(), Vec::new());
+        for Asked { tasks, pairs, messages } in asked {
+            // What it drew in an earlier turn must not depend on what the user said since.
+            let messages = request.messages.iter().take(messages).cloned().collect();
+            let key = key(&ChatRequest { messages, ..request.clone() });
+            let draw = &mut Draw::new(request.settings.seed.unwrap_or_default(), key, "sim/1");
+            let noticed = noticed(kind, &pairs, tasks.len(), draw);
+            let planned = Planned::of(kind, &tasks, &pairs, &noticed, draw);
+            let shift = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+            after.extend(planned.after.iter().map(|set| set.checked_shl(shift).unwrap_or_default()));
+            free.extend(planned.free);
+            calls.extend(planned.calls);
+        }
+        let end = match (kind, calls.last()) {
+            (SimKind::Endless, Some(last)) => *last,
+            _ => Step::Say(ALL_DONE),
+        };
+        Self::Turns { calls: calls.into(), end, free: free.into(), after: after.into(), report: None }
+    }
+}
+
+/// The calls for some tasks, with what may come before and after each; see [`Script::Turns`].
+struct Planned {
+    calls: Vec<Step>,
+    free: Box<[u8]>,
+    after: Box<[u64]>,
+}
+
+impl Planned {
+    fn of(
+        kind: SimKind,
+        tasks: &[usize],
+        pairs: &[Stated],
+        noticed: &BTreeSet<(u32, u32)>,
+        draw: &mut Draw,
+    ) -> Self {
+        let (plan, order) = plan(kind, tasks, pairs, noticed, draw);
+        let mut calls = Vec::with_capacity(plan.len());
+        for task in plan {
+            // Providers accept far fewer tools than that.
+            let tool = u16::try_from(task).unwrap_or(u16::MAX);
+            add_call(kind, Call { tool, sentences: 0 }, tasks.len(), draw, &mut calls);
+        }
+        let free = free_turns(&calls, tasks, order.as_ref());
+        let after = turns_before(&calls, tasks, order.as_ref());
+        Self { calls, free, after }
     }
 }
 
@@ -220,6 +267,7 @@ fn plan(
         | SimKind::IgnoresFailures
         | SimKind::GivesUp
         | SimKind::RetriesForever
+        | SimKind::ForgetsCorrections
         | SimKind::Planted(_) => keep_order(mentioned, pairs, |_| true, None),
         SimKind::Forgetful => {
             let (mut plan, order) = keep_order(mentioned, pairs, |_| true, None);

@@ -7,6 +7,7 @@ use planproof_constraint::{Constraint, Problem, Relation, TimedProblem, TimedRel
 use planproof_trace::faults::ToolFaults;
 use planproof_trace::{Tool, WrittenObject};
 
+use crate::messages::OrderTurns;
 use crate::rewriting::Rewritten;
 use crate::rule::Rule;
 use crate::text::Source;
@@ -174,6 +175,8 @@ pub struct PlanningCase {
     pub conflict: Option<Vec<u32>>,
     /// Who wrote the paragraph, if it was not synthesised.
     pub rewritten: Option<Rewritten>,
+    /// The messages that its text arrives in, if there are several. Only a feasible case of the basic form has them.
+    pub turns: Option<OrderTurns>,
     /// How its tools fail, if they do. Only a feasible case of the basic form has such tools.
     pub faults: Option<ToolFaults>,
     /// How hard it is.
@@ -181,7 +184,7 @@ pub struct PlanningCase {
 }
 
 impl PlanningCase {
-    /// The order requirements as a problem for the solver; the source of each constraint is its index in
+    /// The requirements of order between actions as a problem for the solver; the source of each constraint is its index in
     /// [`PlanningCase::constraints`].
     ///
     /// # Panics
@@ -213,16 +216,19 @@ impl PlanningCase {
         Some(problem.expect("a case names only its own actions, at most 64, and times of the day"))
     }
 
-    /// The ids of all requirements, in the order of [`PlanningCase::timed_problem`].
+    /// The ids of all requirements, in the order of [`PlanningCase::timed_problem`] or
+    /// [`turn_problem`](PlanningCase::turn_problem).
     pub fn constraint_ids(&self) -> impl Iterator<Item = &ConstraintId> {
         let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|stated| &stated.id);
-        self.constraints.iter().map(|stated| &stated.id).chain(bounds)
+        let turns = self.turns.iter().flat_map(|turns| &turns.demands).map(|demand| &demand.id);
+        self.constraints.iter().map(|stated| &stated.id).chain(bounds).chain(turns)
     }
 
     /// Where the paragraph states each requirement, in the same order.
     pub fn constraint_sources(&self) -> impl Iterator<Item = &[Source]> {
         let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|stated| stated.sources.as_slice());
-        self.constraints.iter().map(|stated| stated.sources.as_slice()).chain(bounds)
+        let turns = self.turns.iter().flat_map(|turns| &turns.demands).map(|_| &[][..]);
+        self.constraints.iter().map(|stated| stated.sources.as_slice()).chain(bounds).chain(turns)
     }
 
     /// Whether it is the tool that clears the day.
@@ -266,11 +272,18 @@ impl PlanningCase {
     /// The words of each requirement, in the order of [`PlanningCase::constraint_ids`]: those of the first place that
     /// states it, or of its rule. Created on demand, because they are rarely needed.
     pub(crate) fn constraint_words(&self) -> impl Iterator<Item = impl FnOnce() -> String> {
-        let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|_| None);
-        let pairs = self.constraints.iter().map(Some).chain(bounds);
-        self.constraint_sources().zip(pairs).map(move |(sources, pair)| {
+        let bounds = self.time.iter().flat_map(|time| &time.bounds).map(|_| (None, None));
+        let turns = self.turns.iter().flat_map(|turns| &turns.demands);
+        let turns = turns.map(|demand| (None, Some(demand.words.as_str())));
+        let change = |stated: &StatedConstraint| {
+            self.turns.as_ref().and_then(|turns| turns.change_to(&stated.id)).map(|it| it.words.as_str())
+        };
+        let pairs = self.constraints.iter().map(move |stated| (Some(stated), change(stated)));
+        let others = pairs.chain(bounds).chain(turns);
+        self.constraint_sources().zip(others).map(move |(sources, (pair, words))| {
             move || {
-                let rule = pair.and_then(|stated| stated.rule_words(&self.actions));
+                let words = words.map(str::to_owned);
+                let rule = words.or_else(|| pair.and_then(|stated| stated.rule_words(&self.actions)));
                 let stated = || sources.first().map(|source| self.words_at(source).to_owned());
                 rule.or_else(stated).unwrap_or_default()
             }
@@ -303,15 +316,21 @@ impl PlanningCase {
     }
 
     /// Whether calling the tools of these actions, given by their indices, once each in this order is a correct plan;
-    /// in the time form each as early as its own clock times allow. Always false in an infeasible case.
+    /// in the time form each as early as its own clock times allow. With turns, calling in each turn those that are due
+    /// in it in this order. Always false in an infeasible case.
     pub fn is_correct_order(&self, order: &[usize]) -> bool {
         // An action that is left out keeps this rank, which is looked for below.
         let mut rank = vec![usize::MAX; self.actions.len()];
         for (place, action) in order.iter().enumerate() {
             rank[*action] = place;
         }
-        let is_kept = self.constraints.iter().all(|stated| rank[stated.first] < rank[stated.second]);
-        if !is_kept || !self.is_feasible() || rank.contains(&usize::MAX) {
+        // Only tasks of one turn have an order that the agent chooses.
+        let due = |action: usize| self.turns.as_ref().map_or(Some(1), |turns| turns.due[action]);
+        let is_chosen = |stated: &&StatedConstraint| due(stated.first) == due(stated.second);
+        let mut chosen = self.constraints.iter().filter(is_chosen);
+        let is_kept = chosen.all(|stated| rank[stated.first] < rank[stated.second]);
+        let is_missing = (0..rank.len()).any(|action| rank[action] == usize::MAX && due(action).is_some());
+        if !is_kept || !self.is_feasible() || is_missing {
             return false;
         }
         let Some(problem) = self.timed_problem() else { return true };

@@ -1,5 +1,6 @@
 //! Case v1, and with it verdict v1: the files, with types of their own.
 
+mod turns;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,6 +17,7 @@ use crate::case::{
     StatedConstraint, timed_relations,
 };
 use crate::infeasible::{REPORT_TOOL, Sentences};
+use crate::messages::{self, restored};
 use crate::rewriting::Rewritten;
 use crate::rule::{OrderForm, Rule};
 use crate::text::Source;
@@ -24,6 +26,7 @@ use crate::time_form::{
     clock_time,
 };
 
+use turns::TurnsFile;
 pub use verdict::{VERDICT_SCHEMA, VerdictFileError, read_verdict, write_verdict};
 
 /// Schema name of a case file.
@@ -79,6 +82,9 @@ struct CaseFile {
     /// Absent if no tool fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     faults: Option<ToolFaults>,
+    /// Absent if the query is the only message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turns: Option<TurnsFile>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -336,13 +342,16 @@ pub fn write_case(case: &PlanningCase) -> String {
         difficulty: DifficultyFile::of(&case.difficulty),
         rewritten: case.rewritten.as_ref().map(RewrittenFile::of),
         faults: case.faults.clone(),
+        turns: case.turns.as_ref().map(|turns| TurnsFile::of(case, turns)),
     };
     json(&file)
 }
 
 fn constraint_files(case: &PlanningCase) -> Vec<ConstraintFile> {
     let action = |place: usize| case.actions[place].id.0.clone();
-    let pairs = case.constraints.iter().map(|stated| ConstraintFile::Before {
+    // Constraints are those of the paragraph; what messages change stands in `turns`.
+    let stated = case.turns.as_ref().map(|turns| restored(&case.constraints, turns));
+    let pairs = stated.as_ref().unwrap_or(&case.constraints).iter().map(|stated| ConstraintFile::Before {
         id: stated.id.0.clone(),
         first: action(stated.first),
         second: action(stated.second),
@@ -439,7 +448,10 @@ impl CaseFile {
             return Err("a case has a `conflict` if it is not `feasible`, and none if it is".into());
         }
         // It occurs at the end as a rule, which is quick to check.
-        if !self.query.ends_with(&self.paragraph) && !self.query.contains(&self.paragraph) {
+        if self.turns.is_none()
+            && !self.query.ends_with(&self.paragraph)
+            && !self.query.contains(&self.paragraph)
+        {
             return Err(
                 "its query does not contain its paragraph, so the agent would see something else than what \
                         is judged"
@@ -507,10 +519,12 @@ impl CaseFile {
             check_timed_tools(&self.actions, &self.tools, time)?;
         }
         let truth = DifficultyFile::of(&difficulty);
-        if self.difficulty != truth {
+        // With turns, it depends on their changes, which are applied to the whole case below.
+        if self.turns.is_none() && self.difficulty != truth {
             let [stated, truth] = [&self.difficulty, &truth].map(json);
             return Err(format!("difficulty is {stated}, but actions and constraints make it {truth}"));
         }
+        let turns = self.turns.map(|turns| turns.read(&place_of)).transpose()?;
         // A tool without arguments has no schema in memory, so that a case is the same before and after a file.
         let no_arguments = planproof_trace::Tool::without_arguments("", "").input_schema;
         let tools = self
@@ -527,7 +541,8 @@ impl CaseFile {
             .into_iter()
             .map(|action| Action { id: ActionId(action.id), text: action.text, tool: action.tool })
             .collect();
-        let case = PlanningCase {
+        let stated_difficulty = self.difficulty;
+        let mut case = PlanningCase {
             id: self.id,
             seed,
             options: CaseOptions {
@@ -555,8 +570,18 @@ impl CaseFile {
             conflict: self.conflict,
             rewritten: self.rewritten.map(RewrittenFile::read).transpose()?,
             faults: self.faults,
+            turns: None,
             difficulty,
         };
+        if let Some(turns) = turns {
+            messages::resolve(&mut case, turns)?;
+            case.difficulty = messages::difficulty(&case);
+            let truth = DifficultyFile::of(&case.difficulty);
+            if stated_difficulty != truth {
+                let [stated, truth] = [&stated_difficulty, &truth].map(json);
+                return Err(format!("difficulty is {stated}, but its turns make it {truth}"));
+            }
+        }
         if let Some(faults) = &case.faults {
             faults.check()?;
             if case.time.is_some() || !case.is_feasible() {

@@ -170,7 +170,7 @@ impl PlanningCase {
 }
 
 /// The places of the sentences, in characters: from the first letter to the full stop, inclusive.
-fn sentence_spans(paragraph: &str) -> Vec<(u32, u32)> {
+pub(crate) fn sentence_spans(paragraph: &str) -> Vec<(u32, u32)> {
     let mut spans = Vec::new();
     let mut start = None;
     for (place, character) in (0u32..).zip(paragraph.chars()) {

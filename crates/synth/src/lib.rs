@@ -24,7 +24,7 @@
 //! tools of the user's own, its rules (`rule.rs`), with its file (`topic/file.rs`), names for such tools
 //! (`topic/tool_names.rs`), prompts for models (`topic/prompts.rs`) and their lists (`topic/listed.rs`) and natural
 //! orders (`topic/natural_order.rs`), reading back (`read.rs`, `read/parser.rs`), the time form (`time_form.rs`),
-//! infeasible cases (`infeasible.rs`), the oracle, with modules for the order of calls (`oracle/calls.rs`), for that
+//! infeasible cases (`infeasible.rs`), texts that arrive in several messages (`messages.rs`, `read/messages.rs`), the oracle, with modules for the order of calls (`oracle/calls.rs`), for that
 //! form (`oracle/time.rs`) and for conflicts (`oracle/conflict.rs`), the files of case (`file.rs`) and verdict
 //! (`file/verdict.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in `shrink/search.rs`), and
 //! equivalent variants of a case (`variant.rs`, with other texts in `variant/terminals.rs` and another paragraph in
@@ -36,6 +36,7 @@
 mod case;
 mod grammar;
 mod infeasible;
+mod messages;
 mod oracle;
 mod phrasing;
 mod recover;
@@ -60,6 +61,7 @@ pub use grammar::{LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX, count_expansi
 pub use infeasible::{
     InfeasibleShare, Naming, REPORT_DESCRIPTION, REPORT_TOOL, SENTENCES_ARGUMENT, report_arguments,
 };
+pub use messages::{ChangeKind, MESSAGES_MAX, MessageRange, OrderTurns, StatedTurn, TurnChange, TurnDemand};
 pub use oracle::{
     ANSWER_CHARACTERS_MAX, ConflictVerdict, Flag, JudgeOptions, NoVerdict, OracleVerdict, OrderClass,
     PASSED_CHARACTERS_MAX, ParameterError, Refused, StartFault, TimeVerdict, Violated, WrongValue,

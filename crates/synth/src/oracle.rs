@@ -4,6 +4,7 @@ mod calls;
 mod conflict;
 mod faults;
 mod time;
+mod turns;
 mod values;
 
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ use faults::Failures;
 pub use calls::executed_calls;
 pub use conflict::ConflictVerdict;
 pub use time::{ParameterError, StartFault, TimeVerdict};
+use turns::RunTurns;
 use values::Passed;
 
 use crate::case::{ActionId, ConstraintId, PlanningCase};
@@ -53,6 +55,11 @@ pub enum OrderClass {
     ActionLost,
     /// Time form only: a start before the end of the previous call or before the day, or one that is no clock time.
     ParameterError,
+    /// **(ours)** With several messages: a task was done before the message that it had to wait for, or after the turn
+    /// in which it was due.
+    OutOfTurn,
+    /// **(ours)** With several messages: something was done as it had been asked for before a message changed it.
+    MissedCorrection,
     /// A constraint between executed actions is violated, or a task ended after the day.
     OrderError,
     /// **(ours)** A call passed a value other than the one that an earlier tool returned for it.
@@ -66,7 +73,7 @@ pub enum OrderClass {
 impl OrderClass {
     /// All classes in order of precedence: the first that applies becomes a case's class. The order is the paper's,
     /// with the omissions of infeasible cases at the position of the paper's omissions.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::RetriedForever,
         Self::Timeout,
         Self::ReplyLimit,
@@ -80,6 +87,8 @@ impl OrderClass {
         Self::GaveUp,
         Self::ActionLost,
         Self::ParameterError,
+        Self::OutOfTurn,
+        Self::MissedCorrection,
         Self::OrderError,
         Self::WrongValue,
         Self::Repeated,
@@ -106,6 +115,8 @@ impl OrderClass {
             Self::WentOnAfterFailure => "went_on_after_failure",
             Self::NoRetry => "no_retry",
             Self::GaveUp => "gave_up",
+            Self::OutOfTurn => "out_of_turn",
+            Self::MissedCorrection => "missed_correction",
         }
     }
 }
@@ -131,7 +142,7 @@ pub enum Flag {
 
 impl Flag {
     /// All flags.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::Class(OrderClass::RetriedForever),
         Self::Class(OrderClass::Timeout),
         Self::Class(OrderClass::ReplyLimit),
@@ -145,6 +156,8 @@ impl Flag {
         Self::Class(OrderClass::GaveUp),
         Self::Class(OrderClass::ActionLost),
         Self::Class(OrderClass::ParameterError),
+        Self::Class(OrderClass::OutOfTurn),
+        Self::Class(OrderClass::MissedCorrection),
         Self::Class(OrderClass::OrderError),
         Self::Class(OrderClass::WrongValue),
         Self::Class(OrderClass::Repeated),
@@ -246,6 +259,8 @@ pub struct OracleVerdict {
     pub failed: Vec<Refused>,
     /// Actions that were no longer due, because their tools had failed for good or they depend on such ones.
     pub waived: Vec<ActionId>,
+    /// The turn of each call, from 1; empty if there is one turn.
+    pub turns: Vec<u32>,
     /// Why the run ended, unless the agent ended it by an answer.
     pub cut_short: Option<String>,
     /// The agent's answer if it failed without a call of an action, because nothing else can be seen of such a run, or
@@ -294,6 +309,8 @@ struct Ended {
     held_back: Vec<Refused>,
     cut_short: Option<String>,
     conflict: Option<ConflictVerdict>,
+    /// Where later messages of the user came, as positions in the trace.
+    messages: Vec<u64>,
 }
 
 /// Judges a run of a case. Some microseconds for a handful of actions.
@@ -336,7 +353,8 @@ pub fn judge(
     if case.is_feasible() && conflict.is_some() {
         flags.insert(Flag::Class(OrderClass::FalseAlarm));
     }
-    let ended = Ended { flags, held_back, cut_short, conflict };
+    let messages = turns::later_messages(events);
+    let ended = Ended { flags, held_back, cut_short, conflict, messages };
     let mut verdict = match &case.time {
         // Infeasible cases of both forms come first: no call of an action is right there, so times do not matter.
         _ if !case.is_feasible() => conflict::judge(case, &calls, ended, options),
@@ -381,18 +399,30 @@ fn judge_order(
     ended: Ended,
     options: JudgeOptions,
 ) -> OracleVerdict {
-    let Ended { mut flags, held_back, cut_short, conflict } = ended;
+    let Ended { mut flags, held_back, cut_short, conflict, messages } = ended;
+    let turns = RunTurns::of(case, messages);
     let mut refused = Vec::new();
-    let mut execution = Execution::new(case.actions.len());
+    let problem = case.turn_problem();
+    let mut execution = Execution::new(problem.variables());
     let mut called = Vec::new();
     let mut executed: Vec<(u64, u64)> = Vec::new();
     // For each action, the batch of its first execution.
     let mut batches: Vec<Option<usize>> = vec![None; case.actions.len()];
-    let mut made = Vec::new();
+    // For each of `called` its call; `None` for a message.
+    let mut made: Vec<Option<&CallRecord<'_>>> = Vec::new();
+    // The positions at which first executions of actions began.
+    let mut starts: Vec<Option<u64>> = vec![None; case.actions.len()];
+    let mut messages = turns.messages().peekable();
     let failures = Failures::of(case, calls);
     // The actions of which some execution was answered with something.
     let mut answered_in_full = 0u64;
     for call in calls {
+        while let Some((variable, place)) = messages.next_if(|(_, place)| *place < call.start) {
+            execution.set(variable, place, place);
+            executed.push((place, place));
+            called.push(variable);
+            made.push(None);
+        }
         match (call.answered, case.action_of_tool(call.tool)) {
             // Without an answer nobody knows whether the call was executed; what is not in the trace did not happen.
             (None, _) => {}
@@ -424,21 +454,27 @@ fn judge_order(
                     // Only the first execution counts for constraints, so only its batch
                     // can be one that they depend on.
                     batches[action] = call.batch;
+                    starts[action] = Some(call.start);
                 }
                 execution.set(variable, call.start, answered);
                 note_overlap(&mut executed, (call.start, answered), &mut flags);
                 called.push(variable);
-                made.push(call);
+                made.push(Some(call));
             }
         }
     }
-    let problem = case.problem();
+    for (variable, place) in messages {
+        execution.set(variable, place, place);
+        executed.push((place, place));
+        called.push(variable);
+        made.push(None);
+    }
     // Without a cycle there is always a repair, whatever was called.
     let order =
         problem.order().expect("a feasible case is satisfiable, which is checked when it is made or read");
     let actions = (0..case.actions.len()).map(Variable::new);
     let done: u64 = actions.clone().filter(|&action| execution.has(action)).map(Variable::bit).sum();
-    let waived = failures.waived(case, &order, done);
+    let waived = failures.waived(case, &order, done) | (turns.dropped() & !done);
     let due = actions.filter(|action| (done | waived) & action.bit() == 0);
     let lost: Vec<usize> = due.map(Variable::index).collect();
     if !lost.is_empty() {
@@ -461,49 +497,71 @@ fn judge_order(
             }
         }
     }
+    turns.bind(case, &starts, &mut statuses);
     let Fared { violated, undetermined } = fared(case, &statuses);
-    if !violated.is_empty() {
-        flags.insert(Flag::Class(OrderClass::OrderError));
-    }
+    flags.extend(violated.iter().map(|violated| Flag::Class(turns.class_of(case, &violated.id, &starts))));
     let judged = as_right_as_possible(&order, &called, &executed);
     let sequence: Vec<Variable> = judged.iter().map(|&place| called[place]).collect();
     let mut passed = Passed::of(case);
     for (number, &place) in judged.iter().enumerate() {
-        passed.note(called[place].index(), number, made[place]);
+        if let Some(call) = made[place] {
+            passed.note(called[place].index(), number, call);
+        }
     }
     let wrong = passed.wrong(case, &statuses, &mut flags);
     // Where no refused call explains a missing action, the agent has recovered, and refusals are only flagged.
     let is_explained = explains_lost(case, &refused, &lost);
     let class = primary_class(&flags, is_explained, options);
     let id_of = |variable: &Variable| case.actions[variable.index()].id.clone();
+    let ids: Vec<&ConstraintId> = case.constraint_ids().collect();
     let (first_wrong_call, core) = match problem.blocking(&sequence) {
         Some((call, core)) => {
-            (Some(call), core.into_iter().map(|place| case.constraints[place].id.clone()).collect())
+            let core = turns.core(case, &sequence, call).map_or(core, |demand| vec![demand]);
+            (Some(call), core.into_iter().filter_map(|place| ids.get(place).copied().cloned()).collect())
         }
         None => (None, Vec::new()),
     };
     let (first_wrong_call, core) = wrong.or_later(first_wrong_call, core);
     let mut nearest = order.nearest(&sequence);
-    nearest.retain(|action| waived & action.bit() == 0);
-    let repair = if nearest == sequence { Vec::new() } else { nearest.iter().map(id_of).collect() };
-    let mut correct_next = vec![Vec::new(); sequence.len()];
+    let is_left_out = waived | turns.dropped() | turns.end();
+    nearest.retain(|action| is_left_out & action.bit() == 0);
+    let is_action = |variable: &Variable| variable.index() < case.actions.len();
+    let repair = match nearest == sequence {
+        true => Vec::new(),
+        false => nearest.iter().filter(|it| is_action(it)).map(id_of).collect(),
+    };
+    // Messages are no calls: the place of each call among those of actions.
+    let mut number = 0;
+    let number_of: Vec<Option<usize>> = called
+        .iter()
+        .map(|variable| {
+            is_action(variable).then(|| {
+                number += 1;
+                number - 1
+            })
+        })
+        .collect();
+    let mut correct_next = vec![Vec::new(); number];
     let mut done = 0u64;
     for (call, variable) in sequence.iter().enumerate() {
         // After the first wrong call no continuation is correct, so nothing was right to do next.
         let possible = first_wrong_call.is_none_or(|wrong| call <= wrong);
-        let right = if possible { order.correct_next(done) & !waived } else { 0 };
-        correct_next[judged[call]] = planproof_constraint::variables_in(right).map(|v| id_of(&v)).collect();
+        let right = if possible { order.correct_next(done) & !is_left_out } else { 0 };
+        if let Some(number) = number_of[judged[call]] {
+            let right = planproof_constraint::variables_in(right).filter(is_action);
+            correct_next[number] = right.map(|v| id_of(&v)).collect();
+        }
         done |= variable.bit();
     }
     OracleVerdict {
         passed: class.is_none(),
         class,
         flags,
-        calls: called.iter().map(id_of).collect(),
+        calls: called.iter().filter(|it| is_action(it)).map(id_of).collect(),
         violated,
         wrong_values: wrong.values,
         undetermined,
-        first_wrong_call: first_wrong_call.map(|call| judged[call]),
+        first_wrong_call: first_wrong_call.and_then(|call| number_of[judged[call]]),
         core,
         repair,
         correct_next,
@@ -511,6 +569,7 @@ fn judge_order(
         held_back,
         failed: failures.listed(),
         waived: planproof_constraint::variables_in(waived).map(|it| id_of(&it)).collect(),
+        turns: made.iter().flatten().filter_map(|call| turns.turn_at(call.start)).collect(),
         cut_short,
         answer: None,
         conflict,
@@ -534,7 +593,8 @@ fn as_right_as_possible(order: &Order, called: &[Variable], executed: &[(u64, u6
 
 /// Adds an execution from one place in the trace to another, and returns whether it overlaps a previous one.
 fn note_overlap(executed: &mut Vec<(u64, u64)>, new: (u64, u64), flags: &mut BTreeSet<Flag>) {
-    if executed.iter().any(|&(start, end)| start < new.1 && new.0 < end) {
+    // A message takes no time.
+    if executed.iter().any(|&(start, end)| start < end && start < new.1 && new.0 < end) {
         flags.insert(Flag::Concurrent);
     }
     executed.push(new);

@@ -9,6 +9,7 @@
 //! continues within that clause. A paragraph with two readings is a bug of the wordings or the punctuation.
 
 mod lexicon;
+mod messages;
 mod one_look;
 mod parser;
 mod tokens;
@@ -18,9 +19,11 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 
 pub use lexicon::{Directions, DirectionsError};
+pub use messages::{ReadMessage, read_message};
 pub use one_look::OneLook;
 
-use crate::case::PlanningCase;
+use crate::case::{PlanningCase, StatedConstraint};
+use crate::messages::{ChangeKind, OrderTurns, TurnDemand, restored};
 use crate::text::Source;
 use crate::time_form::Bound;
 
@@ -129,8 +132,11 @@ pub fn verify(case: &PlanningCase, directions: &Directions) -> Result<(), Verify
     }
     // Compared as sets of pairs with their places: none may be missing, added, or stated elsewhere.
     let read: BTreeSet<ReadPair> = reading.pairs.iter().copied().collect();
-    let stated: BTreeSet<ReadPair> = case
-        .constraints
+    let constraints = match &case.turns {
+        None => case.constraints.clone(),
+        Some(turns) => restored(&case.constraints, turns),
+    };
+    let stated: BTreeSet<ReadPair> = constraints
         .iter()
         .flat_map(|stated| {
             let (first, second) = (stated.first, stated.second);
@@ -167,6 +173,66 @@ pub fn verify(case: &PlanningCase, directions: &Directions) -> Result<(), Verify
         if !is_bound && !read.iter().any(|pair| pair.first == place || pair.second == place) {
             let (action, text) = (action.id.to_string(), action.text.clone());
             return Err(VerifyError::Unmentioned { action, text });
+        }
+    }
+    match &case.turns {
+        None => Ok(()),
+        Some(turns) => verify_messages(case, turns, &constraints, directions),
+    }
+}
+
+/// Reads the messages of a case back and compares them with its turns: each says of the paragraph what it has to,
+/// changes what is changed, and names what to wait with.
+fn verify_messages(
+    case: &PlanningCase,
+    turns: &OrderTurns,
+    stated: &[StatedConstraint],
+    directions: &Directions,
+) -> Result<(), VerifyError> {
+    let actions: Vec<&str> = case.actions.iter().map(|action| action.text.as_str()).collect();
+    let pair_of = |id: &crate::case::ConstraintId| {
+        stated.iter().find(|it| it.id == *id).map(|it| (it.first, it.second))
+    };
+    let texts = std::iter::once(case.query.as_str()).chain(turns.later.iter().map(String::as_str));
+    let mut known = BTreeSet::new();
+    for (number, (text, part)) in (1u32..).zip(texts.zip(&turns.parts)) {
+        let read = read_message(text, number == 1, &actions, directions)?;
+        if read.readings != 1 {
+            return Err(VerifyError::Ambiguous { readings: read.readings });
+        }
+        let differs = |what: &str| Err(VerifyError::Differs { what: format!("message {number} {what}") });
+        let is_in = |source: &&Source| part.start <= source.start && source.end <= part.end;
+        let own = stated.iter().flat_map(|it| it.sources.iter().filter(is_in).map(|_| (it.first, it.second)));
+        let own: BTreeSet<(usize, usize)> = own.collect();
+        if own != read.pairs.iter().map(|pair| (pair.first, pair.second)).collect() {
+            return differs("states other orders");
+        }
+        known.extend(own.iter().flat_map(|(first, second)| [*first, *second]));
+        let (mut reversed, mut orders, mut tasks) = (Vec::new(), Vec::new(), Vec::new());
+        for change in turns.changes.iter().filter(|change| change.message == number) {
+            match &change.kind {
+                ChangeKind::Reversed { old, .. } => {
+                    reversed.extend(pair_of(old).map(|(first, second)| (second, first)));
+                }
+                ChangeKind::OrderDropped { old } => orders.extend(pair_of(old)),
+                ChangeKind::TaskDropped { action } => tasks.push(*action),
+            }
+        }
+        if (&reversed, &orders, &tasks) != (&read.reversed, &read.dropped_orders, &read.dropped_tasks) {
+            return differs("changes something else");
+        }
+        let binds_later = |action: usize| {
+            turns.demands.iter().any(|demand| {
+                demand.action == action
+                    && match demand.kind {
+                        TurnDemand::NotBefore(message) | TurnDemand::Never(message) => number < message,
+                        TurnDemand::ByTurn(_) => false,
+                    }
+            })
+        };
+        let waiting: BTreeSet<usize> = known.iter().copied().filter(|action| binds_later(*action)).collect();
+        if waiting != read.waiting.into_iter().collect() {
+            return differs("names other tasks to wait with");
         }
     }
     Ok(())

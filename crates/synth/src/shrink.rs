@@ -107,6 +107,9 @@ pub enum NoShrinking {
     /// The case contradicts itself: most parts of it would not, and would fail in another way.
     #[error("the case is infeasible, and only feasible ones are shrunk")]
     Infeasible,
+    /// The text arrives in several messages, which say more than the paragraph.
+    #[error("the text arrives in several messages, and only texts of one are shrunk")]
+    Turns,
 }
 
 /// Shrinks cases.
@@ -152,6 +155,9 @@ impl<'a> Shrinker<'a> {
     pub fn search(&self, case: &PlanningCase) -> Result<ShrinkSearch<'a>, NoShrinking> {
         if !case.is_feasible() {
             return Err(NoShrinking::Infeasible);
+        }
+        if case.turns.is_some() {
+            return Err(NoShrinking::Turns);
         }
         let tree = recover(case, self.words).ok_or(NoShrinking::ForeignParagraph)?;
         // The query of a smaller case is made by replacing the paragraph, which needs exactly one place.
@@ -208,6 +214,7 @@ impl<'a> Shrinker<'a> {
             conflict: None,
             rewritten: None,
             faults: case.faults.clone(),
+            turns: None,
         };
         smaller.query = query_of(case, &smaller);
         // A removal can join what was apart and give the text a second reading; such a candidate would prove nothing.

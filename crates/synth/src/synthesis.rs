@@ -20,6 +20,7 @@ use crate::grammar::{
     Sentences, Shape, SubSentence,
 };
 use crate::infeasible::{NoConflict, REPORT_TOOL, Sentences as StatedSentences, report_tool};
+use crate::messages::{MESSAGES_MAX, MessageRange, divide};
 use crate::read::OneLook;
 use crate::rule::rules_text;
 use crate::text::{Written, write_paragraph};
@@ -30,7 +31,7 @@ use planproof_trace::Draw;
 
 use filling::draw_texts;
 pub(crate) use filling::{
-    SITES, merge_pairs, merge_times, mock_tool, numbered, numbered_texts, task_sentence, whole_query,
+    FINISH, SITES, merge_pairs, merge_times, mock_tool, numbered, numbered_texts, task_sentence, whole_query,
 };
 pub use options::{SolverTimer, SynthesisCounts, SynthesisError, SynthesisOptions};
 
@@ -38,6 +39,8 @@ pub use options::{SolverTimer, SynthesisCounts, SynthesisError, SynthesisOptions
 pub const DRAWS_MAX: u32 = 1000;
 /// Most paragraphs with all actions drawn for a hard case before giving up.
 pub const HARD_DRAWS_MAX: u32 = 2000;
+/// Most paragraphs that could not be divided into a number of messages, before one message less will do.
+const UNDIVIDED_MAX: u32 = 300;
 /// Most paragraphs drawn for a conflict between three sentences, before one between two will do.
 const LARGE_CONFLICT_DRAWS_MAX: u32 = 100;
 /// Most distractor tools of a case.
@@ -84,6 +87,9 @@ impl<'a> Synthesizer<'a> {
             let range = "from 3 on for hard cases: of two actions one order is right that takes no planning"
                 .to_owned();
             return out_of("actions", shown, range);
+        }
+        if let Some(turns) = options.turns {
+            check_messages(&options, turns, shown.clone())?;
         }
         if options.tries_max == 0 {
             return out_of("tries", "0".into(), "at least 1".into());
@@ -195,6 +201,7 @@ impl<'a> Synthesizer<'a> {
             .is_some_and(|share| share.strikes(&mut Draw::new(seed, index, "infeasible/1")));
         // The forms share no stream, so that changing one does not change the other.
         let purpose = match (self.options.time.is_some(), is_infeasible) {
+            (false, false) if self.options.turns.is_some() => "synth-turns/1",
             (false, false) => "synth/1",
             (true, false) => "synth-time/1",
             (false, true) => "conflict/1",
@@ -247,20 +254,46 @@ impl<'a> Synthesizer<'a> {
         counts: &mut SynthesisCounts,
         meter: &mut impl SolverTimer,
     ) -> Result<PlanningCase, SynthesisError> {
+        let actions = drawn.texts.len();
+        let messages = self.options.turns.map(|turns| {
+            let most = turns.max.min((actions as u32).div_ceil(2));
+            (turns.min + draw.below(most - turns.min + 1), turns.min)
+        });
+        let mut undivided = 0;
         for _ in 0..HARD_DRAWS_MAX {
             let (paragraph, stated) = self.skeleton(draw, drawn.options, start, counts, meter)?;
             let correct_plans = meter.solver(|| count(&stated));
             // The first case will do, so `drawn` need not be copied.
-            if !self.options.hard {
+            if !self.options.hard && messages.is_none() {
                 return Ok(self.fill(draw, drawn, &paragraph, correct_plans));
             }
-            let case = self.fill(draw, drawn.clone(), &paragraph, correct_plans);
+            let mut case = self.fill(draw, drawn.clone(), &paragraph, correct_plans);
+            if let Some((messages, min)) = messages {
+                // Where there is no room for many, there may be for fewer.
+                let messages = messages.saturating_sub(undivided / UNDIVIDED_MAX).max(min);
+                match divide(draw, case, messages) {
+                    Some(divided) => case = divided,
+                    None => {
+                        counts.discarded += 1;
+                        undivided += 1;
+                        continue;
+                    }
+                }
+            }
+            if !self.options.hard {
+                return Ok(case);
+            }
             if OneLook::passing(&case).next().is_none() {
                 return Ok(case);
             }
             counts.easy += 1;
         }
-        Err(SynthesisError::NothingHard { draws: HARD_DRAWS_MAX, actions: drawn.texts.len() })
+        match messages {
+            Some((_, messages)) if undivided == HARD_DRAWS_MAX => {
+                Err(SynthesisError::NoMessages { draws: HARD_DRAWS_MAX, actions, messages })
+            }
+            _ => Err(SynthesisError::NothingHard { draws: HARD_DRAWS_MAX, actions }),
+        }
     }
 
     fn resolve(&self, actions: usize) -> CaseOptions {
@@ -564,6 +597,7 @@ impl<'a> Synthesizer<'a> {
             conflict: None,
             rewritten: None,
             faults: None,
+            turns: None,
             difficulty,
         }
     }
@@ -587,6 +621,35 @@ impl<'a> Synthesizer<'a> {
             added += 1;
         }
     }
+}
+
+/// Checks the number of messages, with the number of actions as it was asked for.
+fn check_messages(
+    options: &SynthesisOptions,
+    MessageRange { min, max }: MessageRange,
+    actions: String,
+) -> Result<(), SynthesisError> {
+    let shown = if min == max { min.to_string() } else { format!("{min}..{max}") };
+    let fault = |option, value, range| Err(SynthesisError::Option { option, value, range });
+    if min < 2 || max < min || max > MESSAGES_MAX {
+        return fault("turns", shown, format!("a number or a rising range within 2..{MESSAGES_MAX}"));
+    }
+    if options.time.is_some() || options.infeasible.is_some() {
+        return fault("turns", shown, "left out where there are clock times or infeasible cases".into());
+    }
+    // Below that, hardly any paragraph has enough sentences and tasks that can wait.
+    if options.actions_min < 2 * min - 1 {
+        let range = format!("at least {} for {min} messages", 2 * min - 1);
+        return fault("actions", actions, range);
+    }
+    if options.actions_max + max > ACTIONS_MAX as u32 {
+        return fault(
+            "actions",
+            actions,
+            format!("at most {} for {shown} messages", ACTIONS_MAX as u32 - max),
+        );
+    }
+    Ok(())
 }
 
 /// The parts of a case that are drawn before its paragraph.

@@ -144,6 +144,9 @@ pub enum NoVariant {
     /// The case contradicts itself, and there is no method to find other paragraphs with the same contradiction.
     #[error("the case is infeasible, and only feasible ones have variants")]
     Infeasible,
+    /// The text arrives in several messages, which say more than the paragraph.
+    #[error("the text arrives in several messages, and only texts of one have variants")]
+    Turns,
 }
 
 /// Makes variants of cases, from a bank and wordings.
@@ -166,6 +169,9 @@ impl<'a> Mutator<'a> {
     pub fn mutate(&self, case: &PlanningCase, mutation: Mutation, seed: u64) -> Result<Variant, NoVariant> {
         if !case.is_feasible() {
             return Err(NoVariant::Infeasible);
+        }
+        if case.turns.is_some() {
+            return Err(NoVariant::Turns);
         }
         let tree = recover(case, self.words).ok_or(NoVariant::ForeignParagraph)?;
         let mut other = tree.clone();
@@ -299,6 +305,7 @@ fn rebuild(
         conflict: None,
         rewritten: None,
         faults: case.faults.clone(),
+        turns: None,
     }
 }
 

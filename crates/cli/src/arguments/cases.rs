@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
-use planproof_order::synth::{Day, InfeasibleShare, SynthesisOptions, TimeOptions};
+use planproof_order::synth::{Day, InfeasibleShare, MessageRange, SynthesisOptions, TimeOptions};
 use planproof_trace::TimeOfDay;
 
 use super::AskingArguments;
@@ -27,6 +27,12 @@ pub(crate) struct CaseArguments {
     /// cases are excluded from the rates of the others.
     #[arg(long, value_name = "SHARE", value_parser = share())]
     pub(crate) infeasible: Option<f64>,
+    /// Number of messages that the text arrives in: one number, or a range with both ends included.
+    ///
+    /// Later messages come when the agent has ended its turn. They name more tasks, and can reverse or drop an order, or
+    /// drop a task. A case with n tasks has at most n/2 messages, rounded up.
+    #[arg(long, value_name = "N..M", value_parser = parse_range, conflicts_with_all = ["infeasible", "time"])]
+    pub(crate) turns: Option<(u32, u32)>,
     #[command(flatten)]
     pub(crate) shape: ShapeArguments,
 }
@@ -106,7 +112,8 @@ impl CaseArguments {
 
     pub(crate) fn options(&self) -> SynthesisOptions {
         let infeasible = self.infeasible.and_then(InfeasibleShare::new);
-        SynthesisOptions { infeasible, ..self.shape.options(self.actions) }
+        let turns = self.turns.map(|(min, max)| MessageRange { min, max });
+        SynthesisOptions { infeasible, turns, ..self.shape.options(self.actions) }
     }
 }
 
@@ -131,6 +138,7 @@ impl ShapeArguments {
             }),
             // Not a matter of shape: a search for a limit shares the shapes and has no infeasible cases.
             infeasible: None,
+            turns: None,
             hard: self.hard,
         }
     }
@@ -191,7 +199,7 @@ pub(crate) struct SynthArguments {
     ///
     /// Only cases whose new text is known to demand the same are written: it is read back by the reader of
     /// `planproof read`, or else by the model of `--judge`. Others are dropped, and counted on stderr.
-    #[arg(long, value_name = "MODEL", conflicts_with = "infeasible")]
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["infeasible", "turns"])]
     pub(crate) rewrite: Option<String>,
     /// Model that lists what a rewritten text demands, where the reader cannot read it.
     ///

@@ -10,15 +10,16 @@ use super::{AllCasesArguments, CampaignArguments, CaseArguments, CompatChoice};
 use crate::values::{case_count, file, whole};
 
 /// Options that say which cases there are.
-const DRAWING: [&str; 9] =
-    ["cases", "actions", "first", "infeasible", "from", "scenarios", "rules", "tools", "policy"];
+const DRAWING: [&str; 10] =
+    ["cases", "actions", "first", "infeasible", "turns", "from", "scenarios", "rules", "tools", "policy"];
 
 /// Options about synthesised orders, beside `--cases` and those of their shape, which have no meaning for cases of
 /// another kind.
-const OF_ORDERS: [&str; 20] = [
+const OF_ORDERS: [&str; 21] = [
     "actions",
     "first",
     "infeasible",
+    "turns",
     "from",
     "like",
     "resume",
@@ -71,13 +72,13 @@ pub(crate) struct TestArguments {
     #[command(flatten)]
     pub(crate) draw: CaseArguments,
     /// Read the cases from this file (case v1 lines) instead of drawing them; `-` for stdin.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["cases", "actions", "first", "infeasible"], conflicts_with_all = SHAPE)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cases", "actions", "first", "infeasible", "turns"], conflicts_with_all = SHAPE)]
     pub(crate) from: Option<PathBuf>,
     /// Run the cases of this campaign of the store again, with its seed, repeats, limits and rules.
     ///
     /// Its id, a prefix of the id, or `last`. `planproof report A B` then compares the two, case by case. What the
     /// command line names takes precedence.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["from", "resume", "replay", "cases", "actions", "first", "infeasible"], conflicts_with_all = SHAPE)]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["from", "resume", "replay", "cases", "actions", "first", "infeasible", "turns"], conflicts_with_all = SHAPE)]
     pub(crate) like: Option<String>,
     /// Run your own cases from this file (scenario v1) instead of synthesised ones.
     ///

@@ -68,6 +68,10 @@ pub(crate) fn run(arguments: &SynthArguments, global: &Global) -> Result<ExitCod
             tell!("paragraphs discarded because an order read off at one look was right: {easy}");
         }
         let or_no_time = if arguments.cases.shape.time { ", or named no clock time," } else { "" };
+        let or_no_time = match arguments.cases.turns {
+            Some(_) => ", or could not be divided into messages:",
+            None => or_no_time,
+        };
         tell!(
             "paragraphs discarded because they could not mention every action{or_no_time} {discarded}; satisfiability checks {solver_calls}"
         );
@@ -88,6 +92,10 @@ fn write(
 ) -> Result<(), Failure> {
     if arguments.text {
         writeln!(out, "{}\n{}\n", case.id, case.query)?;
+        let later = case.turns.iter().flat_map(|turns| &turns.later);
+        for (number, message) in (2..).zip(later) {
+            writeln!(out, "[message {number}]\n{message}\n")?;
+        }
     } else {
         writeln!(out, "{}", write_case(case))?;
     }

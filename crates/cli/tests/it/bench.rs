@@ -243,7 +243,10 @@ fn what_the_user_got_wrong_is_reported_with_its_place() {
             "--allow-repeats is for `planproof test`, not for gsm8k",
         ),
         ("bench gsm8k tools@sim/gold/2", "`2` is no share of wrong answers"),
-        ("bench gsm8k repair:tools@sim/gold", "the suite gsm8k has no guard: name the agent without repair:"),
+        (
+            "bench gsm8k repair:tools@sim/gold",
+            "the suite gsm8k has no guard for these cases: name the agent without repair:",
+        ),
         ("bench --resume last", "name the suite, as in `planproof bench gsm8k --resume last`"),
         ("bench order tools@sim/perfect", "the suite order takes no data"),
         ("score gsm8k p.jsonl", "p.jsonl:1: no problem has the id `gsm8k-9`"),

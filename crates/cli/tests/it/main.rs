@@ -81,6 +81,7 @@ mod text_calls;
 mod time;
 mod topics;
 mod travel;
+mod turns;
 #[cfg(unix)]
 mod view;
 mod wanted;

@@ -1,7 +1,9 @@
 //! Verdicts in words.
 
-use planproof_order::OrderCase;
+use planproof_order::{OrderCase, OrderSuite};
 use planproof_suite::{Case as _, CheckState, Content, Explanation, Verdict};
+
+use planproof_synth::{ChangeKind, MessageRange, PlanningCase, SynthesisOptions};
 
 use crate::{call, call_at, chain, farm, judged, report, synthesise};
 
@@ -187,4 +189,47 @@ fn a_day_is_drawn_with_its_bounds() {
     );
     assert!(bars.bars.iter().any(|bar| bar.not_before.is_some() || bar.not_after.is_some()), "{bars:?}");
     assert!((1..=7).contains(&bars.ticks.len()), "{bars:?}");
+}
+
+/// What messages say stands in its place, and their sentences are marked.
+#[test]
+fn several_messages() {
+    let options = SynthesisOptions {
+        actions_min: 4,
+        actions_max: 4,
+        turns: Some(MessageRange { min: 2, max: 2 }),
+        ..SynthesisOptions::default()
+    };
+    let suite = OrderSuite::default();
+    let with = |is_wanted: &dyn Fn(&ChangeKind) -> bool| {
+        let drawn = crate::cases(options.clone(), 100).to_vec();
+        let has = |case: &PlanningCase| {
+            case.turns.as_ref().is_some_and(|turns| turns.changes.iter().any(|it| is_wanted(&it.kind)))
+        };
+        suite.wrap(drawn.into_iter().find(has).expect("some case has it"))
+    };
+    let run = |case: &OrderCase, turns: [Vec<usize>; 2]| {
+        let calls = |it: &usize| call(&case.case().actions[*it].tool);
+        let turns = turns.map(|turn| turn.iter().map(calls).collect::<String>());
+        format!("query \"\" | {}query \"\" | {}answer \"\"", turns[0], turns[1])
+    };
+    let due = |case: &OrderCase, turn: u32| -> Vec<usize> {
+        let turns = case.case().turns.as_ref().expect("it has several messages");
+        (0..4).filter(|it| turns.due[*it] == Some(turn)).collect()
+    };
+    let reversed = with(&|kind| matches!(kind, ChangeKind::Reversed { .. }));
+    let old = &reversed.case().turns.as_ref().expect("it has several messages").replaced[0].1;
+    let mut second = due(&reversed, 2);
+    second.sort_by_key(|it| (*it == old.second, *it != old.first));
+    insta::assert_snapshot!(
+        "turns_reversed",
+        explained(&reversed, &run(&reversed, [due(&reversed, 1), second]))
+    );
+    let dropped = with(&|kind| matches!(kind, ChangeKind::TaskDropped { .. }));
+    let all = [due(&dropped, 1), (0..4).filter(|it| !due(&dropped, 1).contains(it)).collect()];
+    insta::assert_snapshot!("turns_dropped", explained(&dropped, &run(&dropped, all)));
+    insta::assert_snapshot!(
+        "turns_early",
+        explained(&dropped, &run(&dropped, [(0..4).collect(), Vec::new()]))
+    );
 }

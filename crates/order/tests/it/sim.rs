@@ -4,7 +4,7 @@ use std::sync::Arc;
 use planproof_model::{ChatRequest, Message, Model, Settings};
 use planproof_order::OrderRun as _;
 use planproof_sim::{SimKind, SimModel};
-use planproof_synth::{Flag, OrderClass, SynthesisOptions, TimeOptions};
+use planproof_synth::{Flag, MessageRange, OrderClass, SynthesisOptions, TimeOptions};
 use planproof_trace::Tool;
 use planproof_trace::faults::{FaultShares, ToolFaults};
 
@@ -170,4 +170,29 @@ async fn the_text_alone_decides() {
     };
     let reply = SimModel::new(SimKind::Perfect).chat(&request).await.expect("a simulation always answers");
     assert_eq!(reply.calls[0].name, "tea_making");
+}
+
+/// Where messages change what was said, who forgets that fails in this class and nothing else, and whoever forgets
+/// nothing passes.
+#[tokio::test]
+async fn each_kind_takes_part_in_a_conversation() {
+    for (kind, number, expected) in [
+        (SimKind::Perfect, 1000, vec![]),
+        (SimKind::Parallel, 200, vec![]),
+        (SimKind::ForgetsCorrections, 200, vec![OrderClass::MissedCorrection]),
+        (SimKind::Forgetful, 200, vec![OrderClass::ActionLost]),
+        (SimKind::Endless, 20, vec![OrderClass::Timeout]),
+    ] {
+        let turns = Some(MessageRange { min: 2, max: 3 });
+        let options =
+            SynthesisOptions { actions_max: 7, distractors: 2, turns, ..SynthesisOptions::default() };
+        let campaign = campaign(Arc::new(SimModel::new(kind)), cases(options, number));
+        let mut classes = BTreeMap::new();
+        for outcome in run_typed(&campaign).await {
+            if let Some(class) = outcome.verdict.expect("every run is scored").class {
+                *classes.entry(class).or_insert(0) += 1;
+            }
+        }
+        assert_eq!(classes.keys().copied().collect::<Vec<_>>(), expected, "{kind:?}: {classes:?}");
+    }
 }

@@ -92,6 +92,7 @@ fn written(kind: SimKind, items: Vec<String>) -> String {
         | SimKind::IgnoresFailures
         | SimKind::GivesUp
         | SimKind::RetriesForever
+        | SimKind::ForgetsCorrections
         | SimKind::Planted(_) => lines = items,
     }
     lines

@@ -61,6 +61,9 @@ struct VerdictFile<'a> {
     failed: Vec<RefusedFile<'a>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     waived: Vec<Cow<'a, str>>,
+    /// The turn of each call; missing if there is one turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    turns: Vec<u32>,
     cut_short: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     answer: Option<Cow<'a, str>>,
@@ -183,6 +186,7 @@ pub fn write_verdict(case: &str, verdict: &OracleVerdict) -> String {
         held_back: refused(&verdict.held_back),
         failed: refused(&verdict.failed),
         waived: ids(&verdict.waived),
+        turns: verdict.turns.clone(),
         cut_short: verdict.cut_short.as_deref().map(Cow::Borrowed),
         answer: verdict.answer.as_deref().map(Cow::Borrowed),
         conflict: verdict.conflict.as_ref().map(|conflict| ConflictFile {
@@ -281,6 +285,9 @@ impl VerdictFile<'_> {
             return Err(format!("first_wrong_call is none of its {} calls", self.calls.len()));
         }
         let calls = actions(self.calls);
+        if !self.turns.is_empty() && self.turns.len() != calls.len() {
+            return Err("it has not as many turns as calls".into());
+        }
         let repair = actions(self.repair);
         let correct_next: Vec<Vec<ActionId>> = self.correct_next.into_iter().map(actions).collect();
         // Serde can make each field optional, but cannot demand all of them together.
@@ -352,6 +359,7 @@ impl VerdictFile<'_> {
             held_back: refused(self.held_back),
             failed: refused(self.failed),
             waived: actions(self.waived),
+            turns: self.turns,
             cut_short: self.cut_short.map(Cow::into_owned),
             answer: self.answer.map(Cow::into_owned),
             conflict: self

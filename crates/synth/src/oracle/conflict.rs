@@ -48,7 +48,7 @@ pub(super) fn judge(
     ended: Ended,
     options: JudgeOptions,
 ) -> OracleVerdict {
-    let Ended { mut flags, held_back, cut_short, conflict } = ended;
+    let Ended { mut flags, held_back, cut_short, conflict, messages: _ } = ended;
     let (mut refused, mut executed, mut starts, mut restarts) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let mut has_acted = false;
     for call in calls {
@@ -105,6 +105,7 @@ pub(super) fn judge(
         held_back,
         failed: Vec::new(),
         waived: Vec::new(),
+        turns: Vec::new(),
         cut_short,
         answer: None,
         conflict,

@@ -74,7 +74,7 @@ pub(super) fn judge(
     ended: Ended,
     options: JudgeOptions,
 ) -> OracleVerdict {
-    let Ended { mut flags, held_back, cut_short, conflict } = ended;
+    let Ended { mut flags, held_back, cut_short, conflict, messages: _ } = ended;
     let is_restart = |call: &CallRecord<'_>| case.is_restart(call.tool);
     let has_cleared = |call: &CallRecord<'_>| is_clear(case, call);
     let calls = by_start_time(calls);
@@ -202,6 +202,7 @@ pub(super) fn judge(
         held_back,
         failed: Vec::new(),
         waived: Vec::new(),
+        turns: Vec::new(),
         cut_short,
         answer: None,
         conflict,

@@ -12,6 +12,9 @@ use planproof_trace::Draw;
 const ANY_ARGUMENTS: &str =
     "Where a tool takes arguments, any that fit its schema will do; make them up, and do not ask for them. ";
 
+/// The end of the instructions where nothing else ends a run.
+pub(crate) const FINISH: &str = "When all tasks are done, finish with a short answer.";
+
 /// The places if the same activity is done several times.
 pub(crate) const SITES: [&str; 4] = ["one", "two", "three", "four"];
 
@@ -126,7 +129,7 @@ pub(crate) fn whole_query(
 fn query(job: &str, paragraph: &str, takes_arguments: bool, offers_report: bool) -> String {
     let article = if job.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     let [blank, rule, end] = match offers_report {
-        false => ["", "", "When all tasks are done, finish with a short answer."],
+        false => ["", "", FINISH],
         true => [" ", REPORT_RULE, ANSWER_OR_REPORT],
     };
     [

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::infeasible::InfeasibleShare;
+use crate::messages::MessageRange;
 use crate::time_form::TimeOptions;
 
 /// What to synthesise.
@@ -32,6 +33,9 @@ pub struct SynthesisOptions {
     /// apart from that, the feasible ones are the same as without it. `None` for feasible cases alone, without the
     /// tool.
     pub infeasible: Option<InfeasibleShare>,
+    /// How many messages the text arrives in; `None` for one. Only feasible cases of the basic form can have several.
+    /// A case with `n` actions has at most `n / 2` of them, rounded up.
+    pub turns: Option<MessageRange>,
     /// Only feasible cases that every heuristic of [`OneLook`](crate::OneLook) fails; infeasible ones stay as they are.
     pub hard: bool,
 }
@@ -51,6 +55,7 @@ impl Default for SynthesisOptions {
             topic: None,
             time: None,
             infeasible: None,
+            turns: None,
             hard: false,
         }
     }
@@ -97,6 +102,19 @@ pub enum SynthesisError {
         /// How many actions each had to mention.
         actions: usize,
     },
+    /// The options leave no room for several messages.
+    #[error(
+        "no case found in {draws} draws: with {actions} actions and these options no text can be divided into {messages} \
+         messages; ask for more actions or fewer messages"
+    )]
+    NoMessages {
+        /// How many paragraphs were drawn.
+        draws: u32,
+        /// How many actions each had to mention.
+        actions: usize,
+        /// How many messages there were to be.
+        messages: u32,
+    },
     /// The options leave no room for a contradiction.
     #[error(
         "no infeasible case found in {draws} draws: the options leave too little room to mention all {actions} actions and \
@@ -122,7 +140,8 @@ pub struct SynthesisCounts {
     pub ambiguous: u64,
     /// Sentences rejected because a sub-sentence needed more actions than the case has.
     pub too_wide: u64,
-    /// Paragraphs discarded because they could not mention every action, or mentioned no clock time in the time form.
+    /// Paragraphs discarded because they could not mention every action, or mentioned no clock time in the time form, or
+    /// could not be divided into messages.
     pub discarded: u64,
     /// Paragraphs discarded because a one-look heuristic would have passed, if only hard cases were requested.
     pub easy: u64,

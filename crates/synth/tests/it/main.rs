@@ -13,6 +13,7 @@ mod synthesis;
 mod time;
 mod time_oracle;
 mod tool_names;
+mod turns;
 mod variants;
 
 use planproof_synth::{PlanningCase, SynthesisOptions, Synthesizer, TimeOptions, TopicBank, Wordings};

@@ -139,12 +139,13 @@ pub(super) fn must_agree(
                     actions: (plan.from, plan.from),
                     first: 0,
                     infeasible: None,
+                    turns: None,
                     shape: shape.clone(),
                 };
                 let now = Drawn::of(&now, global.seed, 1)?.as_written();
                 let shape = levels.first().map(Drawn::as_written).unwrap_or_default();
                 // These differ from level to level; `searching` has compared the search they follow from.
-                let of_level = ["cases", "first", "actions", "infeasible"];
+                let of_level = ["cases", "first", "actions", "infeasible", "turns"];
                 agreement.options(shape.into_iter().filter(|(id, _)| !of_level.contains(id)).collect(), &now);
             }
         }

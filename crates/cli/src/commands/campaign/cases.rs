@@ -6,8 +6,8 @@ use std::time::Instant;
 use planproof_campaign::{CASES_MAX, Cases, CasesOrigin};
 use planproof_engine::{LimitPlan, SynthesisUse};
 use planproof_order::synth::{
-    Day, InfeasibleShare, JudgeOptions, PlanningCase, SynthesisCounts, SynthesisOptions, Synthesizer,
-    TimeOptions, TopicBank, Wordings,
+    Day, InfeasibleShare, JudgeOptions, MessageRange, PlanningCase, SynthesisCounts, SynthesisOptions,
+    Synthesizer, TimeOptions, TopicBank, Wordings,
 };
 use planproof_order::{DrawnCases, DrawnLevel, OrderSuite, SolverMeter};
 use planproof_suite::Case;
@@ -55,6 +55,9 @@ pub(crate) struct Drawn {
     /// The share of infeasible cases; absent if none can be reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     infeasible: Option<f64>,
+    /// The fewest and the most messages; absent if the query is the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turns: Option<(u32, u32)>,
     /// Only hard cases; absent if any case will do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     hard: bool,
@@ -149,8 +152,13 @@ pub(super) fn levels(plan: &LimitPlan, shape: &ShapeArguments, seed: u64) -> Res
     let level = |(actions, count): (u32, u32)| {
         // A campaign has at most CASES_MAX cases, so the ranges of two numbers of actions never overlap.
         let first = u64::from(actions) * CASES_MAX;
-        let draw =
-            CaseArguments { actions: (actions, actions), first, infeasible: None, shape: shape.clone() };
+        let draw = CaseArguments {
+            actions: (actions, actions),
+            first,
+            infeasible: None,
+            turns: None,
+            shape: shape.clone(),
+        };
         Drawn::of(&draw, seed, count.into())
     };
     plan.levels().map(level).collect()
@@ -231,6 +239,7 @@ impl Drawn {
             topic,
             time,
             infeasible,
+            turns,
             hard,
         } = draw.options();
         Ok(Self {
@@ -248,6 +257,7 @@ impl Drawn {
             topic,
             time: time.map(DrawnTime::from),
             infeasible: infeasible.map(InfeasibleShare::get),
+            turns: turns.map(|MessageRange { min, max }| (min, max)),
             hard,
         })
     }
@@ -269,6 +279,7 @@ impl Drawn {
             topic: self.topic.clone(),
             time: self.time.as_ref().map(TimeOptions::from),
             infeasible: self.infeasible.and_then(InfeasibleShare::new),
+            turns: self.turns.map(|(min, max)| MessageRange { min, max }),
             hard: self.hard,
         }
     }
@@ -314,6 +325,7 @@ impl Drawn {
             ("first", Some(self.first.to_string())),
             ("actions", Some(range(&self.actions_min, &self.actions_max))),
             ("infeasible", text(&self.infeasible)),
+            ("turns", self.turns.map(|(low, high)| range(&low, &high))),
             ("topic", self.topic.clone()),
             ("distractors", Some(self.distractors.to_string())),
             ("sentences_max", text(&self.sentences_max)),
