@@ -38,7 +38,9 @@ pub(crate) use campaign::*;
 pub(crate) use cases::*;
 pub(crate) use groups::in_groups;
 pub(crate) use guard::{GuardArguments, GuardCommand};
-pub(crate) use hook::HookArguments;
+pub(crate) use hook::{
+    EditArguments, HookAgent, HookArguments, HookCommand, InstallArguments, UninstallArguments,
+};
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use limit::LimitArguments;
 pub(crate) use mnms::*;

@@ -32,6 +32,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod arguments;
+mod coding_agents;
 mod commands;
 mod config;
 mod damage;
@@ -169,10 +170,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Spec(options) => commands::spec::run(options, global),
         Command::Rules(options) => commands::rules::run(options, global),
         Command::Guard(options) => commands::guard::run(options, global),
-        Command::Hook(options) => {
-            commands::hook::run(options);
-            Ok(ExitCode::Passed)
-        }
+        Command::Hook(options) => commands::hook::run_any(options, global),
         Command::Scenario(options) => commands::scenario::run(options, global),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
+use crate::coding_agents::Scope;
 use crate::values::file;
 
 /// The agents whose hooks are known.
@@ -16,30 +17,43 @@ pub(crate) enum HookAgent {
 }
 
 impl HookAgent {
-    /// What the log calls this place of a guard.
+    /// What the log calls this place of a guard, which is also the agent's name on the command line.
     pub(crate) fn seam(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
         }
     }
+
+    /// The agent's own name.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+        }
+    }
 }
 
 #[derive(Debug, Args)]
 #[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
     group(ArgGroup::new("mode").args(["shadow", "enforce"]).required(true)),
     after_help = "Examples:\n  \
-              planproof hook claude-code --rules rules.yaml --enforce --state guard < event.json\n\n\
+              planproof hook claude-code --rules rules.yaml --enforce --state guard < event.json\n  \
+              planproof hook install codex --rules rules.yaml --shadow --dry-run\n\n\
               Exit status: always 0, also where something is wrong, because agents let a call pass at any other: then \
               the answer on stdout denies the call."
 )]
 pub(crate) struct HookArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<HookCommand>,
     /// The agent that starts the hook for each event.
-    #[arg(value_name = "AGENT")]
-    pub(crate) agent: HookAgent,
+    #[arg(value_name = "AGENT", required = true)]
+    pub(crate) agent: Option<HookAgent>,
     /// Rules on the calls of a session (rules v1). While they cannot be read, `--enforce` rejects every call.
-    #[arg(long, value_name = "FILE", value_parser = file())]
-    pub(crate) rules: PathBuf,
+    #[arg(long, required = true, value_name = "FILE", value_parser = file())]
+    pub(crate) rules: Option<PathBuf>,
     /// Deny nothing, and only log what would have been rejected.
     #[arg(long)]
     pub(crate) shadow: bool,
@@ -47,6 +61,79 @@ pub(crate) struct HookArguments {
     #[arg(long)]
     pub(crate) enforce: bool,
     /// Folder with a log of each session (decision v1), which is also the memory of the hook.
+    #[arg(long, required = true, value_name = "FOLDER", value_parser = file())]
+    pub(crate) state: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HookCommand {
+    /// Write the hooks into an agent's configuration, and keep everything else there as it is.
+    #[command(
+        group(ArgGroup::new("mode").args(["shadow", "enforce"]).required(true)),
+        after_help = "Examples:\n  \
+                      planproof hook install claude-code --rules rules.yaml --shadow --dry-run\n  \
+                      planproof hook install codex --rules rules.yaml --enforce --yes\n\n\
+                      Exit status: 0 the hooks are there, or would be; 1 you did not agree; 2 the rules or the \
+                      configuration cannot be used, or nobody can be asked; 3 it cannot be written."
+    )]
+    Install(InstallArguments),
+    /// Remove the hooks of planproof from an agent's configuration, and nothing else.
+    #[command(after_help = "Examples:\n  \
+                  planproof hook uninstall claude-code --dry-run\n\n\
+                  Exit status: 0 no hook of planproof is there, or would be; 1 you did not agree; 2 the configuration \
+                  cannot be used, or nobody can be asked; 3 it cannot be written.")]
+    Uninstall(UninstallArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallArguments {
+    /// The agent.
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent: HookAgent,
+    /// Rules on the calls of a session (rules v1). They must be right now; the hook reads them at each event.
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub(crate) rules: PathBuf,
+    /// Have the hook deny nothing, and only log what would have been rejected.
+    #[arg(long)]
+    pub(crate) shadow: bool,
+    /// Have the hook deny calls that would violate a rule.
+    #[arg(long)]
+    pub(crate) enforce: bool,
+    /// Folder for the log of each session [default: `guard` in planproof's folder of the user's state].
     #[arg(long, value_name = "FOLDER", value_parser = file())]
-    pub(crate) state: PathBuf,
+    pub(crate) state: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) edit: EditArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArguments {
+    /// The agent.
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent: HookAgent,
+    #[command(flatten)]
+    pub(crate) edit: EditArguments,
+}
+
+/// How a configuration is changed.
+#[derive(Debug, Args)]
+pub(crate) struct EditArguments {
+    /// Change the configuration of the project in this folder, not the user's.
+    #[arg(long, conflicts_with = "user")]
+    pub(crate) project: bool,
+    /// Change the user's configuration, for all projects (the default).
+    #[arg(long)]
+    pub(crate) user: bool,
+    /// Only show what would change.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Write without asking.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+impl EditArguments {
+    pub(crate) fn scope(&self) -> Scope {
+        if self.project { Scope::Project } else { Scope::User }
+    }
 }

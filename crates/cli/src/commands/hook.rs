@@ -1,5 +1,7 @@
 //! `planproof hook`: rules at the hooks of coding agents. An agent starts it for each event and reads its answer.
 
+mod install;
+
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -16,7 +18,7 @@ use planproof_guard::{
 };
 use planproof_spec::rules::RuleSet;
 
-use crate::arguments::{Arguments, Command, HookArguments};
+use crate::arguments::{Arguments, Command, Global, HookAgent, HookArguments, HookCommand};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::spec_source::sha256;
@@ -35,9 +37,15 @@ const STATE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Hexadecimal digits of a session's file.
 const NAME_DIGITS: usize = 32;
 
+/// The commands below this one, which people type and no agent does.
+const COMMANDS: [&str; 2] = ["install", "uninstall"];
+
 /// The whole command, for a command line that begins with its name: a wrong one, and a fault of ours, deny the call.
-/// Gives nothing if only help is wanted, which the usual way prints.
+/// Gives nothing if only help is wanted, or a command below this one: the usual way does these.
 pub(crate) fn main(words: &[OsString]) -> Option<ExitCode> {
+    if words.get(2).is_some_and(|word| COMMANDS.iter().any(|command| word == command)) {
+        return None;
+    }
     let parsed = values::command().try_get_matches_from(words);
     let arguments =
         parsed.and_then(|matches| <Arguments as clap::FromArgMatches>::from_arg_matches(&matches));
@@ -47,7 +55,10 @@ pub(crate) fn main(words: &[OsString]) -> Option<ExitCode> {
                 refuse(&failure.describe(), GuardMode::Enforce);
                 return Some(ExitCode::Passed);
             }
-            let caught = catch_unwind(AssertUnwindSafe(|| run(&arguments)));
+            if arguments.command.is_some() {
+                return None;
+            }
+            let caught = catch_unwind(AssertUnwindSafe(|| take_event(&arguments)));
             caught.unwrap_or_else(|_| refuse("the guard has failed", GuardMode::Enforce));
         }
         Ok(_) => refuse("the command line of the hook is wrong", GuardMode::Enforce),
@@ -62,15 +73,37 @@ pub(crate) fn main(words: &[OsString]) -> Option<ExitCode> {
     Some(ExitCode::Passed)
 }
 
+/// The command in the usual way, as where an option of all commands stands before its name.
+pub(crate) fn run_any(arguments: &HookArguments, global: &Global) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        Some(HookCommand::Install(arguments)) => install::install(arguments, global),
+        Some(HookCommand::Uninstall(arguments)) => install::uninstall(arguments, global),
+        None => {
+            take_event(arguments);
+            Ok(ExitCode::Passed)
+        }
+    }
+}
+
+/// The parts of the command line of a hook, which its parser requires.
+struct Asked<'a> {
+    agent: HookAgent,
+    rules: &'a Path,
+    state: &'a Path,
+}
+
 /// Takes one event.
-pub(crate) fn run(arguments: &HookArguments) {
+fn take_event(arguments: &HookArguments) {
     let mode = if arguments.enforce { GuardMode::Enforce } else { GuardMode::Shadow };
     let started = Instant::now();
     let payload = match read_payload() {
         Ok(payload) => payload,
         Err(why) => return refuse(&why, mode),
     };
-    match take(arguments, &payload, mode, started) {
+    let (Some(agent), Some(rules), Some(state)) = (arguments.agent, &arguments.rules, &arguments.state) else {
+        return refuse("the command line of the hook is wrong", mode);
+    };
+    match take(&Asked { agent, rules, state }, &payload, mode, started) {
         Ok(answer) => {
             if mode == GuardMode::Shadow
                 && let Some(reason) = answer.reason
@@ -112,31 +145,31 @@ fn read_payload() -> Result<HookPayload, String> {
 
 /// Decides on an event, and has it in the log before it is answered.
 fn take(
-    arguments: &HookArguments,
+    asked: &Asked<'_>,
     payload: &HookPayload,
     mode: GuardMode,
     started: Instant,
 ) -> Result<HookAnswer, String> {
-    let text = select::read_text(&arguments.rules).map_err(|failure| match failure {
+    let text = select::read_text(asked.rules).map_err(|failure| match failure {
         Failure::Usage(why) => why,
         _ => "the rules of the guard cannot be read".to_owned(),
     })?;
     let rules = RuleSet::read(&text).map(Arc::new).map_err(|faults| {
         let first = faults.first().map(ToString::to_string).unwrap_or_default();
-        format!("the rules of the guard are not valid: {}:{first}", arguments.rules.display())
+        format!("the rules of the guard are not valid: {}:{first}", asked.rules.display())
     })?;
     let cannot = |error: std::io::Error| {
-        format!("the log of the session in {} cannot be used: {error}", arguments.state.display())
+        format!("the log of the session in {} cannot be used: {error}", asked.state.display())
     };
-    fs::create_dir_all(&arguments.state).map_err(cannot)?;
+    fs::create_dir_all(asked.state).map_err(cannot)?;
     let name = sha256(payload.session.as_bytes());
-    let path = arguments.state.join(format!("{}.jsonl", &name[..NAME_DIGITS.min(name.len())]));
+    let path = asked.state.join(format!("{}.jsonl", &name[..NAME_DIGITS.min(name.len())]));
     let options = OpenOptions::new().read(true).append(true).create(true).clone();
     let mut file = planproof_files::open_own(&path, &options).map_err(cannot)?;
     lock(&file)?;
     let lines = read_log(&file, &path)?;
     let digest = format!("sha256:{}", sha256(text.as_bytes()));
-    let seam = arguments.agent.seam();
+    let seam = asked.agent.seam();
     let log = DecisionLog::new(&payload.session, seam, mode, digest, secrets::held());
     let mut session = HookSession::resume(&rules, lines.into_iter());
     let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);

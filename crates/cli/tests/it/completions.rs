@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 71] = [
+const PAGES: [&str; 73] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -15,6 +15,8 @@ const PAGES: [&str; 71] = [
     "planproof-guard",
     "planproof-guard-replay",
     "planproof-hook",
+    "planproof-hook-install",
+    "planproof-hook-uninstall",
     "planproof-init",
     "planproof-limit",
     "planproof-man",
