@@ -171,6 +171,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Rules(options) => commands::rules::run(options, global),
         Command::Guard(options) => commands::guard::run(options, global),
         Command::Hook(options) => commands::hook::run_any(options, global),
+        Command::Doctor(options) => commands::doctor::run(options, global),
         Command::Scenario(options) => commands::scenario::run(options, global),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),

@@ -1,12 +1,12 @@
 //! Hooks of coding agents: a process for each event of a session, with the log of the session as its memory.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use planproof_spec::rules::{RuleSet, outcome_of};
 use serde_json::{Value, json};
 
-use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling};
+use crate::canary::{canary_reason, is_canary};
+use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling, SeenAgain};
 use crate::log::{DecisionLog, GuardAction, GuardMode, LoggedLine};
 use crate::names::KnownNames;
 
@@ -131,70 +131,45 @@ pub struct HookAnswer {
     pub reason: Option<String>,
 }
 
+impl HookAnswer {
+    /// The answer to the canary, whatever the mode. It is not a call of the session, so the log does not have it.
+    fn to_canary(mode: GuardMode) -> Self {
+        let reason = canary_reason(mode);
+        Self { line: None, answer: Some(denial(&reason)), reason: Some(reason) }
+    }
+}
+
 /// A session of an agent, as its log has it.
 #[derive(Debug)]
 pub struct HookSession {
     session: GuardedSession,
     names: KnownNames,
-    /// Pending calls by the agent's names for them.
-    ids: BTreeMap<String, u64>,
-    /// Pending calls, to recognise one that is reported twice or ends without a name.
-    calls: BTreeMap<u64, CarriedCall>,
 }
 
 impl HookSession {
     /// The session after these lines. What the log says has happened counts, whatever these rules say of it.
     pub fn resume(rules: &Arc<RuleSet>, lines: impl Iterator<Item = LoggedLine>) -> Self {
-        let mut resumed = Self {
-            session: GuardedSession::new(rules),
-            names: KnownNames::of(rules),
-            ids: BTreeMap::new(),
-            calls: BTreeMap::new(),
-        };
-        for line in lines {
-            match line {
-                LoggedLine::Decision { call: Some(call), action, .. } => {
-                    let (number, is_passed) = (call.number, action == GuardAction::Passed);
-                    let call = CarriedCall {
-                        id: call.id,
-                        server: call.server,
-                        tool: call.tool,
-                        arguments: call.arguments,
-                    };
-                    resumed.session.recall(number, is_passed.then(|| asked(&call)));
-                    if is_passed {
-                        resumed.remember(number, call);
-                    }
-                }
-                LoggedLine::Result { number, is_error, outcome, .. } => {
-                    resumed.session.finished(number, is_error, &outcome);
-                    resumed.forget(number);
-                }
-                LoggedLine::Decision { .. } | LoggedLine::End { .. } => {}
-            }
-        }
+        let mut resumed = Self { session: GuardedSession::new(rules), names: KnownNames::of(rules) };
+        lines.for_each(|line| resumed.apply(&line));
         resumed
     }
 
-    fn remember(&mut self, number: u64, call: CarriedCall) {
-        if let Some(id) = &call.id {
-            self.ids.insert(id.clone(), number);
-        }
-        self.calls.insert(number, call);
+    /// The session with a [`state`](Self::state) that was made with the same rules by the same version of planproof;
+    /// `None` if it cannot be of these.
+    pub fn with_state(rules: &Arc<RuleSet>, state: &Value) -> Option<Self> {
+        let session = GuardedSession::with_state(rules, state)?;
+        Some(Self { session, names: KnownNames::of(rules) })
     }
 
-    fn forget(&mut self, number: u64) {
-        if let Some(id) = self.calls.remove(&number).and_then(|call| call.id) {
-            self.ids.remove(&id);
-        }
+    /// What is remembered, so that the lines so far need not be read again; `None` if too much was forgotten. If only
+    /// lines of a log were applied so far, there is no secret in it.
+    pub fn state(&self) -> Option<Value> {
+        self.session.state()
     }
 
-    /// The number of a pending call: that of its name, or without a name the oldest equal one.
-    fn number_of(&self, call: &CarriedCall) -> Option<u64> {
-        match &call.id {
-            Some(id) => self.ids.get(id).copied(),
-            None => self.calls.iter().find(|(_, pending)| *pending == call).map(|(number, _)| *number),
-        }
+    /// Takes a further line of the log.
+    pub fn apply(&mut self, line: &LoggedLine) {
+        self.session.apply(line);
     }
 
     /// The call with the server in the name of its tool. `mcp__a__b__pay` can be a tool of `a` or of `a__b`: the
@@ -246,13 +221,21 @@ impl HookSession {
     ) -> HookAnswer {
         match event {
             HookEvent::Other => HookAnswer::default(),
+            HookEvent::Before(call) if is_canary(&call.tool) => HookAnswer::to_canary(mode),
             HookEvent::Before(call) => {
                 let (call, ambiguous) = self.of_server(call);
                 let call = &call;
-                // A call that is reported twice counts once. Without a name, an equal one is another call.
-                let number = call.id.as_ref().and_then(|_| self.number_of(call));
-                if number.and_then(|number| self.calls.get(&number)).is_some_and(|known| known == call) {
-                    return HookAnswer::default();
+                // A call that is reported twice counts once. Without a name, an equal one is another call, unless it
+                // was seen elsewhere only.
+                let seen = self.session.seen_again(&asked(call), call.id.as_deref(), log.seam());
+                if let Some(SeenAgain { number, is_known }) = seen {
+                    if is_known {
+                        return HookAnswer::default();
+                    }
+                    let ruling = Ruling { number, refusal: None, rules: Vec::new() };
+                    self.session.passed(number, call.id.as_deref(), log.seam());
+                    let line = self.line(call, &ruling, GuardAction::Continued, None, log, microseconds);
+                    return HookAnswer { line: Some(line), ..HookAnswer::default() };
                 }
                 let ruling = self.session.decide(asked(call));
                 let refusal = ruling.refusal.as_ref().map(|refusal| self.session.explain(refusal));
@@ -267,14 +250,17 @@ impl HookSession {
                     (Some(_), GuardMode::Enforce) => GuardAction::Blocked,
                 };
                 let line = self.line(call, &ruling, action, reason.as_deref(), log, microseconds);
+                if action == GuardAction::Passed {
+                    self.session.passed(ruling.number, call.id.as_deref(), log.seam());
+                }
                 let answer = reason.as_deref().filter(|_| action == GuardAction::Blocked).map(denial);
                 HookAnswer { line: Some(line), answer, reason }
             }
             HookEvent::After { call, is_error, outcome } => {
                 let (call, _) = self.of_server(call);
-                let Some(number) = self.number_of(&call) else { return HookAnswer::default() };
+                let ended = self.session.ended(&asked(&call), call.id.as_deref(), log.seam());
+                let Some(number) = ended else { return HookAnswer::default() };
                 self.session.finished(number, *is_error, outcome);
-                self.forget(number);
                 HookAnswer { line: Some(log.result(number, *is_error, outcome)), ..HookAnswer::default() }
             }
             HookEvent::Stop { is_again } => {

@@ -6,12 +6,14 @@
 //! v1) and can be taken again with other rules (`replay.rs`).
 //!
 //! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each. Both refuse
-//! names that only look like those in the rules (`names.rs`).
+//! names that only look like those in the rules (`names.rs`), and the call that shows whether they are there
+//! (`canary.rs`).
 //!
 //! Nothing here reads, writes, waits or knows the time: bytes and results go in, decisions and bytes come out. What is
 //! passed on is what was decided on, to the byte.
 
 mod answers;
+mod canary;
 mod decision;
 mod hook;
 mod log;
@@ -20,6 +22,7 @@ mod names;
 mod replay;
 mod strict;
 
+pub use canary::{CANARY_TOOL, canary_reason, is_canary, mode_of_canary};
 pub use decision::{
     AskedCall, CarriedCall, GuardedSession, PENDING_BYTES_MAX, PENDING_CALLS_MAX, Refusal, RuleChange, Ruling,
 };

@@ -34,6 +34,12 @@ pub(crate) struct GuardArguments {
     /// Append every decision and every result to this file (decision v1), before it is passed on.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) log: Option<PathBuf>,
+    /// History that all guards of one session share (SQLite), such as the hooks of the agent: they decide as one.
+    #[arg(long, value_name = "FILE", requires = "session_name", value_parser = file())]
+    pub(crate) history: Option<PathBuf>,
+    /// Name of the session in `--history`, which all its guards are started with.
+    #[arg(long, value_name = "NAME", requires = "history")]
+    pub(crate) session_name: Option<String>,
     /// The MCP server (stdio) and its arguments. No shell reads them.
     #[arg(last = true, required = true, value_name = "SERVER")]
     pub(crate) server: Vec<OsString>,

@@ -24,14 +24,6 @@ impl HookAgent {
             Self::Codex => "codex",
         }
     }
-
-    /// The agent's own name.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Claude Code",
-            Self::Codex => "Codex",
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -39,6 +31,7 @@ impl HookAgent {
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     group(ArgGroup::new("mode").args(["shadow", "enforce"]).required(true)),
+    group(ArgGroup::new("memory").args(["state", "history"]).required(true)),
     after_help = "Examples:\n  \
               planproof hook claude-code --rules rules.yaml --enforce --state guard < event.json\n  \
               planproof hook install codex --rules rules.yaml --shadow --dry-run\n\n\
@@ -61,8 +54,15 @@ pub(crate) struct HookArguments {
     #[arg(long)]
     pub(crate) enforce: bool,
     /// Folder with a log of each session (decision v1), which is also the memory of the hook.
-    #[arg(long, required = true, value_name = "FOLDER", value_parser = file())]
+    #[arg(long, value_name = "FOLDER", value_parser = file())]
     pub(crate) state: Option<PathBuf>,
+    /// History in place of that folder (SQLite), which all guards of one session share, such as `planproof guard`
+    /// before a server of the agent: they decide as one.
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub(crate) history: Option<PathBuf>,
+    /// Name of the session in `--history` [default: the agent's name for it].
+    #[arg(long, value_name = "NAME", requires = "history")]
+    pub(crate) session_name: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -72,7 +72,7 @@ pub(crate) enum HookCommand {
         group(ArgGroup::new("mode").args(["shadow", "enforce"]).required(true)),
         after_help = "Examples:\n  \
                       planproof hook install claude-code --rules rules.yaml --shadow --dry-run\n  \
-                      planproof hook install codex --rules rules.yaml --enforce --yes\n\n\
+                      planproof hook install codex --rules rules.yaml --enforce --project --yes\n\n\
                       Exit status: 0 the hooks are there, or would be; 1 you did not agree; 2 the rules or the \
                       configuration cannot be used, or nobody can be asked; 3 it cannot be written."
     )]
@@ -102,6 +102,9 @@ pub(crate) struct InstallArguments {
     /// Folder for the log of each session [default: `guard` in planproof's folder of the user's state].
     #[arg(long, value_name = "FOLDER", value_parser = file())]
     pub(crate) state: Option<PathBuf>,
+    /// History in place of that folder (SQLite), which all guards of one session share.
+    #[arg(long, value_name = "FILE", conflicts_with = "state", value_parser = file())]
+    pub(crate) history: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) edit: EditArguments,
 }

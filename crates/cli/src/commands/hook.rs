@@ -17,8 +17,10 @@ use planproof_guard::{
     denial,
 };
 use planproof_spec::rules::RuleSet;
+use planproof_store::HistorySnapshot;
 
 use crate::arguments::{Arguments, Command, Global, HookAgent, HookArguments, HookCommand};
+use crate::commands::guard::shared;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::spec_source::sha256;
@@ -33,6 +35,9 @@ const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// Longest log of a session, in bytes. Every call after that is rejected.
 const STATE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Lines of a history after which the state of a session is kept, so that they are not read again.
+const SNAPSHOT_LINES: usize = 256;
 
 /// Hexadecimal digits of a session's file.
 const NAME_DIGITS: usize = 32;
@@ -89,7 +94,17 @@ pub(crate) fn run_any(arguments: &HookArguments, global: &Global) -> Result<Exit
 struct Asked<'a> {
     agent: HookAgent,
     rules: &'a Path,
-    state: &'a Path,
+    memory: Memory<'a>,
+    /// The session's name, if it is not the agent's.
+    session: Option<&'a str>,
+}
+
+/// Where the session so far is.
+enum Memory<'a> {
+    /// A folder with a file for each session.
+    Folder(&'a Path),
+    /// A history that other guards of the session share.
+    History(&'a Path),
 }
 
 /// Takes one event.
@@ -100,10 +115,13 @@ fn take_event(arguments: &HookArguments) {
         Ok(payload) => payload,
         Err(why) => return refuse(&why, mode),
     };
-    let (Some(agent), Some(rules), Some(state)) = (arguments.agent, &arguments.rules, &arguments.state) else {
+    let folder = arguments.state.as_deref().map(Memory::Folder);
+    let memory = folder.or(arguments.history.as_deref().map(Memory::History));
+    let (Some(agent), Some(rules), Some(memory)) = (arguments.agent, &arguments.rules, memory) else {
         return refuse("the command line of the hook is wrong", mode);
     };
-    match take(&Asked { agent, rules, state }, &payload, mode, started) {
+    let asked = Asked { agent, rules, memory, session: arguments.session_name.as_deref() };
+    match take(&asked, &payload, mode, started) {
         Ok(answer) => {
             if mode == GuardMode::Shadow
                 && let Some(reason) = answer.reason
@@ -158,26 +176,76 @@ fn take(
         let first = faults.first().map(ToString::to_string).unwrap_or_default();
         format!("the rules of the guard are not valid: {}:{first}", asked.rules.display())
     })?;
-    let cannot = |error: std::io::Error| {
-        format!("the log of the session in {} cannot be used: {error}", asked.state.display())
+    let digest = format!("sha256:{}", sha256(text.as_bytes()));
+    let session = asked.session.unwrap_or(&payload.session);
+    let log = DecisionLog::new(session, asked.agent.seam(), mode, digest.clone(), secrets::held());
+    let decide = |mut session: HookSession| {
+        let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        session.take(&payload.event, mode, &log, microseconds)
     };
-    fs::create_dir_all(asked.state).map_err(cannot)?;
-    let name = sha256(payload.session.as_bytes());
-    let path = asked.state.join(format!("{}.jsonl", &name[..NAME_DIGITS.min(name.len())]));
+    match asked.memory {
+        Memory::Folder(folder) => in_folder(folder, session, &rules, decide),
+        Memory::History(path) => {
+            let made_with = format!("planproof {} {digest}", env!("CARGO_PKG_VERSION"));
+            in_history(path, session, &rules, made_with, decide)
+        }
+    }
+}
+
+/// Decides on an event after the lines of the session's file, and writes to it what came of that.
+fn in_folder(
+    folder: &Path,
+    session: &str,
+    rules: &Arc<RuleSet>,
+    decide: impl FnOnce(HookSession) -> HookAnswer,
+) -> Result<HookAnswer, String> {
+    let cannot = |error: std::io::Error| {
+        format!("the log of the session in {} cannot be used: {error}", folder.display())
+    };
+    fs::create_dir_all(folder).map_err(cannot)?;
+    let name = sha256(session.as_bytes());
+    let path = folder.join(format!("{}.jsonl", &name[..NAME_DIGITS.min(name.len())]));
     let options = OpenOptions::new().read(true).append(true).create(true).clone();
     let mut file = planproof_files::open_own(&path, &options).map_err(cannot)?;
     lock(&file)?;
-    let lines = read_log(&file, &path)?;
-    let digest = format!("sha256:{}", sha256(text.as_bytes()));
-    let seam = asked.agent.seam();
-    let log = DecisionLog::new(&payload.session, seam, mode, digest, secrets::held());
-    let mut session = HookSession::resume(&rules, lines.into_iter());
-    let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let answer = session.take(&payload.event, mode, &log, microseconds);
+    let answer = decide(HookSession::resume(rules, read_log(&file, &path)?.into_iter()));
     if let Some(line) = &answer.line {
         file.write_all(format!("{line}\n").as_bytes()).map_err(cannot)?;
     }
     // The lock ends with the file.
+    Ok(answer)
+}
+
+/// The same in one turn of the history, so that no other guard of the session decides in between.
+fn in_history(
+    path: &Path,
+    session: &str,
+    rules: &Arc<RuleSet>,
+    made_with: String,
+    decide: impl FnOnce(HookSession) -> HookAnswer,
+) -> Result<HookAnswer, String> {
+    let mut history = shared::open(path)?;
+    let turn = history.turn(session).map_err(|error| error.to_string())?;
+    let kept = turn.snapshot().map_err(|error| error.to_string())?.filter(|kept| kept.made_with == made_with);
+    let resumed = kept.and_then(|kept| {
+        let state = serde_json::from_str(&kept.state).ok()?;
+        Some((HookSession::with_state(rules, &state)?, kept.number))
+    });
+    let (mut session, first) = resumed.unwrap_or_else(|| (HookSession::resume(rules, std::iter::empty()), 0));
+    let (lines, number) = shared::lines_after(&turn, first)?;
+    lines.iter().for_each(|line| session.apply(line));
+    // Before the event, which may hold a secret.
+    if lines.len() >= SNAPSHOT_LINES
+        && let Some(state) = session.state()
+    {
+        let snapshot = HistorySnapshot { number, made_with, state: state.to_string() };
+        turn.keep(&snapshot).map_err(|error| error.to_string())?;
+    }
+    let answer = decide(session);
+    if let Some(line) = &answer.line {
+        turn.append(line).map_err(|error| error.to_string())?;
+    }
+    turn.commit().map_err(|error| error.to_string())?;
     Ok(answer)
 }
 

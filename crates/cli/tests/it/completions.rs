@@ -5,13 +5,14 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 73] = [
+const PAGES: [&str; 74] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
     "planproof-check",
     "planproof-completions",
     "planproof-demo",
+    "planproof-doctor",
     "planproof-guard",
     "planproof-guard-replay",
     "planproof-hook",

@@ -165,3 +165,14 @@ fn payloads_of_others_are_errors() {
     }
     assert!(HookPayload::read(b"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s\"}\n").is_ok());
 }
+
+#[test]
+fn the_canary_is_denied_in_either_mode() {
+    for mode in [GuardMode::Enforce, GuardMode::Shadow] {
+        for tool in ["planproof_canary", "mcp__shop__planproof_canary"] {
+            let mut session = Sessions { lines: Vec::new(), mode };
+            assert!(!session.before("1", tool, &json!({})));
+            assert!(session.lines.is_empty(), "it is not a call of the session");
+        }
+    }
+}

@@ -26,21 +26,23 @@ const BACKUPS_MAX: u32 = 100;
 const STATE: &str = "guard";
 
 pub(super) fn install(arguments: &InstallArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let InstallArguments { agent, rules, enforce, state, edit, .. } = arguments;
+    let InstallArguments { agent, rules, enforce, state, history, edit, .. } = arguments;
     // A fault would deny every call, or none.
     rules_of(rules)?;
     let rules = absolute("--rules", rules)?;
-    let state = match state {
-        Some(state) => absolute("--state", state)?,
-        None => {
+    let (option, state) = match (state, history) {
+        (Some(state), _) => ("--state", absolute("--state", state)?),
+        (None, Some(history)) => ("--history", absolute("--history", history)?),
+        (None, None) => {
             let none = "the environment names no folder for the user's state: name one with --state";
-            absolute("--state", &own::folder().ok_or_else(|| Failure::usage(none))?.join(STATE))?
+            let folder = own::folder().ok_or_else(|| Failure::usage(none))?.join(STATE);
+            ("--state", absolute("--state", &folder)?)
         }
     };
     let program = std::env::current_exe()
         .map_err(|error| Failure::outside(format!("it is not known where planproof is: {error}")))?;
     let mode = if *enforce { "--enforce" } else { "--shadow" };
-    let words = [text_of(&program)?, "hook", agent.seam(), "--rules", text_of(&rules)?, mode, "--state"];
+    let words = [text_of(&program)?, "hook", agent.seam(), "--rules", text_of(&rules)?, mode, option];
     let words = words.into_iter().chain([text_of(&state)?]);
     let command = words.map(shell_word).collect::<Vec<_>>().join(" ");
     let folders = folders()?;
@@ -167,7 +169,9 @@ fn carry_out(
     }
     if !edit.yes {
         if !terminal::is_interactive() {
-            return Err(cannot_use("nothing was changed, because nobody can be asked: pass --yes".to_owned()));
+            return Err(cannot_use(
+                "nothing was changed, because nobody can be asked: pass --yes".to_owned(),
+            ));
         }
         if !wanted::agrees("Write this? [y/N] ") {
             tell!("nothing was changed");
