@@ -58,13 +58,17 @@ impl Folders {
         })
     }
 
-    /// The file in which an agent looks for hooks.
+    /// The file, or for OpenCode the folder, in which an agent looks for hooks.
     pub(crate) fn of_hooks(&self, agent: HookAgent, scope: Scope) -> PathBuf {
         match (agent, scope) {
             (HookAgent::ClaudeCode, Scope::User) => self.claude.join("settings.json"),
             (HookAgent::ClaudeCode, Scope::Project) => self.project.join(".claude").join("settings.json"),
             (HookAgent::Codex, Scope::User) => self.codex.join("hooks.json"),
             (HookAgent::Codex, Scope::Project) => self.project.join(".codex").join("hooks.json"),
+            (HookAgent::GeminiCli, Scope::User) => self.home.join(".gemini").join("settings.json"),
+            (HookAgent::GeminiCli, Scope::Project) => self.project.join(".gemini").join("settings.json"),
+            (HookAgent::OpenCode, Scope::User) => self.config.join("opencode").join("plugin"),
+            (HookAgent::OpenCode, Scope::Project) => self.project.join(".opencode").join("plugin"),
         }
     }
 }
@@ -94,11 +98,18 @@ pub(crate) const CLAUDE_CODE: HookForm = HookForm {
 pub(crate) const CODEX: HookForm =
     HookForm { before: "PreToolUse", after: &["PostToolUse"], matcher: ".*", closed: None };
 
+/// Those of Gemini CLI.
+pub(crate) const GEMINI_CLI: HookForm =
+    HookForm { before: "BeforeTool", after: &["AfterTool"], matcher: ".*", closed: None };
+
 impl HookForm {
-    pub(crate) fn of(agent: HookAgent) -> Self {
+    /// What they look like for an agent; `None` if its hooks are no JSON.
+    pub(crate) fn of(agent: HookAgent) -> Option<Self> {
         match agent {
-            HookAgent::ClaudeCode => CLAUDE_CODE,
-            HookAgent::Codex => CODEX,
+            HookAgent::ClaudeCode => Some(CLAUDE_CODE),
+            HookAgent::Codex => Some(CODEX),
+            HookAgent::GeminiCli => Some(GEMINI_CLI),
+            HookAgent::OpenCode => None,
         }
     }
 

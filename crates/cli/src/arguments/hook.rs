@@ -14,6 +14,11 @@ pub(crate) enum HookAgent {
     ClaudeCode,
     /// Codex.
     Codex,
+    /// Gemini CLI.
+    GeminiCli,
+    /// OpenCode, whose plugin starts the hook.
+    #[value(name = "opencode")]
+    OpenCode,
 }
 
 impl HookAgent {
@@ -22,6 +27,8 @@ impl HookAgent {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::GeminiCli => "gemini-cli",
+            Self::OpenCode => "opencode",
         }
     }
 }
@@ -31,19 +38,24 @@ impl HookAgent {
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     group(ArgGroup::new("mode").args(["shadow", "enforce"]).required(true)),
+    group(ArgGroup::new("who").args(["agent", "dialect"]).required(true)),
     group(ArgGroup::new("memory").args(["state", "history"]).required(true)),
     after_help = "Examples:\n  \
               planproof hook claude-code --rules rules.yaml --enforce --state guard < event.json\n  \
               planproof hook install codex --rules rules.yaml --shadow --dry-run\n\n\
               Exit status: always 0, also where something is wrong, because agents let a call pass at any other: then \
-              the answer on stdout denies the call."
+              the answer on stdout denies the call. With --dialect, the status is that of its file, and 2 where that \
+              cannot be read."
 )]
 pub(crate) struct HookArguments {
     #[command(subcommand)]
     pub(crate) command: Option<HookCommand>,
     /// The agent that starts the hook for each event.
-    #[arg(value_name = "AGENT", required = true)]
+    #[arg(value_name = "AGENT")]
     pub(crate) agent: Option<HookAgent>,
+    /// File that says how another agent reports to its hooks and is answered (dialect v1).
+    #[arg(long, value_name = "FILE", value_parser = file())]
+    pub(crate) dialect: Option<PathBuf>,
     /// Rules on the calls of a session (rules v1). While they cannot be read, `--enforce` rejects every call.
     #[arg(long, required = true, value_name = "FILE", value_parser = file())]
     pub(crate) rules: Option<PathBuf>,

@@ -23,7 +23,7 @@ const HIDDEN: &str = "\"(hidden)\"";
 /// # Errors
 /// Why the text cannot be changed, in a sentence without a full stop.
 pub(crate) fn with_hooks(text: &str, agent: HookAgent, command: &str) -> Result<String, String> {
-    let form = HookForm::of(agent);
+    let form = HookForm::of(agent).ok_or("the hooks of this agent are no JSON")?;
     let is_new = text.trim().is_empty();
     let root = read(if is_new { "{}" } else { text })?;
     let object = root.object_value().ok_or("it is not a JSON object")?;
@@ -252,11 +252,11 @@ mod tests {
     #[test]
     fn what_is_installed_is_removed_and_nothing_else_changes() {
         for text in SETTINGS {
-            for agent in [HookAgent::ClaudeCode, HookAgent::Codex] {
+            for agent in [HookAgent::ClaudeCode, HookAgent::Codex, HookAgent::GeminiCli] {
                 let command = COMMAND.replace("claude-code", agent.seam());
                 let with = with_hooks(text, agent, &command).unwrap();
                 let value: Value = serde_json::from_str(&with).unwrap();
-                for event in HookForm::of(agent).events() {
+                for event in HookForm::of(agent).unwrap().events() {
                     let groups = value["hooks"][event].as_array().unwrap();
                     let ours = groups.last().unwrap();
                     assert_eq!(ours["hooks"][0]["command"], command, "{with}");

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use planproof_guard::{
-    DecisionLog, GuardMode, HookAnswer, HookEvent, HookPayload, HookSession, LoggedLine, PAYLOAD_BYTES_MAX,
-    denial,
+    DecisionLog, Dialect, GuardMode, HookAnswer, HookEvent, HookOutput, HookPayload, HookReply, HookSession,
+    LoggedLine, PAYLOAD_BYTES_MAX,
 };
 use planproof_spec::rules::RuleSet;
 use planproof_store::HistorySnapshot;
@@ -46,36 +46,44 @@ const NAME_DIGITS: usize = 32;
 const COMMANDS: [&str; 2] = ["install", "uninstall"];
 
 /// The whole command, for a command line that begins with its name: a wrong one, and a fault of ours, deny the call.
-/// Gives nothing if only help is wanted, or a command below this one: the usual way does these.
-pub(crate) fn main(words: &[OsString]) -> Option<ExitCode> {
+/// Gives the exit status; nothing if only help is wanted, or a command below this one: the usual way does these.
+pub(crate) fn main(words: &[OsString]) -> Option<u8> {
     if words.get(2).is_some_and(|word| COMMANDS.iter().any(|command| word == command)) {
         return None;
     }
     let parsed = values::command().try_get_matches_from(words);
     let arguments =
         parsed.and_then(|matches| <Arguments as clap::FromArgMatches>::from_arg_matches(&matches));
-    match arguments {
+    let refuse = |why: &str| refuse(probable(words).as_ref(), why, GuardMode::Enforce);
+    Some(match arguments {
         Ok(Arguments { command: Command::Hook(arguments), global }) => {
             if let Err(failure) = secrets::hold_variables(&global.secret) {
-                refuse(&failure.describe(), GuardMode::Enforce);
-                return Some(ExitCode::Passed);
+                return Some(refuse(&failure.describe()));
             }
             if arguments.command.is_some() {
                 return None;
             }
             let caught = catch_unwind(AssertUnwindSafe(|| take_event(&arguments)));
-            caught.unwrap_or_else(|_| refuse("the guard has failed", GuardMode::Enforce));
+            caught.unwrap_or_else(|_| refuse("the guard has failed"))
         }
-        Ok(_) => refuse("the command line of the hook is wrong", GuardMode::Enforce),
+        Ok(_) => refuse("the command line of the hook is wrong"),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             return None;
         }
         Err(error) => {
             tell!("{}", error.render());
-            refuse("the command line of the hook is wrong", GuardMode::Enforce);
+            refuse("the command line of the hook is wrong")
         }
+    })
+}
+
+/// The dialect that a wrong command line is probably for; `None` for that of another agent.
+fn probable(words: &[OsString]) -> Option<Dialect> {
+    if words.iter().any(|word| word.as_encoded_bytes().starts_with(b"--dialect")) {
+        return None;
     }
-    Some(ExitCode::Passed)
+    let named = words.get(2).and_then(|word| Dialect::named(word.to_str()?));
+    named.or_else(|| Dialect::named(HookAgent::ClaudeCode.seam()))
 }
 
 /// The command in the usual way, as where an option of all commands stands before its name.
@@ -83,16 +91,16 @@ pub(crate) fn run_any(arguments: &HookArguments, global: &Global) -> Result<Exit
     match &arguments.command {
         Some(HookCommand::Install(arguments)) => install::install(arguments, global),
         Some(HookCommand::Uninstall(arguments)) => install::uninstall(arguments, global),
-        None => {
-            take_event(arguments);
-            Ok(ExitCode::Passed)
-        }
+        None => Ok(match take_event(arguments) {
+            0 => ExitCode::Passed,
+            // Which other status it is only counts where an agent started us, and `main` gives it.
+            _ => ExitCode::Usage,
+        }),
     }
 }
 
 /// The parts of the command line of a hook, which its parser requires.
 struct Asked<'a> {
-    agent: HookAgent,
     rules: &'a Path,
     memory: Memory<'a>,
     /// The session's name, if it is not the agent's.
@@ -107,20 +115,24 @@ enum Memory<'a> {
     History(&'a Path),
 }
 
-/// Takes one event.
-fn take_event(arguments: &HookArguments) {
+/// Takes one event, and gives the exit status.
+fn take_event(arguments: &HookArguments) -> u8 {
     let mode = if arguments.enforce { GuardMode::Enforce } else { GuardMode::Shadow };
     let started = Instant::now();
-    let payload = match read_payload() {
+    let dialect = match dialect(arguments) {
+        Ok(dialect) => dialect,
+        Err(why) => return refuse(None, &why, mode),
+    };
+    let payload = match read_payload(&dialect) {
         Ok(payload) => payload,
-        Err(why) => return refuse(&why, mode),
+        Err(why) => return refuse(Some(&dialect), &why, mode),
     };
     let folder = arguments.state.as_deref().map(Memory::Folder);
     let memory = folder.or(arguments.history.as_deref().map(Memory::History));
-    let (Some(agent), Some(rules), Some(memory)) = (arguments.agent, &arguments.rules, memory) else {
-        return refuse("the command line of the hook is wrong", mode);
+    let (Some(rules), Some(memory)) = (&arguments.rules, memory) else {
+        return refuse(Some(&dialect), "the command line of the hook is wrong", mode);
     };
-    let asked = Asked { agent, rules, memory, session: arguments.session_name.as_deref() };
+    let asked = Asked { rules, memory, session: arguments.session_name.as_deref() };
     match take(&asked, &payload, mode, started) {
         Ok(answer) => {
             if mode == GuardMode::Shadow
@@ -128,37 +140,69 @@ fn take_event(arguments: &HookArguments) {
             {
                 tell!("guard: would be rejected: {}", inline(&reason));
             }
-            say(answer.answer.as_deref());
+            say(&dialect.output(&answer.reply))
         }
-        Err(why) if matches!(payload.event, HookEvent::Before(_)) => refuse(&why, mode),
+        Err(why) if matches!(payload.event, HookEvent::Before(_)) => refuse(Some(&dialect), &why, mode),
         // Only a call can be denied. What is not known of a result stays pending.
-        Err(why) => tell!("error: {}", inline(&why)),
+        Err(why) => {
+            tell!("error: {}", inline(&why));
+            0
+        }
     }
 }
 
-/// Denies a call for a reason that is not a rule, or in shadow mode only names it.
-fn refuse(why: &str, mode: GuardMode) {
+/// The dialect that is asked for.
+fn dialect(arguments: &HookArguments) -> Result<Dialect, String> {
+    match (&arguments.dialect, arguments.agent) {
+        (Some(path), _) => {
+            let text = select::read_text(path).map_err(|failure| match failure {
+                Failure::Usage(why) => why,
+                _ => format!("{} cannot be read", path.display()),
+            })?;
+            Dialect::read(&text)
+                .map_err(|fault| format!("the dialect {} is not valid: {fault}", path.display()))
+        }
+        (None, Some(agent)) => {
+            Dialect::named(agent.seam()).ok_or_else(|| "the agent is not known".to_owned())
+        }
+        // The parser requires one of them.
+        (None, None) => Err("the command line of the hook is wrong".to_owned()),
+    }
+}
+
+/// Denies a call for a reason that is not a rule, or in shadow mode only names it. Without a dialect, in all ways at
+/// once that agents understand.
+fn refuse(dialect: Option<&Dialect>, why: &str, mode: GuardMode) -> u8 {
     tell!("error: {}", inline(why));
-    if mode == GuardMode::Enforce {
-        say(Some(&denial(&format!("The call is denied: {why}."))));
+    let reason = format!("The call is denied: {why}.");
+    match (dialect, mode) {
+        (Some(dialect), GuardMode::Enforce) => say(&dialect.output(&HookReply::Deny(reason))),
+        (Some(dialect), GuardMode::Shadow) => say(&dialect.output(&HookReply::Allow)),
+        (None, GuardMode::Enforce) => say(&Dialect::denial_of_unknown(&reason)),
+        (None, GuardMode::Shadow) => 0,
     }
 }
 
-fn say(answer: Option<&str>) {
-    if let Some(answer) = answer {
+/// Says what the agent reads, and gives the exit status.
+fn say(output: &HookOutput) -> u8 {
+    if let Some(stderr) = &output.stderr {
+        tell!("{}", inline(stderr));
+    }
+    if let Some(answer) = &output.stdout {
         // Without a reader there is nobody to deny anything to.
         let _ = writeln!(terminal::json(), "{answer}");
     }
+    output.status
 }
 
-fn read_payload() -> Result<HookPayload, String> {
+fn read_payload(dialect: &Dialect) -> Result<HookPayload, String> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("the payload of the hook cannot be read: {error}"))?;
     if bytes.len() > PAYLOAD_BYTES_MAX {
         return Err(format!("the payload of the hook has more than {PAYLOAD_BYTES_MAX} bytes"));
     }
-    HookPayload::read(&bytes)
+    HookPayload::read(&bytes, dialect)
 }
 
 /// Decides on an event, and has it in the log before it is answered.
@@ -178,7 +222,7 @@ fn take(
     })?;
     let digest = format!("sha256:{}", sha256(text.as_bytes()));
     let session = asked.session.unwrap_or(&payload.session);
-    let log = DecisionLog::new(session, asked.agent.seam(), mode, digest.clone(), secrets::held());
+    let log = DecisionLog::new(session, &*payload.seam, mode, digest.clone(), secrets::held());
     let decide = |mut session: HookSession| {
         let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         session.take(&payload.event, mode, &log, microseconds)

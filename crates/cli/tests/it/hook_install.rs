@@ -101,6 +101,23 @@ fn hooks_are_installed_work_and_are_removed() {
 }
 
 #[test]
+fn gemini_cli_has_hooks_and_opencode_plugins() {
+    let user = User::new();
+    user.run("hook install gemini-cli --rules ../rules.yaml --enforce --yes").code(0);
+    let line = command(&user.read("home/.gemini/settings.json"), "BeforeTool");
+    let mut hook = std::process::Command::new("sh");
+    hook.args(["-c", &line]);
+    let payload =
+        json!({"session_id": "s", "hook_event_name": "BeforeTool", "tool_name": "refund", "tool_input": {}});
+    assert_eq!(Run::of(hook, &payload.to_string()).code(0).json()["decision"], "deny");
+    let tried = user.run("doctor --try --yes --json").code(1).json();
+    let way = &tried["ways"][0];
+    assert_eq!((&way["agent"], &way["state"]), (&json!("Gemini CLI"), &json!("advisory")), "{tried}");
+    let run = user.run("hook install opencode --rules ../rules.yaml --enforce --yes").code(2);
+    assert!(run.err.contains("examples/opencode/planproof.js"), "{}", run.err);
+}
+
+#[test]
 fn a_project_has_hooks_of_its_own() {
     let user = User::new();
     let run = user

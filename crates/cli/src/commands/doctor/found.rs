@@ -54,7 +54,7 @@ const CODEX: KnownAgent = KnownAgent {
 
 const GEMINI: KnownAgent = KnownAgent {
     name: "Gemini CLI",
-    installed_as: None,
+    installed_as: Some("gemini-cli"),
     before: Some("BeforeTool"),
     after: &["AfterTool"],
     closed: None,

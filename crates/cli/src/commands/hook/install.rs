@@ -8,7 +8,7 @@ use planproof_report::shell_word;
 use similar::TextDiff;
 
 use crate::arguments::{EditArguments, Global, HookAgent, InstallArguments, UninstallArguments};
-use crate::coding_agents::{Folders, Scope, settings};
+use crate::coding_agents::{Folders, HookForm, Scope, settings};
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::{self, tell};
@@ -27,6 +27,7 @@ const STATE: &str = "guard";
 
 pub(super) fn install(arguments: &InstallArguments, global: &Global) -> Result<ExitCode, Failure> {
     let InstallArguments { agent, rules, enforce, state, history, edit, .. } = arguments;
+    must_have_file(*agent)?;
     // A fault would deny every call, or none.
     rules_of(rules)?;
     let rules = absolute("--rules", rules)?;
@@ -63,9 +64,21 @@ pub(super) fn install(arguments: &InstallArguments, global: &Global) -> Result<E
 
 pub(super) fn uninstall(arguments: &UninstallArguments, global: &Global) -> Result<ExitCode, Failure> {
     let UninstallArguments { agent, edit } = arguments;
+    must_have_file(*agent)?;
     let path = folders()?.of_hooks(*agent, edit.scope());
     let outcome = carry_out(&path, |text| settings::without_hooks(text, *agent), edit, global)?;
     Ok(outcome.exit_code())
+}
+
+/// Refuses an agent that has plugins in place of hooks in a file.
+fn must_have_file(agent: HookAgent) -> Result<(), Failure> {
+    if HookForm::of(agent).is_some() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "OpenCode has plugins and no hooks in a file: copy examples/opencode/planproof.js into \
+         ~/.config/opencode/plugin, and change the command in it (docs/guard.md)",
+    ))
 }
 
 fn folders() -> Result<Folders, Failure> {
@@ -255,6 +268,10 @@ fn say_what_is_left(agent: HookAgent, scope: Scope, global: &Global) {
             "Claude Code obeys `onFailure` from version 2.1.295 on; an older one lets a call pass where the hook \
              cannot be started.",
         ),
+        HookAgent::GeminiCli => {
+            progress::say(global, "Gemini CLI lets a call pass where the hook cannot be started.");
+        }
+        HookAgent::OpenCode => {}
         HookAgent::Codex => {
             let project = match scope {
                 Scope::Project => ", and only in projects that it trusts",
