@@ -4,6 +4,7 @@ mod agent;
 mod bench;
 mod campaign;
 mod cases;
+mod doctor;
 mod groups;
 mod guard;
 mod hook;
@@ -36,9 +37,12 @@ pub(crate) use bench::{
 };
 pub(crate) use campaign::*;
 pub(crate) use cases::*;
+pub(crate) use doctor::DoctorArguments;
 pub(crate) use groups::in_groups;
 pub(crate) use guard::{GuardArguments, GuardCommand};
-pub(crate) use hook::HookArguments;
+pub(crate) use hook::{
+    EditArguments, HookAgent, HookArguments, HookCommand, InstallArguments, UninstallArguments,
+};
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use limit::LimitArguments;
 pub(crate) use mnms::*;
@@ -224,6 +228,8 @@ pub(crate) enum Command {
     Guard(Signed<GuardArguments>),
     /// Hold a coding agent to rules at its hooks: takes one event on stdin, and answers it.
     Hook(Signed<HookArguments>),
+    /// Find the agents that are configured here, and say whether their calls are held to rules.
+    Doctor(Signed<DoctorArguments>),
     /// Check cases of your own, and write a first file of them.
     Scenario(Signed<ScenarioArguments>),
     /// Write a starter configuration file.

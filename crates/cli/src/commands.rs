@@ -5,6 +5,7 @@ pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 mod from_rules;
 mod gate;
 pub(crate) mod guard;

@@ -7,7 +7,8 @@
 //! Arguments (`arguments.rs`, with those of all campaigns in `arguments/campaign.rs`, and which of them a command or a
 //! mode has no use for in `arguments/idle.rs`), the configuration file, which is passed to their parser as more of the
 //! command line (`config.rs`; its keys are derived from the arguments in `config/keys.rs`), the bounds of numbers among
-//! them (`values.rs`), names of agents and models (`select.rs`, `providers.rs` for where models are and which key they
+//! them (`values.rs`), configurations of coding agents (`coding_agents.rs`; hooks in them in
+//! `coding_agents/settings.rs`), names of agents and models (`select.rs`, `providers.rs` for where models are and which key they
 //! get, `select/kinds.rs` for those of specifications, `select/meant.rs` for those meant, as with options in
 //! `config/mistakes.rs`), a module for each command (`commands.rs`), sources of tools opened for `run` and `topics`
 //! (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files (`report_files.rs`), rendering,
@@ -32,6 +33,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod arguments;
+mod coding_agents;
 mod commands;
 mod config;
 mod damage;
@@ -101,7 +103,7 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     if words.get(1).is_some_and(|word| word == "hook")
         && let Some(code) = commands::hook::main(&words)
     {
-        process::exit(code as i32);
+        process::exit(i32::from(code));
     }
     let registered = suites::register(own.into_iter().collect());
     let code = match registered.and_then(|()| config::parse(std::env::args_os().collect())) {
@@ -169,10 +171,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Spec(options) => commands::spec::run(options, global),
         Command::Rules(options) => commands::rules::run(options, global),
         Command::Guard(options) => commands::guard::run(options, global),
-        Command::Hook(options) => {
-            commands::hook::run(options);
-            Ok(ExitCode::Passed)
-        }
+        Command::Hook(options) => commands::hook::run_any(options, global),
+        Command::Doctor(options) => commands::doctor::run(options, global),
         Command::Scenario(options) => commands::scenario::run(options, global),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),

@@ -1,11 +1,13 @@
 //! The decision on a call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use planproof_spec::rules::{CallRule, Phase, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues};
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::log::{GuardAction, LoggedLine};
 
 /// Most calls whose results have not come. Further calls are rejected until one comes.
 pub const PENDING_CALLS_MAX: usize = 1024;
@@ -110,9 +112,31 @@ struct PendingCall {
     tool: String,
     arguments: Value,
     bytes: usize,
+    /// The agent's name for it, where somebody knows one.
+    id: Option<String>,
+    /// Who has seen it on its way.
+    seams: BTreeSet<String>,
+}
+
+/// A pending call that is seen once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SeenAgain {
+    /// Its number.
+    pub(crate) number: u64,
+    /// Whoever asks has seen it before.
+    pub(crate) is_known: bool,
 }
 
 impl PendingCall {
+    /// Whether a call is like this one. Not everybody on its way knows the server.
+    fn is_like(&self, call: &AskedCall<'_>) -> bool {
+        let is_of_server = match (&self.server, call.server) {
+            (Some(own), Some(other)) => own == other,
+            _ => true,
+        };
+        is_of_server && self.tool == call.tool && self.arguments == *call.arguments
+    }
+
     fn event(&self, moment: Phase) -> SessionEvent<'_> {
         let event = SessionEvent::new(moment, &self.tool, &self.arguments);
         SessionEvent { server: self.server.as_deref(), ..event }
@@ -224,6 +248,107 @@ impl GuardedSession {
         self.count(number, call, &event, bytes);
     }
 
+    /// The pending call that this one is, if it is one: that of the agent's name for it, or, where one side has no name,
+    /// the first like it that has not passed this seam. A seam that sees two calls without names has two.
+    pub(crate) fn seen_again(&self, call: &AskedCall<'_>, id: Option<&str>, seam: &str) -> Option<SeenAgain> {
+        let is_named = |pending: &PendingCall| id.is_some() && pending.id.as_deref() == id;
+        if let Some((number, pending)) = self.pending.iter().find(|(_, pending)| is_named(pending)) {
+            // A name that stands for another call by now says nothing.
+            let is_known = pending.seams.contains(seam);
+            return pending.is_like(call).then_some(SeenAgain { number: *number, is_known });
+        }
+        let is_other = |pending: &PendingCall| pending.id.is_some() && id.is_some();
+        let is_it = |pending: &PendingCall| {
+            !pending.seams.contains(seam) && !is_other(pending) && pending.is_like(call)
+        };
+        let (number, _) = self.pending.iter().find(|(_, pending)| is_it(pending))?;
+        Some(SeenAgain { number: *number, is_known: false })
+    }
+
+    /// The pending call that has ended: that of the agent's name for it, or without one the oldest like it that has
+    /// passed this seam.
+    pub(crate) fn ended(&self, call: &AskedCall<'_>, id: Option<&str>, seam: &str) -> Option<u64> {
+        let of_name = |pending: &PendingCall| id.is_some() && pending.id.as_deref() == id;
+        let is_it = |pending: &PendingCall| {
+            pending.id.is_none() == id.is_none() && pending.seams.contains(seam) && pending.is_like(call)
+        };
+        let named = self.pending.iter().find(|(_, pending)| of_name(pending));
+        let found = match id {
+            Some(_) => named,
+            None => self.pending.iter().find(|(_, pending)| is_it(pending)),
+        };
+        found.map(|(number, _)| *number)
+    }
+
+    /// Notes that a pending call has passed a seam, where the agent's name for it may be known.
+    pub(crate) fn passed(&mut self, number: u64, id: Option<&str>, seam: &str) {
+        if let Some(pending) = self.pending.get_mut(&number) {
+            if pending.id.is_none() {
+                pending.id = id.map(str::to_owned);
+            }
+            pending.seams.insert(seam.to_owned());
+        }
+    }
+
+    /// What is remembered, as JSON; `None` if something could not be, so that nothing is approved any more.
+    pub(crate) fn state(&self) -> Option<Value> {
+        if self.lost.is_some() || self.has_unknown_result {
+            return None;
+        }
+        let pending = self.pending.iter().map(|(number, call)| {
+            json!({
+                "number": number, "server": call.server, "tool": call.tool, "arguments": call.arguments,
+                "id": call.id, "seams": call.seams,
+            })
+        });
+        let pending: Vec<Value> = pending.collect();
+        Some(json!({ "calls": self.calls, "rules": self.session.state(), "pending": pending }))
+    }
+
+    /// The session with this state, by the rules that it was made with; `None` if it cannot be of these.
+    pub(crate) fn with_state(rules: &Arc<RuleSet>, state: &Value) -> Option<Self> {
+        let mut session = Self::new(rules);
+        session.session = Session::with_state(rules, state.get("rules")?)?;
+        session.calls = state.get("calls")?.as_u64()?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        for call in state.get("pending")?.as_array()? {
+            let (server, tool) = (call.get("server").and_then(text), call.get("tool").and_then(text)?);
+            let arguments = call.get("arguments")?.clone();
+            let bytes = server.as_deref().map_or(0, str::len) + tool.len() + size(&arguments);
+            let seams = call.get("seams")?.as_array()?.iter().map(text).collect::<Option<BTreeSet<_>>>()?;
+            let id = call.get("id").and_then(text);
+            let pending = PendingCall { server, tool, arguments, bytes, id, seams };
+            session.pending.insert(call.get("number")?.as_u64()?, pending);
+            session.pending_bytes += bytes;
+        }
+        Some(session)
+    }
+
+    /// Takes what a log says has happened. It counts, whatever the rules say of it.
+    pub(crate) fn apply(&mut self, line: &LoggedLine) {
+        match line {
+            LoggedLine::Decision { call: Some(call), action, seam, .. } => {
+                let asked = AskedCall {
+                    server: call.server.as_deref(),
+                    tool: &call.tool,
+                    arguments: &call.arguments,
+                };
+                match action {
+                    GuardAction::Passed => self.recall(call.number, Some(asked)),
+                    GuardAction::Continued => {}
+                    GuardAction::Blocked | GuardAction::Noted => self.recall(call.number, None),
+                }
+                if matches!(action, GuardAction::Passed | GuardAction::Continued) {
+                    self.passed(call.number, call.id.as_deref(), seam);
+                }
+            }
+            LoggedLine::Result { number, is_error, outcome, .. } => {
+                self.finished(*number, *is_error, outcome);
+            }
+            LoggedLine::Decision { .. } | LoggedLine::End { .. } => {}
+        }
+    }
+
     fn count(&mut self, number: u64, call: AskedCall<'_>, event: &SessionEvent<'_>, bytes: usize) {
         if let Err(error) = self.session.observe(event) {
             self.lost.get_or_insert(error);
@@ -233,6 +358,8 @@ impl GuardedSession {
             tool: call.tool.to_owned(),
             arguments: call.arguments.clone(),
             bytes,
+            id: None,
+            seams: BTreeSet::new(),
         };
         self.pending.insert(number, pending);
         self.pending_bytes += bytes;

@@ -1,50 +1,27 @@
 //! Hooks of coding agents: a process for each event of a session, with the log of the session as its memory.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use planproof_spec::rules::{RuleSet, outcome_of};
 use serde_json::{Value, json};
 
-use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling};
+use crate::canary::{canary_reason, is_canary};
+use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling, SeenAgain};
+use crate::dialect::{Dialect, EventMeaning, HookReply, Places};
 use crate::log::{DecisionLog, GuardAction, GuardMode, LoggedLine};
 use crate::names::KnownNames;
+use crate::strict;
 
 /// Longest payload of a hook, in bytes.
 pub const PAYLOAD_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Events of Claude Code and Codex that matter to no rule.
-const OTHER_EVENTS: [&str; 23] = [
-    "SessionStart",
-    "SessionEnd",
-    "Setup",
-    "InstructionsLoaded",
-    "UserPromptSubmit",
-    "PermissionRequest",
-    "PermissionDenied",
-    "Notification",
-    "SubagentStart",
-    "SubagentStop",
-    "StopFailure",
-    "TaskCreated",
-    "TaskCompleted",
-    "TeammateIdle",
-    "ConfigChange",
-    "CwdChanged",
-    "FileChanged",
-    "WorktreeCreate",
-    "WorktreeRemove",
-    "PreCompact",
-    "PostCompact",
-    "Elicitation",
-    "ElicitationResult",
-];
-
-/// What an agent reports to a hook. Claude Code and Codex report alike.
+/// What an agent reports to a hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookPayload {
     /// The agent's name for the session.
     pub session: String,
+    /// What the log calls this place of a guard: the dialect, with the event where several ask about one call.
+    pub seam: String,
     /// What happens.
     pub event: HookEvent,
 }
@@ -77,46 +54,66 @@ impl HookPayload {
     ///
     /// # Errors
     /// What is wrong with it, in a sentence without a full stop.
-    pub fn read(payload: &[u8]) -> Result<Self, String> {
-        let payload = crate::strict::read(payload.trim_ascii_end())?;
-        let text = |key: &str| payload.get(key).and_then(Value::as_str);
-        let name = text("hook_event_name").ok_or("the payload of the hook has no `hook_event_name`")?;
-        let session = text("session_id").ok_or("the payload of the hook has no `session_id`")?.to_owned();
+    pub fn read(payload: &[u8], dialect: &Dialect) -> Result<Self, String> {
+        let payload = strict::read(payload.trim_ascii_end())?;
+        let fields = &dialect.fields;
+        let text = |places: &Places| {
+            let found = places.find(&payload).and_then(Value::as_str);
+            found.ok_or_else(|| format!("the payload of the hook has no `{}`", places.words()))
+        };
+        let name = text(&fields.event)?;
+        let session = text(&fields.session)?.to_owned();
         let call = || -> Result<CarriedCall, String> {
-            let name = text("tool_name").ok_or("the payload of the hook has no `tool_name`")?;
-            let arguments = match payload.get("tool_input") {
-                None | Some(Value::Null) => json!({}),
-                Some(arguments @ Value::Object(_)) => arguments.clone(),
-                Some(_) => return Err("`tool_input` is not an object".to_owned()),
-            };
+            let optional = |places: &Places| places.find(&payload).and_then(Value::as_str).map(str::to_owned);
             Ok(CarriedCall {
-                id: text("tool_use_id").map(str::to_owned),
-                server: None,
-                tool: name.to_owned(),
-                arguments,
+                id: optional(&fields.call),
+                server: optional(&fields.server),
+                tool: text(&fields.tool)?.to_owned(),
+                arguments: arguments_in(&payload, &fields.arguments)?,
             })
         };
-        let event = match name {
-            "PreToolUse" => HookEvent::Before(call()?),
-            "PostToolUse" => {
-                let outcome = match payload.get("tool_response") {
-                    Some(Value::String(text)) => outcome_of(text),
-                    other => other.cloned().unwrap_or_default(),
-                };
-                HookEvent::After { call: call()?, is_error: false, outcome }
-            }
-            "PostToolUseFailure" => {
-                let outcome = payload.get("error").and_then(Value::as_str).map(outcome_of);
-                HookEvent::After { call: call()?, is_error: true, outcome: outcome.unwrap_or_default() }
-            }
-            "Stop" => {
-                HookEvent::Stop { is_again: payload.get("stop_hook_active") == Some(&Value::Bool(true)) }
-            }
-            other if OTHER_EVENTS.contains(&other) => HookEvent::Other,
-            // An event in another case would pass without a decision, whatever it is about.
-            other => return Err(format!("the hook knows no event `{}`", other.escape_debug())),
+        let outcome = |places: &Places| match places.find(&payload) {
+            Some(Value::String(text)) => outcome_of(text),
+            other => other.cloned().unwrap_or_default(),
         };
-        Ok(Self { session, event })
+        let ended = |is_error: bool| -> Result<HookEvent, String> {
+            let outcome = outcome(if is_error { &fields.error } else { &fields.result });
+            Ok(HookEvent::After { call: call()?, is_error, outcome })
+        };
+        let is_true = |places: &Places| places.find(&payload) == Some(&Value::Bool(true));
+        let event = match dialect.events.get(name) {
+            Some(EventMeaning::Before) => HookEvent::Before(call()?),
+            Some(EventMeaning::Result) => ended(false)?,
+            Some(EventMeaning::Error) => ended(true)?,
+            Some(EventMeaning::After) => {
+                let error = fields.error.find(&payload);
+                ended(error.is_some_and(|error| *error != Value::Bool(false)))?
+            }
+            Some(EventMeaning::Stop) => HookEvent::Stop { is_again: is_true(&fields.again) },
+            Some(EventMeaning::Other) => HookEvent::Other,
+            // An event in another case would pass without a decision, whatever it is about.
+            None => return Err(format!("the hook knows no event `{}`", name.escape_debug())),
+        };
+        let seam = match dialect.asks_twice() {
+            true => format!("{}/{name}", dialect.name),
+            false => dialect.name.clone(),
+        };
+        Ok(Self { session, seam, event })
+    }
+}
+
+/// The arguments of a call, which some agents give as a text of JSON.
+fn arguments_in(payload: &Value, places: &Places) -> Result<Value, String> {
+    let not_object = || format!("`{}` is not an object", places.words());
+    match places.find(payload) {
+        None => Ok(json!({})),
+        Some(arguments @ Value::Object(_)) => Ok(arguments.clone()),
+        Some(Value::String(text)) => {
+            let read =
+                strict::read(text.as_bytes()).map_err(|fault| format!("`{}`: {fault}", places.words()))?;
+            if read.is_object() { Ok(read) } else { Err(not_object()) }
+        }
+        Some(_) => Err(not_object()),
     }
 }
 
@@ -125,10 +122,18 @@ impl HookPayload {
 pub struct HookAnswer {
     /// A line for the log, to be written before the answer.
     pub line: Option<String>,
-    /// What goes to stdout. Without one the agent proceeds as if there were no hook: a guard never grants anything.
-    pub answer: Option<String>,
+    /// What the agent is to read.
+    pub reply: HookReply,
     /// Why a call is, or in shadow mode would be, rejected.
     pub reason: Option<String>,
+}
+
+impl HookAnswer {
+    /// The answer to the canary, whatever the mode. It is not a call of the session, so the log does not have it.
+    fn to_canary(mode: GuardMode) -> Self {
+        let reason = canary_reason(mode);
+        Self { line: None, reply: HookReply::Deny(reason.clone()), reason: Some(reason) }
+    }
 }
 
 /// A session of an agent, as its log has it.
@@ -136,72 +141,40 @@ pub struct HookAnswer {
 pub struct HookSession {
     session: GuardedSession,
     names: KnownNames,
-    /// Pending calls by the agent's names for them.
-    ids: BTreeMap<String, u64>,
-    /// Pending calls, to recognise one that is reported twice or ends without a name.
-    calls: BTreeMap<u64, CarriedCall>,
 }
 
 impl HookSession {
     /// The session after these lines. What the log says has happened counts, whatever these rules say of it.
     pub fn resume(rules: &Arc<RuleSet>, lines: impl Iterator<Item = LoggedLine>) -> Self {
-        let mut resumed = Self {
-            session: GuardedSession::new(rules),
-            names: KnownNames::of(rules),
-            ids: BTreeMap::new(),
-            calls: BTreeMap::new(),
-        };
-        for line in lines {
-            match line {
-                LoggedLine::Decision { call: Some(call), action, .. } => {
-                    let (number, is_passed) = (call.number, action == GuardAction::Passed);
-                    let call = CarriedCall {
-                        id: call.id,
-                        server: call.server,
-                        tool: call.tool,
-                        arguments: call.arguments,
-                    };
-                    resumed.session.recall(number, is_passed.then(|| asked(&call)));
-                    if is_passed {
-                        resumed.remember(number, call);
-                    }
-                }
-                LoggedLine::Result { number, is_error, outcome, .. } => {
-                    resumed.session.finished(number, is_error, &outcome);
-                    resumed.forget(number);
-                }
-                LoggedLine::Decision { .. } | LoggedLine::End { .. } => {}
-            }
-        }
+        let mut resumed = Self { session: GuardedSession::new(rules), names: KnownNames::of(rules) };
+        lines.for_each(|line| resumed.apply(&line));
         resumed
     }
 
-    fn remember(&mut self, number: u64, call: CarriedCall) {
-        if let Some(id) = &call.id {
-            self.ids.insert(id.clone(), number);
-        }
-        self.calls.insert(number, call);
+    /// The session with a [`state`](Self::state) that was made with the same rules by the same version of planproof;
+    /// `None` if it cannot be of these.
+    pub fn with_state(rules: &Arc<RuleSet>, state: &Value) -> Option<Self> {
+        let session = GuardedSession::with_state(rules, state)?;
+        Some(Self { session, names: KnownNames::of(rules) })
     }
 
-    fn forget(&mut self, number: u64) {
-        if let Some(id) = self.calls.remove(&number).and_then(|call| call.id) {
-            self.ids.remove(&id);
-        }
+    /// What is remembered, so that the lines so far need not be read again; `None` if too much was forgotten. If only
+    /// lines of a log were applied so far, there is no secret in it.
+    pub fn state(&self) -> Option<Value> {
+        self.session.state()
     }
 
-    /// The number of a pending call: that of its name, or without a name the oldest equal one.
-    fn number_of(&self, call: &CarriedCall) -> Option<u64> {
-        match &call.id {
-            Some(id) => self.ids.get(id).copied(),
-            None => self.calls.iter().find(|(_, pending)| *pending == call).map(|(number, _)| *number),
-        }
+    /// Takes a further line of the log.
+    pub fn apply(&mut self, line: &LoggedLine) {
+        self.session.apply(line);
     }
 
     /// The call with the server in the name of its tool. `mcp__a__b__pay` can be a tool of `a` or of `a__b`: the
     /// reading that the rules name counts. If they name several, this says so.
     fn of_server(&self, call: &CarriedCall) -> (CarriedCall, Option<String>) {
         let name = &*call.tool;
-        let Some(rest) = name.strip_prefix("mcp__") else { return (call.clone(), None) };
+        let rest = name.strip_prefix("mcp__").filter(|_| call.server.is_none());
+        let Some(rest) = rest else { return (call.clone(), None) };
         let known = self.session.rules().tool_names();
         let splits = rest.match_indices('_').filter_map(|(at, _)| {
             let (server, tool) = (rest.get(..at)?, rest.get(at..)?.strip_prefix("__")?);
@@ -229,7 +202,7 @@ impl HookSession {
 
     /// Why others could read a call differently, in a sentence without a full stop.
     fn unclear(&self, call: &CarriedCall) -> Option<String> {
-        if crate::strict::has_inexact_integer(&call.arguments) {
+        if strict::has_inexact_integer(&call.arguments) {
             let why = "an integer beyond 2^53 does not mean one number to all readers; send it as a text";
             return Some(why.to_owned());
         }
@@ -246,13 +219,22 @@ impl HookSession {
     ) -> HookAnswer {
         match event {
             HookEvent::Other => HookAnswer::default(),
+            HookEvent::Before(call) if is_canary(&call.tool) => HookAnswer::to_canary(mode),
             HookEvent::Before(call) => {
                 let (call, ambiguous) = self.of_server(call);
                 let call = &call;
-                // A call that is reported twice counts once. Without a name, an equal one is another call.
-                let number = call.id.as_ref().and_then(|_| self.number_of(call));
-                if number.and_then(|number| self.calls.get(&number)).is_some_and(|known| known == call) {
-                    return HookAnswer::default();
+                // A call that is reported twice counts once. Without a name, an equal one is another call, unless it
+                // was seen elsewhere only.
+                let seen = self.session.seen_again(&asked(call), call.id.as_deref(), log.seam());
+                if let Some(SeenAgain { number, is_known }) = seen {
+                    let reply = HookReply::Allow;
+                    if is_known {
+                        return HookAnswer { reply, ..HookAnswer::default() };
+                    }
+                    let ruling = Ruling { number, refusal: None, rules: Vec::new() };
+                    self.session.passed(number, call.id.as_deref(), log.seam());
+                    let line = self.line(call, &ruling, GuardAction::Continued, None, log, microseconds);
+                    return HookAnswer { line: Some(line), reply, reason: None };
                 }
                 let ruling = self.session.decide(asked(call));
                 let refusal = ruling.refusal.as_ref().map(|refusal| self.session.explain(refusal));
@@ -267,14 +249,18 @@ impl HookSession {
                     (Some(_), GuardMode::Enforce) => GuardAction::Blocked,
                 };
                 let line = self.line(call, &ruling, action, reason.as_deref(), log, microseconds);
-                let answer = reason.as_deref().filter(|_| action == GuardAction::Blocked).map(denial);
-                HookAnswer { line: Some(line), answer, reason }
+                if action == GuardAction::Passed {
+                    self.session.passed(ruling.number, call.id.as_deref(), log.seam());
+                }
+                let denied = reason.clone().filter(|_| action == GuardAction::Blocked);
+                let reply = denied.map_or(HookReply::Allow, HookReply::Deny);
+                HookAnswer { line: Some(line), reply, reason }
             }
             HookEvent::After { call, is_error, outcome } => {
                 let (call, _) = self.of_server(call);
-                let Some(number) = self.number_of(&call) else { return HookAnswer::default() };
+                let ended = self.session.ended(&asked(&call), call.id.as_deref(), log.seam());
+                let Some(number) = ended else { return HookAnswer::default() };
                 self.session.finished(number, *is_error, outcome);
-                self.forget(number);
                 HookAnswer { line: Some(log.result(number, *is_error, outcome)), ..HookAnswer::default() }
             }
             HookEvent::Stop { is_again } => {
@@ -286,10 +272,8 @@ impl HookSession {
                     .then(|| format!("Before you end, these rules are to be satisfied: {}", due.join(" ")));
                 // Once: an agent that is always kept from ending never does.
                 let is_kept = !is_again && mode == GuardMode::Enforce;
-                let answer = reason.as_ref().filter(|_| is_kept);
-                let answer =
-                    answer.map(|reason| json!({ "decision": "block", "reason": reason }).to_string());
-                HookAnswer { line: None, answer, reason }
+                let kept = reason.clone().filter(|_| is_kept);
+                HookAnswer { line: None, reply: kept.map_or(HookReply::Nothing, HookReply::Keep), reason }
             }
         }
     }
@@ -310,12 +294,4 @@ impl HookSession {
 
 fn asked(call: &CarriedCall) -> AskedCall<'_> {
     AskedCall { server: call.server.as_deref(), tool: &call.tool, arguments: &call.arguments }
-}
-
-/// What an agent reads of a call that is rejected.
-pub fn denial(reason: &str) -> String {
-    json!({ "hookSpecificOutput": {
-        "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason,
-    }})
-    .to_string()
 }

@@ -5,8 +5,10 @@
 //! `answers.rs`) does so for the messages between an MCP client and a server. Decisions are logged (`log.rs`, decision
 //! v1) and can be taken again with other rules (`replay.rs`).
 //!
-//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each. Both refuse
-//! names that only look like those in the rules (`names.rs`).
+//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each, in
+//! the dialect of the agent (`dialect.rs`, with those that are known in `data/dialects`). Both refuse
+//! names that only look like those in the rules (`names.rs`), and the call that shows whether they are there
+//! (`canary.rs`).
 //!
 //! [`RunRules`] (`run.rs`) does so for the runs of a test, as any other guard of the engine.
 //!
@@ -14,7 +16,9 @@
 //! passed on is what was decided on, to the byte.
 
 mod answers;
+mod canary;
 mod decision;
+mod dialect;
 mod hook;
 mod log;
 mod mcp;
@@ -23,10 +27,12 @@ mod replay;
 mod run;
 mod strict;
 
+pub use canary::{CANARY_TOOL, canary_reason, is_canary, mode_of_canary};
 pub use decision::{
     AskedCall, CarriedCall, GuardedSession, PENDING_BYTES_MAX, PENDING_CALLS_MAX, Refusal, RuleChange, Ruling,
 };
-pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX, denial};
+pub use dialect::{DIALECT_BYTES_MAX, DIALECT_SCHEMA, Dialect, HookOutput, HookReply};
+pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX};
 pub use log::{
     DecisionLog, GuardAction, GuardMode, LogFault, LoggedCall, LoggedLine, LoggedRule, SCHEMA, happened,
 };

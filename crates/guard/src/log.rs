@@ -243,6 +243,11 @@ impl DecisionLog {
         Self { session: session.into(), seam: seam.into(), mode, digest: digest.into(), secrets }
     }
 
+    /// Where the guard stands.
+    pub(crate) fn seam(&self) -> &str {
+        &self.seam
+    }
+
     /// The line of a decision, without its end.
     pub fn decision(
         &self,

@@ -10,8 +10,9 @@ use planproof_spec::rules::{RuleSet, outcome_of};
 use planproof_trace::json;
 use serde_json::Value;
 
-use crate::decision::{AskedCall, CarriedCall, GuardedSession, Refusal, Ruling, UNREAD};
-use crate::log::{DecisionLog, GuardAction, GuardMode};
+use crate::canary::{CANARY_TOOL, canary_reason, is_canary};
+use crate::decision::{AskedCall, CarriedCall, GuardedSession, Refusal, Ruling, SeenAgain, UNREAD};
+use crate::log::{DecisionLog, GuardAction, GuardMode, LoggedLine};
 use crate::names::KnownNames;
 use crate::{answers, strict};
 
@@ -193,6 +194,13 @@ impl McpGuard {
         }
     }
 
+    /// Takes what other guards of the session have written to its history since.
+    pub fn catch_up(&mut self, lines: &[LoggedLine]) {
+        if let Ok(session) = &mut self.session {
+            lines.iter().for_each(|line| session.apply(line));
+        }
+    }
+
     /// What becomes of a line that is longer than [`LINE_BYTES_MAX`].
     pub fn too_long(&mut self) -> FromClient {
         let reason = format!("the message has more than {LINE_BYTES_MAX} bytes");
@@ -305,6 +313,9 @@ impl McpGuard {
 
     /// Decides on a call.
     fn call(&mut self, id: Value, params: Value) -> FromClient {
+        if params.get("name").and_then(Value::as_str).is_some_and(is_canary) {
+            return self.canary(id);
+        }
         let (tool, arguments, state) = match self.parts_of(params) {
             Ok(parts) => parts,
             Err(reason) => {
@@ -331,9 +342,19 @@ impl McpGuard {
             let ruling = Ruling { number, refusal: None, rules: Vec::new(), noted: Vec::new() };
             return self.pass(id, asked, ruling, GuardAction::Continued, None);
         }
+        let call = AskedCall { server: None, tool: &asked.tool, arguments: &asked.arguments };
+        // Another guard of the session has approved it, and it comes by here on its way.
+        let seen = self.session.as_ref().ok().and_then(|it| it.seen_again(&call, None, self.log.seam()));
+        if let (Some(SeenAgain { number, .. }), Ok(session)) = (seen, &mut self.session) {
+            session.passed(number, None, self.log.seam());
+            let ruling = Ruling { number, refusal: None, rules: Vec::new() };
+            return self.pass(id, asked, ruling, GuardAction::Continued, None);
+        }
         let ruling = match &mut self.session {
             Ok(session) => {
-                session.decide(AskedCall { server: None, tool: &asked.tool, arguments: &asked.arguments })
+                let ruling = session.decide(call);
+                session.passed(ruling.number, None, self.log.seam());
+                ruling
             }
             Err(_) => {
                 self.calls += 1;
@@ -358,6 +379,16 @@ impl McpGuard {
         });
         let answer = answers::rejected(&id, &reason, structured, !self.is_older);
         let decision = Some(Decided { call: Some((ruling, asked)), action: GuardAction::Blocked });
+        FromClient { then: Then::Answer(answer), reason: Some(reason), decision, id }
+    }
+
+    /// The answer to the canary, whatever the mode. The log has it as a message that was refused: it is not a call of
+    /// the session.
+    fn canary(&self, id: Value) -> FromClient {
+        let reason = canary_reason(self.mode);
+        let structured = answers::structured(&reason, CANARY_TOOL, std::iter::empty());
+        let answer = answers::rejected(&id, &reason, Some(structured), !self.is_older);
+        let decision = Some(Decided { call: None, action: GuardAction::Blocked });
         FromClient { then: Then::Answer(answer), reason: Some(reason), decision, id }
     }
 
@@ -432,6 +463,11 @@ impl McpGuard {
         let reason = format!("The call is denied: {why}.");
         let answer = answers::rejected(&heard.id, &reason, None, !self.is_older);
         FromClient { then: Then::Answer(answer), reason: Some(reason), ..heard }
+    }
+
+    /// Whether a line of the server may be the result of a call.
+    pub fn awaits_results(&self) -> bool {
+        !self.tasks.is_empty() || self.outstanding.values().any(|awaited| !matches!(awaited, Awaited::Other))
     }
 
     /// Takes a line of the server, which is always passed on. Gives the lines of the log that are to be written before,

@@ -42,6 +42,7 @@ mod recorded;
 mod review;
 pub mod search;
 mod session;
+mod state;
 pub mod textbook;
 pub mod tree;
 mod words;

@@ -34,6 +34,7 @@
 //! - `schema.rs` opens files, `schema/tables.rs` refuses those whose tables are not ours, and `patience.rs` ends
 //!   queries that run away.
 //! - `held.rs`: which process runs a campaign; `own.rs`: the proof that a user began one.
+//! - `history.rs`: another file, the history of guarded sessions (`history/1.sql`).
 //!
 //! A store of an older version can be read unchanged, and is migrated when it is opened for writing.
 
@@ -43,6 +44,7 @@ mod derived;
 mod digest;
 mod error;
 mod held;
+mod history;
 mod lesson;
 mod matrix;
 mod own;
@@ -60,6 +62,10 @@ pub use browse::{EXAMINED_MAX, ListedRun, RunPage, RunStanding, RunsAfter};
 pub use delete::{Deleted, LABEL_CHARACTERS_MAX};
 pub use derived::DerivedCase;
 pub use error::StoreError;
+pub use history::{
+    HISTORY_BUSY_MS, HISTORY_TEXT_BYTES_MAX, History, HistoryError, HistorySnapshot, HistoryTurn,
+    SESSION_NAME_BYTES_MAX,
+};
 pub use lesson::{LessonRow, NewLesson, WhichLessons};
 pub use matrix::Matrix;
 pub use own::{OWN_KEY_BYTES, OwnKey};

@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Make and judge cases", &["scenario", "synth", "topics", "read", "check", "mnms"]),
     ("Specify behaviour", &["spec", "rules", "guard", "hook", "prompts"]),
     ("Check and serve models and tools", &["models", "serve-model", "serve-tools", "serve-media"]),
-    ("Set up", &["init", "completions", "man"]),
+    ("Set up", &["init", "doctor", "completions", "man"]),
 ];
 
 /// `command` with a help that lists its sub-commands in groups.

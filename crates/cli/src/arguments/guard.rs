@@ -52,6 +52,12 @@ pub(crate) struct GuardArguments {
     /// Authorization. All sessions are held to the same rules.
     #[arg(long, value_name = "WHAT", value_parser = session, requires = "to")]
     pub(crate) session: Option<SessionName>,
+    /// History that all guards of one session share (SQLite), such as the hooks of the agent: they decide as one.
+    #[arg(long, value_name = "FILE", requires = "session_name", conflicts_with = "to", value_parser = file())]
+    pub(crate) history: Option<PathBuf>,
+    /// Name of the session in `--history`, which all its guards are started with.
+    #[arg(long, value_name = "NAME", requires = "history")]
+    pub(crate) session_name: Option<String>,
     /// The MCP server (stdio) and its arguments. No shell reads them.
     #[arg(last = true, required_unless_present = "to", value_name = "SERVER")]
     pub(crate) server: Vec<OsString>,

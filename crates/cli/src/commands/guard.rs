@@ -3,6 +3,7 @@
 mod http;
 mod relay;
 mod replay;
+pub(super) mod shared;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::spec_source::sha256;
 use crate::terminal::inline;
 use crate::{secrets, select};
 use relay::{LogFile, Relay};
+use shared::Shared;
 
 pub(super) use replay::read as read_log;
 
@@ -55,8 +57,14 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
         let name = arguments.session.clone().unwrap_or(SessionName::One);
         return runtime()?.block_on(http::serve(held, log, (to, port, name), global));
     }
-    let session = select::random_bytes::<SESSION_BYTES>();
-    let session: String = session.iter().map(|byte| format!("{byte:02x}")).collect();
+    let shared = match (&arguments.history, &arguments.session_name) {
+        (Some(path), Some(name)) => Some(Shared::open(path, name)?),
+        // The parser requires both.
+        _ => None,
+    };
+    let session = arguments.session_name.clone().unwrap_or_else(|| {
+        select::random_bytes::<SESSION_BYTES>().iter().map(|byte| format!("{byte:02x}")).collect()
+    });
     let lines = DecisionLog::new(session, SEAM, mode, digest, secrets::held());
     let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), mode, lines);
 
@@ -73,7 +81,7 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
             let program = program.to_string_lossy();
             Failure::usage(format!("the server `{}` cannot be started: {error}", inline(&program)))
         })?;
-        Relay::new(guard, log, mode, global).run(group).await
+        Relay::new(guard, log, shared, mode, global).run(group).await
     });
     // A read of stdin cannot be cancelled, and must not keep the process.
     runtime.shutdown_background();

@@ -1,5 +1,7 @@
 //! `planproof hook`: rules at the hooks of coding agents. An agent starts it for each event and reads its answer.
 
+mod install;
+
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -11,12 +13,14 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use planproof_guard::{
-    DecisionLog, GuardMode, HookAnswer, HookEvent, HookPayload, HookSession, LoggedLine, PAYLOAD_BYTES_MAX,
-    denial,
+    DecisionLog, Dialect, GuardMode, HookAnswer, HookEvent, HookOutput, HookPayload, HookReply, HookSession,
+    LoggedLine, PAYLOAD_BYTES_MAX,
 };
 use planproof_spec::rules::RuleSet;
+use planproof_store::HistorySnapshot;
 
-use crate::arguments::{Arguments, Command, HookArguments};
+use crate::arguments::{Arguments, Command, Global, HookAgent, HookArguments, HookCommand};
+use crate::commands::guard::shared;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::spec_source::sha256;
@@ -32,119 +36,260 @@ const LOCK_PAUSE: Duration = Duration::from_millis(2);
 /// Longest log of a session, in bytes. Every call after that is rejected.
 const STATE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// Lines of a history after which the state of a session is kept, so that they are not read again.
+const SNAPSHOT_LINES: usize = 256;
+
 /// Hexadecimal digits of a session's file.
 const NAME_DIGITS: usize = 32;
 
+/// The commands below this one, which people type and no agent does.
+const COMMANDS: [&str; 2] = ["install", "uninstall"];
+
 /// The whole command, for a command line that begins with its name: a wrong one, and a fault of ours, deny the call.
-/// Gives nothing if only help is wanted, which the usual way prints.
-pub(crate) fn main(words: &[OsString]) -> Option<ExitCode> {
+/// Gives the exit status; nothing if only help is wanted, or a command below this one: the usual way does these.
+pub(crate) fn main(words: &[OsString]) -> Option<u8> {
+    if words.get(2).is_some_and(|word| COMMANDS.iter().any(|command| word == command)) {
+        return None;
+    }
     let parsed = values::command().try_get_matches_from(words);
     let arguments =
         parsed.and_then(|matches| <Arguments as clap::FromArgMatches>::from_arg_matches(&matches));
-    match arguments {
+    let refuse = |why: &str| refuse(probable(words).as_ref(), why, GuardMode::Enforce);
+    Some(match arguments {
         Ok(Arguments { command: Command::Hook(arguments), global }) => {
             if let Err(failure) = secrets::hold_variables(&global.secret) {
-                refuse(&failure.describe(), GuardMode::Enforce);
-                return Some(ExitCode::Passed);
+                return Some(refuse(&failure.describe()));
             }
-            let caught = catch_unwind(AssertUnwindSafe(|| run(&arguments)));
-            caught.unwrap_or_else(|_| refuse("the guard has failed", GuardMode::Enforce));
+            if arguments.command.is_some() {
+                return None;
+            }
+            let caught = catch_unwind(AssertUnwindSafe(|| take_event(&arguments)));
+            caught.unwrap_or_else(|_| refuse("the guard has failed"))
         }
-        Ok(_) => refuse("the command line of the hook is wrong", GuardMode::Enforce),
+        Ok(_) => refuse("the command line of the hook is wrong"),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             return None;
         }
         Err(error) => {
             tell!("{}", error.render());
-            refuse("the command line of the hook is wrong", GuardMode::Enforce);
+            refuse("the command line of the hook is wrong")
         }
-    }
-    Some(ExitCode::Passed)
+    })
 }
 
-/// Takes one event.
-pub(crate) fn run(arguments: &HookArguments) {
+/// The dialect that a wrong command line is probably for; `None` for that of another agent.
+fn probable(words: &[OsString]) -> Option<Dialect> {
+    if words.iter().any(|word| word.as_encoded_bytes().starts_with(b"--dialect")) {
+        return None;
+    }
+    let named = words.get(2).and_then(|word| Dialect::named(word.to_str()?));
+    named.or_else(|| Dialect::named(HookAgent::ClaudeCode.seam()))
+}
+
+/// The command in the usual way, as where an option of all commands stands before its name.
+pub(crate) fn run_any(arguments: &HookArguments, global: &Global) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        Some(HookCommand::Install(arguments)) => install::install(arguments, global),
+        Some(HookCommand::Uninstall(arguments)) => install::uninstall(arguments, global),
+        None => Ok(match take_event(arguments) {
+            0 => ExitCode::Passed,
+            // Which other status it is only counts where an agent started us, and `main` gives it.
+            _ => ExitCode::Usage,
+        }),
+    }
+}
+
+/// The parts of the command line of a hook, which its parser requires.
+struct Asked<'a> {
+    rules: &'a Path,
+    memory: Memory<'a>,
+    /// The session's name, if it is not the agent's.
+    session: Option<&'a str>,
+}
+
+/// Where the session so far is.
+enum Memory<'a> {
+    /// A folder with a file for each session.
+    Folder(&'a Path),
+    /// A history that other guards of the session share.
+    History(&'a Path),
+}
+
+/// Takes one event, and gives the exit status.
+fn take_event(arguments: &HookArguments) -> u8 {
     let mode = if arguments.enforce { GuardMode::Enforce } else { GuardMode::Shadow };
     let started = Instant::now();
-    let payload = match read_payload() {
-        Ok(payload) => payload,
-        Err(why) => return refuse(&why, mode),
+    let dialect = match dialect(arguments) {
+        Ok(dialect) => dialect,
+        Err(why) => return refuse(None, &why, mode),
     };
-    match take(arguments, &payload, mode, started) {
+    let payload = match read_payload(&dialect) {
+        Ok(payload) => payload,
+        Err(why) => return refuse(Some(&dialect), &why, mode),
+    };
+    let folder = arguments.state.as_deref().map(Memory::Folder);
+    let memory = folder.or(arguments.history.as_deref().map(Memory::History));
+    let (Some(rules), Some(memory)) = (&arguments.rules, memory) else {
+        return refuse(Some(&dialect), "the command line of the hook is wrong", mode);
+    };
+    let asked = Asked { rules, memory, session: arguments.session_name.as_deref() };
+    match take(&asked, &payload, mode, started) {
         Ok(answer) => {
             if mode == GuardMode::Shadow
                 && let Some(reason) = answer.reason
             {
                 tell!("guard: would be rejected: {}", inline(&reason));
             }
-            say(answer.answer.as_deref());
+            say(&dialect.output(&answer.reply))
         }
-        Err(why) if matches!(payload.event, HookEvent::Before(_)) => refuse(&why, mode),
+        Err(why) if matches!(payload.event, HookEvent::Before(_)) => refuse(Some(&dialect), &why, mode),
         // Only a call can be denied. What is not known of a result stays pending.
-        Err(why) => tell!("error: {}", inline(&why)),
+        Err(why) => {
+            tell!("error: {}", inline(&why));
+            0
+        }
     }
 }
 
-/// Denies a call for a reason that is not a rule, or in shadow mode only names it.
-fn refuse(why: &str, mode: GuardMode) {
+/// The dialect that is asked for.
+fn dialect(arguments: &HookArguments) -> Result<Dialect, String> {
+    match (&arguments.dialect, arguments.agent) {
+        (Some(path), _) => {
+            let text = select::read_text(path).map_err(|failure| match failure {
+                Failure::Usage(why) => why,
+                _ => format!("{} cannot be read", path.display()),
+            })?;
+            Dialect::read(&text)
+                .map_err(|fault| format!("the dialect {} is not valid: {fault}", path.display()))
+        }
+        (None, Some(agent)) => {
+            Dialect::named(agent.seam()).ok_or_else(|| "the agent is not known".to_owned())
+        }
+        // The parser requires one of them.
+        (None, None) => Err("the command line of the hook is wrong".to_owned()),
+    }
+}
+
+/// Denies a call for a reason that is not a rule, or in shadow mode only names it. Without a dialect, in all ways at
+/// once that agents understand.
+fn refuse(dialect: Option<&Dialect>, why: &str, mode: GuardMode) -> u8 {
     tell!("error: {}", inline(why));
-    if mode == GuardMode::Enforce {
-        say(Some(&denial(&format!("The call is denied: {why}."))));
+    let reason = format!("The call is denied: {why}.");
+    match (dialect, mode) {
+        (Some(dialect), GuardMode::Enforce) => say(&dialect.output(&HookReply::Deny(reason))),
+        (Some(dialect), GuardMode::Shadow) => say(&dialect.output(&HookReply::Allow)),
+        (None, GuardMode::Enforce) => say(&Dialect::denial_of_unknown(&reason)),
+        (None, GuardMode::Shadow) => 0,
     }
 }
 
-fn say(answer: Option<&str>) {
-    if let Some(answer) = answer {
+/// Says what the agent reads, and gives the exit status.
+fn say(output: &HookOutput) -> u8 {
+    if let Some(stderr) = &output.stderr {
+        tell!("{}", inline(stderr));
+    }
+    if let Some(answer) = &output.stdout {
         // Without a reader there is nobody to deny anything to.
         let _ = writeln!(terminal::json(), "{answer}");
     }
+    output.status
 }
 
-fn read_payload() -> Result<HookPayload, String> {
+fn read_payload(dialect: &Dialect) -> Result<HookPayload, String> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("the payload of the hook cannot be read: {error}"))?;
     if bytes.len() > PAYLOAD_BYTES_MAX {
         return Err(format!("the payload of the hook has more than {PAYLOAD_BYTES_MAX} bytes"));
     }
-    HookPayload::read(&bytes)
+    HookPayload::read(&bytes, dialect)
 }
 
 /// Decides on an event, and has it in the log before it is answered.
 fn take(
-    arguments: &HookArguments,
+    asked: &Asked<'_>,
     payload: &HookPayload,
     mode: GuardMode,
     started: Instant,
 ) -> Result<HookAnswer, String> {
-    let text = select::read_text(&arguments.rules).map_err(|failure| match failure {
+    let text = select::read_text(asked.rules).map_err(|failure| match failure {
         Failure::Usage(why) => why,
         _ => "the rules of the guard cannot be read".to_owned(),
     })?;
     let rules = RuleSet::read(&text).map(Arc::new).map_err(|faults| {
         let first = faults.first().map(ToString::to_string).unwrap_or_default();
-        format!("the rules of the guard are not valid: {}:{first}", arguments.rules.display())
+        format!("the rules of the guard are not valid: {}:{first}", asked.rules.display())
     })?;
-    let cannot = |error: std::io::Error| {
-        format!("the log of the session in {} cannot be used: {error}", arguments.state.display())
+    let digest = format!("sha256:{}", sha256(text.as_bytes()));
+    let session = asked.session.unwrap_or(&payload.session);
+    let log = DecisionLog::new(session, &*payload.seam, mode, digest.clone(), secrets::held());
+    let decide = |mut session: HookSession| {
+        let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        session.take(&payload.event, mode, &log, microseconds)
     };
-    fs::create_dir_all(&arguments.state).map_err(cannot)?;
-    let name = sha256(payload.session.as_bytes());
-    let path = arguments.state.join(format!("{}.jsonl", &name[..NAME_DIGITS.min(name.len())]));
+    match asked.memory {
+        Memory::Folder(folder) => in_folder(folder, session, &rules, decide),
+        Memory::History(path) => {
+            let made_with = format!("planproof {} {digest}", env!("CARGO_PKG_VERSION"));
+            in_history(path, session, &rules, made_with, decide)
+        }
+    }
+}
+
+/// Decides on an event after the lines of the session's file, and writes to it what came of that.
+fn in_folder(
+    folder: &Path,
+    session: &str,
+    rules: &Arc<RuleSet>,
+    decide: impl FnOnce(HookSession) -> HookAnswer,
+) -> Result<HookAnswer, String> {
+    let cannot = |error: std::io::Error| {
+        format!("the log of the session in {} cannot be used: {error}", folder.display())
+    };
+    fs::create_dir_all(folder).map_err(cannot)?;
+    let name = sha256(session.as_bytes());
+    let path = folder.join(format!("{}.jsonl", &name[..NAME_DIGITS.min(name.len())]));
     let options = OpenOptions::new().read(true).append(true).create(true).clone();
     let mut file = planproof_files::open_own(&path, &options).map_err(cannot)?;
     lock(&file)?;
-    let lines = read_log(&file, &path)?;
-    let digest = format!("sha256:{}", sha256(text.as_bytes()));
-    let seam = arguments.agent.seam();
-    let log = DecisionLog::new(&payload.session, seam, mode, digest, secrets::held());
-    let mut session = HookSession::resume(&rules, lines.into_iter());
-    let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let answer = session.take(&payload.event, mode, &log, microseconds);
+    let answer = decide(HookSession::resume(rules, read_log(&file, &path)?.into_iter()));
     if let Some(line) = &answer.line {
         file.write_all(format!("{line}\n").as_bytes()).map_err(cannot)?;
     }
     // The lock ends with the file.
+    Ok(answer)
+}
+
+/// The same in one turn of the history, so that no other guard of the session decides in between.
+fn in_history(
+    path: &Path,
+    session: &str,
+    rules: &Arc<RuleSet>,
+    made_with: String,
+    decide: impl FnOnce(HookSession) -> HookAnswer,
+) -> Result<HookAnswer, String> {
+    let mut history = shared::open(path)?;
+    let turn = history.turn(session).map_err(|error| error.to_string())?;
+    let kept = turn.snapshot().map_err(|error| error.to_string())?.filter(|kept| kept.made_with == made_with);
+    let resumed = kept.and_then(|kept| {
+        let state = serde_json::from_str(&kept.state).ok()?;
+        Some((HookSession::with_state(rules, &state)?, kept.number))
+    });
+    let (mut session, first) = resumed.unwrap_or_else(|| (HookSession::resume(rules, std::iter::empty()), 0));
+    let (lines, number) = shared::lines_after(&turn, first)?;
+    lines.iter().for_each(|line| session.apply(line));
+    // Before the event, which may hold a secret.
+    if lines.len() >= SNAPSHOT_LINES
+        && let Some(state) = session.state()
+    {
+        let snapshot = HistorySnapshot { number, made_with, state: state.to_string() };
+        turn.keep(&snapshot).map_err(|error| error.to_string())?;
+    }
+    let answer = decide(session);
+    if let Some(line) = &answer.line {
+        turn.append(line).map_err(|error| error.to_string())?;
+    }
+    turn.commit().map_err(|error| error.to_string())?;
     Ok(answer)
 }
 

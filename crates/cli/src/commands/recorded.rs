@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use super::guard;
 use crate::failure::Failure;
 use crate::progress::tell;
-use crate::select;
 
 /// A session as it was recorded.
 pub(super) struct RecordedSession {
@@ -29,7 +28,7 @@ pub(super) struct RecordedSession {
 
 /// The sessions of a file, recognised by its content.
 pub(super) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
-    let text = select::read_json(path)?;
+    let text = guard::shared::text_of(path)?;
     let name = path.display().to_string();
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let first: Option<Value> = serde_json::from_str(first).ok();

@@ -15,7 +15,7 @@ pub(crate) const MEDIA: &str = "media";
 
 /// Commands without a place in the file: they do not read it. A guard does not, because a file that lies where an agent
 /// works must not change what it is held to.
-const COMMANDS_WITHOUT_FILE: [&str; 6] = ["init", "completions", "man", "prompts", "guard", "hook"];
+const COMMANDS_WITHOUT_FILE: [&str; 7] = ["init", "completions", "man", "prompts", "guard", "hook", "doctor"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
 pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 145] = [

@@ -5,16 +5,19 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 71] = [
+const PAGES: [&str; 74] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
     "planproof-check",
     "planproof-completions",
     "planproof-demo",
+    "planproof-doctor",
     "planproof-guard",
     "planproof-guard-replay",
     "planproof-hook",
+    "planproof-hook-install",
+    "planproof-hook-uninstall",
     "planproof-init",
     "planproof-limit",
     "planproof-man",

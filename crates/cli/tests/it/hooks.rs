@@ -72,6 +72,77 @@ fn a_coding_agent_is_held_to_rules_over_its_session() {
     }
 }
 
+/// The dialects that are known and the one of the guide: each by its file, too, and as the schema says.
+#[test]
+fn a_dialect_is_data() {
+    let repository = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| std::fs::read_to_string(repository.join(path)).unwrap();
+    let schema = serde_json::from_str(&read("docs/dialect.schema.json")).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    let guide = read("docs/guard.md");
+    let (_, cursor) = guide.split_once("which asks twice about a call of a server:\n\n```json\n").unwrap();
+    let place = Place::new();
+    place.write("rules.yaml", RULES);
+    place.write("cursor.json", cursor.split_once("```").unwrap().0);
+    for name in ["claude-code", "codex", "gemini-cli", "opencode"] {
+        place.write(&format!("{name}.json"), &read(&format!("crates/guard/data/dialects/{name}.json")));
+    }
+    let push = json!({"command": "git push"});
+    for (name, payload, denied) in [
+        ("claude-code", event("PreToolUse", "Bash", &push, "1"), "/hookSpecificOutput/permissionDecision"),
+        ("codex", event("PreToolUse", "Bash", &push, "1"), "/hookSpecificOutput/permissionDecision"),
+        ("gemini-cli", event("BeforeTool", "Bash", &push, "1"), "/decision"),
+        (
+            "opencode",
+            json!({"event": "tool.execute.before", "session": "s", "call": "1", "tool": "Bash", "arguments": push})
+                .to_string(),
+            "/allow",
+        ),
+        (
+            "cursor",
+            json!({"hook_event_name": "beforeMCPExecution", "conversation_id": "s", "tool_name": "Bash",
+                "tool_input": push.to_string()})
+            .to_string(),
+            "/permission",
+        ),
+    ] {
+        let file = format!("{name}.json");
+        let text = std::fs::read_to_string(place.path(&file)).unwrap();
+        assert!(schema.is_valid(&serde_json::from_str(&text).unwrap()), "{name}");
+        let by_file = ["--dialect", &file];
+        let by_name = [name];
+        let ways: &[&[&str]] = if name == "cursor" { &[&by_file] } else { &[&by_file, &by_name] };
+        for way in ways {
+            let run = |mode: &str| {
+                let words = [&["hook"], *way, &["--rules", "rules.yaml", mode, "--state", name]].concat();
+                Run::of(place.command(&words), &payload).code(0)
+            };
+            let said = run("--enforce").json();
+            assert!(matches!(said.pointer(denied), Some(it) if *it == "deny" || *it == false), "{name}: {said}");
+            assert!(said.to_string().contains("rule tests-first"), "{name}: {said}");
+            let shadow = run("--shadow").out;
+            assert!(!shadow.contains("deny") && !shadow.contains("false"), "{name}: {shadow}");
+            assert_eq!(shadow.is_empty(), !matches!(name, "opencode" | "cursor"), "{name}");
+        }
+    }
+    // One that cannot be read denies in every way.
+    place.write("bad.json", "{\"schema\": \"planproof/dialect/v1\", \"name\": \"x\"}");
+    let run = |mode: &str, file: &str| {
+        let words = ["hook", "--dialect", file, "--rules", "rules.yaml", mode, "--state", "guard"];
+        Run::of(place.command(&words), "{}")
+    };
+    for (file, fault) in [("bad.json", "missing field `fields`"), ("none.json", "cannot read none.json")] {
+        let denied = run("--enforce", file).code(2);
+        assert!(denied.err.contains(fault) && denied.json()["permission"] == "deny", "{denied:?}");
+        let shadow = run("--shadow", file).code(0);
+        assert!(shadow.out.is_empty() && shadow.err.contains(fault), "{shadow:?}");
+    }
+    let words = ["hook", "opencode", "--rules", "none.yaml", "--shadow", "--state", "guard"];
+    let payload =
+        json!({"event": "tool.execute.before", "session": "s", "tool": "a", "arguments": {}}).to_string();
+    assert_eq!(Run::of(place.command(&words), &payload).code(0).json(), json!({"allow": true}));
+}
+
 #[test]
 fn whatever_is_wrong_is_a_denial_with_status_0() {
     let place = Place::new();

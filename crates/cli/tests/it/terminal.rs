@@ -107,6 +107,28 @@ fn hostile_text_comes_out_of_no_command() {
 }
 
 /// Agents, models and tools that mean harm, and all that shows what they did.
+/// Configurations of agents.
+fn configurations(tried: &mut Tried, place: &Place) {
+    std::fs::create_dir_all(place.path(".claude")).unwrap();
+    let hook =
+        json!({"matcher": HOSTILE, "hooks": [{"type": "command", "command": "planproof hook x --shadow"}]});
+    let settings = json!({HOSTILE: HOSTILE, "hooks": {"PreToolUse": [hook], HOSTILE: [{"hooks": []}]}});
+    place.write(".claude/settings.json", &serde_json::to_string_pretty(&settings).unwrap());
+    place.write(
+        ".mcp.json",
+        &json!({"mcpServers": {HOSTILE: {"command": HOSTILE, "args": [HOSTILE]}}}).to_string(),
+    );
+    let install =
+        ["hook", "install", "claude-code", "--rules", "rules.yaml", "--shadow", "--project", "--yes"];
+    tried.run(place, &install);
+    tried.run(place, &["hook", "uninstall", "claude-code", "--project", "--yes"]);
+    for json in [&[][..], &["--json"]] {
+        let mut command = place.command(&[&["doctor"], json].concat());
+        command.env("HOME", place.path(""));
+        tried.look(command);
+    }
+}
+
 fn campaigns(tried: &mut Tried, place: &Place) {
     let server = StandIn::start(|number, request| match number % 4 {
         0 => call(number, HOSTILE, &json!({ HOSTILE: HOSTILE }).to_string()),
@@ -269,6 +291,7 @@ fn files(tried: &mut Tried, place: &Place) {
     tried.run(place, &["guard", "--rules", "bad.yaml", "--shadow", "--", HOSTILE]).code(2);
     tried.run(place, &["check", "--rules", "rules.yaml", "guard.jsonl"]).code(1);
     tried.run(place, &["hook", HOSTILE, "--rules", HOSTILE, "--enforce", "--state", HOSTILE]).code(0);
+    configurations(tried, place);
     let case = format!(
         "{{id: {text}, query: {text}, expect: [{{do: [a], words: {text}}}, {{id: {text}, at-least: {{call: a, times: 1}}}}]}}"
     );

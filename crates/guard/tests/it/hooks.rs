@@ -1,6 +1,8 @@
 //! Events of coding agents, each taken by a process of its own.
 
-use planproof_guard::{DecisionLog, GuardMode, HookAnswer, HookPayload, HookSession, LoggedLine};
+use planproof_guard::{
+    DecisionLog, Dialect, GuardMode, HookAnswer, HookPayload, HookReply, HookSession, LoggedLine,
+};
 use planproof_trace::Secrets;
 use serde_json::{Value, json};
 
@@ -9,6 +11,10 @@ use crate::support::rules;
 const RULES: &str = "- {id: tests-first, requires: {call: Bash, where: {/command: {matches: 'git push.*'}}, done: mark}}\n\
                      - {id: once, at-most: {call: refund, times: 1}}\n\
                      - {id: tell, followed-by: {done: refund, call: mail}}\n";
+
+fn codex() -> Dialect {
+    Dialect::named("codex").unwrap()
+}
 
 /// A session of which nothing is kept but its log.
 struct Sessions {
@@ -19,7 +25,7 @@ struct Sessions {
 impl Sessions {
     fn take(&mut self, payload: &Value) -> HookAnswer {
         let rules = rules(RULES);
-        let payload = HookPayload::read(payload.to_string().as_bytes()).unwrap();
+        let payload = HookPayload::read(payload.to_string().as_bytes(), &codex()).unwrap();
         let log = DecisionLog::new(payload.session, "codex", self.mode, "sha256:00", Secrets::none());
         let lines = self.lines.iter().map(|line| LoggedLine::read(line).unwrap());
         let mut session = HookSession::resume(&rules, lines);
@@ -32,7 +38,8 @@ impl Sessions {
         let answer = self
             .take(&json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": tool,
             "tool_input": input, "tool_use_id": id, "transcript_path": null, "cwd": "/"}));
-        let denied = answer.answer.map(|answer| serde_json::from_str::<Value>(&answer).unwrap());
+        let said = codex().output(&answer.reply).stdout;
+        let denied = said.map(|said| serde_json::from_str::<Value>(&said).unwrap());
         if let Some(denied) = &denied {
             let output = &denied["hookSpecificOutput"];
             assert_eq!(
@@ -69,9 +76,9 @@ fn a_session_is_held_over_many_processes() {
     let stop =
         |is_again: bool| json!({"session_id": "s", "hook_event_name": "Stop", "stop_hook_active": is_again});
     let kept = session.take(&stop(false));
-    assert!(kept.answer.unwrap().contains("\"decision\":\"block\""));
+    assert!(codex().output(&kept.reply).stdout.unwrap().contains("\"decision\":\"block\""));
     // An agent that is always kept from ending never does.
-    assert_eq!(session.take(&stop(true)).answer, None);
+    assert_eq!(session.take(&stop(true)).reply, HookReply::Nothing);
     assert!(session.before("8", "mail", &json!({})));
     assert_eq!(session.take(&stop(false)), HookAnswer::default());
     assert!(!session.before("9", "other", &json!({"n": 9_007_199_254_740_993_u64})));
@@ -111,7 +118,7 @@ fn a_name_with_several_servers_in_it_is_read_as_the_rules_do() {
         number += 1;
         let payload = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": tool,
             "tool_use_id": format!("{number}"), "tool_input": {}});
-        let payload = HookPayload::read(payload.to_string().as_bytes()).unwrap();
+        let payload = HookPayload::read(payload.to_string().as_bytes(), &codex()).unwrap();
         session.take(&payload.event, GuardMode::Enforce, &log, 1).reason.unwrap_or_default()
     };
     // The canary: read as a tool of `a`, no rule names it.
@@ -130,7 +137,7 @@ fn equal_calls_without_a_name_count_each() {
     let mut is_passed = || {
         let payload = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "refund",
             "tool_input": {}});
-        session.take(&payload).answer.is_none()
+        session.take(&payload).reply == HookReply::Allow
     };
     assert!(is_passed() && !is_passed());
 }
@@ -155,13 +162,144 @@ fn payloads_of_others_are_errors() {
         ),
         ("{\"session_id\":\"s\",\"session_id\":\"t\"}", "stands twice"),
     ] {
-        let error = HookPayload::read(payload.as_bytes()).unwrap_err();
+        let error = HookPayload::read(payload.as_bytes(), &codex()).unwrap_err();
         assert!(error.contains(fault), "{payload}: {error}");
     }
     for name in ["pretooluse", "PreToolUse ", "PRETOOLUSE", "ＰreToolUse", "BeforeTool", ""] {
         let payload = json!({"hook_event_name": name, "session_id": "s", "tool_name": "Bash"});
-        let error = HookPayload::read(payload.to_string().as_bytes()).unwrap_err();
+        let error = HookPayload::read(payload.to_string().as_bytes(), &codex()).unwrap_err();
         assert!(error.contains("knows no event"), "{name}: {error}");
     }
-    assert!(HookPayload::read(b"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s\"}\n").is_ok());
+    assert!(
+        HookPayload::read(b"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s\"}\n", &codex()).is_ok()
+    );
+}
+
+#[test]
+fn the_canary_is_denied_in_either_mode() {
+    for mode in [GuardMode::Enforce, GuardMode::Shadow] {
+        for tool in ["planproof_canary", "mcp__shop__planproof_canary"] {
+            let mut session = Sessions { lines: Vec::new(), mode };
+            assert!(!session.before("1", tool, &json!({})));
+            assert!(session.lines.is_empty(), "it is not a call of the session");
+        }
+    }
+}
+
+/// Equal decisions in all dialects: the same session as each agent reports it.
+#[test]
+fn agents_differ_in_words_only() {
+    let rules =
+        rules("- {id: first, requires: {call: pay, done: look}}\n- {id: shop, never: {call: shop/refund}}\n");
+    let event = |agent: &str, is_after: bool, server: &str, tool: &str, error: bool| match agent {
+        "gemini-cli" => {
+            let mut event = json!({"session_id": "s", "timestamp": "t", "tool_name": tool, "tool_input": {},
+                "hook_event_name": if is_after { "AfterTool" } else { "BeforeTool" }});
+            if !server.is_empty() {
+                event["tool_name"] = json!(format!("mcp_{server}_{tool}"));
+                event["mcp_context"] = json!({"server_name": server, "tool_name": tool});
+            }
+            if is_after {
+                event["tool_response"] = json!({"llmContent": "ok", "returnDisplay": "ok"});
+            }
+            if error {
+                event["tool_response"]["error"] = json!({"message": "no"});
+            }
+            event
+        }
+        "opencode" => json!({"session": "s", "call": tool, "arguments": {}, "result": "ok",
+            "tool": tool, "event": if is_after { "tool.execute.after" } else { "tool.execute.before" }}),
+        _ => {
+            json!({"session_id": "s", "tool_use_id": tool, "tool_input": {}, "tool_response": "ok", "error": "no",
+            "tool_name": if server.is_empty() { tool.to_owned() } else { format!("mcp__{server}__{tool}") },
+            "hook_event_name": match (is_after, error) {
+                (false, _) => "PreToolUse",
+                (true, false) => "PostToolUse",
+                (true, true) => "PostToolUseFailure",
+            }})
+        }
+    };
+    for agent in Dialect::names() {
+        let dialect = Dialect::named(agent).unwrap();
+        assert_eq!(dialect.name(), agent);
+        let log = DecisionLog::new("s", agent, GuardMode::Enforce, "", Secrets::none());
+        let mut session = HookSession::resume(&rules, std::iter::empty());
+        let mut reply = |is_after: bool, server: &str, tool: &str, error: bool| {
+            let payload = event(agent, is_after, server, tool, error).to_string();
+            let payload = HookPayload::read(payload.as_bytes(), &dialect).unwrap();
+            assert_eq!(payload.seam, agent);
+            session.take(&payload.event, GuardMode::Enforce, &log, 1).reply
+        };
+        assert!(matches!(reply(false, "", "pay", false), HookReply::Deny(_)), "{agent}");
+        assert_eq!(reply(false, "", "look", false), HookReply::Allow, "{agent}");
+        if agent != "opencode" {
+            reply(true, "", "look", true);
+            assert!(matches!(reply(false, "", "pay", false), HookReply::Deny(_)), "{agent}: it had failed");
+            assert_eq!(reply(false, "", "look", false), HookReply::Allow, "{agent}");
+            assert!(matches!(reply(false, "shop", "refund", false), HookReply::Deny(_)), "{agent}");
+            assert_eq!(reply(false, "bank", "refund", false), HookReply::Allow, "{agent}");
+        }
+        reply(true, "", "look", false);
+        assert_eq!(reply(false, "", "pay", false), HookReply::Allow, "{agent}");
+        let denied = dialect.output(&HookReply::Deny("a \"reason\"".to_owned()));
+        let said: Value = serde_json::from_str(&denied.stdout.unwrap()).unwrap();
+        assert!(said.to_string().contains("a \\\"reason\\\""), "{said}");
+        assert_eq!(denied.status, 0, "JSON is what all of them read");
+    }
+}
+
+#[test]
+fn a_dialect_with_two_questions_about_a_call_counts_it_once() {
+    let text = r#"{"schema": "planproof/dialect/v1", "name": "cursor",
+        "fields": {"event": "/hook_event_name", "session": "/conversation_id", "tool": "/tool_name",
+                   "arguments": "/tool_input"},
+        "events": {"preToolUse": "before", "beforeMCPExecution": "before"},
+        "answers": {"deny": {"stdout": {"permission": "deny", "user_message": "{reason}"}, "status": 0},
+                    "allow": {"stdout": {"permission": "allow"}}}}"#;
+    let dialect = Dialect::read(text).unwrap();
+    let rules = rules("- {id: once, at-most: {call: pay, times: 1}}\n");
+    let mut session = HookSession::resume(&rules, std::iter::empty());
+    let mut reply = |event: &str| {
+        // Its arguments are a text at one of them.
+        let arguments = if event == "preToolUse" { json!({"n": 1}) } else { json!("{\"n\": 1}") };
+        let payload = json!({"conversation_id": "s", "hook_event_name": event, "tool_name": "pay",
+            "tool_input": arguments});
+        let payload = HookPayload::read(payload.to_string().as_bytes(), &dialect).unwrap();
+        let log = DecisionLog::new("s", payload.seam, GuardMode::Enforce, "", Secrets::none());
+        session.take(&payload.event, GuardMode::Enforce, &log, 1).reply
+    };
+    assert_eq!(reply("preToolUse"), HookReply::Allow);
+    assert_eq!(reply("beforeMCPExecution"), HookReply::Allow);
+    // The canary: a second call is a second one.
+    assert!(matches!(reply("preToolUse"), HookReply::Deny(_)));
+}
+
+#[test]
+fn a_dialect_with_a_fault_is_refused() {
+    let right: Value = serde_json::from_str(include_str!("../../data/dialects/gemini-cli.json")).unwrap();
+    let changed = |pointer: &str, value: Value| {
+        let mut changed = right.clone();
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        changed.pointer_mut(parent).unwrap()[key] = value;
+        changed.to_string()
+    };
+    for (text, fault) in [
+        (String::new(), "EOF"),
+        ("{}".to_owned(), "missing field"),
+        (changed("/schema", json!("planproof/dialect/v2")), "`schema` is not"),
+        (changed("/name", json!("Gemini CLI")), "`name` is not"),
+        (changed("/fields/event", json!("hook_event_name")), "not a JSON Pointer"),
+        (changed("/fields/tool", json!([])), "`fields.tool` names no place"),
+        (changed("/fields/more", json!("/x")), "unknown field"),
+        (changed("/fields/error", json!([])), "`fields.error` is missing"),
+        (changed("/events/BeforeTool", json!("other")), "nothing would be decided on"),
+        (changed("/events/BeforeTool", json!("Before")), "unknown variant"),
+        (changed("/answers/deny", json!({"status": 2})), "no `{reason}`"),
+        (changed("/answers/deny", json!({"stderr": "{reason}"})), "differ in neither"),
+        (changed("/answers/deny/status", json!(256)), "256"),
+        (right.to_string().replacen('{', "{\"name\":\"a\",", 1), "stands twice"),
+    ] {
+        let error = Dialect::read(&text).unwrap_err();
+        assert!(error.contains(fault), "{text}: {error}");
+    }
 }

@@ -400,3 +400,21 @@ fn an_answer_that_cannot_be_read_ends_all_approval() {
     assert!(guard.unread().is_some());
     assert!(!is_passed(&guard.from_client(call(2, "look", &json!({})).as_bytes())));
 }
+
+#[test]
+fn the_canary_is_never_passed_on() {
+    for mode in [GuardMode::Enforce, GuardMode::Shadow] {
+        for params in [
+            "{\"name\":\"planproof_canary\",\"arguments\":{}}",
+            "{\"name\":\"planproof_canary\",\"arguments\":7}",
+        ] {
+            let mut guard = guard(&rules(NEVER), mode);
+            let line =
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{params}}}");
+            let heard = guard.from_client(line.as_bytes());
+            let Then::Answer(answer) = &heard.then else { panic!("{heard:?}") };
+            assert_eq!(planproof_guard::mode_of_canary(answer), Some(mode), "{answer}");
+            assert!(guard.decision_line(&heard, 1).is_some_and(|line| line.contains("\"blocked\"")));
+        }
+    }
+}

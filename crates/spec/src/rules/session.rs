@@ -77,13 +77,13 @@ pub(super) struct State {
     pub(super) by_value: HashMap<String, Instance>,
     /// Whether the rule is violated for any value, which is never mended. The other values are followed further,
     /// because a guard decides on each.
-    is_violated: bool,
+    pub(super) is_violated: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Instance {
     pub(super) position: u32,
-    values: HashSet<String>,
+    pub(super) values: HashSet<String>,
 }
 
 impl Instance {

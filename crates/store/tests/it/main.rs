@@ -7,6 +7,7 @@ mod delete;
 mod derived;
 mod files;
 mod forged;
+mod history;
 mod lessons;
 mod matrix;
 mod migration;

@@ -16,6 +16,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::shared::Shared;
 use crate::arguments::Global;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::{self, tell};
@@ -90,6 +91,7 @@ enum End {
 pub(super) struct Relay<'a> {
     guard: RefCell<McpGuard>,
     log: RefCell<Option<LogFile>>,
+    shared: RefCell<Option<Shared>>,
     mode: GuardMode,
     global: &'a Global,
     /// One line at a time, whoever writes it.
@@ -98,10 +100,17 @@ pub(super) struct Relay<'a> {
 }
 
 impl<'a> Relay<'a> {
-    pub(super) fn new(guard: McpGuard, log: Option<LogFile>, mode: GuardMode, global: &'a Global) -> Self {
+    pub(super) fn new(
+        guard: McpGuard,
+        log: Option<LogFile>,
+        shared: Option<Shared>,
+        mode: GuardMode,
+        global: &'a Global,
+    ) -> Self {
         Self {
             guard: RefCell::new(guard),
             log: RefCell::new(log),
+            shared: RefCell::new(shared),
             mode,
             global,
             out: Mutex::new(tokio::io::stdout()),
@@ -191,7 +200,7 @@ impl<'a> Relay<'a> {
                         Some(passes) => passes,
                         None => {
                             let started = Instant::now();
-                            let heard = self.guard.borrow_mut().from_client(&line);
+                            let heard = self.hear(&line);
                             self.settle(heard, started.elapsed()).await
                         }
                     };
@@ -201,6 +210,33 @@ impl<'a> Relay<'a> {
                 }
             }
         }
+    }
+
+    /// Decides on a line of the client, with the history of the session where it is shared.
+    fn hear(&self, line: &[u8]) -> FromClient {
+        let mut guard = self.guard.borrow_mut();
+        let mut shared = self.shared.borrow_mut();
+        let Some(shared) = shared.as_mut() else { return guard.from_client(line) };
+        let (heard, kept) = shared.decide(&mut guard, line);
+        match kept {
+            Err(why) if guard.decision_line(&heard, 0).is_some() => {
+                tell!("warning: {}", inline(&why));
+                guard.unlogged(heard, &why)
+            }
+            _ => heard,
+        }
+    }
+
+    /// Takes a line of the server, and gives the lines of the log about the results in it.
+    fn learn(&self, line: &[u8]) -> Vec<String> {
+        let mut guard = self.guard.borrow_mut();
+        let mut shared = self.shared.borrow_mut();
+        let Some(shared) = shared.as_mut() else { return guard.from_server(line) };
+        let (results, kept) = shared.learn(&mut guard, line);
+        if let Err(why) = kept {
+            tell!("warning: {}; to other guards of the session, the calls stay pending", inline(&why));
+        }
+        results
     }
 
     /// Logs a decision, and answers where the line does not pass. Gives whether it does.
@@ -249,8 +285,7 @@ impl<'a> Relay<'a> {
                 }
                 Line::Whole(line) => {
                     // Before the client can build on them.
-                    let results =
-                        if out.is_none() { self.guard.borrow_mut().from_server(&line) } else { Vec::new() };
+                    let results = if out.is_none() { self.learn(&line) } else { Vec::new() };
                     self.log_results(&results);
                     (with_end(&line), true)
                 }

@@ -7,12 +7,12 @@ use std::path::Path;
 use planproof_guard::{LoggedLine, replay};
 use serde_json::json;
 
+use super::shared;
 use crate::arguments::Global;
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render::{self, counted};
-use crate::select;
 use crate::terminal::{self, inline};
 
 /// Characters of arguments that are shown.
@@ -20,7 +20,7 @@ const SHOWN_MAX: usize = 200;
 
 pub(super) fn run(log: &Path, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
     let rules = rules_of(rules)?;
-    let lines = read(&select::read_json(log)?, &log.display().to_string())?;
+    let lines = read(&shared::text_of(log)?, &log.display().to_string())?;
     let mut sessions = BTreeSet::new();
     let (mut calls, mut changed, mut printed) = (0, 0, Ok(()));
     let mut out = terminal::results(global.json);

@@ -1,0 +1,145 @@
+//! Coding agents whose configurations planproof reads and writes: where their files are, and what hooks look like there.
+
+pub(crate) mod settings;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use planproof_tools::process::split_command;
+use serde_json::Value;
+
+use crate::arguments::HookAgent;
+
+/// Whose configuration a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scope {
+    /// The user's, for all projects.
+    User,
+    /// A project's, for whoever works in its folder.
+    Project,
+}
+
+impl Scope {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// The folders that configurations are in.
+#[derive(Debug, Clone)]
+pub(crate) struct Folders {
+    /// The user's.
+    pub(crate) home: PathBuf,
+    /// That of Claude Code.
+    pub(crate) claude: PathBuf,
+    /// That of Codex.
+    pub(crate) codex: PathBuf,
+    /// That for the user's configurations, such as `~/.config`.
+    pub(crate) config: PathBuf,
+    /// The project's.
+    pub(crate) project: PathBuf,
+}
+
+impl Folders {
+    /// The folders of this user and of the project at `project`, by the variables that the agents read themselves;
+    /// `None` without a home.
+    pub(crate) fn find(variable: impl Fn(&str) -> Option<OsString>, project: &Path) -> Option<Self> {
+        let named = |name: &str| variable(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let home = named("HOME").or_else(|| named("USERPROFILE"))?;
+        Some(Self {
+            claude: named("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude")),
+            codex: named("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
+            config: named("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+            project: project.to_owned(),
+            home,
+        })
+    }
+
+    /// The file, or for OpenCode the folder, in which an agent looks for hooks.
+    pub(crate) fn of_hooks(&self, agent: HookAgent, scope: Scope) -> PathBuf {
+        match (agent, scope) {
+            (HookAgent::ClaudeCode, Scope::User) => self.claude.join("settings.json"),
+            (HookAgent::ClaudeCode, Scope::Project) => self.project.join(".claude").join("settings.json"),
+            (HookAgent::Codex, Scope::User) => self.codex.join("hooks.json"),
+            (HookAgent::Codex, Scope::Project) => self.project.join(".codex").join("hooks.json"),
+            (HookAgent::GeminiCli, Scope::User) => self.home.join(".gemini").join("settings.json"),
+            (HookAgent::GeminiCli, Scope::Project) => self.project.join(".gemini").join("settings.json"),
+            (HookAgent::OpenCode, Scope::User) => self.config.join("opencode").join("plugin"),
+            (HookAgent::OpenCode, Scope::Project) => self.project.join(".opencode").join("plugin"),
+        }
+    }
+}
+
+/// What the hooks of an agent look like in its configuration.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HookForm {
+    /// The event before a call.
+    pub(crate) before: &'static str,
+    /// The events after one.
+    pub(crate) after: &'static [&'static str],
+    /// What matches all tools.
+    pub(crate) matcher: &'static str,
+    /// The key, and its value, with which the agent denies a call if the hook does not work.
+    pub(crate) closed: Option<(&'static str, &'static str)>,
+}
+
+/// The hooks of Claude Code.
+pub(crate) const CLAUDE_CODE: HookForm = HookForm {
+    before: "PreToolUse",
+    after: &["PostToolUse", "PostToolUseFailure"],
+    matcher: "*",
+    closed: Some(("onFailure", "block")),
+};
+
+/// Those of Codex.
+pub(crate) const CODEX: HookForm =
+    HookForm { before: "PreToolUse", after: &["PostToolUse"], matcher: ".*", closed: None };
+
+/// Those of Gemini CLI.
+pub(crate) const GEMINI_CLI: HookForm =
+    HookForm { before: "BeforeTool", after: &["AfterTool"], matcher: ".*", closed: None };
+
+impl HookForm {
+    /// What they look like for an agent; `None` if its hooks are no JSON.
+    pub(crate) fn of(agent: HookAgent) -> Option<Self> {
+        match agent {
+            HookAgent::ClaudeCode => Some(CLAUDE_CODE),
+            HookAgent::Codex => Some(CODEX),
+            HookAgent::GeminiCli => Some(GEMINI_CLI),
+            HookAgent::OpenCode => None,
+        }
+    }
+
+    /// All events, that before a call first.
+    pub(crate) fn events(self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.before).chain(self.after.iter().copied())
+    }
+
+    /// Whether a matcher matches all tools. Agents take no matcher, and an empty one, for one that does.
+    pub(crate) fn matches_all(matcher: Option<&str>) -> bool {
+        matches!(matcher, None | Some("" | "*" | ".*" | "^.*$"))
+    }
+}
+
+/// The words of the command that a hook runs: those of `command`, and of `args` where there are some. `None` for what
+/// runs no command.
+pub(crate) fn words_of(handler: &Value) -> Option<Vec<String>> {
+    let command = handler.get("command")?.as_str()?;
+    match handler.get("args").and_then(Value::as_array) {
+        Some(arguments) => {
+            let arguments = arguments.iter().map(|it| it.as_str().map(str::to_owned));
+            std::iter::once(Some(command.to_owned())).chain(arguments).collect()
+        }
+        None => split_command(command),
+    }
+}
+
+/// Whether these words start planproof with this command.
+pub(crate) fn is_planproof(words: &[String], command: &str) -> bool {
+    let program = words.first().map(|program| program.rsplit(['/', '\\']).next().unwrap_or(program));
+    let is_ours = program.is_some_and(|name| name == "planproof" || name == "planproof.exe");
+    is_ours && words.get(1).is_some_and(|word| word == command)
+}

@@ -1,0 +1,357 @@
+//! What holds the calls of an agent to rules.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use planproof_report::shell_word;
+use planproof_spec::rules::RuleSet;
+
+use super::found::{FoundAgent, FoundHook, FoundServer, KnownAgent};
+use crate::coding_agents::{HookForm, Scope, is_planproof};
+use crate::config::{holds_secret, is_name_of_secret};
+use crate::select;
+
+/// What stands for a word that may be a key.
+const HIDDEN: &str = "(hidden)";
+
+/// Whether calls are held to rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Standing {
+    /// Nothing holds them.
+    Unguarded,
+    /// Something looks at them, and lets them pass if it only watches or fails.
+    Advisory,
+    /// A call that violates a rule is not made.
+    Enforced,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Unguarded => "unguarded",
+            Self::Advisory => "advisory",
+            Self::Enforced => "enforced",
+        })
+    }
+}
+
+/// A way for the calls of an agent.
+#[derive(Debug)]
+pub(super) struct Way {
+    pub(super) agent: KnownAgent,
+    /// The server whose tools they are; `None` for the agent's own.
+    pub(super) server: Option<String>,
+    /// Where it is configured.
+    pub(super) file: PathBuf,
+    pub(super) scope: Scope,
+    pub(super) standing: Standing,
+    pub(super) reason: String,
+    /// The command, or the words, that mend it.
+    pub(super) mend: Option<String>,
+    /// What guards it, to be tried.
+    pub(super) guard: Option<Guarding>,
+    /// It was tried.
+    pub(super) is_tried: bool,
+}
+
+/// What holds calls to rules.
+#[derive(Debug, Clone)]
+pub(super) enum Guarding {
+    Hook(FoundHook),
+    Server(FoundServer),
+}
+
+impl Guarding {
+    pub(super) fn scope(&self) -> Scope {
+        match self {
+            Self::Hook(hook) => hook.scope,
+            Self::Server(server) => server.scope,
+        }
+    }
+
+    /// The command line, without what may be a key.
+    pub(super) fn line(&self) -> String {
+        match self {
+            Self::Hook(hook) => shown(&hook.words),
+            Self::Server(server) => shown(&server.words),
+        }
+    }
+}
+
+/// What is known of something that guards.
+struct Judged {
+    standing: Standing,
+    reason: String,
+    mend: Option<String>,
+}
+
+/// All ways of an agent.
+pub(super) fn ways(agent: &FoundAgent, folder: &Path) -> Vec<Way> {
+    let (hook, judged) = best_hook(agent, folder);
+    let first = agent.files.first();
+    let (scope, file) = match (&hook, first) {
+        (Some(hook), _) => (hook.scope, hook.file.clone()),
+        (None, Some((scope, file))) => (*scope, file.clone()),
+        (None, None) => (Scope::User, PathBuf::new()),
+    };
+    let guard = hook.clone().filter(|hook| !hook.words.is_empty()).map(Guarding::Hook);
+    let mut ways = vec![Way {
+        agent: agent.known,
+        server: None,
+        file,
+        scope,
+        standing: judged.standing,
+        reason: judged.reason.clone(),
+        mend: judged.mend.clone(),
+        guard: guard.clone(),
+        is_tried: false,
+    }];
+    for server in &agent.servers {
+        let of_server = judge_server(server, folder);
+        let is_by_hook = judged.standing >= of_server.standing && judged.standing > Standing::Unguarded;
+        let (of_server, guard) = match is_by_hook {
+            true => {
+                let reason = format!("by the hook: {}", judged.reason);
+                (Judged { standing: judged.standing, reason, mend: judged.mend.clone() }, guard.clone())
+            }
+            false => {
+                let is_guarded = of_server.standing > Standing::Unguarded;
+                (of_server, is_guarded.then(|| Guarding::Server(server.clone())))
+            }
+        };
+        ways.push(Way {
+            agent: agent.known,
+            server: Some(server.name.clone()),
+            file: server.file.clone(),
+            scope: server.scope,
+            standing: of_server.standing,
+            reason: of_server.reason,
+            mend: of_server.mend,
+            guard,
+            is_tried: false,
+        });
+    }
+    ways.extend(agent.faults.iter().map(|fault| Way {
+        agent: agent.known,
+        server: None,
+        file: PathBuf::new(),
+        scope: Scope::User,
+        standing: Standing::Unguarded,
+        reason: format!("it is not known what is there: {fault}"),
+        mend: Some("correct the file".to_owned()),
+        guard: None,
+        is_tried: false,
+    }));
+    ways
+}
+
+/// The hook of planproof that does most for an agent.
+fn best_hook(agent: &FoundAgent, folder: &Path) -> (Option<FoundHook>, Judged) {
+    let none = || {
+        let (reason, mend) = match (agent.known.before, agent.known.installed_as) {
+            (None, _) => ("planproof knows no hooks of this agent".to_owned(), None),
+            (Some(event), None) => {
+                let mend = "docs/guard.md shows the hook of this agent, with --dialect".to_owned();
+                (format!("there is no hook of planproof for `{event}`"), Some(mend))
+            }
+            (Some(event), Some(name)) => {
+                let mend = format!("planproof hook install {name} --rules RULES.yaml --enforce");
+                (format!("there is no hook of planproof for `{event}`"), Some(mend))
+            }
+        };
+        Judged { standing: Standing::Unguarded, reason, mend }
+    };
+    let is_ours = |hook: &&FoundHook| {
+        Some(hook.event.as_str()) == agent.known.before
+            && (is_planproof(&hook.words, "hook") || hook.words.is_empty() && hook.line.is_none())
+    };
+    let judged =
+        agent.hooks.iter().filter(is_ours).map(|hook| (Some(hook.clone()), judge_hook(agent, hook, folder)));
+    judged.max_by_key(|(_, judged)| judged.standing).unwrap_or_else(|| (None, none()))
+}
+
+fn judge_hook(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
+    let known = agent.known;
+    let install = |words: &Words<'_>| {
+        let name = known.installed_as?;
+        let rules = words.rules.map_or("RULES.yaml".to_owned(), shell_word);
+        let project = if hook.scope == Scope::Project { " --project" } else { "" };
+        Some(format!("planproof hook install {name} --rules {rules} --enforce{project}"))
+    };
+    if hook.words.is_empty() {
+        let reason = "a plugin that calls planproof; where it cannot be loaded, calls pass";
+        return Judged { standing: Standing::Advisory, reason: reason.to_owned(), mend: None };
+    }
+    let words = Words::of(&hook.words);
+    let unguarded =
+        |reason: String, mend: Option<String>| Judged { standing: Standing::Unguarded, reason, mend };
+    if let Some(why) = &agent.no_hooks {
+        return unguarded(format!("no hook runs, because of {why}"), Some("remove that setting".to_owned()));
+    }
+    if let Some(why) = &hook.skipped {
+        return unguarded(why.clone(), Some("start `codex`, and enter /hooks".to_owned()));
+    }
+    let is_there = program(&hook.words, folder);
+    if !is_there && !hook.is_closed {
+        let reason = format!("the program of the hook, `{}`, is not there", shown(&hook.words[..1]));
+        return unguarded(reason, install(&words));
+    }
+    let advisory = |reason: String| Judged { standing: Standing::Advisory, reason, mend: install(&words) };
+    if words.is_shadow() {
+        return advisory("the hook only watches (--shadow)".to_owned());
+    }
+    if !HookForm::matches_all(hook.matcher.as_deref()) {
+        let matcher = hook.matcher.as_deref().unwrap_or_default();
+        return advisory(format!("the hook is for tools that match `{matcher}` only"));
+    }
+    let has = |event: &&&str| {
+        agent
+            .hooks
+            .iter()
+            .any(|it| it.event == **event && is_planproof(&it.words, "hook") && it.skipped.is_none())
+    };
+    if let Some(missing) = known.after.iter().find(|event| !has(event)) {
+        return advisory(format!("there is no hook for `{missing}`, so results are not known"));
+    }
+    if !hook.is_closed {
+        return match known.closed {
+            Some((key, value)) => {
+                advisory(format!("where the hook fails, calls pass: it lacks \"{key}\": {value}"))
+            }
+            None => Judged {
+                standing: Standing::Advisory,
+                reason: format!("where the hook fails, {} lets calls pass", known.name),
+                mend: None,
+            },
+        };
+    }
+    if !is_there {
+        let reason = format!("every call is denied: `{}` is not there", shown(&hook.words[..1]));
+        return Judged { standing: Standing::Enforced, reason, mend: install(&words) };
+    }
+    enforced(&words, folder, format!("the hook denies, and {} does so where the hook fails", known.name))
+}
+
+fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
+    let unguarded = |reason: &str, mend: Option<String>| Judged {
+        standing: Standing::Unguarded,
+        reason: reason.to_owned(),
+        mend,
+    };
+    if server.words.is_empty() {
+        return unguarded(
+            "a server at a URL, without a guard that is known here",
+            Some("let a hook guard it, or start a guard before it (docs/guard.md)".to_owned()),
+        );
+    }
+    let folder = server.folder.as_deref().unwrap_or(folder);
+    if !is_planproof(&server.words, "guard") {
+        let mend =
+            format!("start it as planproof guard --rules RULES.yaml --enforce -- {}", shown(&server.words));
+        return unguarded("it is started without a guard", Some(mend));
+    }
+    let words = Words::of(&server.words);
+    if !program(&server.words, folder) {
+        return unguarded("planproof is not where the configuration says", None);
+    }
+    if words.is_shadow() {
+        let reason = "the guard only watches (--shadow)".to_owned();
+        let mend = Some("replace --shadow by --enforce in its arguments".to_owned());
+        return Judged { standing: Standing::Advisory, reason, mend };
+    }
+    enforced(&words, folder, "the guard rejects calls".to_owned())
+}
+
+/// What enforces, with a word on rules that cannot be used.
+fn enforced(words: &Words<'_>, folder: &Path, reason: String) -> Judged {
+    let fault = words.rules.and_then(|rules| {
+        let text = select::read_text(&folder.join(rules));
+        let is_right = text.is_ok_and(|text| RuleSet::read(&text).is_ok());
+        (!is_right).then_some(rules)
+    });
+    let (reason, mend) = match fault {
+        Some(rules) => (
+            "every call is denied, because the rules cannot be used".to_owned(),
+            Some(format!("planproof rules check {}", shell_word(rules))),
+        ),
+        None => (reason, None),
+    };
+    Judged { standing: Standing::Enforced, reason, mend }
+}
+
+/// The options of a command line of a guard or a hook.
+struct Words<'a> {
+    words: &'a [String],
+    rules: Option<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    fn of(words: &'a [String]) -> Self {
+        let own = words.iter().position(|word| word == "--").map_or(words, |end| &words[..end]);
+        let rules = own.iter().enumerate().find_map(|(place, word)| match word.strip_prefix("--rules") {
+            Some("") => own.get(place + 1).map(String::as_str),
+            Some(rest) => rest.strip_prefix('='),
+            None => None,
+        });
+        Self { words: own, rules }
+    }
+
+    /// Without either, the command line is wrong, and denies everything.
+    fn is_shadow(&self) -> bool {
+        self.words.iter().any(|word| word == "--shadow")
+    }
+}
+
+/// Whether the program of a command line is there, as an agent in this folder finds it.
+fn program(words: &[String], folder: &Path) -> bool {
+    let Some(name) = words.first() else { return false };
+    if name.contains(['/', '\\']) {
+        return folder.join(name).is_file();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| {
+        folder.join(name).is_file() || (cfg!(windows) && folder.join(format!("{name}.exe")).is_file())
+    })
+}
+
+/// A command line without words that may be keys.
+pub(super) fn shown(words: &[String]) -> String {
+    let mut is_next_secret = false;
+    let mut all = Vec::new();
+    for word in words {
+        let name = word.split(['=', ':']).next().unwrap_or_default();
+        let is_secret = std::mem::take(&mut is_next_secret);
+        let has_value = name.len() < word.len();
+        let shown = match has_value {
+            _ if is_secret || holds_secret(word) => HIDDEN.to_owned(),
+            true if is_name_of_secret(name) => format!("{name}={HIDDEN}"),
+            // What follows may be a ticket.
+            true if word.contains("://") => word.split(['?', '#']).next().unwrap_or_default().to_owned(),
+            _ => word.clone(),
+        };
+        is_next_secret = !has_value && word.starts_with('-') && is_name_of_secret(name);
+        all.push(if shown.contains(HIDDEN) { shown } else { shell_word(&shown) });
+    }
+    all.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_that_may_be_a_key_is_shown() {
+        for (words, expected) in [
+            ("npx server --api-key abc --port 3", "npx server --api-key (hidden) --port 3"),
+            ("npx server --token=abc", "npx server --token=(hidden)"),
+            ("env SHOP_API_KEY=abc npx x", "env SHOP_API_KEY=(hidden) npx x"),
+            ("curl -H Authorization:abc", "curl -H Authorization=(hidden)"),
+            ("npx remote https://h.example/mcp?ticket=abc", "npx remote https://h.example/mcp"),
+            ("x sk-0123456789abcdef012", "x (hidden)"),
+            ("x http://a:abc@h", "x (hidden)"),
+        ] {
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            assert_eq!(shown(&words), expected);
+        }
+    }
+}

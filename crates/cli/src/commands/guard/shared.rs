@@ -1,0 +1,138 @@
+//! The history of a session that this guard shares with others, such as the hooks of the agent.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Instant;
+
+use planproof_guard::{FromClient, LoggedLine, McpGuard};
+use planproof_store::{History, HistoryError, HistoryTurn};
+
+use crate::failure::Failure;
+use crate::select;
+
+/// A session in a history.
+pub(super) struct Shared {
+    history: History,
+    session: String,
+    /// The last line that the guard has taken.
+    last: u64,
+}
+
+impl Shared {
+    /// Opens a history, in whose folder there may be nothing yet.
+    ///
+    /// # Errors
+    /// It cannot be used.
+    pub(super) fn open(path: &Path, session: &str) -> Result<Self, Failure> {
+        let history = open(path).map_err(Failure::usage)?;
+        Ok(Self { history, session: session.to_owned(), last: 0 })
+    }
+
+    /// Has the guard take a line of the client on all that the session has had so far, and keeps the decision before
+    /// anybody else decides. Gives why that is not possible: the decision is then made without the others.
+    pub(super) fn decide(&mut self, guard: &mut McpGuard, line: &[u8]) -> (FromClient, Result<(), String>) {
+        let started = Instant::now();
+        let Self { history, session, last } = self;
+        let turn = match history.turn(session) {
+            Ok(turn) => turn,
+            Err(error) => return (guard.from_client(line), Err(error.to_string())),
+        };
+        let caught_up = catch_up(guard, &turn, last);
+        let heard = guard.from_client(line);
+        let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let kept = caught_up.and_then(|()| match guard.decision_line(&heard, microseconds) {
+            Some(line) => keep(turn, &[line], last),
+            None => Ok(()),
+        });
+        (heard, kept)
+    }
+
+    /// Has the guard take a line of the server, and keeps the results in it.
+    pub(super) fn learn(&mut self, guard: &mut McpGuard, line: &[u8]) -> (Vec<String>, Result<(), String>) {
+        if !guard.awaits_results() {
+            return (guard.from_server(line), Ok(()));
+        }
+        let Self { history, session, last } = self;
+        let turn = match history.turn(session) {
+            Ok(turn) => turn,
+            Err(error) => return (guard.from_server(line), Err(error.to_string())),
+        };
+        let caught_up = catch_up(guard, &turn, last);
+        let results = guard.from_server(line);
+        let kept = caught_up.and_then(|()| keep(turn, &results, last));
+        (results, kept)
+    }
+}
+
+/// Opens a history, in whose folder there may be nothing yet.
+///
+/// # Errors
+/// It cannot be used, in a sentence without a full stop.
+pub(in crate::commands) fn open(path: &Path) -> Result<History, String> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("the folder {} cannot be made: {error}", folder.display()))?;
+    }
+    History::open(path).map_err(|error| error.to_string())
+}
+
+/// What a history begins with, as every file of SQLite.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// The text of a log of decisions, or the lines of all sessions of a history.
+///
+/// # Errors
+/// It cannot be read.
+pub(in crate::commands) fn text_of(path: &Path) -> Result<String, Failure> {
+    let mut begin = Vec::new();
+    // What cannot be opened here is named below, and what is no file has no such beginning.
+    if path.metadata().is_ok_and(|found| found.is_file())
+        && let Ok(file) = planproof_files::open(path)
+    {
+        let _ = file.take(MAGIC.len() as u64).read_to_end(&mut begin);
+    }
+    if begin != MAGIC {
+        return select::read_json(path);
+    }
+    let lines = History::open_read_only(path).and_then(|history| history.all_lines());
+    lines.map(|lines| lines.join("\n")).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// The lines of a session behind that of this number, and the number of the last.
+///
+/// # Errors
+/// One of them cannot be read, in a sentence without a full stop.
+pub(in crate::commands) fn lines_after(
+    turn: &HistoryTurn<'_>,
+    number: u64,
+) -> Result<(Vec<LoggedLine>, u64), String> {
+    let found = turn.lines_after(number).map_err(|error| error.to_string())?;
+    let last = found.last().map_or(number, |(number, _)| *number);
+    let lines = found.iter().map(|(number, line)| {
+        LoggedLine::read(line)
+            .map_err(|fault| format!("line {number} of the session in the history: {fault}"))
+    });
+    Ok((lines.collect::<Result<_, String>>()?, last))
+}
+
+fn catch_up(guard: &mut McpGuard, turn: &HistoryTurn<'_>, last: &mut u64) -> Result<(), String> {
+    let (lines, read) = lines_after(turn, *last)?;
+    guard.catch_up(&lines);
+    *last = read;
+    Ok(())
+}
+
+fn keep(turn: HistoryTurn<'_>, lines: &[String], last: &mut u64) -> Result<(), String> {
+    let kept = || -> Result<Option<u64>, HistoryError> {
+        let mut number = None;
+        for line in lines {
+            number = Some(turn.append(line)?);
+        }
+        turn.commit()?;
+        Ok(number)
+    };
+    if let Some(number) = kept().map_err(|error| error.to_string())? {
+        *last = number;
+    }
+    Ok(())
+}

@@ -1,0 +1,291 @@
+//! `planproof hook install` and `planproof hook uninstall`: our hooks in the configurations of coding agents.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use planproof_report::shell_word;
+use similar::TextDiff;
+
+use crate::arguments::{EditArguments, Global, HookAgent, InstallArguments, UninstallArguments};
+use crate::coding_agents::{Folders, HookForm, Scope, settings};
+use crate::commands::rules::rules_of;
+use crate::failure::{ExitCode, Failure};
+use crate::progress::{self, tell};
+use crate::report_files::ReportFile;
+use crate::terminal::{self, inline};
+use crate::{own, wanted};
+
+/// Longest configuration that is changed, in bytes.
+const SETTINGS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Most backups of one configuration. After that, nothing is changed until some are removed.
+const BACKUPS_MAX: u32 = 100;
+
+/// The folder for the logs of sessions within planproof's folder of the user's state.
+const STATE: &str = "guard";
+
+pub(super) fn install(arguments: &InstallArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let InstallArguments { agent, rules, enforce, state, history, edit, .. } = arguments;
+    must_have_file(*agent)?;
+    // A fault would deny every call, or none.
+    rules_of(rules)?;
+    let rules = absolute("--rules", rules)?;
+    let (option, state) = match (state, history) {
+        (Some(state), _) => ("--state", absolute("--state", state)?),
+        (None, Some(history)) => ("--history", absolute("--history", history)?),
+        (None, None) => {
+            let none = "the environment names no folder for the user's state: name one with --state";
+            let folder = own::folder().ok_or_else(|| Failure::usage(none))?.join(STATE);
+            ("--state", absolute("--state", &folder)?)
+        }
+    };
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::outside(format!("it is not known where planproof is: {error}")))?;
+    let mode = if *enforce { "--enforce" } else { "--shadow" };
+    let words = [text_of(&program)?, "hook", agent.seam(), "--rules", text_of(&rules)?, mode, option];
+    let words = words.into_iter().chain([text_of(&state)?]);
+    let command = words.map(shell_word).collect::<Vec<_>>().join(" ");
+    let folders = folders()?;
+    for (what, path) in [("the rules", &rules), ("the logs", &state), ("planproof", &program)] {
+        warn_of(what, path, &folders.project);
+    }
+    if edit.scope() == Scope::Project {
+        tell!("warning: an agent that works in this folder can change its configuration; --user is safer");
+    }
+    let path = folders.of_hooks(*agent, edit.scope());
+    let change = |text: &str| settings::with_hooks(text, *agent, &command);
+    let outcome = carry_out(&path, change, edit, global)?;
+    if matches!(outcome, Outcome::Written | Outcome::Same) {
+        say_what_is_left(*agent, edit.scope(), global);
+    }
+    Ok(outcome.exit_code())
+}
+
+pub(super) fn uninstall(arguments: &UninstallArguments, global: &Global) -> Result<ExitCode, Failure> {
+    let UninstallArguments { agent, edit } = arguments;
+    must_have_file(*agent)?;
+    let path = folders()?.of_hooks(*agent, edit.scope());
+    let outcome = carry_out(&path, |text| settings::without_hooks(text, *agent), edit, global)?;
+    Ok(outcome.exit_code())
+}
+
+/// Refuses an agent that has plugins in place of hooks in a file.
+fn must_have_file(agent: HookAgent) -> Result<(), Failure> {
+    if HookForm::of(agent).is_some() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "OpenCode has plugins and no hooks in a file: copy examples/opencode/planproof.js into \
+         ~/.config/opencode/plugin, and change the command in it (docs/guard.md)",
+    ))
+}
+
+fn folders() -> Result<Folders, Failure> {
+    let project = std::env::current_dir()
+        .map_err(|error| Failure::outside(format!("the current folder cannot be used: {error}")))?;
+    Folders::find(|name| std::env::var_os(name), &project)
+        .ok_or_else(|| Failure::usage("the environment names no home: set HOME"))
+}
+
+fn absolute(option: &str, path: &Path) -> Result<PathBuf, Failure> {
+    // Where there is something already, without links: they could lead elsewhere later.
+    path.canonicalize()
+        .or_else(|_| std::path::absolute(path))
+        .map_err(|error| Failure::usage(format!("{option} {}: {error}", path.display())))
+}
+
+fn text_of(path: &Path) -> Result<&str, Failure> {
+    path.to_str().ok_or_else(|| {
+        Failure::usage(format!("{} is not UTF-8, and JSON cannot name it: use another path", path.display()))
+    })
+}
+
+/// Warns if the agent, or another user, can change what guards it.
+fn warn_of(what: &str, path: &Path, project: &Path) {
+    let project = project.canonicalize();
+    if project.is_ok_and(|project| path.starts_with(project)) {
+        tell!(
+            "warning: {what} ({}) will be where an agent that is started here can write; put it elsewhere",
+            path.display()
+        );
+    } else if let Some(found) = writable_by_others(path) {
+        tell!("warning: others than you can write to {}, and so change {what}", found.display());
+    }
+}
+
+/// The path or a folder above it, if others than its owner can write there.
+#[cfg(unix)]
+fn writable_by_others(path: &Path) -> Option<&Path> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// Bits of a mode that let others write.
+    const WRITE_OF_OTHERS: u32 = 0o002;
+    /// The bit with which others cannot replace what is in a folder.
+    const STICKY: u32 = 0o1000;
+    path.ancestors().find(|path| {
+        let mode = path.metadata().map_or(0, |found| found.permissions().mode());
+        mode & WRITE_OF_OTHERS != 0 && mode & STICKY == 0
+    })
+}
+
+#[cfg(not(unix))]
+fn writable_by_others(_: &Path) -> Option<&Path> {
+    None
+}
+
+/// What came of a change.
+#[derive(Clone, Copy)]
+enum Outcome {
+    Written,
+    /// There was nothing to change.
+    Same,
+    OnlyShown,
+    Declined,
+}
+
+impl Outcome {
+    fn exit_code(self) -> ExitCode {
+        match self {
+            Self::Written | Self::Same | Self::OnlyShown => ExitCode::Passed,
+            Self::Declined => ExitCode::Failed,
+        }
+    }
+}
+
+/// Shows a change of a configuration and, if it is wanted, makes it.
+fn carry_out(
+    path: &Path,
+    change: impl Fn(&str) -> Result<String, String>,
+    edit: &EditArguments,
+    global: &Global,
+) -> Result<Outcome, Failure> {
+    let name = path.display().to_string();
+    let cannot_use = |why: String| Failure::usage(format!("{name}: {why}"));
+    let is_link = path.symlink_metadata().is_ok_and(|found| found.file_type().is_symlink());
+    let before = read(path).map_err(|error| cannot_use(error.to_string()))?;
+    let after = change(before.as_deref().unwrap_or_default()).map_err(cannot_use)?;
+    if before.as_deref().unwrap_or_default() == after {
+        progress::say(global, &format!("{name} is as it should be"));
+        return Ok(Outcome::Same);
+    }
+    show(&name, before.as_deref().unwrap_or_default(), &after)?;
+    if edit.dry_run {
+        return Ok(Outcome::OnlyShown);
+    }
+    if is_link {
+        return Err(cannot_use(
+            "it is a link, which the agent or another program may lead elsewhere: change the file that it names by \
+             hand, as --dry-run shows"
+                .to_owned(),
+        ));
+    }
+    if !edit.yes {
+        if !terminal::is_interactive() {
+            return Err(cannot_use(
+                "nothing was changed, because nobody can be asked: pass --yes".to_owned(),
+            ));
+        }
+        if !wanted::agrees("Write this? [y/N] ") {
+            tell!("nothing was changed");
+            return Ok(Outcome::Declined);
+        }
+    }
+    if path.metadata().is_ok_and(|found| found.permissions().readonly()) {
+        return Err(cannot_use("the file is read-only: allow yourself to write to it first".to_owned()));
+    }
+    let cannot_write = |error: io::Error| Failure::outside(format!("cannot write {name}: {error}"));
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(cannot_write)?;
+    let backup = match &before {
+        Some(text) => Some(back_up(path, text).map_err(cannot_write)?),
+        None => None,
+    };
+    let file = ReportFile::open("the configuration", path)?;
+    // The agent writes to it, too.
+    if read(path).map_err(cannot_write)? != before {
+        return Err(Failure::outside(format!("{name} has changed in the meantime: try again")));
+    }
+    file.write_silently(|out| out.write_all(after.as_bytes()))?;
+    let kept = backup.map(|backup| format!("; the former one is {}", backup.display())).unwrap_or_default();
+    progress::say(global, &format!("wrote {name}{kept}"));
+    Ok(Outcome::Written)
+}
+
+/// The text of a configuration; `None` if there is none.
+fn read(path: &Path) -> io::Result<Option<String>> {
+    let file = match planproof_files::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let mut bytes = Vec::new();
+    file.take(SETTINGS_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > SETTINGS_BYTES_MAX {
+        return Err(io::Error::other(format!("it has more than {SETTINGS_BYTES_MAX} bytes")));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| io::Error::other("it is not UTF-8"))
+}
+
+/// The lines that change, without what may be a key.
+fn show(name: &str, before: &str, after: &str) -> Result<(), Failure> {
+    let (before, after) = (settings::shown(before), settings::shown(after));
+    let diff = TextDiff::from_lines(&before, &after);
+    let mut out = terminal::text();
+    writeln!(out, "{}:", inline(name))?;
+    for line in diff.unified_diff().missing_newline_hint(false).to_string().lines() {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// Keeps a configuration beside it, under a name that nobody has.
+fn back_up(path: &Path, text: &str) -> io::Result<PathBuf> {
+    let permissions = path.metadata()?.permissions();
+    for number in 1..=BACKUPS_MAX {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".before-planproof-{number}"));
+        let backup = path.with_file_name(name);
+        match OpenOptions::new().write(true).create_new(true).open(&backup) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            file => {
+                let mut file = file?;
+                // Before the text: it may hold keys.
+                file.set_permissions(permissions)?;
+                file.write_all(text.as_bytes())?;
+                file.sync_all()?;
+                return Ok(backup);
+            }
+        }
+    }
+    Err(io::Error::other(format!("there are {BACKUPS_MAX} backups of it already: remove some")))
+}
+
+/// What the user has to do, or to know, before the hooks guard anything.
+fn say_what_is_left(agent: HookAgent, scope: Scope, global: &Global) {
+    match agent {
+        HookAgent::ClaudeCode => progress::say(
+            global,
+            "Claude Code obeys `onFailure` from version 2.1.295 on; an older one lets a call pass where the hook \
+             cannot be started.",
+        ),
+        HookAgent::GeminiCli => {
+            progress::say(global, "Gemini CLI lets a call pass where the hook cannot be started.");
+        }
+        HookAgent::OpenCode => {}
+        HookAgent::Codex => {
+            let project = match scope {
+                Scope::Project => ", and only in projects that it trusts",
+                Scope::User => "",
+            };
+            progress::say(
+                global,
+                &format!(
+                    "Codex skips a hook, without a word, until you trust it: start `codex`, enter /hooks, and trust \
+                     the hooks of planproof{project}. Do so again after each change. A call passes where the hook \
+                     cannot be started."
+                ),
+            );
+        }
+    }
+    progress::say(global, "`planproof doctor --try` shows whether the hooks work.");
+}
