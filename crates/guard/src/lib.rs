@@ -5,8 +5,9 @@
 //! `answers.rs`) does so for the messages between an MCP client and a server. Decisions are logged (`log.rs`, decision
 //! v1) and can be taken again with other rules (`replay.rs`).
 //!
-//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each. Both refuse
-//! names that only look like those in the rules (`names.rs`).
+//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each, and
+//! [`LineGuard`] (`lines.rs`, decide v1) for code that asks about its own calls. All refuse names that only look like
+//! those in the rules (`names.rs`).
 //!
 //! Nothing here reads, writes, waits or knows the time: bytes and results go in, decisions and bytes come out. What is
 //! passed on is what was decided on, to the byte.
@@ -14,6 +15,7 @@
 mod answers;
 mod decision;
 mod hook;
+mod lines;
 mod log;
 mod mcp;
 mod names;
@@ -24,6 +26,7 @@ pub use decision::{
     AskedCall, CarriedCall, GuardedSession, PENDING_BYTES_MAX, PENDING_CALLS_MAX, Refusal, RuleChange, Ruling,
 };
 pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX, denial};
+pub use lines::{DECIDE_SCHEMA, DECIDE_SEAM, LineAnswer, LineGuard, OPEN_SESSIONS_MAX};
 pub use log::{
     DecisionLog, GuardAction, GuardMode, LogFault, LoggedCall, LoggedLine, LoggedRule, SCHEMA, happened,
 };

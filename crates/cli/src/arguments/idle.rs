@@ -30,9 +30,12 @@ enum When {
 /// `--secret` is not here: it is for messages as well, which all commands have. `--set` is checked where its keys are
 /// known. Where `--json` changes nothing because the output is JSON anyway, it is no mistake.
 const SHARED: [(&str, Users); 5] = [
-    ("config", AllBut(&["init", "completions", "man", "prompts", "guard", "guard replay", "hook"])),
+    (
+        "config",
+        AllBut(&["init", "completions", "man", "prompts", "guard", "guard decide", "guard replay", "hook"]),
+    ),
     // It also hides what comes from the configuration file, which all other commands say.
-    ("quiet", AllBut(&["init", "completions", "man", "prompts", "hook"])),
+    ("quiet", AllBut(&["init", "completions", "man", "prompts", "guard decide", "hook"])),
     (
         "json",
         AllBut(&[

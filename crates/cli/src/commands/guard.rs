@@ -1,5 +1,6 @@
 //! `planproof guard`: rules between an agent and an MCP server that it starts.
 
+mod decide;
 mod relay;
 mod replay;
 
@@ -32,14 +33,27 @@ const SHOWN_MAX: usize = 10;
 pub(crate) fn run(arguments: &GuardArguments, global: &Global) -> Result<ExitCode, Failure> {
     match (&arguments.command, &arguments.rules) {
         (Some(GuardCommand::Replay { log, rules }), _) => replay::run(log, rules, global),
+        (Some(GuardCommand::Decide { rules, enforce, log, .. }), _) => {
+            decide::run(rules, mode(*enforce), log.as_deref())
+        }
         (None, Some(rules)) => stand_between(arguments, rules, global),
         // The parser requires one of them.
         (None, None) => Err(Failure::usage("--rules is missing")),
     }
 }
 
+fn mode(enforce: bool) -> GuardMode {
+    if enforce { GuardMode::Enforce } else { GuardMode::Shadow }
+}
+
+/// A name of a session that no other has.
+fn session_name() -> String {
+    let session = select::random_bytes::<SESSION_BYTES>();
+    session.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
-    let mode = if arguments.enforce { GuardMode::Enforce } else { GuardMode::Shadow };
+    let mode = mode(arguments.enforce);
     let log = match &arguments.log {
         Some(path) => {
             must_differ(path, &[("--rules", rules)])?;
@@ -48,9 +62,7 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
         None => None,
     };
     let (rules, digest) = read(rules, mode);
-    let session = select::random_bytes::<SESSION_BYTES>();
-    let session: String = session.iter().map(|byte| format!("{byte:02x}")).collect();
-    let lines = DecisionLog::new(session, SEAM, mode, digest, secrets::held());
+    let lines = DecisionLog::new(session_name(), SEAM, mode, digest, secrets::held());
     let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), mode, lines);
 
     // The parser requires the program.

@@ -13,6 +13,7 @@ const PAGES: [&str; 71] = [
     "planproof-completions",
     "planproof-demo",
     "planproof-guard",
+    "planproof-guard-decide",
     "planproof-guard-replay",
     "planproof-hook",
     "planproof-init",

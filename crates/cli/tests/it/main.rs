@@ -15,6 +15,7 @@ mod completions;
 mod config;
 mod crash;
 mod damaged;
+mod deciding;
 mod demo;
 mod dissect;
 mod documents;

@@ -51,7 +51,7 @@ impl LogFile {
     }
 
     /// Appends a line. When this returns, the operating system has it, and has it even if we are killed.
-    fn append(&mut self, line: &str) -> Result<(), String> {
+    pub(super) fn append(&mut self, line: &str) -> Result<(), String> {
         let begin = if self.is_torn { "\n" } else { "" };
         let written = self.file.write_all(format!("{begin}{line}\n").as_bytes());
         self.is_torn = written.is_err();
