@@ -22,8 +22,6 @@ use crate::terminal::inline;
 use crate::{secrets, select};
 use relay::{LogFile, Relay};
 
-pub(super) use replay::read as read_log;
-
 /// Random bytes that name a session.
 const SESSION_BYTES: usize = 8;
 

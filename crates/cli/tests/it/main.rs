@@ -48,6 +48,7 @@ mod paper_tables;
 mod prompts;
 mod providers;
 mod published;
+mod recorded;
 mod recording;
 mod repeats;
 mod replay;

@@ -10,7 +10,7 @@ use planproof_spec::rules::{Phase, RecordedEvent, RuleEnd, RuleSet};
 use serde_json::{Value, json};
 
 use crate::arguments::{CheckArguments, Global};
-use crate::commands::recorded::{self, RecordedSession};
+use crate::commands::recorded::{self, RecordedDoubts, RecordedSession};
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render::{self, counted};
@@ -21,29 +21,37 @@ const SHOWN_MAX: usize = 200;
 
 pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
     let set = rules_of(rules)?;
-    let (mut text, mut sessions, mut violating) = (String::new(), 0, 0);
+    let (mut sessions, mut violating) = (0, 0);
     let mut by_rule: BTreeMap<usize, usize> = BTreeMap::new();
+    // Every session counts for the exit status, also if the reader of stdout has stopped.
+    let mut printed = Ok(());
     for file in &arguments.sessions {
-        for session in recorded::read(file)? {
+        recorded::each(file, &mut |session| {
             sessions += 1;
+            let mut text = String::new();
             let violated = hold(&set, &session, &mut text, global)?;
             violating += usize::from(!violated.is_empty());
             violated.into_iter().for_each(|rule| *by_rule.entry(rule).or_default() += 1);
-        }
+            if printed.is_ok() {
+                printed = terminal::results(global.json).write_all(text.as_bytes());
+            }
+            Ok(())
+        })?;
     }
-    if !global.json {
+    if !global.json && printed.is_ok() {
         let listed: Vec<String> = by_rule
             .iter()
             .map(|(rule, count)| format!("{} {count}", inline(&set.rules()[*rule].id)))
             .collect();
         let listed = if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) };
-        let _ = match violating {
-            0 => writeln!(text, "{}, none violates a rule", counted(sessions, "session")),
-            1 => writeln!(text, "{}, 1 violates rules{listed}", counted(sessions, "session")),
-            _ => writeln!(text, "{}, {violating} violate rules{listed}", counted(sessions, "session")),
+        let mut out = terminal::text();
+        printed = match violating {
+            0 => writeln!(out, "{}, none violates a rule", counted(sessions, "session")),
+            1 => writeln!(out, "{}, 1 violates rules{listed}", counted(sessions, "session")),
+            _ => writeln!(out, "{}, {violating} violate rules{listed}", counted(sessions, "session")),
         };
     }
-    unless_closed(terminal::results(global.json).write_all(text.as_bytes()).map_err(Failure::from))?;
+    unless_closed(printed.map_err(Failure::from))?;
     Ok(if violating == 0 { ExitCode::Passed } else { ExitCode::Failed })
 }
 
@@ -56,7 +64,7 @@ fn hold(
 ) -> Result<Vec<usize>, Failure> {
     let outcomes = set
         .hold(&recorded.happened)
-        .map_err(|error| Failure::usage(format!("{}: {error}", recorded.name)))?;
+        .map_err(|error| Failure::usage(format!("{}: {error}", inline(&recorded.name))))?;
     let calls: Vec<&RecordedEvent> =
         recorded.happened.iter().filter(|event| event.phase == Phase::Call).collect();
     let is_held = |rule: usize| outcomes[rule].verdict.is_held_at_end();
@@ -67,13 +75,17 @@ fn hold(
             json!({ "id": rule.id, "held": is_held(number), "verdict": verdict.words(), "call": call })
         });
         let rules: Vec<Value> = rules.collect();
-        let _ =
-            writeln!(text, "{}", json!({ "session": recorded.name, "calls": calls.len(), "rules": rules }));
+        let mut line = json!({ "session": recorded.name, "calls": calls.len(), "rules": rules });
+        for (key, count) in doubts(&recorded.doubts).filter(|(_, count)| *count > 0) {
+            line[key] = Value::from(count);
+        }
+        let _ = writeln!(text, "{line}");
         return Ok(violated);
     }
     let name = inline(&recorded.name);
     if violated.is_empty() {
         let _ = writeln!(text, "{name}: {}, all rules held", counted(calls.len(), "call"));
+        doubts_in_words(&recorded.doubts, text);
         return Ok(violated);
     }
     let _ = writeln!(
@@ -83,6 +95,7 @@ fn hold(
         violated.len(),
         counted(set.rules().len(), "rule")
     );
+    doubts_in_words(&recorded.doubts, text);
     for number in &violated {
         let rule = &set.rules()[*number];
         let _ = writeln!(text, "{}", render::folded("  ", &inline(&format!("{}: {rule}", rule.id)), 4));
@@ -105,4 +118,29 @@ fn hold(
         }
     }
     Ok(violated)
+}
+
+/// What a record leaves open, by the keys of the JSON.
+fn doubts(doubts: &RecordedDoubts) -> impl Iterator<Item = (&'static str, usize)> + use<> {
+    let RecordedDoubts { overlapping, unordered, without_arguments } = *doubts;
+    [("overlapping", overlapping), ("unordered", unordered), ("without_arguments", without_arguments)]
+        .into_iter()
+}
+
+fn doubts_in_words(doubts: &RecordedDoubts, text: &mut String) {
+    let RecordedDoubts { overlapping, unordered, without_arguments } = *doubts;
+    let calls = |count| counted(count, "call");
+    if overlapping > 0 {
+        let _ = writeln!(text, "  {} ran at the same time as others", calls(overlapping));
+    }
+    if unordered > 0 {
+        let _ = writeln!(text, "  {} cannot be ordered: their times are equal or missing", calls(unordered));
+    }
+    if without_arguments > 0 {
+        let _ = writeln!(
+            text,
+            "  {} recorded without arguments, so rules on arguments see none",
+            calls(without_arguments)
+        );
+    }
 }
