@@ -42,6 +42,7 @@ mod memory;
 mod mnms;
 mod mnms_data;
 mod models;
+mod otlp;
 mod outputs;
 mod own_suite;
 mod paper_tables;

@@ -359,3 +359,91 @@ fn stdin_is_read_as_a_file_is() {
     let run = Run::of(place.command(&["check", "--rules", "rules.yaml", "-"]), &text).code(0);
     assert!(run.out.contains("-:1: 1 call, all rules held\n-:3: 1 call"), "{run:?}");
 }
+
+#[test]
+fn violations_are_reported_to_ci_and_to_code_scanning() {
+    let place = Place::new();
+    place.write(
+        "rules.yaml",
+        &RULES.replace("never: {call: Bash", "why: \"Ask <first> & \\\"wait\\\".\", never: {call: Bash"),
+    );
+    let session = |command: &str| {
+        let input = json!({"command": command});
+        json!({"messages": [{"role": "assistant", "content": [
+            {"type": "tool_use", "id": "1", "name": "refund", "input": {"id": 7}},
+            {"type": "tool_use", "id": "2", "name": "Bash", "input": input}]}]})
+    };
+    let text: String = ["ls", "rm a\u{202e}b]]>", "rm x"].map(|it| format!("{}\n", session(it))).concat();
+    place.write("a log.jsonl", &text);
+    let fine = json!({"messages": [{"role": "user", "content": "x"}]});
+    place.write("fine.jsonl", &format!("{fine}\n{fine}\n"));
+    let words = [
+        "check",
+        "--rules",
+        "rules.yaml",
+        "a log.jsonl",
+        "fine.jsonl",
+        "--junit",
+        "j.xml",
+        "--sarif",
+        "s.sarif",
+    ];
+    let run = place.run_words(&words).code(1);
+    assert!(run.out.contains("5 sessions, 3 violate rules: look-first 3, no-rm 2"), "{run:?}");
+    assert!(run.err.contains("wrote j.xml") && run.err.contains("wrote s.sarif"), "{run:?}");
+    let xml = std::fs::read_to_string(place.path("j.xml")).unwrap();
+    let document = roxmltree::Document::parse(&xml).unwrap();
+    let suites: Vec<_> =
+        document.root_element().children().filter(|it| it.has_tag_name("testsuite")).collect();
+    let counts = |suite: &roxmltree::Node<'_, '_>| {
+        let cases = suite.children().filter(|it| it.has_tag_name("testcase"));
+        let failed = cases.clone().filter(|it| it.children().any(|it| it.has_tag_name("failure")));
+        let number = |name: &str| suite.attribute(name).unwrap().parse::<usize>().unwrap();
+        assert_eq!((number("tests"), number("failures")), (cases.clone().count(), failed.clone().count()));
+        (number("tests"), number("failures"))
+    };
+    assert_eq!(suites.iter().map(counts).collect::<Vec<_>>(), [(3, 3), (2, 0)]);
+    assert!(xml.contains("no-rm: A call of Bash") && xml.contains("Ask &lt;first&gt; &amp;"), "{xml}");
+    assert!(!xml.contains('\u{202e}'), "{xml}");
+
+    let sarif: Value =
+        serde_json::from_str(&std::fs::read_to_string(place.path("s.sarif")).unwrap()).unwrap();
+    assert!(jsonschema::is_valid(&sarif_schema(), &sarif), "{sarif:#}");
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let found: Vec<(&str, u64)> = results
+        .iter()
+        .map(|it| {
+            let place = &it["locations"][0]["physicalLocation"];
+            assert_eq!(place["artifactLocation"]["uri"], "a%20log.jsonl");
+            (it["ruleId"].as_str().unwrap(), place["region"]["startLine"].as_u64().unwrap())
+        })
+        .collect();
+    assert_eq!(found, [("look-first", 1), ("look-first", 2), ("no-rm", 2), ("look-first", 3), ("no-rm", 3)]);
+    let prints: std::collections::HashSet<&str> =
+        results.iter().map(|it| it["partialFingerprints"]["planproof/v1"].as_str().unwrap()).collect();
+    assert_eq!(prints.len(), 5);
+    // The canary: a result without its message is caught.
+    let mut broken = sarif.clone();
+    broken["runs"][0]["results"][0].as_object_mut().unwrap().remove("message");
+    assert!(!jsonschema::is_valid(&sarif_schema(), &broken));
+
+    // Without violations, and to stdout, which then has nothing else.
+    let run = place.run("check --rules rules.yaml fine.jsonl --sarif -").code(0);
+    assert_eq!(run.json()["runs"][0]["results"], json!([]));
+    for (options, words) in [
+        ("--sarif - --json", "both write to stdout"),
+        ("--sarif rules.yaml", "is the file of --rules"),
+        ("--junit fine.jsonl", "is the file of TRACE"),
+        ("--junit x --sarif x", "is the file of --junit"),
+        ("--sarif no/such/folder", "--sarif"),
+    ] {
+        let run = place.run(&format!("check --rules rules.yaml fine.jsonl {options}")).code(2);
+        assert!(run.err.contains(words), "{run:?}");
+    }
+    place.run("check --case cases.jsonl --calls a --sarif x").code(2);
+}
+
+/// What SARIF 2.1.0 demands of the parts that are written.
+fn sarif_schema() -> Value {
+    serde_json::from_str(include_str!("../data/sarif.schema.json")).unwrap()
+}

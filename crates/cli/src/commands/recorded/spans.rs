@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use planproof_report::otlp::{DENIED_ATTRIBUTE, PENDING_ATTRIBUTE};
 use planproof_spec::rules::{Phase, RecordedEvent, outcome_of};
 use serde_json::{Map, Value, json};
 
@@ -67,9 +68,6 @@ const CONVERSATIONS: [&str; 6] = [
     "traceloop.association.properties.thread_id",
 ];
 
-/// Says of a span of ours that the call was not made.
-pub(super) const DENIED: &str = "planproof.denied";
-
 /// The spans of a file.
 pub(super) struct Spans {
     name: String,
@@ -99,6 +97,8 @@ struct SpanCall {
     arguments: Option<Value>,
     outcome: Value,
     is_error: bool,
+    /// Its result never came.
+    is_pending: bool,
 }
 
 impl Spans {
@@ -152,7 +152,9 @@ impl Spans {
             self.conversations.entry(trace.clone()).or_insert_with(|| conversation.clone());
         }
         let is_tool = IS_TOOL.iter().any(|(key, value)| attributes.get(*key).is_some_and(|it| it == value));
-        if !is_tool || attributes.get(DENIED) == Some(&Value::Bool(true)) {
+        let is_set = |key: &str| attributes.get(key) == Some(&Value::Bool(true));
+        // A call of ours that a guard denied never happened.
+        if !is_tool || is_set(DENIED_ATTRIBUTE) {
             return Ok(());
         }
         if !self.seen.insert((trace.clone(), id.clone())) {
@@ -206,6 +208,7 @@ impl Spans {
             arguments: arguments.map(|it| inner_arguments(arguments_of(Some(it)))),
             outcome,
             is_error,
+            is_pending: is_set(PENDING_ATTRIBUTE),
         });
         Ok(())
     }
@@ -285,6 +288,9 @@ fn session_of(file: &str, id: &str, calls: Vec<SpanCall>) -> RecordedSession {
         let end = call.end.max(call.start);
         let is_at_once = end == call.start;
         timed.push(Timed { time: call.start, rank: 1, call: place, is_call: true });
+        if call.is_pending {
+            continue;
+        }
         timed.push(Timed { time: end, rank: if is_at_once { 2 } else { 0 }, call: place, is_call: false });
     }
     // Stable, so that equal ones stay in the order of the file.
