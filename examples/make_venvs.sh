@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes .venvs/NAME in the repository root for each NAME given (all of them by default):
 #   openai-agents, langgraph   the example agents
+#   pydantic-ai                an agent behind a guard
 #   ci                         the independent judge (Z3) and the MCP client of protocol 2025-11-25
 #   clients                    the clients of Anthropic and Google
 #   mcp2                       the MCP client of protocol 2026-07-28
@@ -21,7 +22,7 @@ requirements_of() {
     case $1 in
         openai-agents | langgraph) echo "examples/$1/requirements.txt" ;;
         ci) echo ci/requirements.txt ;;
-        clients | mcp2 | pytest | reports | inspect | wheel) echo "ci/requirements-$1.txt" ;;
+        clients | mcp2 | pydantic-ai | pytest | reports | inspect | wheel) echo "ci/requirements-$1.txt" ;;
         *) echo "make_venvs.sh: no virtual environment is called '$1'" >&2; return 2 ;;
     esac
 }
@@ -40,7 +41,7 @@ make_venv() {
     echo "$stamp" > "$venv/.made-from"
 }
 
-if [ $# -eq 0 ]; then set -- openai-agents langgraph ci clients mcp2 pytest reports inspect; fi
+if [ $# -eq 0 ]; then set -- openai-agents langgraph pydantic-ai ci clients mcp2 pytest reports inspect; fi
 # All at once: an installation is mostly pip working on one processor.
 pids=
 for name in "$@"; do make_venv "$name" & pids="$pids $!"; done

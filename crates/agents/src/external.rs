@@ -21,7 +21,7 @@ use crate::RunLimits;
 
 pub use command::CommandAgent;
 pub use environment::{ProgramSetting, SERVED_VARIABLES, holds_key};
-pub use url::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError};
+pub use url::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError, with_variables};
 pub use worker::WorkerAgent;
 
 /// Most characters of the beginning, and of the end, of an agent's output that a reason repeats.

@@ -51,7 +51,7 @@ pub use agent_spec::{
 pub use behaviour::{BehaviourAgent, BehaviourError, BehaviourOptions, GrammarUse, instructions};
 pub use external::{
     BodyName, CommandAgent, ExternalRun, FormError, ModelAccess, ProgramSetting, SERVED_VARIABLES,
-    SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError, WorkerAgent, holds_key,
+    SERVICE_HEADERS_MAX, ServiceForm, UrlAgent, UrlError, WorkerAgent, holds_key, with_variables,
 };
 pub use function_calling::FunctionCallingAgent;
 pub use limits::{REPLY_TOKENS, RunLimits};

@@ -11,6 +11,8 @@
 mod coding_agents;
 #[path = "python/frameworks.rs"]
 mod frameworks;
+#[path = "python/guarded.rs"]
+mod guarded;
 #[path = "python/isolation.rs"]
 mod isolation;
 #[path = "python/model_clients.rs"]
@@ -49,7 +51,7 @@ const ENGLISH_CASES: u32 = 1000;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 39] = [
+    let tests: [(&str, &str, fn()); 42] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -98,6 +100,9 @@ fn main() -> ExitCode {
         ("mcp2", "an_agent_of_the_older_protocol_uses_a_newer_tool_server", || {
             tools_pass_through_us("ci", "2025-11-25", "mcp2", "2026-07-28");
         }),
+        ("langgraph", "a_tool_node_of_langgraph_is_held_to_rules", guarded::langgraph),
+        ("openai-agents", "an_agent_of_the_openai_agents_sdk_is_held_to_rules", guarded::openai_agents),
+        ("pydantic-ai", "an_agent_of_pydantic_ai_is_held_to_rules", guarded::pydantic_ai),
         ("openai-agents", "the_agent_of_the_readme", frameworks::the_agent_of_the_readme),
         ("openai-agents", "the_agent_of_the_openai_agents_sdk", || framework_agent("openai-agents", &[])),
         ("openai-agents", "the_agent_of_the_openai_agents_sdk_over_chat_completions", || {

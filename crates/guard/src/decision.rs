@@ -409,6 +409,20 @@ impl GuardedSession {
         self.session.verdicts()
     }
 
+    /// Calls that would have to come before a rejected one, as far as these rules say: of the tools that they need, with
+    /// the value of `per` and what they demand of the arguments. Only those that are approved themselves.
+    pub fn right_calls(&self, rejected: AskedCall<'_>, rules: &[&CallRule]) -> Vec<CarriedCall> {
+        let mut right = Vec::new();
+        for rule in rules {
+            let Some((tool, arguments)) = rule.needed_call(rejected.arguments) else { continue };
+            let event = SessionEvent::new(Phase::Call, &tool, &arguments);
+            if self.refusal(&event, tool.len() + size(&arguments)).is_none() {
+                right.push(CarriedCall { id: None, server: None, tool, arguments });
+            }
+        }
+        right
+    }
+
     /// Why a call is rejected, in sentences for the agent.
     pub fn explain(&self, refusal: &Refusal) -> String {
         let numbers = match refusal {

@@ -5,10 +5,10 @@
 //! `answers.rs`) does so for the messages between an MCP client and a server. Decisions are logged (`log.rs`, decision
 //! v1) and can be taken again with other rules (`replay.rs`).
 //!
-//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each, in
-//! the dialect of the agent (`dialect.rs`, with those that are known in `data/dialects`). Both refuse
-//! names that only look like those in the rules (`names.rs`), and the call that shows whether they are there
-//! (`canary.rs`).
+//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each, in the dialect
+//! of the agent (`dialect.rs`, with those that are known in `data/dialects`), and [`LineGuard`] (`lines.rs`, decide v1)
+//! for code that asks about its own calls. All refuse names that only look like those in the rules (`names.rs`), and the
+//! call that shows whether they are there (`canary.rs`).
 //!
 //! [`RunRules`] (`run.rs`) does so for the runs of a test, as any other guard of the engine.
 //!
@@ -20,6 +20,7 @@ mod canary;
 mod decision;
 mod dialect;
 mod hook;
+mod lines;
 mod log;
 mod mcp;
 mod names;
@@ -32,7 +33,8 @@ pub use decision::{
     AskedCall, CarriedCall, GuardedSession, PENDING_BYTES_MAX, PENDING_CALLS_MAX, Refusal, RuleChange, Ruling,
 };
 pub use dialect::{DIALECT_BYTES_MAX, DIALECT_SCHEMA, Dialect, HookOutput, HookReply};
-pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX};
+pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX, denial};
+pub use lines::{DECIDE_SCHEMA, DECIDE_SEAM, LineAnswer, LineGuard, OPEN_SESSIONS_MAX};
 pub use log::{
     DecisionLog, GuardAction, GuardMode, LogFault, LoggedCall, LoggedLine, LoggedRule, SCHEMA, happened,
 };

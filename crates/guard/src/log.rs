@@ -177,6 +177,12 @@ impl LoggedLine {
         })
     }
 
+    /// Whether it is of a call that was made: passed on for the first time.
+    pub fn is_made_call(&self) -> bool {
+        use GuardAction::{Noted, Passed};
+        matches!(self, Self::Decision { call: Some(_), action: Passed | Noted, .. })
+    }
+
     /// The id of its session.
     pub fn session(&self) -> &str {
         match self {
@@ -189,7 +195,7 @@ impl LoggedLine {
 
 /// The events of the session of these lines: the calls that the server got, and their results.
 pub fn happened<'l>(lines: impl Iterator<Item = &'l LoggedLine>) -> Vec<RecordedEvent> {
-    let mut open: BTreeMap<u64, (&str, &Value)> = BTreeMap::new();
+    let mut open: BTreeMap<u64, (Option<&String>, &str, &Value)> = BTreeMap::new();
     let mut happened = Vec::new();
     for line in lines {
         match line {
@@ -198,18 +204,20 @@ pub fn happened<'l>(lines: impl Iterator<Item = &'l LoggedLine>) -> Vec<Recorded
                 action: GuardAction::Passed | GuardAction::Noted,
                 ..
             } => {
-                open.insert(call.number, (&call.tool, &call.arguments));
+                open.insert(call.number, (call.server.as_ref(), &call.tool, &call.arguments));
                 happened.push(RecordedEvent {
                     phase: Phase::Call,
+                    server: call.server.clone(),
                     tool: call.tool.clone(),
                     arguments: call.arguments.clone(),
                     outcome: None,
                 });
             }
             LoggedLine::Result { number, is_error, outcome, .. } => {
-                let Some((tool, arguments)) = open.remove(number) else { continue };
+                let Some((server, tool, arguments)) = open.remove(number) else { continue };
                 happened.push(RecordedEvent {
                     phase: if *is_error { Phase::Failed } else { Phase::Done },
+                    server: server.cloned(),
                     tool: tool.to_owned(),
                     arguments: arguments.clone(),
                     outcome: Some(outcome.clone()),

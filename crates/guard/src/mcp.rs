@@ -634,7 +634,7 @@ fn text_of(id: &Value) -> String {
 }
 
 /// The id in a message that is not valid, if one is found nevertheless. Only the answer is addressed to it.
-fn probable_id(line: &[u8]) -> Value {
+pub(crate) fn probable_id(line: &[u8]) -> Value {
     let message = json::read::<Value>(line).ok();
     message.and_then(|message| message.get("id").cloned()).filter(is_usable).unwrap_or(Value::Null)
 }

@@ -227,7 +227,7 @@ fn system_out(explained: &Explanation, outcome: &Outcome) -> String {
     format!("      <system-out>{}</system-out>\n", escaped(&short(&one_line(&text), OUTPUT_CHARACTERS_MAX)))
 }
 
-fn message(text: &str) -> String {
+pub(crate) fn message(text: &str) -> String {
     attribute(&short(&one_line(text), MESSAGE_CHARACTERS_MAX))
 }
 
@@ -241,14 +241,14 @@ fn seconds(time: Duration) -> String {
 }
 
 /// The text as an attribute value in double quotes; parsers would turn an unescaped line feed into a blank there.
-fn attribute(text: &str) -> String {
+pub(crate) fn attribute(text: &str) -> String {
     escaped(text).replace('\n', "&#10;")
 }
 
 /// The text as element content. Characters that XML 1.0 forbids are replaced: control characters by their symbols,
 /// the others by U+FFFD. Those that nobody sees, or that turn the text around them, are replaced by their names, as on
 /// a page.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for character in text.chars() {
         match character {

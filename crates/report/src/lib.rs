@@ -6,7 +6,8 @@
 //! - `campaign.rs`: the input, one value with a campaign's cases, outcomes and traces.
 //! - Reports of one campaign: HTML pages (`html.rs`), JUnit XML (`junit.rs`), CSV (`csv.rs`), Inspect logs
 //!   (`inspect.rs`), the summary of a GitHub step (`step_summary.rs`), verdicts as text (`explanation.rs`), tables
-//!   in the format of the paper (`tables.rs`, root causes in `tables/causes.rs`).
+//!   in the format of the paper (`tables.rs`, root causes in `tables/causes.rs`), traces of OpenTelemetry (`otlp.rs`).
+//! - Recorded sessions that were held against rules (`held.rs`), as JUnit XML and SARIF.
 //! - `effort.rs` puts into words what runs took, `guard.rs` what rules between an agent and its tools did.
 //! - Reports of several campaigns: two compared case by case (`compare.rs`), several in one table
 //!   (`compare/agents.rs`), those of a matrix (`compare/matrix.rs`).
@@ -25,10 +26,12 @@ mod explanation;
 mod findings;
 pub mod gate;
 mod guard;
+pub mod held;
 pub mod html;
 pub mod inspect;
 pub mod junit;
 mod limit;
+pub mod otlp;
 pub mod step_summary;
 pub mod tables;
 

@@ -12,9 +12,26 @@
         my_agent.serve()
 
 `planproof test "worker:python my_agent.py"` starts this once for a whole campaign.
+
+`planproof.Guard` holds the calls of an agent that is at work to a file of rules.
 """
 
 from ._agent import Agent, agent
+from ._guard import CallDenied, Decision, Guard, GuardError, GuardSession, SessionEnd
 from ._tools import Model, Tool, ToolError, ToolResult, Tools
 
-__all__ = ["Agent", "Model", "Tool", "ToolError", "ToolResult", "Tools", "agent"]
+__all__ = [
+    "Agent",
+    "CallDenied",
+    "Decision",
+    "Guard",
+    "GuardError",
+    "GuardSession",
+    "Model",
+    "SessionEnd",
+    "Tool",
+    "ToolError",
+    "ToolResult",
+    "Tools",
+    "agent",
+]

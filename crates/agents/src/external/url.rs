@@ -20,7 +20,7 @@ use super::question::QuestionMessage;
 use super::{ExternalRun, shortened};
 use crate::{Agent, Ran, RunContext, RunError};
 
-pub use form::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm};
+pub use form::{BodyName, FormError, SERVICE_HEADERS_MAX, ServiceForm, with_variables};
 
 /// The field that holds the URL of the tools.
 const TOOLS_AT: &str = "the `mcp_url` of its question";

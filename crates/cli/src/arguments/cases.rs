@@ -237,11 +237,13 @@ pub(crate) struct ReadArguments {
               planproof synth --count 1 --actions 2 > case.jsonl\n  \
               planproof check --case case.jsonl --calls a2,a1\n  \
               planproof check --case cases.jsonl --trace traces.jsonl\n  \
-              planproof check --rules rules.yaml traces.jsonl")]
+              planproof check --rules rules.yaml traces.jsonl\n  \
+              planproof check --rules rules.yaml traces.jsonl --sarif violations.sarif")]
 pub(crate) struct CheckArguments {
     /// Recorded sessions to hold against `--rules`; `-` for stdin.
     ///
-    /// Traces (trace v1), and transcripts of OpenAI (chat completions, responses) and Anthropic (messages): a list of
+    /// Traces (trace v1), logs of guards (decision v1), spans of OpenTelemetry (OTLP JSON), logs of sessions of Claude
+    /// Code and Codex, and transcripts of OpenAI (chat completions, responses) and Anthropic (messages): a list of
     /// messages, {"messages": [...]}, or one such object a line.
     #[arg(value_name = "TRACE")]
     pub(crate) sessions: Vec<PathBuf>,
@@ -250,6 +252,12 @@ pub(crate) struct CheckArguments {
         "case", "id", "calls", "trace", "allow_repeats", "allow_distractors", "fail_at_once",
     ])]
     pub(crate) rules: Option<PathBuf>,
+    /// Write the sessions as a JUnit XML file, for CI systems.
+    #[arg(long, value_name = "FILE", requires = "rules")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write the violations as a SARIF 2.1.0 file, for code scanning and editors.
+    #[arg(long, value_name = "FILE", requires = "rules")]
+    pub(crate) sarif: Option<PathBuf>,
     /// File of cases (case v1 lines); `-` for stdin.
     #[arg(long, value_name = "FILE", required_unless_present_any = ["rules", "sessions"])]
     pub(crate) case: Option<PathBuf>,

@@ -17,6 +17,7 @@ use crate::values::file;
               planproof guard --rules rules.yaml --shadow --log guard.jsonl -- npx my-server\n  \
               planproof guard --rules rules.yaml --enforce --log guard.jsonl -- npx my-server\n  \
               planproof guard --rules rules.yaml --enforce --to http://127.0.0.1:8001/mcp --listen 127.0.0.1:8080\n  \
+              planproof guard decide --rules rules.yaml --enforce < questions.jsonl\n  \
               planproof guard replay guard.jsonl --rules new-rules.yaml\n\n\
               Exit status: 0 the client ended the session; 2 the command line is wrong, or the server cannot be \
               started; 3 the server ended by itself."
@@ -98,6 +99,27 @@ fn session(text: &str) -> Result<SessionName, String> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GuardCommand {
+    /// Decide on the calls that a program asks about, a line each: for code that makes its calls itself.
+    #[command(
+        group(ArgGroup::new("decide-mode").args(["shadow", "enforce"]).required(true)),
+        after_help = "Examples:\n  \
+                  planproof guard decide --rules rules.yaml --enforce --log guard.jsonl < questions.jsonl\n\n\
+                  Exit status: 0 stdin has ended; 2 the command line is wrong, or the log cannot be opened."
+    )]
+    Decide {
+        /// Rules on the calls of a session (rules v1). While they cannot be read, `--enforce` rejects every call.
+        #[arg(long, value_name = "FILE", value_parser = file())]
+        rules: PathBuf,
+        /// Approve every call, and say which ones would have been rejected.
+        #[arg(long)]
+        shadow: bool,
+        /// Reject a call that would violate a rule.
+        #[arg(long)]
+        enforce: bool,
+        /// Append every decision and every result to this file (decision v1), before it is answered.
+        #[arg(long, value_name = "FILE", value_parser = file())]
+        log: Option<PathBuf>,
+    },
     /// Take the decisions of a log again with other rules, and show those that change.
     #[command(after_help = "Examples:\n  \
                   planproof guard replay guard.jsonl --rules new-rules.yaml\n\n\

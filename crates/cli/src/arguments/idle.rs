@@ -38,6 +38,7 @@ const SHARED: [(&str, Users); 5] = [
             "man",
             "prompts",
             "guard",
+            "guard decide",
             "guard replay",
             "hook",
             "hook install",
@@ -46,7 +47,7 @@ const SHARED: [(&str, Users); 5] = [
         ]),
     ),
     // It also hides what comes from the configuration file, which all other commands say.
-    ("quiet", AllBut(&["init", "completions", "man", "prompts", "hook"])),
+    ("quiet", AllBut(&["init", "completions", "man", "prompts", "guard decide", "hook"])),
     (
         "json",
         AllBut(&[

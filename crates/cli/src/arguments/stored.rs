@@ -220,6 +220,7 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
               planproof report last --html report.html\n  \
+              planproof report last --otlp traces.jsonl\n  \
               planproof report 1a20e65 last\n  \
               planproof report 1a20e65 last --fail-if-worse\n  \
               planproof report 1a20e65 1a20f31 last")]
@@ -245,6 +246,15 @@ pub(crate) struct ReportArguments {
     pub(crate) gate_metric: Vec<String>,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
+    /// Write the runs and their verdicts as traces of OpenTelemetry (OTLP JSON, a run a line), or send them to a collector.
+    ///
+    /// A URL as in http://127.0.0.1:6006/v1/traces gets one request a run.
+    #[arg(long, value_name = "FILE|URL", conflicts_with = "others")]
+    pub(crate) otlp: Option<String>,
+    /// Send this header with `--otlp URL`, as in 'Authorization: Bearer ${NAME}', where NAME is a variable of the
+    /// environment. Repeatable.
+    #[arg(long, value_name = "HEADER", requires = "otlp")]
+    pub(crate) otlp_header: Vec<String>,
     /// Expected fingerprint of the seal of one campaign, not of a matrix, as printed when it was run.
     #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint, conflicts_with = "others")]
     pub(crate) seal: Option<Fingerprint>,

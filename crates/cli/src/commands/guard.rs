@@ -1,5 +1,6 @@
 //! `planproof guard`: rules between an agent and an MCP server that it starts, or one at a URL.
 
+mod decide;
 mod http;
 mod relay;
 mod replay;
@@ -25,8 +26,6 @@ use crate::{secrets, select};
 use relay::{LogFile, Relay};
 use shared::Shared;
 
-pub(super) use replay::read as read_log;
-
 /// Random bytes that name a session.
 const SESSION_BYTES: usize = 8;
 
@@ -36,14 +35,27 @@ const SHOWN_MAX: usize = 10;
 pub(crate) fn run(arguments: &GuardArguments, global: &Global) -> Result<ExitCode, Failure> {
     match (&arguments.command, &arguments.rules) {
         (Some(GuardCommand::Replay { log, rules }), _) => replay::run(log, rules, global),
+        (Some(GuardCommand::Decide { rules, enforce, log, .. }), _) => {
+            decide::run(rules, mode(*enforce), log.as_deref())
+        }
         (None, Some(rules)) => stand_between(arguments, rules, global),
         // The parser requires one of them.
         (None, None) => Err(Failure::usage("--rules is missing")),
     }
 }
 
+fn mode(enforce: bool) -> GuardMode {
+    if enforce { GuardMode::Enforce } else { GuardMode::Shadow }
+}
+
+/// A name of a session that no other has.
+fn session_name() -> String {
+    let session = select::random_bytes::<SESSION_BYTES>();
+    session.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
-    let mode = if arguments.enforce { GuardMode::Enforce } else { GuardMode::Shadow };
+    let mode = mode(arguments.enforce);
     let log = match &arguments.log {
         Some(path) => {
             must_differ(path, &[("--rules", rules)])?;
@@ -62,9 +74,7 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
         // The parser requires both.
         _ => None,
     };
-    let session = arguments.session_name.clone().unwrap_or_else(|| {
-        select::random_bytes::<SESSION_BYTES>().iter().map(|byte| format!("{byte:02x}")).collect()
-    });
+    let session = arguments.session_name.clone().unwrap_or_else(session_name);
     let lines = DecisionLog::new(session, SEAM, mode, digest, secrets::held());
     let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), mode, lines);
 

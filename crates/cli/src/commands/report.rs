@@ -1,6 +1,7 @@
 //! `planproof report`: reports of a former campaign as files, two campaigns compared, and several in one table.
 
 mod agents;
+mod otlp;
 
 use std::io::Write as _;
 
@@ -17,6 +18,7 @@ use crate::render;
 use crate::report_files::{ReportFile, ReportFileArguments};
 use crate::stored::{self, Stored, StoredTraces};
 use crate::terminal;
+use otlp::Destination;
 
 /// Most listed cases whose results differ between the campaigns.
 const CHANGES_SHOWN_MAX: usize = 20;
@@ -43,6 +45,9 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
         if arguments.seal.is_some() {
             return Err(no_seal_of_all(&found));
         }
+        if arguments.otlp.is_some() {
+            return Err(Failure::usage("--otlp is for one campaign: name one of the matrix"));
+        }
         return matrix::show(store, &found, page_of_several(arguments, global)?, global);
     }
     let campaign = stored::find(store, &arguments.run)?;
@@ -50,7 +55,8 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
         must_be_sealed_by(&campaign, store.seals(&campaign.id, Signatures::Ends)?.as_ref(), seal)?;
     }
     let files = arguments.files.open(global, &[("--store", arguments.store.store.as_path())])?;
-    if files.is_empty() {
+    let traces_to = Destination::of(arguments)?;
+    if files.is_empty() && traces_to.is_none() {
         // Tables can come from summaries; files are about single runs, which are all judged again.
         return show(store, &arguments.run, arguments.shown, false, global);
     }
@@ -58,7 +64,11 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
     say_what_is_missing(&stored.campaign.row, &stored.commands);
     let report = stored.report()?;
     let traces = StoredTraces { store, campaign: &stored.campaign.row.id };
-    files.write(&stored.reported(&report, &traces), global)?;
+    let reported = stored.reported(&report, &traces);
+    files.write(&reported, global)?;
+    if let Some(destination) = traces_to {
+        destination.write(&reported, global)?;
+    }
     if global.json { print_json(&report) } else { Ok(()) }
 }
 

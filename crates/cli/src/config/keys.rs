@@ -18,7 +18,7 @@ pub(crate) const MEDIA: &str = "media";
 const COMMANDS_WITHOUT_FILE: [&str; 7] = ["init", "completions", "man", "prompts", "guard", "hook", "doctor"];
 
 /// Options without keys: their command (`*` for all), their name, and the reason.
-pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 145] = [
+pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 149] = [
     ("*", "config", "names the file itself"),
     ("*", "set", "stands for keys of the file"),
     ("*", "json", "says what one call prints"),
@@ -126,6 +126,8 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 145] = [
     ("check", "calls", "is what one call is about"),
     ("check", "trace", "is what one call is about"),
     ("check", "rules", "is what one call is about"),
+    ("check", "junit", "is what one call writes"),
+    ("check", "sarif", "is what one call writes"),
     ("serve-tools", "case", "is what one call is about"),
     ("serve-tools", "id", "is what one call is about"),
     ("serve-tools", "scenarios", "is what one call is about"),
@@ -164,6 +166,8 @@ pub(crate) const OPTIONS_WITHOUT_KEY: [(&str, &str, &str); 145] = [
     ("report", "csv", "is what one call writes"),
     ("report", "inspect", "is what one call writes"),
     ("report", "step-summary", "is what one call writes"),
+    ("report", "otlp", "is what one call writes"),
+    ("report", "otlp-header", "decides which key is sent where"),
 ];
 
 /// Positional arguments that have a name in the file.

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 74] = [
+const PAGES: [&str; 75] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",
@@ -14,6 +14,7 @@ const PAGES: [&str; 74] = [
     "planproof-demo",
     "planproof-doctor",
     "planproof-guard",
+    "planproof-guard-decide",
     "planproof-guard-replay",
     "planproof-hook",
     "planproof-hook-install",

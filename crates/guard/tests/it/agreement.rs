@@ -94,7 +94,7 @@ fn file() -> impl Strategy<Value = String> {
 }
 
 fn event(phase: Phase, tool: &str, arguments: &Value, outcome: Option<Value>) -> RecordedEvent {
-    RecordedEvent { phase, tool: tool.to_owned(), arguments: arguments.clone(), outcome }
+    RecordedEvent { phase, server: None, tool: tool.to_owned(), arguments: arguments.clone(), outcome }
 }
 
 /// Whether nothing that comes can mend a session any more, by the definitions.

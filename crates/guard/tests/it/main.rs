@@ -5,6 +5,7 @@
 mod agreement;
 mod decisions;
 mod hooks;
+mod lines;
 mod logs;
 mod messages;
 mod runs;

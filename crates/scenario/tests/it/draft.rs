@@ -14,6 +14,7 @@ fn session(query: &str, calls: &[(&str, Value, Result<Value, &str>)]) -> GoodSes
     for (tool, arguments, outcome) in calls {
         let event = |phase, outcome| RecordedEvent {
             phase,
+            server: None,
             tool: (*tool).to_owned(),
             arguments: arguments.clone(),
             outcome,

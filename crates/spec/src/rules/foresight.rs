@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use serde_json::Value;
+
 use super::compile::{Atom, Compiled};
 use super::session::{Instance, State, is_indifferent, key, verdict_of};
 use super::{
-    CallRule, EventPattern, Phase, RuleDemand, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues,
+    CallRule, EventPattern, Phase, RuleDemand, RuleSet, RuleTest, RuleVerdict, Session, SessionEvent,
+    TooManyValues,
 };
 use crate::automaton::dfa::DEAD;
 use crate::limits::{RULE_FORESIGHT_MAX, RULE_INSTANCES_MAX};
@@ -128,6 +131,33 @@ impl CallRule {
             }
             _ => None,
         }
+    }
+
+    /// The tool and the arguments of a call that has to come before one with these arguments, as far as the rule says:
+    /// the value of `per`, and the values that it demands of the arguments. `None` where it names no such call.
+    pub fn needed_call(&self, arguments: &Value) -> Option<(String, Value)> {
+        let (needed, taken) = match &self.demand {
+            RuleDemand::Requires { needed, .. } => (needed, None),
+            RuleDemand::Takes { from, argument, .. } => (from, Some(argument)),
+            _ => return None,
+        };
+        let tool = needed.tools.as_ref()?.written();
+        let tool = tool.rsplit_once('/').map_or(tool, |(_, tool)| tool).to_owned();
+        let mut known = Value::Object(serde_json::Map::new());
+        let of_per = self.per.as_ref().filter(|per| taken != Some(*per));
+        let of_per = of_per.and_then(|per| Some((per, per.target(arguments)?)));
+        let demanded = needed.arguments.iter().filter_map(|check| match &check.test {
+            RuleTest::Is(value) => Some((&check.pointer, value)),
+            _ => None,
+        });
+        for (pointer, value) in of_per.into_iter().chain(demanded) {
+            // Deeper places would need objects that are not known.
+            let mut parts = pointer.parts();
+            if let (Some(key), None) = (parts.next(), parts.next()) {
+                known[key] = value.clone();
+            }
+        }
+        Some((tool, known))
     }
 }
 

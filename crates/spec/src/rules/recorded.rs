@@ -13,6 +13,8 @@ use super::{Phase, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues};
 pub struct RecordedEvent {
     /// What it says of the call.
     pub phase: Phase,
+    /// The server whose tool it is, if the session has several.
+    pub server: Option<String>,
     /// The tool.
     pub tool: String,
     /// The arguments of the call; a text if they are no JSON object.
@@ -25,6 +27,7 @@ impl RecordedEvent {
     /// The event as rules see it.
     pub fn as_seen(&self) -> SessionEvent<'_> {
         SessionEvent {
+            server: self.server.as_deref(),
             outcome: self.outcome.as_ref(),
             ..SessionEvent::new(self.phase, &self.tool, &self.arguments)
         }
@@ -68,14 +71,16 @@ pub fn session_in_turns(events: &[Event]) -> Vec<(u32, RecordedEvent)> {
                 let arguments = arguments_of(&call.arguments);
                 open.insert(call.id.as_str(), (&call.name, arguments.clone()));
                 let tool = call.name.clone();
-                let called = RecordedEvent { phase: Phase::Call, tool, arguments, outcome: None };
+                let called =
+                    RecordedEvent { phase: Phase::Call, server: None, tool, arguments, outcome: None };
                 session.push((turn.max(1), called));
             }
             EventKind::Result(result) => {
                 let Some((tool, arguments)) = open.remove(result.id.as_str()) else { continue };
                 let phase = if result.is_error { Phase::Failed } else { Phase::Done };
                 let outcome = Some(outcome_of(&result.text));
-                let answered = RecordedEvent { phase, tool: tool.to_owned(), arguments, outcome };
+                let answered =
+                    RecordedEvent { phase, server: None, tool: tool.to_owned(), arguments, outcome };
                 session.push((turn.max(1), answered));
             }
             _ => {}

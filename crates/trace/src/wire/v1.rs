@@ -42,7 +42,7 @@
 mod line;
 mod read;
 
-pub use read::{Traces, read_trace, read_traces};
+pub use read::{Traces, read_trace, read_traces, read_traces_from};
 
 use crate::{Event, Header, Trace};
 

@@ -412,7 +412,7 @@ fn parse_header(
     if [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&parsed) {
         return Err(wrong("is set by planproof".to_owned()));
     }
-    let resolved = resolve(value, variable).map_err(wrong)?;
+    let resolved = with_variables(value, variable).map_err(wrong)?;
     if resolved.is_none() && names_key(&parsed) {
         return Err(wrong(format!(
             "would be stored with the campaign, with its key: write \"{name}: ${{NAME}}\", where NAME is a variable of \
@@ -426,8 +426,14 @@ fn parse_header(
     Ok((parsed, SecretString::from(value)))
 }
 
-/// The value with variables substituted; `None` if it contains none.
-fn resolve(value: &str, variable: &dyn Fn(&str) -> Option<SecretString>) -> Result<Option<String>, String> {
+/// The value of a header with `${NAME}` replaced by what `variable` gives for the name; `None` if it contains none.
+///
+/// # Errors
+/// What is wrong with the value, as a predicate: `names the variable ...`.
+pub fn with_variables(
+    value: &str,
+    variable: &dyn Fn(&str) -> Option<SecretString>,
+) -> Result<Option<String>, String> {
     let (mut made, mut rest, mut is_resolved) = (String::new(), value, false);
     while let Some((before, behind)) = rest.split_once("${") {
         let (name, after) = behind.split_once('}').ok_or("has a `${` without a `}`")?;

@@ -3,77 +3,165 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use planproof_report::held::{self, HeldSession, SessionViolation, ViolatingCall};
 use planproof_spec::rules::{Phase, RecordedEvent, RuleEnd, RuleSet};
 use serde_json::{Value, json};
 
 use crate::arguments::{CheckArguments, Global};
-use crate::commands::recorded::{self, RecordedSession};
+use crate::commands::recorded::{self, RecordedDoubts, RecordedSession};
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render::{self, counted};
+use crate::report_files::{ReportFile, must_differ};
 use crate::terminal::{self, inline};
 
 /// Characters of arguments that are shown.
 const SHOWN_MAX: usize = 200;
 
 pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
+    let reports = HeldReports::open(arguments, rules, global)?;
     let set = rules_of(rules)?;
-    let (mut text, mut sessions, mut violating) = (String::new(), 0, 0);
+    let mut kept: Vec<HeldSession> = Vec::new();
+    let (mut sessions, mut violating) = (0, 0);
     let mut by_rule: BTreeMap<usize, usize> = BTreeMap::new();
+    // Every session counts for the exit status, also if the reader of stdout has stopped.
+    let mut printed = Ok(());
     for file in &arguments.sessions {
-        for session in recorded::read(file)? {
+        recorded::each(file, &mut |session| {
             sessions += 1;
+            let mut text = String::new();
             let violated = hold(&set, &session, &mut text, global)?;
             violating += usize::from(!violated.is_empty());
-            violated.into_iter().for_each(|rule| *by_rule.entry(rule).or_default() += 1);
-        }
+            violated.iter().for_each(|it| *by_rule.entry(it.rule).or_default() += 1);
+            if reports.need(&violated) {
+                kept.push(kept_session(file, &session, violated));
+            }
+            if printed.is_ok() && !reports.take_stdout() {
+                printed = terminal::results(global.json).write_all(text.as_bytes());
+            }
+            Ok(())
+        })?;
     }
-    if !global.json {
+    if !global.json && printed.is_ok() && !reports.take_stdout() {
         let listed: Vec<String> = by_rule
             .iter()
             .map(|(rule, count)| format!("{} {count}", inline(&set.rules()[*rule].id)))
             .collect();
         let listed = if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) };
-        let _ = match violating {
-            0 => writeln!(text, "{}, none violates a rule", counted(sessions, "session")),
-            1 => writeln!(text, "{}, 1 violates rules{listed}", counted(sessions, "session")),
-            _ => writeln!(text, "{}, {violating} violate rules{listed}", counted(sessions, "session")),
+        let mut out = terminal::text();
+        printed = match violating {
+            0 => writeln!(out, "{}, none violates a rule", counted(sessions, "session")),
+            1 => writeln!(out, "{}, 1 violates rules{listed}", counted(sessions, "session")),
+            _ => writeln!(out, "{}, {violating} violate rules{listed}", counted(sessions, "session")),
         };
     }
-    unless_closed(terminal::results(global.json).write_all(text.as_bytes()).map_err(Failure::from))?;
+    unless_closed(printed.map_err(Failure::from))?;
+    reports.write(&set, &kept, global)?;
     Ok(if violating == 0 { ExitCode::Passed } else { ExitCode::Failed })
 }
 
-/// Holds a session against the rules, and writes what came of it. Gives the numbers of the rules that are violated.
+/// The files that are asked for.
+struct HeldReports {
+    junit: Option<ReportFile>,
+    sarif: Option<ReportFile>,
+}
+
+impl HeldReports {
+    fn open(arguments: &CheckArguments, rules: &Path, global: &Global) -> Result<Self, Failure> {
+        let mut taken: Vec<(&str, &Path)> = vec![("--rules", rules)];
+        taken.extend(arguments.sessions.iter().map(|file| ("TRACE", file.as_path())));
+        let open = |option: &'static str, path: Option<&'_ PathBuf>| -> Result<Option<ReportFile>, Failure> {
+            let Some(path) = path else { return Ok(None) };
+            if path.as_os_str() != "-" {
+                must_differ(path, &taken)?;
+            } else if global.json {
+                return Err(Failure::usage(format!(
+                    "{option} - and --json both write to stdout: name a file"
+                )));
+            }
+            ReportFile::open(option, path).map(Some)
+        };
+        let junit = open("--junit", arguments.junit.as_ref())?;
+        if let (Some(junit), Some(sarif)) = (&arguments.junit, &arguments.sarif) {
+            must_differ(sarif, &[("--junit", junit)])?;
+        }
+        Ok(Self { junit, sarif: open("--sarif", arguments.sarif.as_ref())? })
+    }
+
+    /// Whether a session is in one of them. Only JUnit has those that violate nothing.
+    fn need(&self, violated: &[SessionViolation]) -> bool {
+        self.junit.is_some() || self.sarif.is_some() && !violated.is_empty()
+    }
+
+    fn take_stdout(&self) -> bool {
+        [&self.junit, &self.sarif].into_iter().flatten().any(ReportFile::is_stdout)
+    }
+
+    fn write(self, rules: &RuleSet, sessions: &[HeldSession], global: &Global) -> Result<(), Failure> {
+        let junit = self.junit.map_or(Ok(()), |file| {
+            file.write(global, |mut out| held::write_junit(rules, sessions, SystemTime::now(), &mut out))
+        });
+        let sarif = self.sarif.map_or(Ok(()), |file| {
+            file.write(global, |mut out| held::write_sarif(rules, sessions, &mut out))
+        });
+        junit.and(sarif)
+    }
+}
+
+fn kept_session(file: &Path, session: &RecordedSession, violations: Vec<SessionViolation>) -> HeldSession {
+    HeldSession {
+        name: session.name.clone(),
+        file: file.display().to_string(),
+        line: session.line,
+        violations,
+    }
+}
+
+/// Holds a session against the rules, and writes what came of it. Gives the rules that are violated.
 fn hold(
     set: &Arc<RuleSet>,
     recorded: &RecordedSession,
     text: &mut String,
     global: &Global,
-) -> Result<Vec<usize>, Failure> {
+) -> Result<Vec<SessionViolation>, Failure> {
     let outcomes = set
         .hold(&recorded.happened)
-        .map_err(|error| Failure::usage(format!("{}: {error}", recorded.name)))?;
+        .map_err(|error| Failure::usage(format!("{}: {error}", inline(&recorded.name))))?;
     let calls: Vec<&RecordedEvent> =
         recorded.happened.iter().filter(|event| event.phase == Phase::Call).collect();
     let is_held = |rule: usize| outcomes[rule].verdict.is_held_at_end();
-    let violated: Vec<usize> = (0..outcomes.len()).filter(|rule| !is_held(*rule)).collect();
+    let violation = |rule: usize| {
+        let at = outcomes[rule].call.and_then(|at| Some((at, calls.get(at.checked_sub(1)?)?)));
+        let call = at.map(|(number, call)| {
+            let arguments: String = call.arguments.to_string().chars().take(SHOWN_MAX).collect();
+            let line = recorded.call_lines.get(number - 1).copied().unwrap_or(recorded.line);
+            ViolatingCall { number, line, text: format!("{} {arguments}", call.tool) }
+        });
+        SessionViolation { rule, call }
+    };
+    let violated: Vec<SessionViolation> =
+        (0..outcomes.len()).filter(|rule| !is_held(*rule)).map(violation).collect();
     if global.json {
         let rules = set.rules().iter().enumerate().map(|(number, rule)| {
             let RuleEnd { verdict, call } = outcomes[number];
             json!({ "id": rule.id, "held": is_held(number), "verdict": verdict.words(), "call": call })
         });
         let rules: Vec<Value> = rules.collect();
-        let _ =
-            writeln!(text, "{}", json!({ "session": recorded.name, "calls": calls.len(), "rules": rules }));
+        let mut line = json!({ "session": recorded.name, "calls": calls.len(), "rules": rules });
+        for (key, count) in doubts(&recorded.doubts).filter(|(_, count)| *count > 0) {
+            line[key] = Value::from(count);
+        }
+        let _ = writeln!(text, "{line}");
         return Ok(violated);
     }
     let name = inline(&recorded.name);
     if violated.is_empty() {
         let _ = writeln!(text, "{name}: {}, all rules held", counted(calls.len(), "call"));
+        doubts_in_words(&recorded.doubts, text);
         return Ok(violated);
     }
     let _ = writeln!(
@@ -83,18 +171,13 @@ fn hold(
         violated.len(),
         counted(set.rules().len(), "rule")
     );
-    for number in &violated {
-        let rule = &set.rules()[*number];
+    doubts_in_words(&recorded.doubts, text);
+    for violation in &violated {
+        let rule = &set.rules()[violation.rule];
         let _ = writeln!(text, "{}", render::folded("  ", &inline(&format!("{}: {rule}", rule.id)), 4));
-        match outcomes[*number].call.and_then(|at| Some((at, calls.get(at.checked_sub(1)?)?))) {
-            Some((at, call)) => {
-                let arguments: String = call.arguments.to_string().chars().take(SHOWN_MAX).collect();
-                let _ = writeln!(
-                    text,
-                    "    violated at call {at}: {} {}",
-                    inline(&call.tool),
-                    inline(&arguments)
-                );
+        match &violation.call {
+            Some(call) => {
+                let _ = writeln!(text, "    violated at call {}: {}", call.number, inline(&call.text));
             }
             None => {
                 let _ = writeln!(text, "    not fulfilled when the session ended");
@@ -105,4 +188,29 @@ fn hold(
         }
     }
     Ok(violated)
+}
+
+/// What a record leaves open, by the keys of the JSON.
+fn doubts(doubts: &RecordedDoubts) -> impl Iterator<Item = (&'static str, usize)> + use<> {
+    let RecordedDoubts { overlapping, unordered, without_arguments } = *doubts;
+    [("overlapping", overlapping), ("unordered", unordered), ("without_arguments", without_arguments)]
+        .into_iter()
+}
+
+fn doubts_in_words(doubts: &RecordedDoubts, text: &mut String) {
+    let RecordedDoubts { overlapping, unordered, without_arguments } = *doubts;
+    let calls = |count| counted(count, "call");
+    if overlapping > 0 {
+        let _ = writeln!(text, "  {} ran at the same time as others", calls(overlapping));
+    }
+    if unordered > 0 {
+        let _ = writeln!(text, "  {} cannot be ordered: their times are equal or missing", calls(unordered));
+    }
+    if without_arguments > 0 {
+        let _ = writeln!(
+            text,
+            "  {} recorded without arguments, so rules on arguments see none",
+            calls(without_arguments)
+        );
+    }
 }

@@ -73,7 +73,7 @@ pub(super) fn run(log: &Path, rules: &Path, global: &Global) -> Result<ExitCode,
 ///
 /// # Errors
 /// Another line is not of the format.
-pub(in crate::commands) fn read(text: &str, name: &str) -> Result<Vec<LoggedLine>, Failure> {
+fn read(text: &str, name: &str) -> Result<Vec<LoggedLine>, Failure> {
     let mut lines = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match LoggedLine::read(line) {

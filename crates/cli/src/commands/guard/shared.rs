@@ -84,18 +84,29 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 /// # Errors
 /// It cannot be read.
 pub(in crate::commands) fn text_of(path: &Path) -> Result<String, Failure> {
+    match history_of(path)? {
+        Some(lines) => Ok(lines),
+        None => select::read_json(path),
+    }
+}
+
+/// The lines of all sessions of a history; `None` if the file is something else.
+///
+/// # Errors
+/// It is a history that cannot be read.
+pub(in crate::commands) fn history_of(path: &Path) -> Result<Option<String>, Failure> {
     let mut begin = Vec::new();
-    // What cannot be opened here is named below, and what is no file has no such beginning.
+    // What cannot be opened here is named later, and what is not a file has no such beginning.
     if path.metadata().is_ok_and(|found| found.is_file())
         && let Ok(file) = planproof_files::open(path)
     {
         let _ = file.take(MAGIC.len() as u64).read_to_end(&mut begin);
     }
     if begin != MAGIC {
-        return select::read_json(path);
+        return Ok(None);
     }
     let lines = History::open_read_only(path).and_then(|history| history.all_lines());
-    lines.map(|lines| lines.join("\n")).map_err(|error| Failure::usage(error.to_string()))
+    lines.map(|lines| Some(lines.join("\n"))).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// The lines of a session behind that of this number, and the number of the last.

@@ -25,7 +25,13 @@ pub fn read_trace(text: &str) -> Result<Trace, WireError> {
 /// Reads a file of any number of traces, one after the other: only the current trace is in memory. Ends after the
 /// first error; the traces before it are complete. An event belongs to the last header above it.
 pub fn read_traces(text: &str) -> Traces<'_> {
+    read_traces_from(text, 0)
+}
+
+/// Reads a part of such a file that begins with a header, after so many lines: errors have their places in the file.
+pub fn read_traces_from(text: &str, lines_before: usize) -> Traces<'_> {
     Traces {
+        lines_before,
         lines: text.lines().enumerate().peekable(),
         ends_in_line: !text.ends_with('\n'),
         header: None,
@@ -37,6 +43,7 @@ pub fn read_traces(text: &str) -> Traces<'_> {
 /// The traces of a file. Made by [`read_traces`].
 #[derive(Debug)]
 pub struct Traces<'t> {
+    lines_before: usize,
     lines: Peekable<Enumerate<Lines<'t>>>,
     /// The last line has no line break, so it may be incomplete.
     ends_in_line: bool,
@@ -59,7 +66,7 @@ impl Traces<'_> {
             if text.trim().is_empty() {
                 continue;
             }
-            let line = index + 1;
+            let line = self.lines_before + index + 1;
             match self.read_line(line, text)? {
                 Line::Event(event) if self.header.is_some() => events.push(event),
                 Line::Event(_) => return Err(WireError::MissingHeader { line }),

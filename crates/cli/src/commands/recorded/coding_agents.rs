@@ -1,0 +1,221 @@
+//! The logs that Claude Code and Codex keep of their sessions. Their tools have the names here that hooks report, so that
+//! the rules of a hook can be held against them.
+
+use serde_json::{Value, json};
+
+use super::conversation::{Calls, Strays, arguments_of, content_of, text, text_of};
+use super::{Gather, RecordedDoubts, RecordedSession, Take};
+use crate::failure::Failure;
+use crate::progress::tell;
+use crate::terminal::inline;
+
+/// Tools of Codex that run a command. Its hooks report all of them as [`SHELL`], with one argument, `command`.
+const CODEX_SHELLS: [&str; 5] = ["shell", "local_shell", "container.exec", "exec_command", "shell_command"];
+
+/// What hooks call the tool that runs a command.
+const SHELL: &str = "Bash";
+
+/// A log that is read. Its calls are in memory until its end.
+pub(super) struct CodingAgentLog {
+    name: String,
+    agent: CodingAgent,
+    /// In the order in which they began. Codex has one.
+    sessions: Vec<LoggedSession>,
+    /// Lines that are not of the form.
+    others: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CodingAgent {
+    ClaudeCode,
+    Codex,
+}
+
+struct LoggedSession {
+    id: String,
+    line: u64,
+    query: Option<String>,
+    calls: Calls,
+}
+
+impl CodingAgentLog {
+    pub(super) fn of_claude_code(name: &str) -> Self {
+        Self { name: name.to_owned(), agent: CodingAgent::ClaudeCode, sessions: Vec::new(), others: 0 }
+    }
+
+    pub(super) fn of_codex(name: &str) -> Self {
+        Self { agent: CodingAgent::Codex, ..Self::of_claude_code(name) }
+    }
+
+    /// The session of that id, which begins here if it is not known.
+    fn session(&mut self, id: &str, line: u64) -> &mut LoggedSession {
+        let known = self.sessions.iter().rposition(|session| session.id == id);
+        let place = known.unwrap_or_else(|| {
+            let calls = Calls::with_repeats();
+            self.sessions.push(LoggedSession { id: id.to_owned(), line, query: None, calls });
+            self.sessions.len() - 1
+        });
+        let session = &mut self.sessions[place];
+        session.calls.line = line;
+        session
+    }
+
+    /// A line of Claude Code. Sub-agents are part of the session, as they are to hooks.
+    fn claude_code(&mut self, value: &Value, line: u64) {
+        let kind = text(value, "type");
+        let message = value.get("message").filter(|_| matches!(kind, "user" | "assistant"));
+        let Some(message) = message else { return };
+        let session = self.session(text(value, "sessionId"), line);
+        let is_of_user = kind == "user"
+            && value.get("isMeta") != Some(&Value::Bool(true))
+            && value.get("isSidechain") != Some(&Value::Bool(true));
+        if is_of_user && session.query.is_none() {
+            let said = message.get("content").and_then(text_of);
+            session.query = said.filter(|text| !text.trim().is_empty());
+        }
+        for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
+            match block.get("type").and_then(Value::as_str) {
+                Some("tool_use") => {
+                    let (server, tool) = split(text(block, "name"));
+                    session.calls.call(text(block, "id"), server, tool, arguments_of(block.get("input")));
+                }
+                Some("tool_result") => {
+                    let is_error = block.get("is_error") == Some(&Value::Bool(true));
+                    let content = content_of(block.get("content"));
+                    session.calls.outcome(text(block, "tool_use_id"), None, is_error, content);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A line of Codex.
+    fn codex(&mut self, value: &Value, line: u64) {
+        let payload = value.get("payload");
+        let kind = payload.map_or("", |_| text(value, "type"));
+        if kind == "session_meta" || payload.is_none() && value.get("type").is_none() {
+            // A session that continues another has the lines of that one behind its own first line.
+            if self.sessions.is_empty() {
+                let id = payload.unwrap_or(value).get("id").and_then(Value::as_str).unwrap_or_default();
+                self.session(id, line);
+            }
+            return;
+        }
+        let id = self.sessions.first().map(|session| session.id.clone()).unwrap_or_default();
+        let session = self.session(&id, line);
+        let item = match payload {
+            Some(payload) if kind == "response_item" => payload,
+            Some(payload) => {
+                let is_query = kind == "event_msg" && text(payload, "type") == "user_message";
+                if is_query && session.query.is_none() {
+                    session.query = Some(text(payload, "message").to_owned()).filter(|it| !it.is_empty());
+                }
+                return;
+            }
+            // Older ones have the items themselves.
+            None => value,
+        };
+        let id = item.get("call_id").or_else(|| item.get("id")).and_then(Value::as_str).unwrap_or_default();
+        match text(item, "type") {
+            "function_call" => {
+                let (name, arguments) = (text(item, "name"), arguments_of(item.get("arguments")));
+                match CODEX_SHELLS.contains(&name) {
+                    true => session.calls.call(id, None, SHELL, as_command(arguments)),
+                    false => {
+                        let (server, tool) = split(name);
+                        session.calls.call(id, server, tool, arguments);
+                    }
+                }
+            }
+            "local_shell_call" => {
+                let action = item.get("action").cloned().unwrap_or_default();
+                session.calls.call(id, None, SHELL, as_command(action));
+            }
+            "custom_tool_call" => {
+                // Such as a patch: hooks report its text as `command`.
+                let arguments = match item.get("input") {
+                    Some(Value::String(text)) => json!({ "command": text }),
+                    other => arguments_of(other),
+                };
+                session.calls.call(id, None, text(item, "name"), arguments);
+            }
+            _ => session.calls.message(item),
+        }
+    }
+}
+
+impl Gather for CodingAgentLog {
+    fn value(&mut self, value: Value, line: u64, _: &str, _: Take<'_>) -> Result<(), Failure> {
+        let mut one = |value: &Value| {
+            match (value.is_object(), self.agent) {
+                (false, _) => self.others += 1,
+                (true, CodingAgent::ClaudeCode) => self.claude_code(value, line),
+                (true, CodingAgent::Codex) => self.codex(value, line),
+            };
+        };
+        match &value {
+            Value::Array(items) => items.iter().for_each(one),
+            value => one(value),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, take: Take<'_>) -> Result<(), Failure> {
+        if self.others > 0 {
+            let name = inline(&self.name);
+            tell!("warning: {name}: {} that are not objects are left out", self.others);
+        }
+        let mut strays = Strays::default();
+        for LoggedSession { id, line, query, calls } in std::mem::take(&mut self.sessions) {
+            let name = if id.is_empty() { self.name.clone() } else { format!("{} session {id}", self.name) };
+            strays.add(&name, calls.strays);
+            take(RecordedSession {
+                name,
+                line,
+                query,
+                tools: Vec::new(),
+                happened: calls.happened,
+                call_lines: calls.lines,
+                doubts: RecordedDoubts::default(),
+            })?;
+        }
+        strays.report();
+        Ok(())
+    }
+
+    fn may_leave_out(&self) -> bool {
+        true
+    }
+}
+
+/// The server and the tool in a name: `mcp__SERVER__TOOL` for a tool of a server.
+fn split(name: &str) -> (Option<&str>, &str) {
+    let parts = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
+    match parts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()) {
+        Some((server, tool)) => (Some(server), tool),
+        None => (None, name),
+    }
+}
+
+/// The arguments of a tool that runs a command, with the command as one text in `command`.
+fn as_command(arguments: Value) -> Value {
+    let Value::Object(mut arguments) = arguments else { return arguments };
+    let command = match arguments.get("command").or_else(|| arguments.get("cmd")) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(words)) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            match words.as_slice() {
+                // A shell that is given a script.
+                [shell, option, script]
+                    if shell.ends_with("sh") && option.starts_with('-') && option.ends_with('c') =>
+                {
+                    (*script).to_owned()
+                }
+                words => words.join(" "),
+            }
+        }
+        _ => return Value::Object(arguments),
+    };
+    arguments.insert("command".to_owned(), Value::from(command));
+    Value::Object(arguments)
+}

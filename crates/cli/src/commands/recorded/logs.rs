@@ -1,0 +1,147 @@
+//! Files of ours: traces, and logs of guards.
+
+use std::collections::BTreeMap;
+
+use planproof_guard::LoggedLine;
+use planproof_spec::rules::session_of;
+use planproof_trace::EventKind;
+use planproof_trace::wire::v1::read_traces_from;
+use serde::Deserialize;
+
+use super::source::{Lines, RecordedLine};
+use super::{RecordedDoubts, RecordedSession, Take};
+use crate::failure::Failure;
+use crate::progress::tell;
+use crate::terminal::inline;
+
+/// Traces, each from its header to the next.
+pub(super) fn traces(
+    name: &str,
+    first: RecordedLine,
+    mut lines: Lines,
+    take: Take<'_>,
+) -> Result<(), Failure> {
+    let mut begin = first.number;
+    let (mut next, mut expected) = (Some(first), begin);
+    let mut text = String::new();
+    loop {
+        if !text.is_empty() && next.as_ref().is_none_or(is_header) {
+            trace(name, &text, begin, take)?;
+            text.clear();
+        }
+        let Some(line) = next else { return Ok(()) };
+        if text.is_empty() {
+            (begin, expected) = (line.number, line.number);
+        }
+        // Blank lines, which count for the places of errors.
+        text.extend(std::iter::repeat_n('\n', usize::try_from(line.number - expected).unwrap_or(0)));
+        expected = line.number + 1;
+        text.push_str(&line.text());
+        next = lines.next()?;
+    }
+}
+
+/// What every header has, and no event.
+#[derive(Deserialize)]
+struct Header {
+    #[expect(dead_code, reason = "only whether it is there")]
+    schema: serde::de::IgnoredAny,
+}
+
+fn is_header(line: &RecordedLine) -> bool {
+    let key = b"\"schema\"";
+    line.bytes.windows(key.len()).any(|bytes| bytes == key)
+        && serde_json::from_slice::<Header>(&line.bytes).is_ok()
+}
+
+fn trace(name: &str, text: &str, line: u64, take: Take<'_>) -> Result<(), Failure> {
+    for trace in read_traces_from(text, usize::try_from(line - 1).unwrap_or(usize::MAX)) {
+        let trace =
+            trace.map_err(|error| Failure::usage(format!("{} cannot be read: {error}", inline(name))))?;
+        let query = trace.events.iter().find_map(|event| match &event.kind {
+            EventKind::Query { text } => Some(text.clone()),
+            _ => None,
+        });
+        take(RecordedSession {
+            name: format!("{} #{}", trace.header.case, trace.header.repeat),
+            line,
+            query,
+            tools: Vec::new(),
+            happened: session_of(&trace.events),
+            call_lines: Vec::new(),
+            doubts: RecordedDoubts::default(),
+        })?;
+    }
+    Ok(())
+}
+
+/// Logs of guards. A session is complete at its last line, or at the end of the file.
+pub(super) fn decisions(
+    name: &str,
+    first: RecordedLine,
+    mut lines: Lines,
+    take: Take<'_>,
+) -> Result<(), Failure> {
+    let mut open = OpenLogs { name, sessions: Vec::new(), places: BTreeMap::new() };
+    let mut next = Some(first);
+    while let Some(line) = next {
+        let number = line.number;
+        match LoggedLine::read(line.text().trim_end()) {
+            Ok(logged) => open.take(number, logged, take)?,
+            Err(fault) if fault.is_cut => tell!("warning: {}:{number}: left out: {fault}", inline(name)),
+            Err(fault) => return Err(Failure::usage(format!("{}:{number}: {fault}", inline(name)))),
+        }
+        next = lines.next()?;
+    }
+    for session in open.sessions.into_iter().flatten() {
+        take(session.recorded(name))?;
+    }
+    Ok(())
+}
+
+/// Sessions whose last lines have not come, in the order in which they began.
+struct OpenLogs<'n> {
+    name: &'n str,
+    sessions: Vec<Option<OpenLog>>,
+    places: BTreeMap<String, usize>,
+}
+
+struct OpenLog {
+    id: String,
+    /// With their numbers.
+    lines: Vec<(u64, LoggedLine)>,
+}
+
+impl OpenLogs<'_> {
+    fn take(&mut self, number: u64, line: LoggedLine, take: Take<'_>) -> Result<(), Failure> {
+        let id = line.session().to_owned();
+        let is_end = matches!(line, LoggedLine::End { .. });
+        let place = *self.places.entry(id.clone()).or_insert_with(|| {
+            self.sessions.push(Some(OpenLog { id, lines: Vec::new() }));
+            self.sessions.len() - 1
+        });
+        if let Some(session) = self.sessions.get_mut(place).and_then(Option::as_mut) {
+            session.lines.push((number, line));
+        }
+        if is_end && let Some(session) = self.sessions.get_mut(place).and_then(Option::take) {
+            self.places.remove(&session.id);
+            take(session.recorded(self.name))?;
+        }
+        Ok(())
+    }
+}
+
+impl OpenLog {
+    fn recorded(self, name: &str) -> RecordedSession {
+        let called = self.lines.iter().filter(|(_, line)| line.is_made_call());
+        RecordedSession {
+            name: format!("{name} session {}", self.id),
+            line: self.lines.first().map_or(1, |(number, _)| *number),
+            query: None,
+            tools: Vec::new(),
+            call_lines: called.map(|(number, _)| *number).collect(),
+            happened: planproof_guard::happened(self.lines.iter().map(|(_, line)| line)),
+            doubts: RecordedDoubts::default(),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The lines of a file, and the JSON values on them.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Cursor, Read as _};
+use std::path::Path;
+
+use planproof_trace::json;
+use serde_json::Value;
+
+use super::form::{self, Form};
+use super::super::guard;
+use super::unknown;
+use crate::failure::Failure;
+use crate::terminal::inline;
+
+/// Longest line of a recorded session, in bytes.
+pub(super) const RECORDED_LINE_BYTES_MAX: u64 = 64 << 20;
+
+/// Largest JSON document over several lines, in bytes: it is in memory as a whole.
+pub(super) const RECORDED_DOCUMENT_BYTES_MAX: u64 = 512 << 20;
+
+/// Bytes of a file that are read at once.
+const BUFFER_BYTES: usize = 128 << 10;
+
+/// The lines of a file, without those that are blank.
+pub(super) struct Lines {
+    name: String,
+    source: Box<dyn BufRead>,
+    number: u64,
+}
+
+/// A line.
+pub(super) struct RecordedLine {
+    /// From 1.
+    pub(super) number: u64,
+    /// With its end, if it has one.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl RecordedLine {
+    /// The line as text; half characters become U+FFFD.
+    pub(super) fn text(&self) -> String {
+        let mended = json::mended(&self.bytes);
+        String::from_utf8_lossy(mended.as_deref().unwrap_or(&self.bytes)).into_owned()
+    }
+
+    pub(super) fn has_end(&self) -> bool {
+        self.bytes.last() == Some(&b'\n')
+    }
+}
+
+/// Reads a JSON value.
+pub(super) fn read(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+    json::read(bytes)
+}
+
+impl Lines {
+    /// Opens a file, or a history of guards; `-` is stdin.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let source: Box<dyn BufRead> = if path.as_os_str() == "-" {
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, std::io::stdin()))
+        } else if let Some(lines) = guard::shared::history_of(path)? {
+            Box::new(Cursor::new(lines))
+        } else {
+            let file = planproof_files::open(path)
+                .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, file))
+        };
+        Ok(Self { name: path.display().to_string(), source, number: 0 })
+    }
+
+    /// The next line that is not blank.
+    ///
+    /// # Errors
+    /// It cannot be read, or is too long.
+    pub(super) fn next(&mut self) -> Result<Option<RecordedLine>, Failure> {
+        loop {
+            let mut bytes = Vec::new();
+            let mut source = self.source.as_mut().take(RECORDED_LINE_BYTES_MAX + 1);
+            source.read_until(b'\n', &mut bytes).map_err(|error| self.cannot(&error))?;
+            if bytes.is_empty() {
+                return Ok(None);
+            }
+            self.number += 1;
+            if bytes.len() as u64 > RECORDED_LINE_BYTES_MAX {
+                return Err(Failure::usage(format!(
+                    "{}:{}: the line has more than {RECORDED_LINE_BYTES_MAX} bytes",
+                    inline(&self.name),
+                    self.number
+                )));
+            }
+            if self.number == 1 {
+                bytes = json::unmarked(&bytes).to_vec();
+            }
+            if !bytes.trim_ascii().is_empty() {
+                return Ok(Some(RecordedLine { number: self.number, bytes }));
+            }
+        }
+    }
+
+    /// What is left of the file, behind these bytes.
+    fn rest(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        let room = (RECORDED_DOCUMENT_BYTES_MAX + 1).saturating_sub(bytes.len() as u64);
+        self.source.as_mut().take(room).read_to_end(&mut bytes).map_err(|error| self.cannot(&error))?;
+        if bytes.len() as u64 > RECORDED_DOCUMENT_BYTES_MAX {
+            return Err(Failure::usage(format!(
+                "{}: a document over several lines has at most {RECORDED_DOCUMENT_BYTES_MAX} bytes, because it is read as \
+                 a whole; write an object a line, as with `jq -c .`",
+                inline(&self.name)
+            )));
+        }
+        Ok(bytes)
+    }
+
+    fn cannot(&self, error: &std::io::Error) -> Failure {
+        Failure::usage(format!("cannot read {}: {error}", self.name))
+    }
+}
+
+/// The JSON values of a file: one a line, or those of a document over several lines.
+pub(super) struct Values {
+    /// Read already.
+    ready: VecDeque<NextValue>,
+    lines: Option<Lines>,
+}
+
+/// A value, or what could not be read as one.
+pub(super) struct NextValue {
+    pub(super) value: Result<Value, serde_json::Error>,
+    /// The line on which it begins.
+    pub(super) line: u64,
+    /// What the name of its session has behind that of the file.
+    pub(super) place: String,
+    /// It ends with the file, and too early.
+    pub(super) is_cut: bool,
+}
+
+impl Values {
+    /// Those of lines, of which the first has been read.
+    pub(super) fn by_lines(line: u64, first: Value, mut lines: Lines) -> Result<Self, Failure> {
+        let second = lines.next()?.map(of_line);
+        // A file of one line is that session, as a document over several lines is.
+        let place = if second.is_some() { format!(":{line}") } else { String::new() };
+        let first = NextValue { value: Ok(first), line, place, is_cut: false };
+        Ok(Self { ready: std::iter::once(first).chain(second).collect(), lines: Some(lines) })
+    }
+
+    /// Those of a document that begins with this line.
+    ///
+    /// # Errors
+    /// It does not begin with a value.
+    pub(super) fn of_document(name: &str, first: RecordedLine, mut lines: Lines) -> Result<Self, Failure> {
+        let (mut line, mut counted) = (first.number, 0);
+        let bytes = lines.rest(first.bytes)?;
+        let mended = json::mended(&bytes);
+        let bytes = mended.as_deref().unwrap_or(&bytes);
+        let mut ready = VecDeque::new();
+        let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
+        loop {
+            let begin = stream.byte_offset();
+            let Some(value) = stream.next() else { break };
+            let blank = bytes[begin..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let ends = bytes[counted..begin + blank].iter().filter(|byte| **byte == b'\n').count();
+            (line, counted) = (line + ends as u64, begin + blank);
+            let is_bad = value.is_err();
+            let is_cut = value.as_ref().is_err_and(serde_json::Error::is_eof);
+            if is_bad && ready.is_empty() {
+                return Err(match value {
+                    Err(error) if is_cut && matches!(bytes.first(), Some(b'{' | b'[')) => {
+                        Failure::usage(format!("{}:{line}: the document is cut off: {error}", inline(name)))
+                    }
+                    // Lines, of which the first is not JSON.
+                    _ => unknown(name, ""),
+                });
+            }
+            ready.push_back(NextValue { value, line, place: format!(":{line}"), is_cut });
+            if is_bad {
+                break;
+            }
+        }
+        if let [only] = ready.make_contiguous() {
+            only.place.clear();
+        }
+        Ok(Self { ready, lines: None })
+    }
+
+    /// The form of the file.
+    pub(super) fn form(&self, name: &str) -> Result<Form, Failure> {
+        match self.ready.front().map(|next| &next.value) {
+            Some(Ok(value)) => form::of(value, name),
+            _ => Err(unknown(name, "")),
+        }
+    }
+
+    /// The next one.
+    ///
+    /// # Errors
+    /// It cannot be read, or is too long.
+    pub(super) fn next(&mut self) -> Result<Option<NextValue>, Failure> {
+        if let Some(next) = self.ready.pop_front() {
+            return Ok(Some(next));
+        }
+        match &mut self.lines {
+            Some(lines) => Ok(lines.next()?.map(of_line)),
+            None => Ok(None),
+        }
+    }
+}
+
+fn of_line(line: RecordedLine) -> NextValue {
+    let value = read(&line.bytes);
+    let is_cut = !line.has_end() && value.as_ref().is_err_and(serde_json::Error::is_eof);
+    NextValue { value, line: line.number, place: format!(":{}", line.number), is_cut }
+}
