@@ -231,7 +231,7 @@ impl HookSession {
                     if is_known {
                         return HookAnswer { reply, ..HookAnswer::default() };
                     }
-                    let ruling = Ruling { number, refusal: None, rules: Vec::new() };
+                    let ruling = Ruling { number, refusal: None, rules: Vec::new(), noted: Vec::new() };
                     self.session.passed(number, call.id.as_deref(), log.seam());
                     let line = self.line(call, &ruling, GuardAction::Continued, None, log, microseconds);
                     return HookAnswer { line: Some(line), reply, reason: None };

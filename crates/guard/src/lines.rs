@@ -197,9 +197,9 @@ impl LineGuard {
             Some(guarded) => {
                 // A call that is not decided on has a number all the same, and never happened.
                 guarded.recall(session.calls, None);
-                Ruling { number: session.calls, refusal: None, rules: Vec::new() }
+                Ruling { number: session.calls, refusal: None, rules: Vec::new(), noted: Vec::new() }
             }
-            None => Ruling { number: session.calls, refusal: None, rules: Vec::new() },
+            None => Ruling { number: session.calls, refusal: None, rules: Vec::new(), noted: Vec::new() },
         };
         let number = ruling.number;
         let refusal = ruling.refusal.as_ref();

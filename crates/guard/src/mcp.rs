@@ -347,7 +347,7 @@ impl McpGuard {
         let seen = self.session.as_ref().ok().and_then(|it| it.seen_again(&call, None, self.log.seam()));
         if let (Some(SeenAgain { number, .. }), Ok(session)) = (seen, &mut self.session) {
             session.passed(number, None, self.log.seam());
-            let ruling = Ruling { number, refusal: None, rules: Vec::new() };
+            let ruling = Ruling { number, refusal: None, rules: Vec::new(), noted: Vec::new() };
             return self.pass(id, asked, ruling, GuardAction::Continued, None);
         }
         let ruling = match &mut self.session {
