@@ -8,13 +8,13 @@
 //! Campaigns, with their budget, deadline and keys (`campaign.rs`), the stream of their events (`happening.rs`), the
 //! interface to the executor of runs (`job.rs`), what a verdict needs besides (`judging.rs`), the outcome of a run
 //! (`outcome.rs`), the check whether their set-up works (`setup.rs`), the adapter of a guard between agent and tools
-//! (`guard.rs`) and what its rules did (`held.rs`), agents that come with a suite (`acting.rs`), the replies of a served model (`served.rs`), campaigns
-//! whose cases follow from earlier outcomes (`rounds.rs`), figures of repeats (`repeats.rs`), intervals for repeated
-//! looks (`sequential.rs`), results of agents that do not plan (`baselines.rs`), the search for the capability limit
-//! (`limit.rs`), the data of a run for figures (`summary.rs`), the costs of a team (`team.rs`), the memory of an agent
-//! (`memory.rs`), the cost of holding models to specifications (`monitored.rs`), reports (`report.rs`), what runs took,
-//! and limits on it (`effort.rs`), findings (`findings.rs`), and the results of closer looks at failures
-//! (`studies.rs`).
+//! (`guard.rs`) and what its rules did (`held.rs`), agents that come with a suite (`acting.rs`), the replies of a
+//! served model (`served.rs`), campaigns whose cases follow from earlier outcomes (`rounds.rs`), figures of repeats
+//! (`repeats.rs`), intervals for repeated looks (`sequential.rs`), results of agents that do not plan (`baselines.rs`),
+//! the search for the capability limit (`limit.rs`), the data of a run for figures (`summary.rs`), the costs of a team
+//! (`team.rs`), the memory of an agent (`memory.rs`), the cost of holding models to specifications (`monitored.rs`),
+//! reports (`report.rs`), what runs took, and limits on it (`effort.rs`), findings (`findings.rs`), and the results of
+//! closer looks at failures (`studies.rs`).
 
 mod acting;
 mod baselines;

@@ -52,8 +52,8 @@ pub struct Ruling {
     pub refusal: Option<Refusal>,
     /// The rules that reject it, and those that its being made brings to another verdict.
     pub rules: Vec<RuleChange>,
-    /// The rules in shadow mode that would reject it, by their numbers in the file. The call is made all the same, unless
-    /// there is a refusal.
+    /// The rules in shadow mode that would reject it, by their numbers in the file. The call is made all the same,
+    /// unless there is a refusal.
     pub noted: Vec<usize>,
 }
 

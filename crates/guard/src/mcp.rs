@@ -145,9 +145,9 @@ impl McpGuard {
         guard
     }
 
-    /// Says of the messages that follow in which scope their ids are unique, whether they are of the newer protocol, and
-    /// which method and name their headers have: over HTTP, a session may have several connections, and messages of both
-    /// eras. A message that its headers contradict is refused, because others may go by them.
+    /// Says of the messages that follow in which scope their ids are unique, whether they are of the newer protocol,
+    /// and which method and name their headers have: over HTTP, a session may have several connections, and messages of
+    /// both eras. A message that its headers contradict is refused, because others may go by them.
     pub fn over_http(&mut self, scope: &str, is_newer: bool, said: &[Option<String>; 2]) {
         scope.clone_into(&mut self.scope);
         self.is_older = !is_newer;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_spec::rules::{CallRule, RuleSet, arguments_of, outcome_of};
-use planproof_suite::{Decision, Denial, Guard, Guarding};
+use planproof_suite::{Decision, Guard, GuardDenial, Guarding};
 use planproof_trace::{ToolCall, ToolResult};
 
 use crate::answers;
@@ -76,7 +76,7 @@ impl Guard for RunGuard {
         };
         let text = self.session.explain(&refusal);
         let structured = answers::structured(&text, &call.name, self.at(rejecting));
-        Decision::Deny(Denial { text, rules: self.ids(rejecting), structured: Some(structured) })
+        Decision::Deny(GuardDenial { text, rules: self.ids(rejecting), structured: Some(structured) })
     }
 
     fn after(&mut self, number: u64, _call: &ToolCall, result: &ToolResult) {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use planproof_constraint::{Order, Timetable, Variable, variables_in};
-use planproof_suite::{Decision, Denial, Guard};
+use planproof_suite::{Decision, Guard, GuardDenial};
 use planproof_synth::{
     GUARD_NOT_DONE, GUARD_RIGHT_NOW, JudgeOptions, PlanningCase, REPORT_TOOL, Rule, START_TIME_ARGUMENT,
     clock_time,
@@ -274,7 +274,7 @@ impl OrderGuard {
 impl Guard for OrderGuard {
     fn before(&mut self, _number: u64, call: &ToolCall) -> Decision {
         match self.state.objection(call) {
-            Some(why) => Decision::Deny(Denial::new(why)),
+            Some(why) => Decision::Deny(GuardDenial::new(why)),
             None => Decision::Allow,
         }
     }
@@ -284,6 +284,11 @@ impl Guard for OrderGuard {
         if !result.is_error {
             self.state.executed(call);
         }
+    }
+
+    /// What is right depends on the calls that were executed.
+    fn is_sequential(&self) -> bool {
+        true
     }
 
     fn is_right(&self, call: &ToolCall) -> Option<bool> {

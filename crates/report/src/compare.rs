@@ -72,8 +72,8 @@ pub struct Comparison {
     pub differing: u64,
     /// Common cases with a score in both.
     pub scored: u64,
-    /// Whether B is A's agent and model behind a guard (`repair:` or `--guard`), so that the difference is the lift from
-    /// the guard.
+    /// Whether B is A's agent and model behind a guard (`repair:` or `--guard`), so that the difference is the lift
+    /// from the guard.
     pub is_lift: bool,
     /// Success rate of B minus that of A; null without scored cases. With repeats, the rates are means over cases.
     pub difference: Option<f64>,
@@ -415,8 +415,8 @@ impl Comparison {
     }
 }
 
-/// Whether the second is the agent of the first behind a guard of its cases, of rules, or both. The guard must be the only
-/// difference, or the lift would include other changes.
+/// Whether the second is the agent of the first behind a guard of its cases, of rules, or both. The guard must be the
+/// only difference, or the lift would include other changes.
 fn is_lift(
     (a, side_a): (&ReportedCampaign<'_>, &ComparedCampaign),
     (b, side_b): (&ReportedCampaign<'_>, &ComparedCampaign),

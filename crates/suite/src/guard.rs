@@ -13,12 +13,12 @@ pub enum Decision {
     /// It may be made, but rules with these ids, which are only watched, would deny it. Never empty.
     Note(Vec<String>),
     /// It is denied.
-    Deny(Denial),
+    Deny(GuardDenial),
 }
 
 /// What a guard answers instead of a tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Denial {
+pub struct GuardDenial {
     /// The answer for the agent: the reason, and the right calls at this point where they are known.
     pub text: String,
     /// The ids of the rules that deny the call, for guards that have rules.
@@ -27,7 +27,7 @@ pub struct Denial {
     pub structured: Option<Value>,
 }
 
-impl Denial {
+impl GuardDenial {
     /// A denial in these words alone.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
@@ -50,15 +50,15 @@ pub trait Guard: Send {
     /// comes is not reported.
     fn after(&mut self, number: u64, call: &ToolCall, result: &ToolResult);
 
-    /// Whether it decides on a call only once the calls before have their results. Otherwise calls run side by side, and
-    /// those without a result are pending.
+    /// Whether it decides on a call only once the calls before have their results. Otherwise calls run side by side,
+    /// and those without a result are pending.
     fn is_sequential(&self) -> bool {
         true
     }
 
-    /// What the case says of a call that is to be made now: `true` if it is a step of a right plan from here on, `false`
-    /// if the run could not pass after it, and `None` if neither is known, or it makes no difference. Guards that do not
-    /// know the case's right plans say nothing.
+    /// What the case says of a call that is to be made now: `true` if it is a step of a right plan from here on,
+    /// `false` if the run could not pass after it, and `None` if neither is known, or it makes no difference. Guards
+    /// that do not know the case's right plans say nothing.
     fn is_right(&self, call: &ToolCall) -> Option<bool> {
         let _ = call;
         None

@@ -53,7 +53,7 @@ pub use drawing::{
 pub use effort::{EFFORT_MAX, Effort, EffortLimit, EffortLimits, Excess, Needed, nearest_rank};
 pub use explanation::{Check, CheckState, Content, EventNote, Explanation, Fact, Mark, SequenceStep};
 pub use gold::{Gold, GoldCall, GoldSubTask};
-pub use guard::{Decision, Denial, Guard, Guarding};
+pub use guard::{Decision, Guard, GuardDenial, Guarding};
 pub use option::{AgentCard, OptionForm, OptionUse, OwnedData, SWITCHED_ON, SuiteOption};
 pub use prediction::PublishedPrediction;
 pub use registry::{Registry, RegistryError};

@@ -16,7 +16,7 @@ use crate::values::file;
     after_help = "Examples:\n  \
               planproof guard --rules rules.yaml --shadow --log guard.jsonl -- npx my-server\n  \
               planproof guard --rules rules.yaml --enforce --log guard.jsonl -- npx my-server\n  \
-              planproof guard --rules rules.yaml --enforce --to http://127.0.0.1:8001/mcp --listen 127.0.0.1:8080\n  \
+              planproof guard --rules rules.yaml --enforce --to http://127.0.0.1:8001 --listen 127.0.0.1:8080\n  \
               planproof guard decide --rules rules.yaml --enforce < questions.jsonl\n  \
               planproof guard replay guard.jsonl --rules new-rules.yaml\n\n\
               Exit status: 0 the client ended the session; 2 the command line is wrong, or the server cannot be \

@@ -34,6 +34,7 @@ fn wrong(ordinal: u32, words: &str) -> Outcome {
         monitor: None,
         team: None,
         memory: None,
+        guard: None,
         requests: None,
         effort: Effort::default(),
     }

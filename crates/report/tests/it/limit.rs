@@ -158,6 +158,7 @@ fn summary(ordinal: u32, passed: bool) -> RunSummary {
         monitor: None,
         team: None,
         memory: None,
+        guard: None,
         requests: None,
         effort: Effort::default(),
     }

@@ -102,13 +102,13 @@ pub enum Passage {
 /// Who stands between. Called from several threads at once; no call may wait for long.
 pub trait Between: Send + Sync + 'static {
     /// Takes a client's message, before it is passed on.
-    fn from_client(&self, exchange: &Exchange, message: &[u8]) -> Passage;
+    fn client_said(&self, exchange: &Exchange, message: &[u8]) -> Passage;
 
     /// A client's message is longer than [`HTTP_MESSAGE_BYTES_MAX`]; it is not passed on.
     fn too_long(&self, exchange: &Exchange);
 
     /// Takes a message of the server, before it is passed on.
-    fn from_server(&self, exchange: &Exchange, message: &[u8]);
+    fn server_said(&self, exchange: &Exchange, message: &[u8]);
 
     /// The server has sent something that cannot be read, but that the client may understand.
     fn unread(&self, exchange: &Exchange);
@@ -223,7 +223,7 @@ impl Relay {
                         format!("the message has more than {HTTP_MESSAGE_BYTES_MAX} bytes, or is not whole");
                     return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &why));
                 };
-                match self.between.from_client(&ending.exchange, &body) {
+                match self.between.client_said(&ending.exchange, &body) {
                     Passage::Pass => {}
                     Passage::Answer(answer, is_result) => {
                         return Ok(instead(&head.headers, answer, is_result));
@@ -408,7 +408,7 @@ async fn passed_on(ending: Ending, answered: hyper::Response<Incoming>) -> Resul
         loop {
             let Some(frame) = body.frame().await else {
                 if !begin.trim_ascii().is_empty() {
-                    ending.between.from_server(&ending.exchange, &begin);
+                    ending.between.server_said(&ending.exchange, &begin);
                 }
                 *answer.body_mut() = Body::from(begin.freeze());
                 return Ok(answer);
@@ -459,7 +459,7 @@ impl Streamed {
         let Some(events) = &mut self.events else { return };
         for found in events.take(data, HTTP_MESSAGE_BYTES_MAX) {
             match found {
-                Found::Message(message) => self.ending.between.from_server(&self.ending.exchange, &message),
+                Found::Message(message) => self.ending.between.server_said(&self.ending.exchange, &message),
                 Found::Unread => self.ending.between.unread(&self.ending.exchange),
             }
         }

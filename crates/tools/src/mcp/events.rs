@@ -27,8 +27,8 @@ pub(super) enum Found {
 }
 
 impl EventMessages {
-    /// Takes the next bytes, and gives the messages that they complete. `bytes_max` is the length of the longest message
-    /// that is kept.
+    /// Takes the next bytes, and gives the messages that they complete. `bytes_max` is the length of the longest
+    /// message that is kept.
     pub(super) fn take(&mut self, bytes: &[u8], bytes_max: usize) -> Vec<Found> {
         let mut found = Vec::new();
         for &byte in bytes {

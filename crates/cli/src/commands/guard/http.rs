@@ -185,7 +185,7 @@ impl Sessions {
 }
 
 impl Between for Sessions {
-    fn from_client(&self, exchange: &Exchange, message: &[u8]) -> Passage {
+    fn client_said(&self, exchange: &Exchange, message: &[u8]) -> Passage {
         let Some(guard) = self.session(exchange) else {
             return match self.held.mode {
                 GuardMode::Shadow => Passage::Pass,
@@ -238,7 +238,7 @@ impl Between for Sessions {
         }
     }
 
-    fn from_server(&self, exchange: &Exchange, message: &[u8]) {
+    fn server_said(&self, exchange: &Exchange, message: &[u8]) {
         let Some(guard) = self.known(exchange) else { return };
         let mut guard = lock(&guard);
         guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
