@@ -192,11 +192,14 @@ class Trial:
         return made.exists(), "\n".join(Model.heard)
 
     def broken(self):
-        """Has the hook name a program that is not there."""
+        """Has the hook start a program that fails. (Where there is none, Gemini CLI denies, and Codex does not.)"""
+        failing = self.root / "planproof"
+        failing.write_text("#!/bin/sh\nexit 1\n")
+        failing.chmod(0o755)
         files = {"codex": ".codex/hooks.json", "gemini-cli": ".gemini/settings.json",
                  "opencode": ".config/opencode/plugin/planproof.js"}
         path = self.home / files[self.name]
-        path.write_text(path.read_text().replace(str(self.options.planproof), "/nowhere/planproof"))
+        path.write_text(path.read_text().replace(str(self.options.planproof), str(failing)))
 
     def state(self):
         said = json.loads(self.planproof("doctor", "--json", "--try", "--yes").stdout)
@@ -220,7 +223,7 @@ def check(options, name, port):
     made, heard = trial.run()
     assert made, f"{name}: what is allowed is not done"
     trial.allow(False)
-    # The agents differ in what they do where the hook cannot be started, and doctor knows.
+    # The agents differ in what they do where the hook fails, and doctor knows.
     trial.broken()
     made, _ = trial.run()
     if name == "opencode":
