@@ -191,12 +191,34 @@ class Trial:
             print(said)
         return made.exists(), "\n".join(Model.heard)
 
-    def broken(self):
-        """Has the hook name a program that is not there."""
+    def breakages(self):
+        """Changes of the configuration after which no hook denies, by their names, with the command of the agent."""
+        right = self.configuration().read_text()
+        before = {"codex": '"PreToolUse"', "gemini-cli": '"BeforeTool"'}.get(self.name)
+        # Seconds for Codex, milliseconds for Gemini CLI.
+        limit = {"codex": "1", "gemini-cli": "1000"}.get(self.name)
+
+        def program(script):
+            failing = self.root / "planproof"
+            failing.write_text(f"#!/bin/sh\n{script}\n")
+            failing.chmod(0o755)
+            return right.replace(str(self.options.planproof), str(failing))
+
+        # Where there is no such program, Gemini CLI denies, and Codex does not.
+        yield "fails", program("exit 1"), self.command
+        if self.name != "opencode":
+            hangs = program("sleep 100").replace('"type": "command",', f'"type": "command", "timeout": {limit},')
+            yield "hangs", hangs, self.command
+            yield "misspelt", right.replace(before, before.lower()), self.command
+            yield "on another event", right.replace(before, '"SessionStart"'), self.command
+        if self.name == "codex":
+            without = [word for word in self.command if word != "--dangerously-bypass-hook-trust"]
+            yield "not trusted", right, without
+
+    def configuration(self):
         files = {"codex": ".codex/hooks.json", "gemini-cli": ".gemini/settings.json",
                  "opencode": ".config/opencode/plugin/planproof.js"}
-        path = self.home / files[self.name]
-        path.write_text(path.read_text().replace(str(self.options.planproof), "/nowhere/planproof"))
+        return self.home / files[self.name]
 
     def state(self):
         said = json.loads(self.planproof("doctor", "--json", "--try", "--yes").stdout)
@@ -220,16 +242,17 @@ def check(options, name, port):
     made, heard = trial.run()
     assert made, f"{name}: what is allowed is not done"
     trial.allow(False)
-    # The agents differ in what they do where the hook cannot be started, and doctor knows.
-    trial.broken()
-    made, _ = trial.run()
-    if name == "opencode":
-        assert not made, f"{name}: the plugin let the call pass"
-    else:
-        assert made, f"{name}: it now denies where a hook fails, and `doctor` should say so"
-        assert trial.state() == {"unguarded"}, trial.state()
+    for what, text, trial.command in trial.breakages():
+        trial.configuration().write_text(text)
+        # Before the agent shows that it is so.
+        state = trial.state()
+        made, _ = trial.run()
+        assert made == (name != "opencode"), f"{name}: the hook {what}, and the file is {'' if made else 'not '}there"
+        expected = {"advisory"} if name == "opencode" else {"unguarded"}
+        assert state == expected, f"{name}: the hook {what}, and doctor says {state}"
+        print(f"{name}: the hook {what}, as doctor says")
     trial.end()
-    print(f"{name}: denied with the reason, allowed, and as doctor says where the hook is broken")
+    print(f"{name}: denied with the reason, and allowed")
 
 
 def main():

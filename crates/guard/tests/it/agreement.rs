@@ -3,10 +3,14 @@
 
 use std::sync::Arc;
 
-use planproof_guard::{AskedCall, GuardMode, GuardedSession, LoggedLine, replay};
+use planproof_guard::{
+    AskedCall, CarriedCall, DecisionLog, GuardMode, GuardedSession, HookEvent, HookReply, HookSession,
+    LoggedLine, McpGuard, replay,
+};
 use planproof_spec::rules::{
     EventPattern, Phase, RecordedEvent, RuleDemand, RuleSet, RuleVerdict, Session, SessionEvent, textbook,
 };
+use planproof_trace::Secrets;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
@@ -157,6 +161,57 @@ fn rejecting(
     (0..rules.rules().len()).filter(|number| is_against(&rules.rules()[*number])).collect()
 }
 
+/// A hook and a proxy that share the history of a session. The hook is a new process for each event, and knows the
+/// session by its state; each approved call is seen by both.
+struct Together {
+    rules: Arc<RuleSet>,
+    state: Value,
+    hook_log: DecisionLog,
+    proxy: McpGuard,
+}
+
+impl Together {
+    fn new(rules: &Arc<RuleSet>) -> Self {
+        let hook = HookSession::resume(rules, std::iter::empty());
+        let hook_log = DecisionLog::new("s", "hook", GuardMode::Enforce, "", Secrets::none());
+        let proxy = support::guard(rules, GuardMode::Enforce);
+        Self { rules: Arc::clone(rules), state: hook.state().unwrap(), hook_log, proxy }
+    }
+
+    fn hook<T>(&mut self, act: impl FnOnce(&mut HookSession, &DecisionLog) -> T) -> T {
+        let mut hook = HookSession::with_state(&self.rules, &self.state).unwrap();
+        let done = act(&mut hook, &self.hook_log);
+        self.state = hook.state().unwrap();
+        done
+    }
+
+    /// Whether the hook, and then the proxy, approve a call.
+    fn approve(&mut self, number: u64, tool: &str, arguments: &Value) -> (bool, bool) {
+        let asked = CarriedCall {
+            id: Some(format!("call-{number}")),
+            server: None,
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+        };
+        let answer = self.hook(|hook, log| hook.take(&HookEvent::Before(asked), GuardMode::Enforce, log, 0));
+        self.proxy.catch_up(&[LoggedLine::read(&answer.line.unwrap()).unwrap()]);
+        if answer.reply != HookReply::Allow {
+            return (false, false);
+        }
+        let heard = self.proxy.from_client(call(number, tool, arguments).as_bytes());
+        let line = LoggedLine::read(&self.proxy.decision_line(&heard, 0).unwrap()).unwrap();
+        self.hook(|hook, _| hook.apply(&line));
+        (true, is_passed(&heard))
+    }
+
+    fn finish(&mut self, line: &str) {
+        for line in self.proxy.from_server(line.as_bytes()) {
+            let line = LoggedLine::read(&line).unwrap();
+            self.hook(|hook, _| hook.apply(&line));
+        }
+    }
+}
+
 /// Lets everything decide on a session. Gives how often a monitor that forgets the oldest pending call is wrong.
 fn compare(text: &str, moves: &[Move]) -> Result<usize, TestCaseError> {
     let rules = rules(text);
@@ -167,6 +222,7 @@ fn compare(text: &str, moves: &[Move]) -> Result<usize, TestCaseError> {
     older.from_client(br#"{"jsonrpc":"2.0","id":"hi","method":"initialize","params":{}}"#);
     older.from_server(br#"{"jsonrpc":"2.0","id":"hi","result":{}}"#);
     let mut shadow = support::guard(&rules, GuardMode::Shadow);
+    let mut together = Together::new(&rules);
     let (mut history, mut pending, mut log) = (Vec::new(), Vec::<(u64, RecordedEvent)>::new(), Vec::new());
     let mut forgetful_errors = 0;
     for step in moves {
@@ -195,6 +251,9 @@ fn compare(text: &str, moves: &[Move]) -> Result<usize, TestCaseError> {
                     prop_assert_eq!(is_passed(&heard), expected.is_empty(), "the proxy on {}", line);
                     log.extend(guard.decision_line(&heard, 0));
                 }
+                let both = together.approve(ruling.number, tool, arguments);
+                let is_approved = expected.is_empty();
+                prop_assert_eq!(both, (is_approved, is_approved), "a hook and a proxy on {}", line);
                 // What shadow mode notes is what enforcement would reject.
                 let heard = shadow.from_client(line.as_bytes());
                 prop_assert!(is_passed(&heard));
@@ -221,6 +280,7 @@ fn compare(text: &str, moves: &[Move]) -> Result<usize, TestCaseError> {
                     log.extend(guard.from_server(line.as_bytes()));
                 }
                 shadow.from_server(line.as_bytes());
+                together.finish(&line);
             }
         }
     }

@@ -246,7 +246,7 @@ impl FoundAgent {
             let is_closed = self
                 .known
                 .closed
-                .is_some_and(|(key, value)| handler.get(key).is_some_and(|found| found.to_string() == value));
+                .is_some_and(|(key, value)| handler.get(key).is_some_and(|found| is_json(found, value)));
             self.hooks.push(FoundHook {
                 scope,
                 file: path.to_owned(),
@@ -345,6 +345,11 @@ impl FoundAgent {
             };
         }
     }
+}
+
+/// Whether a value is what this text of JSON says.
+fn is_json(value: &Value, text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|wanted| wanted == *value)
 }
 
 /// The name of an event as Codex keeps it: `PreToolUse` is `pre_tool_use`.

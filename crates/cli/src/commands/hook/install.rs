@@ -269,7 +269,10 @@ fn say_what_is_left(agent: HookAgent, scope: Scope, global: &Global) {
              cannot be started.",
         ),
         HookAgent::GeminiCli => {
-            progress::say(global, "Gemini CLI lets a call pass where the hook cannot be started.");
+            progress::say(
+                global,
+                "Gemini CLI lets a call pass where the hook takes too long or ends with status 1.",
+            );
         }
         HookAgent::OpenCode => {}
         HookAgent::Codex => {
