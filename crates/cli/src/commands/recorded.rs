@@ -5,6 +5,7 @@
 mod coding_agents;
 mod conversation;
 mod form;
+mod langchain;
 mod logs;
 mod source;
 mod spans;

@@ -197,14 +197,33 @@ fn spans_by_each_convention() {
         json!({"traceloop.span.kind": "tool", "traceloop.entity.name": tool, "mcp.server.name": "shop",
                "traceloop.entity.input": input, "traceloop.entity.output": result.to_string()})
     };
+    // As callbacks of LangChain report a message of a tool, in both forms.
+    let message = |data: Value| json!({"content": data.to_string(), "type": "tool", "status": "success"});
+    let callbacks = |tool: &str, arguments: Value, result: Value| {
+        let input = json!({"input_str": "x", "inputs": arguments, "kwargs": {}}).to_string();
+        let id = ["langchain", "schema", "messages", "ToolMessage"];
+        let output = json!({"lc": 1, "type": "constructor", "id": id, "kwargs": message(result)});
+        json!({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool, "mcp.server.name": "shop",
+               "gen_ai.tool.call.arguments": input,
+               "gen_ai.tool.call.result": json!({"output": output, "kwargs": {"color": "green"}}).to_string()})
+    };
+    let of_data = |tool: &str, arguments: Value, result: Value| {
+        json!({"openinference.span.kind": "TOOL", "tool.name": tool, "mcp.server.name": "shop",
+               "input.value": arguments.to_string(),
+               "output.value": json!({"type": "tool", "data": message(result)}).to_string()})
+    };
     let vercel = |tool: &str, arguments: Value, result: Value| {
         json!({"operation.name": "ai.toolCall", "ai.toolCall.name": tool, "mcp.server.name": "shop",
                "ai.toolCall.args": arguments.to_string(), "ai.toolCall.result": result.to_string()})
     };
     type Convention = dyn Fn(&str, Value, Value) -> Value;
-    for (name, attributes) in
-        [("openinference", &openinference as &Convention), ("traceloop", &traceloop), ("vercel", &vercel)]
-    {
+    for (name, attributes) in [
+        ("openinference", &openinference as &Convention),
+        ("traceloop", &traceloop),
+        ("callbacks", &callbacks),
+        ("data", &of_data),
+        ("vercel", &vercel),
+    ] {
         for paid in [true, false] {
             let spans = [
                 span(1, "x", (100, 200), &attributes("look", json!({"id": 7}), json!({"paid": paid}))),

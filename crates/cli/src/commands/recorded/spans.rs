@@ -8,6 +8,7 @@ use planproof_spec::rules::{Phase, RecordedEvent, outcome_of};
 use serde_json::{Map, Value, json};
 
 use super::conversation::arguments_of;
+use super::langchain::{inner_arguments, inner_result};
 use super::{Gather, RecordedDoubts, RecordedSession, Take};
 use crate::failure::Failure;
 use crate::progress::tell;
@@ -180,7 +181,13 @@ impl Spans {
         let arguments = valued(&ARGUMENTS).or_else(|| of_event("gen_ai.tool.message", "content"));
         let result = valued(&RESULTS).or_else(|| of_event("gen_ai.choice", "message"));
         let status = span.get("status");
-        let is_error = status.is_some_and(is_failure)
+        let result = result.map(|result| match result {
+            Value::String(text) => inner_result(outcome_of(text)),
+            other => inner_result(other.clone()),
+        });
+        let says_error = result.as_ref().is_some_and(|(_, says_error)| *says_error);
+        let is_error = says_error
+            || status.is_some_and(is_failure)
             || attributes.get("error.type").is_some_and(|kind| !kind.is_null());
         let said = || {
             let status = ["message", "description"].iter().find_map(|key| status?.get(key)?.as_str());
@@ -188,8 +195,7 @@ impl Spans {
             status.filter(|text| !text.is_empty()).or(raised).or(text(&["error.type"])).unwrap_or_default()
         };
         let outcome = match result {
-            Some(Value::String(text)) => outcome_of(text),
-            Some(result) => result.clone(),
+            Some((result, _)) => result,
             None if is_error => Value::from(said()),
             None => Value::Null,
         };
@@ -414,17 +420,6 @@ fn is_failure(status: &Value) -> bool {
             matches!(code.as_str(), "STATUS_CODE_ERROR" | "ERROR" | "Error" | "StatusCode.ERROR")
         }
         _ => false,
-    }
-}
-
-/// The arguments within what callbacks of LangChain report as their input.
-fn inner_arguments(arguments: Value) -> Value {
-    match arguments {
-        Value::Object(mut object) if object.contains_key("input_str") => match object.remove("inputs") {
-            Some(inputs @ Value::Object(_)) => inputs,
-            _ => object.remove("input_str").map_or(Value::Null, |text| arguments_of(Some(&text))),
-        },
-        other => other,
     }
 }
 
