@@ -71,6 +71,8 @@ fn main() -> ExitCode {
         ("mcp2", "the_mcp_client_of_2026_07_28_calls_all_tools", || {
             mcp_client_calls_all_tools("mcp2", "2026-07-28");
         }),
+        ("ci", "the_mcp_client_of_2025_11_25_is_guarded", || mcp_client_is_guarded("ci", "2025-11-25")),
+        ("mcp2", "the_mcp_client_of_2026_07_28_is_guarded", || mcp_client_is_guarded("mcp2", "2026-07-28")),
         ("ci", "failures_reach_the_mcp_client_of_2025_11_25", || failures_reach_the_mcp_client("ci", false)),
         ("mcp2", "failures_reach_the_mcp_client_of_2026_07_28", || {
             failures_reach_the_mcp_client("mcp2", true);
@@ -700,6 +702,44 @@ fn mcp_client_calls_all_tools(venv: &str, era: &str) {
     assert!(flags.contains(&json!("distractor")) && !flags.contains(&json!("action_lost")), "{verdict}");
     let check = place.run("check --case c.jsonl --trace t.jsonl --json").code(1);
     assert_eq!(check.json(), verdict);
+}
+
+/// The official client with a guard between it and a server over HTTP: one tool is denied, all else is as without.
+fn mcp_client_is_guarded(venv: &str, era: &str) {
+    let place = Place::new();
+    let case = place.run("synth --count 1 --actions 3").code(0);
+    place.write("c.jsonl", &case.out);
+    let denied = case.json()["tools"][0]["name"].as_str().unwrap().to_owned();
+    place.write(
+        "rules.yaml",
+        &format!("schema: planproof/rules/v1\nrules: [{{id: none, never: {{call: {denied}}}}}]\n"),
+    );
+    let start = |words: &[&str]| {
+        let mut child = place.command(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        (child, line)
+    };
+    let (mut server, line) = start(&["serve-tools", "--case", "c.jsonl", "--json"]);
+    let url: Value = serde_json::from_str(&line).unwrap();
+    let to = url["mcp_url"].as_str().unwrap();
+    let words = ["guard", "--rules", "rules.yaml", "--enforce", "--to", to, "--listen", "127.0.0.1:0"];
+    let (mut guard, line) = start(&words);
+    let visit = ci_program(&place, venv, "mcp_client.py", &[line.trim(), "--era", era]);
+    for child in [&mut server, &mut guard] {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    let visit: Value = serde_json::from_str(visit.out.lines().next().unwrap_or_default())
+        .unwrap_or_else(|error| panic!("{error}: {visit:?}"));
+    let results = visit["results"].as_array().unwrap();
+    assert_eq!((visit["era"].as_str(), results.len()), (Some(era), 3), "{visit}");
+    for result in results {
+        let is_denied = result["tool"] == denied.as_str();
+        assert_eq!(result["is_error"], is_denied, "{result}");
+        let text = result["text"].as_str().unwrap();
+        assert_eq!(text.starts_with("The call is denied by rule none"), is_denied, "{result}");
+    }
 }
 
 /// Failures as real servers send them, as the official client passes them on. An earlier one waits on where a response

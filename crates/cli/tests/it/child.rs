@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Run};
 
-/// What the agent does: `list` looks at its tools, `call` calls the first of them, `call-and-tell` does so and says the
-/// answer, `ask` asks the served model once, `ask-messages` and `ask-contents` do so in Anthropic's protocol and in Gemini's, `ask-or-know` does so
-/// where no other run has asked the same, as a framework with a cache does, `ask-on` until it is ended, `key` does so
-/// with a key of its own, `fail` breaks, `hang` waits, `say:WORD` says so.
+/// What the agent does: `list` looks at its tools, `call` calls the first of them, `call-and-tell` does so and says
+/// the answer, `ask` asks the served model once, `ask-messages` and `ask-contents` do so in Anthropic's protocol and
+/// in Gemini's, `ask-or-know` does so where no other run has asked the same, as a framework with a cache does,
+/// `ask-on` until it is ended, `key` does so with a key of its own, `fail` breaks, `hang` waits, `say:WORD` says so.
 const DOES: &str = "TEST_AGENT_DOES";
 
 /// Not a test by itself.

@@ -25,6 +25,7 @@ fn runs(of: &[(Option<bool>, u32, u32)]) -> Vec<RunSummary> {
         monitor: None,
         team: None,
         memory: None,
+        guard: None,
         requests: None,
         effort: Effort { calls: *calls, rounds: *rounds },
     };

@@ -20,6 +20,7 @@ fn run(ordinal: u32, scored: Option<Scored>) -> RunSummary {
         monitor: None,
         team: None,
         memory: None,
+        guard: None,
         requests: None,
         effort: Effort::default(),
     }
