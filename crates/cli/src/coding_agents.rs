@@ -1,4 +1,5 @@
-//! Coding agents whose configurations planproof reads and writes: where their files are, and what hooks look like there.
+//! Coding agents whose configurations planproof reads and writes: where their files are, and what hooks look like in
+//! them.
 
 pub(crate) mod settings;
 

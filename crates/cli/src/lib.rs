@@ -7,15 +7,14 @@
 //! Arguments (`arguments.rs`, with those of all campaigns in `arguments/campaign.rs`, and which of them a command or a
 //! mode has no use for in `arguments/idle.rs`), the configuration file, which is passed to their parser as more of the
 //! command line (`config.rs`; its keys are derived from the arguments in `config/keys.rs`), the bounds of numbers among
-//! them (`values.rs`), configurations of coding agents (`coding_agents.rs`; hooks in them in
-//! `coding_agents/settings.rs`), names of agents and models (`select.rs`, `providers.rs` for where models are and which key they
-//! get, `select/kinds.rs` for those of specifications, `select/meant.rs` for those meant, as with options in
-//! `config/mistakes.rs`), a module for each command (`commands.rs`), sources of tools opened for `run` and `topics`
-//! (`commands/tool_sources.rs`), campaigns read back (`stored.rs`), reports as files (`report_files.rs`), rendering,
-//! signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the kinds of cases (`suites.rs`,
-//! with what each needs of the world and its options as arguments in `suites`) and the typed side of orders
-//! (`orders.rs`). `test`, `bench` and
-//! `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `campaign`: here are its options
+//! them (`values.rs`), configurations of coding agents (`coding_agents.rs`, `coding_agents/settings.rs`), names of
+//! agents and models (`select.rs`, `providers.rs` for where models are and which key they get, `select/kinds.rs` for
+//! those of specifications, `select/meant.rs` for those meant, as with options in `config/mistakes.rs`), a module for
+//! each command (`commands.rs`), sources of tools opened for `run` and `topics` (`commands/tool_sources.rs`), campaigns
+//! read back (`stored.rs`), reports as files (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage
+//! found in a run store (`damage.rs`), the kinds of cases (`suites.rs`, with what each needs of the world and its
+//! options as arguments in `suites`) and the typed side of orders (`orders.rs`). `test`, `bench` and `limit` are one
+//! campaign each (`commands/campaign.rs`), whose life is the crate `campaign`: here are its options
 //! (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`, and the
 //! additional ones of orders in `commands/campaign/options.rs`), its external resources (`commands/campaign/world.rs`),
 //! its observers (`commands/campaign/carry_out.rs`), and whether options beside a replay agree with the recording

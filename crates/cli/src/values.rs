@@ -107,6 +107,18 @@ pub(crate) fn success_min(text: &str) -> Result<SuccessMin, String> {
     percent(proved.unwrap_or(text)).map(|percent| SuccessMin { percent, is_proved: proved.is_some() })
 }
 
+/// The name of a session of an agent. Sessions whose names an agent has not filled in would be one.
+///
+/// # Errors
+/// It is none.
+pub(crate) fn session_name(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("it is empty: is the variable set?".to_owned()),
+        text if text.contains("${") => Err("the variable in it has not been replaced".to_owned()),
+        text => Ok(text.to_owned()),
+    }
+}
+
 /// The fingerprint of a seal.
 ///
 /// # Errors

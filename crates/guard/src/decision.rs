@@ -248,8 +248,8 @@ impl GuardedSession {
         self.count(number, call, &event, bytes);
     }
 
-    /// The pending call that this one is, if it is one: that of the agent's name for it, or, where one side has no name,
-    /// the first like it that has not passed this seam. A seam that sees two calls without names has two.
+    /// The pending call that this one is, if it is one: that of the agent's name for it, or, where one side has no
+    /// name, the first like it that has not passed this seam. A seam that sees two calls without names has two.
     pub(crate) fn seen_again(&self, call: &AskedCall<'_>, id: Option<&str>, seam: &str) -> Option<SeenAgain> {
         let is_named = |pending: &PendingCall| id.is_some() && pending.id.as_deref() == id;
         if let Some((number, pending)) = self.pending.iter().find(|(_, pending)| is_named(pending)) {

@@ -1,7 +1,7 @@
 //! Dialect v1: how an agent reports to a hook and is answered, as data.
 //!
-//! A dialect says where in the agent's JSON each part of an event stands, what its events mean, and what the agent reads
-//! of a decision. The agents that planproof knows by name are such files, too (`data/dialects`).
+//! A dialect says where in the agent's JSON each part of an event stands, what its events mean, and what the agent
+//! reads of a decision. The agents that planproof knows by name are such files, too (`data/dialects`).
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ const KNOWN: [(&str, &str); 4] = [
 /// How an agent reports to a hook and is answered.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Dialect {
+pub struct HookDialect {
     schema: String,
     pub(crate) name: String,
     pub(crate) fields: DialectFields,
@@ -159,7 +159,7 @@ pub struct HookOutput {
     pub status: u8,
 }
 
-impl Dialect {
+impl HookDialect {
     /// The names of the agents that are known.
     pub fn names() -> impl Iterator<Item = &'static str> {
         KNOWN.iter().map(|(name, _)| *name)

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::canary::{canary_reason, is_canary};
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling, SeenAgain};
-use crate::dialect::{Dialect, EventMeaning, HookReply, Places};
+use crate::dialect::{EventMeaning, HookDialect, HookReply, Places};
 use crate::log::{DecisionLog, GuardAction, GuardMode, LoggedLine};
 use crate::names::KnownNames;
 use crate::strict;
@@ -54,7 +54,7 @@ impl HookPayload {
     ///
     /// # Errors
     /// What is wrong with it, in a sentence without a full stop.
-    pub fn read(payload: &[u8], dialect: &Dialect) -> Result<Self, String> {
+    pub fn read(payload: &[u8], dialect: &HookDialect) -> Result<Self, String> {
         let payload = strict::read(payload.trim_ascii_end())?;
         let fields = &dialect.fields;
         let text = |places: &Places| {

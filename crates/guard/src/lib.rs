@@ -32,7 +32,7 @@ pub use canary::{CANARY_TOOL, canary_reason, is_canary, mode_of_canary};
 pub use decision::{
     AskedCall, CarriedCall, GuardedSession, PENDING_BYTES_MAX, PENDING_CALLS_MAX, Refusal, RuleChange, Ruling,
 };
-pub use dialect::{DIALECT_BYTES_MAX, DIALECT_SCHEMA, Dialect, HookOutput, HookReply};
+pub use dialect::{DIALECT_BYTES_MAX, DIALECT_SCHEMA, HookDialect, HookOutput, HookReply};
 pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX};
 pub use lines::{DECIDE_SCHEMA, DECIDE_SEAM, LineAnswer, LineGuard, OPEN_SESSIONS_MAX};
 pub use log::{

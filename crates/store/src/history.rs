@@ -154,7 +154,7 @@ impl History {
     pub fn open_read_only(path: &Path) -> Result<Self, HistoryError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let history = Self::connect(path, flags)?;
-        if !is_history(&history.connection, path)? {
+        if !history.is_history()? {
             let what = "it is empty".to_owned();
             return Err(HistoryError::NotAHistory { path: path.to_owned(), what });
         }
@@ -181,11 +181,18 @@ impl History {
         Ok(Self { connection, path: path.to_owned(), patience })
     }
 
+    /// Whether the file is a history, seen in one transaction: another program may be setting it up.
+    fn is_history(&self) -> Result<bool, HistoryError> {
+        let transaction = self.connection.unchecked_transaction();
+        let transaction = transaction.map_err(|error| convert(&self.path, error))?;
+        is_history(&transaction, &self.path)
+    }
+
     fn set_up(&mut self) -> Result<(), HistoryError> {
         let path = self.path.clone();
         let error = |error| convert(&path, error);
         // Nothing may be changed in a file before it is known to be a history, or empty.
-        let is_there = is_history(&self.connection, &path)?;
+        let is_there = self.is_history()?;
         let mode: String =
             self.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(error)?;
         if mode != "wal" {
@@ -328,7 +335,7 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Whether a file is a history; not so if it is empty.
+/// Whether a file is a history; not so if it is empty. The connection has to be in a transaction.
 fn is_history(connection: &Connection, path: &Path) -> Result<bool, HistoryError> {
     let read = |connection: &Connection| {
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));

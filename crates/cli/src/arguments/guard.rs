@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand};
 use planproof_tools::mcp::SessionName;
 
-use crate::values::file;
+use crate::values::{file, session_name};
 
 #[derive(Debug, Args)]
 #[command(
@@ -57,7 +57,7 @@ pub(crate) struct GuardArguments {
     #[arg(long, value_name = "FILE", requires = "session_name", conflicts_with = "to", value_parser = file())]
     pub(crate) history: Option<PathBuf>,
     /// Name of the session in `--history`, which all its guards are started with.
-    #[arg(long, value_name = "NAME", requires = "history")]
+    #[arg(long, value_name = "NAME", requires = "history", value_parser = session_name)]
     pub(crate) session_name: Option<String>,
     /// The MCP server (stdio) and its arguments. No shell reads them.
     #[arg(last = true, required_unless_present = "to", value_name = "SERVER")]

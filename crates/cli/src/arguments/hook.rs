@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use crate::coding_agents::Scope;
-use crate::values::file;
+use crate::values::{file, session_name};
 
 /// The agents whose hooks are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -73,7 +73,7 @@ pub(crate) struct HookArguments {
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) history: Option<PathBuf>,
     /// Name of the session in `--history` [default: the agent's name for it].
-    #[arg(long, value_name = "NAME", requires = "history")]
+    #[arg(long, value_name = "NAME", requires = "history", value_parser = session_name)]
     pub(crate) session_name: Option<String>,
 }
 

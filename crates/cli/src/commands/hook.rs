@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use planproof_guard::{
-    DecisionLog, Dialect, GuardMode, HookAnswer, HookEvent, HookOutput, HookPayload, HookReply, HookSession,
-    LoggedLine, PAYLOAD_BYTES_MAX,
+    DecisionLog, GuardMode, HookAnswer, HookDialect, HookEvent, HookOutput, HookPayload, HookReply,
+    HookSession, LoggedLine, PAYLOAD_BYTES_MAX,
 };
 use planproof_spec::rules::RuleSet;
 use planproof_store::HistorySnapshot;
@@ -78,12 +78,12 @@ pub(crate) fn main(words: &[OsString]) -> Option<u8> {
 }
 
 /// The dialect that a wrong command line is probably for; `None` for that of another agent.
-fn probable(words: &[OsString]) -> Option<Dialect> {
+fn probable(words: &[OsString]) -> Option<HookDialect> {
     if words.iter().any(|word| word.as_encoded_bytes().starts_with(b"--dialect")) {
         return None;
     }
-    let named = words.get(2).and_then(|word| Dialect::named(word.to_str()?));
-    named.or_else(|| Dialect::named(HookAgent::ClaudeCode.seam()))
+    let named = words.get(2).and_then(|word| HookDialect::named(word.to_str()?));
+    named.or_else(|| HookDialect::named(HookAgent::ClaudeCode.seam()))
 }
 
 /// The command in the usual way, as where an option of all commands stands before its name.
@@ -152,18 +152,18 @@ fn take_event(arguments: &HookArguments) -> u8 {
 }
 
 /// The dialect that is asked for.
-fn dialect(arguments: &HookArguments) -> Result<Dialect, String> {
+fn dialect(arguments: &HookArguments) -> Result<HookDialect, String> {
     match (&arguments.dialect, arguments.agent) {
         (Some(path), _) => {
             let text = select::read_text(path).map_err(|failure| match failure {
                 Failure::Usage(why) => why,
                 _ => format!("{} cannot be read", path.display()),
             })?;
-            Dialect::read(&text)
+            HookDialect::read(&text)
                 .map_err(|fault| format!("the dialect {} is not valid: {fault}", path.display()))
         }
         (None, Some(agent)) => {
-            Dialect::named(agent.seam()).ok_or_else(|| "the agent is not known".to_owned())
+            HookDialect::named(agent.seam()).ok_or_else(|| "the agent is not known".to_owned())
         }
         // The parser requires one of them.
         (None, None) => Err("the command line of the hook is wrong".to_owned()),
@@ -172,13 +172,13 @@ fn dialect(arguments: &HookArguments) -> Result<Dialect, String> {
 
 /// Denies a call for a reason that is not a rule, or in shadow mode only names it. Without a dialect, in all ways at
 /// once that agents understand.
-fn refuse(dialect: Option<&Dialect>, why: &str, mode: GuardMode) -> u8 {
+fn refuse(dialect: Option<&HookDialect>, why: &str, mode: GuardMode) -> u8 {
     tell!("error: {}", inline(why));
     let reason = format!("The call is denied: {why}.");
     match (dialect, mode) {
         (Some(dialect), GuardMode::Enforce) => say(&dialect.output(&HookReply::Deny(reason))),
         (Some(dialect), GuardMode::Shadow) => say(&dialect.output(&HookReply::Allow)),
-        (None, GuardMode::Enforce) => say(&Dialect::denial_of_unknown(&reason)),
+        (None, GuardMode::Enforce) => say(&HookDialect::denial_of_unknown(&reason)),
         (None, GuardMode::Shadow) => 0,
     }
 }
@@ -195,7 +195,7 @@ fn say(output: &HookOutput) -> u8 {
     output.status
 }
 
-fn read_payload(dialect: &Dialect) -> Result<HookPayload, String> {
+fn read_payload(dialect: &HookDialect) -> Result<HookPayload, String> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("the payload of the hook cannot be read: {error}"))?;

@@ -218,6 +218,16 @@ fn a_history_that_cannot_be_used_denies_or_only_warns() {
     }
     place.write(".planproof/guard.db", &"not a database".repeat(400));
     denied("is not a history of guards");
+    // So are sessions that would be one because nobody named them.
+    for name in ["", "${AGENT_SESSION}"] {
+        let words = [&words("--enforce")[..], &["--session-name", name]].concat();
+        assert!(
+            Run::of(place.command(&words), &payload)
+                .code(0)
+                .out
+                .contains("command line of the hook is wrong")
+        );
+    }
     // Both kinds of memory, or none, are a mistake.
     let words = [&words("--enforce")[..], &["--state", "guard"]].concat();
     assert!(

@@ -1,7 +1,7 @@
 //! Events of coding agents, each taken by a process of its own.
 
 use planproof_guard::{
-    DecisionLog, Dialect, GuardMode, HookAnswer, HookPayload, HookReply, HookSession, LoggedLine,
+    DecisionLog, GuardMode, HookAnswer, HookDialect, HookPayload, HookReply, HookSession, LoggedLine,
 };
 use planproof_trace::Secrets;
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ const RULES: &str = "- {id: tests-first, requires: {call: Bash, where: {/command
                      - {id: once, at-most: {call: refund, times: 1}}\n\
                      - {id: tell, followed-by: {done: refund, call: mail}}\n";
 
-fn codex() -> Dialect {
-    Dialect::named("codex").unwrap()
+fn codex() -> HookDialect {
+    HookDialect::named("codex").unwrap()
 }
 
 /// A session of which nothing is kept but its log.
@@ -219,8 +219,8 @@ fn agents_differ_in_words_only() {
             }})
         }
     };
-    for agent in Dialect::names() {
-        let dialect = Dialect::named(agent).unwrap();
+    for agent in HookDialect::names() {
+        let dialect = HookDialect::named(agent).unwrap();
         assert_eq!(dialect.name(), agent);
         let log = DecisionLog::new("s", agent, GuardMode::Enforce, "", Secrets::none());
         let mut session = HookSession::resume(&rules, std::iter::empty());
@@ -256,7 +256,7 @@ fn a_dialect_with_two_questions_about_a_call_counts_it_once() {
         "events": {"preToolUse": "before", "beforeMCPExecution": "before"},
         "answers": {"deny": {"stdout": {"permission": "deny", "user_message": "{reason}"}, "status": 0},
                     "allow": {"stdout": {"permission": "allow"}}}}"#;
-    let dialect = Dialect::read(text).unwrap();
+    let dialect = HookDialect::read(text).unwrap();
     let rules = rules("- {id: once, at-most: {call: pay, times: 1}}\n");
     let mut session = HookSession::resume(&rules, std::iter::empty());
     let mut reply = |event: &str| {
@@ -299,7 +299,7 @@ fn a_dialect_with_a_fault_is_refused() {
         (changed("/answers/deny/status", json!(256)), "256"),
         (right.to_string().replacen('{', "{\"name\":\"a\",", 1), "stands twice"),
     ] {
-        let error = Dialect::read(&text).unwrap_err();
+        let error = HookDialect::read(&text).unwrap_err();
         assert!(error.contains(fault), "{text}: {error}");
     }
 }

@@ -173,8 +173,8 @@ async fn answer_to(lines: &mut LineReader<ChildStdout>, id: u64) -> Option<Value
     }
 }
 
-/// A text with the variables in it that agents replace: `${NAME}`, `${NAME:-default}` and `${env:NAME}`. One that is not
-/// set stays as it is.
+/// A text with the variables in it that agents replace: `${NAME}`, `${NAME:-default}` and `${env:NAME}`. One that is
+/// not set stays as it is.
 fn with_variables(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
