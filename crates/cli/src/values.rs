@@ -12,6 +12,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Args, Command, CommandFactory as _, FromArgMatches, Id};
 use planproof_campaign::CASES_MAX;
+use planproof_report::gate::EffortMetric;
 use planproof_store::{Fingerprint, LABEL_CHARACTERS_MAX};
 
 use crate::arguments::Arguments;
@@ -31,6 +32,15 @@ const VALUE_CHARACTERS_MAX: usize = 30;
 
 /// What is wrong with a text that is no number of per cent.
 pub(crate) const NO_PERCENT: &str = "write a number of per cent between 0 and 100, as in 80%";
+
+/// The name of a figure of a gate, perhaps with a tolerance.
+///
+/// # Errors
+/// The tolerance is none, or stands behind a figure that has none of its own.
+pub(crate) fn gate_metric(text: &str) -> Result<String, String> {
+    EffortMetric::parse(text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
+}
 
 /// A rate in per cent, above 0 and up to 100, with or without the sign.
 ///

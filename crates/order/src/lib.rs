@@ -11,8 +11,9 @@
 //! The kind of case with its classes, flags and baselines (`suite.rs`), the figures of infeasible cases
 //! (`infeasible.rs`), and one case (`case.rs`): its tools (`tools.rs`), its identity (`identity.rs`), its guard
 //! (`guard.rs`), the right answer (`answer.rs`), and its cells in tables of runs (`cells.rs`). A verdict in words
-//! (`explanation.rs`, with its text in `conversation.rs`) consists of phrases (`words.rs`) about constraints (`stated.rs`) and conflicts (`conflict.rs`),
-//! and is drawn in `picture.rs`; remarks on single events are in `notes.rs`.
+//! (`explanation.rs`, with its text in `conversation.rs`) consists of phrases (`words.rs`) about constraints
+//! (`stated.rs`) and conflicts (`conflict.rs`), and is drawn in `picture.rs`; remarks on single events are in
+//! `notes.rs`.
 //! Cases that a store only names are drawn again in `drawn.rs`.
 //!
 //! Which wordings fail most is counted in `phrasing.rs`. The outcome of a run with the oracle's verdict

@@ -111,8 +111,8 @@ impl Suite for OrderSuite {
     }
 
     /// A conflict can be missed only in cases that are scored separately, a false alarm raised only if there is a tool
-    /// for it, a wrong value passed only if rules define the right one, a failure mistaken only where tools fail, and a turn
-    /// or a correction only where there are several messages.
+    /// for it, a wrong value passed only if rules define the right one, a failure mistaken only where tools fail, and a
+    /// turn or a correction only where there are several messages.
     fn can_occur(&self, class: suite::Class, mut cards: &mut dyn Iterator<Item = &Card>) -> bool {
         match class.as_str() {
             it if it == OrderClass::ConflictMissed.as_str() => Iterator::any(&mut cards, Card::is_apart),

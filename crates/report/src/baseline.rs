@@ -128,6 +128,22 @@ pub struct BaselineCase {
     /// The mean of each other figure over its runs with that figure; absent if the suite has none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<String, f64>,
+    /// What its passed runs took; absent if none passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<MeanEffort>,
+}
+
+/// The means of what runs took.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeanEffort {
+    /// Tool calls.
+    pub calls: f64,
+    /// The rounds in which they were made.
+    pub rounds: f64,
+    /// Tokens read and written; absent if nobody counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<f64>,
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -161,6 +177,7 @@ impl BaselineFile {
                 unscored,
                 class: outcomes.iter().find_map(|outcome| outcome.class()).map(|it| it.as_str().to_owned()),
                 scores: scores(&outcomes),
+                effort: mean_effort(&outcomes),
             }
         };
         let made = Self {
@@ -262,6 +279,25 @@ fn scores(outcomes: &[&Outcome]) -> BTreeMap<String, f64> {
     let mean =
         |(name, (sum, weight)): (&str, (f64, f64))| (weight > 0.0).then(|| (name.to_owned(), sum / weight));
     sums.into_iter().filter_map(mean).collect()
+}
+
+/// The means over the runs that passed. A run that failed may have stopped early, which is no virtue.
+fn mean_effort(outcomes: &[&Outcome]) -> Option<MeanEffort> {
+    let passed: Vec<&&Outcome> = outcomes.iter().filter(|it| it.passed() == Some(true)).collect();
+    if passed.is_empty() {
+        return None;
+    }
+    let mean = |of: &dyn Fn(&Outcome) -> f64| {
+        passed.iter().map(|outcome| of(outcome)).sum::<f64>() / passed.len() as f64
+    };
+    let tokens =
+        |outcome: &Outcome| outcome.usage.input_tokens.saturating_add(outcome.usage.output_tokens) as f64;
+    Some(MeanEffort {
+        calls: mean(&|outcome| f64::from(outcome.effort.calls)),
+        rounds: mean(&|outcome| f64::from(outcome.effort.rounds)),
+        // A run that asks a model takes some, so that none is a lack of counts.
+        tokens: Some(mean(&tokens)).filter(|tokens| *tokens > 0.0),
+    })
 }
 
 /// None of these types can fail to be written.

@@ -1,5 +1,7 @@
 //! Whether a campaign is worse than an earlier one, case by case: the answer, and the facts behind it in words.
 
+mod effort;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -9,6 +11,9 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::baseline::{BaselineCase, BaselineFile};
+
+use effort::ScaledEffect;
+pub use effort::{EFFORT_MARGIN, EffortMetric, EffortMetricError};
 
 /// The figure that is always compared.
 pub const SUCCESS: &str = "success";
@@ -47,6 +52,14 @@ pub enum GateError {
     /// The suite has no such figure.
     #[error("no run has a figure \"{metric}\"; {}", if known.is_empty() { "its suite has none but success".to_owned() } else { format!("there are {}", known.join(", ")) })]
     UnknownMetric { metric: String, known: Vec<String> },
+    /// The tolerance of a figure is none.
+    #[error(transparent)]
+    Tolerance(#[from] EffortMetricError),
+    /// No case passed in both with such counts.
+    #[error(
+        "no case that passed in both campaigns has counted {metric}; export the baseline again with this version"
+    )]
+    NoEffort { metric: &'static str },
     /// A figure is not a share, so that no margin in points applies to it.
     #[error(
         "the figure \"{metric}\" is {value} in case \"{case}\": only figures from 0 to 1 can be compared"
@@ -89,7 +102,8 @@ fn seeds(before: Option<&str>, after: Option<&str>) -> String {
 pub struct GateOptions {
     /// The tolerated loss, above 0 to 1.
     pub margin: f64,
-    /// Figures of the suite that must not fall either, beside success.
+    /// Figures that must not be worse either, beside success: those of the suite, and `calls`, `rounds` and `tokens`,
+    /// which may have a tolerance, as in `calls=10%`.
     pub metrics: Vec<String>,
     /// The probability of a wrong "worse".
     pub error: f64,
@@ -161,13 +175,25 @@ pub struct GateReport {
 /// A figure that was compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateMetric {
-    /// Its name: `success`, or one of the suite's.
+    /// Its name: `success`, one of the suite's, or `calls`, `rounds` or `tokens`.
     pub metric: String,
-    /// Its change.
+    /// Its change; of what runs take, the saving in shares of the mean before.
     #[serde(flatten)]
     pub effect: Effect,
+    /// The increase that is tolerated; absent for figures that have the margin of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerated: Option<f64>,
+    /// The same change in a scale in which the margin of all applies.
+    #[serde(skip)]
+    scaled: Effect,
     /// The p-value with Holm's correction for the number of figures.
     pub p_corrected: f64,
+}
+
+impl GateMetric {
+    fn unit(&self) -> &'static str {
+        if self.tolerated.is_some() { "%" } else { "points" }
+    }
 }
 
 /// A case that passes less often than before.
@@ -202,21 +228,39 @@ impl GateReport {
         must_fit(before, after)?;
         let common = Common::of(before, after)?;
         let pairs = common.scored.iter().map(|(a, b)| (runs(a), runs(b))).collect::<Vec<_>>();
-        let mut effects: Vec<(String, Effect)> = Effect::of_success(&pairs, options.error)
-            .map(|effect| (SUCCESS.to_owned(), effect))
-            .into_iter()
-            .collect();
+        let plain = |metric: &str, effect: Effect| GateMetric {
+            metric: metric.to_owned(),
+            effect,
+            tolerated: None,
+            scaled: effect,
+            p_corrected: effect.p_value,
+        };
+        let success = Effect::of_success(&pairs, options.error);
+        let mut metrics: Vec<GateMetric> = success.map(|effect| plain(SUCCESS, effect)).into_iter().collect();
         for metric in options.metrics.iter().filter(|metric| *metric != SUCCESS) {
+            if let Some(effort) = EffortMetric::parse(metric)? {
+                let effect = effort.effect(&common.scored, options.error, options.margin);
+                let missing = GateError::NoEffort { metric: effort.name() };
+                // Before anything is run there is nothing to compare, and no mistake either.
+                let Some(ScaledEffect { scaled, shown }) = effect else {
+                    if common.scored.iter().any(|(a, b)| a.passed > 0 && b.passed > 0) {
+                        return Err(missing);
+                    }
+                    continue;
+                };
+                let of_effort = plain(effort.name(), shown);
+                metrics.push(GateMetric { tolerated: Some(effort.margin), scaled, ..of_effort });
+                continue;
+            }
             let changes = changes(&common.scored, metric)?;
-            effects.extend(Effect::of_scores(&changes, options.error).map(|effect| (metric.clone(), effect)));
+            metrics.extend(Effect::of_scores(&changes, options.error).map(|effect| plain(metric, effect)));
         }
-        let answer = answer(&effects.iter().map(|(_, effect)| *effect).collect::<Vec<_>>(), options.margin);
-        let corrected = holm(&effects.iter().map(|(_, effect)| effect.p_value).collect::<Vec<_>>());
-        let metrics: Vec<GateMetric> = effects
-            .into_iter()
-            .zip(corrected)
-            .map(|((metric, effect), p_corrected)| GateMetric { metric, effect, p_corrected })
-            .collect();
+        let scaled: Vec<Effect> = metrics.iter().map(|metric| metric.scaled).collect();
+        let answer = answer(&scaled, options.margin);
+        let corrected = holm(&scaled.iter().map(|effect| effect.p_value).collect::<Vec<_>>());
+        for (metric, corrected) in metrics.iter_mut().zip(corrected) {
+            metric.p_corrected = corrected;
+        }
         let rate = |case: &BaselineCase| runs(case).rate().unwrap_or_default();
         let lost = common.scored.iter().filter(|(a, b)| rate(b) < rate(a)).map(|(a, b)| LostCase {
             case: b.case.clone(),
@@ -230,9 +274,11 @@ impl GateReport {
         let lost: Vec<LostCase> = lost.collect();
         let flaky = lost.iter().filter(|case| case.is_flaky).count() as u64;
         // The figure that keeps the answer open: for which the most cases are needed.
-        let open = metrics.iter().filter(|it| !it.effect.is_not_worse(options.margin)).map(|it| it.effect);
-        let open = open.max_by_key(|effect| effect.needed(options.margin));
+        let open = metrics.iter().filter(|it| !it.scaled.is_not_worse(options.margin));
+        let open = open.max_by_key(|it| it.scaled.needed(options.margin));
         let open = open.filter(|_| answer == GateAnswer::CannotTell);
+        let unseen = open.map(|it| it.scaled.unseen() * it.tolerated.map_or(1.0, |own| own / options.margin));
+        let needed = open.map(|it| it.scaled.needed(options.margin));
         let mut report = Self {
             answer,
             headline: String::new(),
@@ -249,8 +295,8 @@ impl GateReport {
             differing: common.differing,
             metrics,
             lost,
-            unseen: open.map(|effect| effect.unseen()),
-            needed: open.map(|effect| effect.needed(options.margin)),
+            unseen,
+            needed,
             looks: options.looks.clone(),
             error: options.error,
             before: before.agent.clone(),
@@ -273,16 +319,25 @@ impl GateReport {
         if self.answer != GateAnswer::NotWorse || shown.p_corrected <= GATE_ERROR {
             let _ = write!(out, ", {}", p_value(shown.p_corrected));
         }
-        let _ = write!(out, ": {} [{}, {}]", points(difference), signed(low), signed(high));
-        let margin = plain(self.margin);
+        let unit = shown.unit();
+        // More of what runs take is a loss, and is written as more.
+        let (difference, low, high) = match shown.tolerated {
+            None => (difference, low, high),
+            Some(_) => (-difference, -high, -low),
+        };
+        let _ = write!(out, ": {} {unit} [{}, {}]", signed(difference), signed(low), signed(high));
+        let margin = plain(shown.tolerated.unwrap_or(self.margin));
         match (self.answer, self.unseen, self.needed) {
+            (GateAnswer::NotWorse, ..) if shown.tolerated.is_some() => {
+                let _ = write!(out, ", so {margin} % more {} are ruled out", shown.metric);
+            }
             (GateAnswer::NotWorse, ..) => {
                 let _ = write!(out, ", so a loss of {margin} points is ruled out");
             }
             (GateAnswer::CannotTell, Some(unseen), Some(needed)) => {
                 let _ = write!(
                     out,
-                    "; with {} a difference under {} points stays unseen; about {} would do",
+                    "; with {} a difference under {} {unit} stays unseen; about {} would do",
                     counted(self.cases, "case"),
                     plain(unseen),
                     in_digits(needed)
@@ -295,11 +350,11 @@ impl GateReport {
 
     /// The figure that the answer is about.
     fn deciding(&self) -> Option<&GateMetric> {
-        let open = || self.metrics.iter().filter(|it| !it.effect.is_not_worse(self.margin));
+        let open = || self.metrics.iter().filter(|it| !it.scaled.is_not_worse(self.margin));
         match self.answer {
             GateAnswer::Worse => open().min_by(|a, b| a.p_corrected.total_cmp(&b.p_corrected)),
-            GateAnswer::CannotTell => open().max_by_key(|it| it.effect.needed(self.margin)),
-            GateAnswer::NotWorse => self.metrics.iter().min_by(|a, b| a.effect.low.total_cmp(&b.effect.low)),
+            GateAnswer::CannotTell => open().max_by_key(|it| it.scaled.needed(self.margin)),
+            GateAnswer::NotWorse => self.metrics.iter().min_by(|a, b| a.scaled.low.total_cmp(&b.scaled.low)),
         }
     }
 
@@ -347,13 +402,20 @@ impl GateReport {
             );
         }
         if self.metrics.len() > 1 {
-            for GateMetric { metric, effect, p_corrected } in &self.metrics {
-                let Effect { difference, low, high, .. } = effect;
-                let (low, high) = (signed(*low), signed(*high));
+            for shown in &self.metrics {
+                let Effect { difference, low, high, .. } = shown.effect;
+                let (difference, low, high) = match shown.tolerated {
+                    None => (difference, low, high),
+                    Some(_) => (-difference, -high, -low),
+                };
                 out.push(format!(
-                    "{metric}: {} [{low}, {high}], {} with Holm's correction.",
-                    points(*difference),
-                    p_value(*p_corrected)
+                    "{}: {} {} [{}, {}], {} with Holm's correction.",
+                    shown.metric,
+                    signed(difference),
+                    shown.unit(),
+                    signed(low),
+                    signed(high),
+                    p_value(shown.p_corrected)
                 ));
             }
         }
@@ -482,10 +544,6 @@ fn p_value(value: f64) -> String {
 }
 
 /// A difference of shares in points, with its sign.
-fn points(share: f64) -> String {
-    format!("{} points", signed(share))
-}
-
 fn signed(share: f64) -> String {
     // Not "-0.0".
     let tenths = (share * 1000.0).round() / 10.0 + 0.0;

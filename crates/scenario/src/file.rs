@@ -153,8 +153,11 @@ impl Reader<'_> {
     }
 
     fn text<'n>(&self, node: &'n Node, what: &str) -> Result<&'n str, CaseError> {
-        let text = node.text().filter(|text| !text.trim().is_empty());
-        text.ok_or_else(|| self.fault(node.place, format!("{what} is {}, not a text", node.describe())))
+        match node.text() {
+            Some(text) if !text.trim().is_empty() => Ok(text),
+            Some(_) => Err(self.fault(node.place, format!("{what} is blank: write a text"))),
+            None => Err(self.fault(node.place, format!("{what} is {}, not a text", node.describe()))),
+        }
     }
 
     fn list<'n>(&self, node: &'n Node, what: &str) -> Result<&'n [Node], CaseError> {

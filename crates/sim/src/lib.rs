@@ -25,9 +25,9 @@
 //! its script (`script.rs`, a turn at a time in `step.rs`), in the time form (`day.rs`), with a guard
 //! (`follow_guard.rs`) or a contradictory text (`report.rs`), the writing of calls (`writing.rs`), conversations of
 //! calls (`calling.rs`), conversations in the formats of frameworks (`history.rs`, `dspy.rs`, `python.rs`) with their
-//! own tools (`tools.rs`), users who write more than once (`messages.rs`), calls as text (`written.rs`), the text form (`text.rs`), the model that is given the answers
-//! (`gold.rs`, in text `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`, sub-tasks `subtasks.rs`), and the
-//! model that repeats its request (`echo.rs`).
+//! own tools (`tools.rs`), users who write more than once (`messages.rs`), calls as text (`written.rs`), the text form
+//! (`text.rs`), the model that is given the answers (`gold.rs`, in text `text/key.rs`, plans `planning.rs`, roles of a
+//! team `team.rs`, sub-tasks `subtasks.rs`), and the model that repeats its request (`echo.rs`).
 
 mod calling;
 mod day;

@@ -32,8 +32,8 @@ pub(crate) struct Asked {
     pub(crate) messages: usize,
 }
 
-/// The turns that the messages of a request ask for, the first one with what was `found` in the query. Messages that say
-/// nothing about tasks begin no turn.
+/// The turns that the messages of a request ask for, the first one with what was `found` in the query. Messages that
+/// say nothing about tasks begin no turn.
 pub(crate) fn turns(kind: SimKind, request: &ChatRequest, texts: &[&str], found: Found) -> Vec<Asked> {
     let remembers_changes = kind != SimKind::ForgetsCorrections;
     let mut said = messages(request, texts).peekable();

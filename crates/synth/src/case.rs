@@ -184,8 +184,8 @@ pub struct PlanningCase {
 }
 
 impl PlanningCase {
-    /// The requirements of order between actions as a problem for the solver; the source of each constraint is its index in
-    /// [`PlanningCase::constraints`].
+    /// The requirements of order between actions as a problem for the solver; the source of each constraint is its
+    /// index in [`PlanningCase::constraints`].
     ///
     /// # Panics
     /// Never for a synthesised case or one from a file: in both cases the indices of actions were checked.

@@ -24,8 +24,10 @@
 //! tools of the user's own, its rules (`rule.rs`), with its file (`topic/file.rs`), names for such tools
 //! (`topic/tool_names.rs`), prompts for models (`topic/prompts.rs`) and their lists (`topic/listed.rs`) and natural
 //! orders (`topic/natural_order.rs`), reading back (`read.rs`, `read/parser.rs`), the time form (`time_form.rs`),
-//! infeasible cases (`infeasible.rs`), texts that arrive in several messages (`messages.rs`, `read/messages.rs`), the oracle, with modules for the order of calls (`oracle/calls.rs`), for that
-//! form (`oracle/time.rs`) and for conflicts (`oracle/conflict.rs`), the files of case (`file.rs`) and verdict
+//! infeasible cases (`infeasible.rs`), texts that arrive in several messages (`messages.rs`, drawn in
+//! `messages/divide.rs`, checked in `messages/resolve.rs`, read in `read/messages.rs`), the oracle, with modules for
+//! the order of calls (`oracle/calls.rs`), for turns (`oracle/turns.rs`), for the time form (`oracle/time.rs`) and for
+//! conflicts (`oracle/conflict.rs`), the files of case (`file.rs`) and verdict
 //! (`file/verdict.rs`), smaller cases that still fail (`shrink.rs`, a test at a time in `shrink/search.rs`), and
 //! equivalent variants of a case (`variant.rs`, with other texts in `variant/terminals.rs` and another paragraph in
 //! `variant/structure.rs`), for which the tree is recovered from the paragraph (`recover.rs`), as it is to find which

@@ -8,41 +8,19 @@
 //! no case asks for more than can be known ([`due_turns`]): a demand on a task comes no later than the message in whose
 //! turn the task is due, and no task is due before one that has to precede it.
 
-use planproof_constraint::{Constraint, Order, Problem, Relation, Variable};
-use planproof_trace::Draw;
+mod divide;
+mod resolve;
 
-use crate::case::{ACTIONS_MAX, ConstraintId, Difficulty, PlanningCase, StatedConstraint};
-use crate::infeasible::sentence_spans;
-use crate::synthesis::{FINISH, numbered, whole_query};
+use planproof_constraint::{Constraint, Order, Problem, Relation, Variable};
+
+use crate::case::{ConstraintId, Difficulty, PlanningCase, StatedConstraint};
 use crate::text::CharRange;
+
+pub(crate) use divide::divide;
+pub(crate) use resolve::resolve;
 
 /// Most messages of a case, the query included.
 pub const MESSAGES_MAX: u32 = 5;
-
-/// Replaces the end of a query that is not the only message.
-const FINISH_TURN: &str = "This is the first of several messages. When you have done every task that you need not wait \
-                           with, finish with a short answer, and the next message follows. A later message can name more \
-                           tasks and change what was said before.";
-
-/// The words that reverse an order; the new one is `{first}` before `{second}`.
-const REVERSED: [&str; 3] = [
-    "No, the other way round: {first} comes before {second}.",
-    "I was wrong there: {second} comes after {first}, not before it.",
-    "Correction: {first} has to be done before {second}, not after it.",
-];
-
-/// The words that drop the order of `{first}` before `{second}`.
-const ORDER_DROPPED: [&str; 2] = [
-    "Forget that {second} comes after {first}, their order does not matter.",
-    "It no longer matters whether {first} comes before {second}.",
-];
-
-/// The words that drop a task.
-const TASK_DROPPED: [&str; 3] = [
-    "Leave out {first} after all.",
-    "There is no need for {first} any more, so do not do it.",
-    "Forget about {first}, which nobody needs any more.",
-];
 
 /// The messages of a case. Messages and turns are numbered from 1, which is the query with the turn that follows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -320,141 +298,6 @@ pub(crate) fn difficulty(case: &PlanningCase) -> Difficulty {
     difficulty
 }
 
-/// Divides a drawn case into so many messages, with changes. `None` if this paragraph and these draws leave no room.
-///
-/// `messages` is the number of messages, at least 2.
-pub(crate) fn divide(draw: &mut Draw, case: PlanningCase, messages: u32) -> Option<PlanningCase> {
-    let parts = drawn_parts(draw, &sentence_spans(&case.paragraph), messages);
-    let mut case = case;
-    let due = vec![Some(1); case.actions.len()];
-    let (later, changes, replaced, demands) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut turns = OrderTurns { later, parts, due, changes, replaced, demands };
-    for message in 2..=messages {
-        draw_change(draw, &mut case, &mut turns, message)?;
-    }
-    turns.due = due_turns(&case, &turns)?;
-    if !are_free(&case, &turns) {
-        return None;
-    }
-    // A message that says nothing, or a turn in which nothing is due, would be idle.
-    let is_said = |message: u32| {
-        turns.parts[message as usize - 1].start < turns.parts[message as usize - 1].end
-            || turns.changes.iter().any(|change| change.message == message)
-    };
-    let is_due = |turn: u32| turns.due.contains(&Some(turn));
-    if !(1..=messages).all(|message| is_said(message) && is_due(message)) {
-        return None;
-    }
-    finish(&mut case, turns);
-    Some(case)
-}
-
-/// Whether tasks whose order is dropped can come in either order, as the words say.
-fn are_free(case: &PlanningCase, turns: &OrderTurns) -> bool {
-    let Ok(order) = case.problem().order() else { return false };
-    turns.changes.iter().all(|change| {
-        let ChangeKind::OrderDropped { old } = &change.kind else { return true };
-        let dropped = turns.replaced.iter().find(|(_, stated)| stated.id == *old);
-        dropped.is_some_and(|(_, stated)| {
-            let (first, second) = stated.pair();
-            !order.is_before(first, second) && !order.is_before(second, first)
-        })
-    })
-}
-
-/// Puts the turns into a case, and what follows from them: its texts, requirements and difficulty.
-fn finish(case: &mut PlanningCase, mut turns: OrderTurns) {
-    turns.demands = turns.demands_of(case);
-    let messages = turns.messages();
-    let first = turns.said(case, 1).join("\n\n");
-    turns.later = (2..=messages).map(|message| turns.said(case, message).join("\n\n")).collect();
-    let rules = case.rules_text();
-    let query = whole_query(&case.topic, (first.as_str(), rules.as_deref()), &case.tools, None, false);
-    case.query = query.replacen(FINISH, FINISH_TURN, 1);
-    case.turns = Some(turns);
-    case.difficulty = difficulty(case);
-}
-
-/// The parts of the paragraph, which end with sentences. The query has at least one; a later message may have none.
-fn drawn_parts(draw: &mut Draw, sentences: &[(u32, u32)], messages: u32) -> Vec<CharRange> {
-    let count = sentences.len();
-    let mut cuts: Vec<usize> = (1..messages).map(|_| 1 + draw.place(count)).collect();
-    cuts.sort_unstable();
-    let begins = std::iter::once(0).chain(cuts.iter().copied());
-    let ends = cuts.iter().copied().chain([count]);
-    let part = |(begin, end): (usize, usize)| {
-        let at = |place: usize| sentences.get(place).copied();
-        match (begin < end, at(begin), end.checked_sub(1).and_then(at)) {
-            (true, Some((start, _)), Some((_, end))) => CharRange { start, end },
-            // Behind the sentence before it.
-            _ => {
-                let place = begin.checked_sub(1).and_then(at).map_or(0, |(_, end)| end);
-                CharRange { start: place, end: place }
-            }
-        }
-    };
-    begins.zip(ends).map(part).collect()
-}
-
-/// Draws the change of a message, if it has one: for one in four none, for two an order that is reversed, for one an
-/// order or a task that is dropped. `None` if there is nothing to change.
-fn draw_change(draw: &mut Draw, case: &mut PlanningCase, turns: &mut OrderTurns, message: u32) -> Option<()> {
-    let kind = draw.below(4);
-    if kind == 0 {
-        return Some(());
-    }
-    // What this message or a later one says again cannot be changed by it.
-    let is_earlier = |stated: &StatedConstraint| {
-        !stated.sources.is_empty()
-            && stated.sources.iter().all(|source| turns.message_of(source.start) < message)
-    };
-    let earlier: Vec<usize> =
-        (0..case.constraints.len()).filter(|it| is_earlier(&case.constraints[*it])).collect();
-    if earlier.is_empty() {
-        return None;
-    }
-    let place = earlier[draw.place(earlier.len())];
-    let StatedConstraint { id: old, first, second, .. } = case.constraints[place].clone();
-    let (wordings, kind, texts) = match kind {
-        1 | 2 => {
-            // The numbers of the paragraph's constraints are used, also those of replaced ones.
-            let number = case.constraints.len() + turns.replaced.len() + 1;
-            let new = ConstraintId(numbered('c', number));
-            let stated = StatedConstraint {
-                id: new.clone(),
-                first: second,
-                second: first,
-                sources: Vec::new(),
-                rule: None,
-            };
-            take_out(case, turns, |it| it.id == old);
-            case.constraints.push(stated);
-            (&REVERSED[..], ChangeKind::Reversed { old, new }, (second, first))
-        }
-        _ if draw.chance(1, 2) => {
-            take_out(case, turns, |it| it.id == old);
-            (&ORDER_DROPPED[..], ChangeKind::OrderDropped { old }, (first, second))
-        }
-        _ => {
-            let action = if draw.chance(1, 2) { first } else { second };
-            let is_of = |it: &StatedConstraint| it.first == action || it.second == action;
-            // One task is enough, and it must not be one that a rule or a later sentence speaks of.
-            let is_bound = |it: &StatedConstraint| is_of(it) && !is_earlier(it);
-            if turns.due.contains(&None) || case.constraints.iter().any(is_bound) {
-                return None;
-            }
-            turns.due[action] = None;
-            take_out(case, turns, is_of);
-            (&TASK_DROPPED[..], ChangeKind::TaskDropped { action }, (action, action))
-        }
-    };
-    let words = wordings[draw.place(wordings.len())];
-    let [first, second] = [texts.0, texts.1].map(|action| case.actions[action].text.as_str());
-    let words = words.replace("{first}", first).replace("{second}", second);
-    turns.changes.push(TurnChange { message, kind, words });
-    Some(())
-}
-
 /// Moves constraints from those that hold to those that were replaced.
 fn take_out(case: &mut PlanningCase, turns: &mut OrderTurns, is_out: impl Fn(&StatedConstraint) -> bool) {
     let replaced = restored(&case.constraints, turns);
@@ -478,8 +321,8 @@ pub(crate) fn restored(constraints: &[StatedConstraint], turns: &OrderTurns) -> 
 /// The earliest turn in which each task can be due; `None` if an order cannot hold.
 ///
 /// A task is due no earlier than the message that names it, the last one that demands another task before it, every
-/// task that has to precede it, and a change of an order that it takes part in. The tasks of a reversed order are due in
-/// one turn, so that the order matters.
+/// task that has to precede it, and a change of an order that it takes part in. The tasks of a reversed order are due
+/// in one turn, so that the order matters.
 fn due_turns(case: &PlanningCase, turns: &OrderTurns) -> Option<Vec<Option<u32>>> {
     case.problem().order().ok()?;
     let named = turns.named(case.actions.len(), &case.constraints);
@@ -522,120 +365,4 @@ fn due_turns(case: &PlanningCase, turns: &OrderTurns) -> Option<Vec<Option<u32>>
     }
     let dropped = |action: usize| turns.is_dropped(action);
     Some(due.into_iter().enumerate().map(|(action, due)| (!dropped(action)).then_some(due)).collect())
-}
-
-/// Puts turns from a file into a case whose constraints are those of its paragraph, and checks them.
-///
-/// # Errors
-/// What is wrong, in words.
-pub(crate) fn resolve(case: &mut PlanningCase, mut turns: OrderTurns) -> Result<(), String> {
-    let messages = turns.messages();
-    if !(2..=MESSAGES_MAX).contains(&messages) || turns.later.len() + 1 != turns.parts.len() {
-        return Err(format!("it has {messages} messages; 2 to {MESSAGES_MAX} are possible"));
-    }
-    if case.time.is_some() || !case.is_feasible() || case.faults.is_some() || case.rewritten.is_some() {
-        return Err(
-            "`turns` need a feasible case without clock times and faults, in the generator's words".into()
-        );
-    }
-    if case.actions.len() + messages as usize > ACTIONS_MAX {
-        return Err(format!("actions and messages together are more than {ACTIONS_MAX}"));
-    }
-    let spans = sentence_spans(&case.paragraph);
-    let mut next = 0;
-    for part in &turns.parts {
-        if part.start == part.end {
-            continue;
-        }
-        let begin = spans.iter().position(|span| span.0 == part.start);
-        let end = spans.iter().position(|span| span.1 == part.end);
-        match (begin, end) {
-            (Some(begin), Some(end)) if begin == next && begin <= end => next = end + 1,
-            _ => {
-                return Err(
-                    "the messages do not divide the paragraph into its sentences, one after the other".into(),
-                );
-            }
-        }
-    }
-    if next != spans.len() || turns.parts.first().is_none_or(|part| part.start == part.end) {
-        return Err("the messages do not have all sentences of the paragraph, the query at least one".into());
-    }
-    for change in turns.changes.clone() {
-        if !(2..=messages).contains(&change.message) {
-            return Err(format!("a change stands in message {}, and there are {messages}", change.message));
-        }
-        apply(case, &mut turns, &change)?;
-    }
-    if turns.due.iter().flatten().any(|due| !(1..=messages).contains(due)) {
-        return Err(format!("a task is due in a turn that is none of the {messages}"));
-    }
-    let earliest = due_turns(case, &turns).ok_or("its constraints cannot all hold")?;
-    if earliest != turns.due {
-        return Err("`due` is not the earliest turn of each task in which it can be right".into());
-    }
-    turns.demands = turns.demands_of(case);
-    for message in 1..=messages {
-        let text = match message {
-            1 => &case.query,
-            later => &turns.later[later as usize - 2],
-        };
-        if let Some(block) = turns.said(case, message).iter().find(|block| !text.contains(block.as_str())) {
-            return Err(format!(
-                "message {message} does not hold \"{block}\", so the agent would not know what is judged"
-            ));
-        }
-    }
-    case.turns = Some(turns);
-    Ok(())
-}
-
-/// Applies a change from a file.
-fn apply(case: &mut PlanningCase, turns: &mut OrderTurns, change: &TurnChange) -> Result<(), String> {
-    let unknown =
-        |id: &ConstraintId| format!("a change names constraint \"{id}\", which does not hold by then");
-    match &change.kind {
-        ChangeKind::Reversed { old, new } => {
-            let stated = case.constraints.iter().find(|it| it.id == *old && !it.sources.is_empty());
-            let StatedConstraint { first, second, .. } = stated.cloned().ok_or_else(|| unknown(old))?;
-            if turns.arrival(&case.constraints[place_of(case, old)]) >= change.message {
-                return Err(unknown(old));
-            }
-            let is_taken = case.constraints.iter().any(|it| it.id == *new)
-                || turns.replaced.iter().any(|(_, it)| it.id == *new);
-            if is_taken {
-                return Err(format!("constraint id \"{new}\" is used twice"));
-            }
-            take_out(case, turns, |it| it.id == *old);
-            let id = new.clone();
-            let (first, second) = (second, first);
-            case.constraints.push(StatedConstraint { id, first, second, sources: Vec::new(), rule: None });
-        }
-        ChangeKind::OrderDropped { old } => {
-            let is_it = |it: &StatedConstraint| it.id == *old && !it.sources.is_empty();
-            if !case.constraints.iter().any(|it| is_it(it) && turns.arrival(it) < change.message) {
-                return Err(unknown(old));
-            }
-            take_out(case, turns, is_it);
-        }
-        ChangeKind::TaskDropped { action } => {
-            if turns.due.get(*action) != Some(&None) {
-                return Err("a task that is dropped is due in a turn".into());
-            }
-            let is_of = |it: &StatedConstraint| it.first == *action || it.second == *action;
-            if case
-                .constraints
-                .iter()
-                .any(|it| is_of(it) && (it.sources.is_empty() || turns.arrival(it) >= change.message))
-            {
-                return Err("a task is dropped that a rule or a later message speaks of".into());
-            }
-            take_out(case, turns, is_of);
-        }
-    }
-    Ok(())
-}
-
-fn place_of(case: &PlanningCase, id: &ConstraintId) -> usize {
-    case.constraints.iter().position(|stated| stated.id == *id).unwrap_or_default()
 }

@@ -21,7 +21,8 @@ use crate::failure::Failure;
 use crate::report_files::ReportFileArguments;
 use crate::suites;
 use crate::values::{
-    MINUTES_MAX, SECONDS_MAX, SuccessMin, above_zero, file, host_name, label, percent, success_min, whole,
+    MINUTES_MAX, SECONDS_MAX, SuccessMin, above_zero, file, gate_metric, host_name, label, percent,
+    success_min, whole,
 };
 
 /// Most runs at once: more than there can be cases would be of no use.
@@ -402,10 +403,12 @@ pub(crate) struct GateArguments {
     /// The loss that is tolerated, in percentage points; by default 5%.
     #[arg(long, value_name = "P%", value_parser = percent)]
     pub(crate) margin: Option<f64>,
-    /// Another figure of the suite that must not fall either, such as `f1`. Repeatable.
+    /// Another figure that must not be worse either: one of the suite, such as `f1`, or calls=10%. Repeatable.
     ///
-    /// Only figures from 0 to 1, of which more is better. With several figures, p-values are corrected (Holm).
-    #[arg(long, value_name = "NAME")]
+    /// Figures of a suite have to be from 0 to 1, and more is better. `calls`, `rounds` and `tokens` are those of runs
+    /// that passed, and may rise by 10%, or as much as is written behind them. With several figures, p-values are
+    /// corrected (Holm).
+    #[arg(long, value_name = "NAME[=P%]", value_parser = gate_metric)]
     pub(crate) gate_metric: Vec<String>,
 }
 

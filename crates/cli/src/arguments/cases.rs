@@ -29,8 +29,8 @@ pub(crate) struct CaseArguments {
     pub(crate) infeasible: Option<f64>,
     /// Number of messages that the text arrives in: one number, or a range with both ends included.
     ///
-    /// Later messages come when the agent has ended its turn. They name more tasks, and can reverse or drop an order, or
-    /// drop a task. A case with n tasks has at most n/2 messages, rounded up.
+    /// Later messages come when the agent has ended its turn. They name more tasks, and can reverse or drop an order,
+    /// or drop a task. A case with n tasks has at most n/2 messages, rounded up.
     #[arg(long, value_name = "N..M", value_parser = parse_range, conflicts_with_all = ["infeasible", "time"])]
     pub(crate) turns: Option<(u32, u32)>,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use planproof_store::Fingerprint;
 
 use super::ShownArguments;
 use crate::report_files::ReportFileArguments;
-use crate::values::{above_zero, file, fingerprint, label, percent, whole};
+use crate::values::{above_zero, file, fingerprint, gate_metric, label, percent, whole};
 
 /// The run store where none is named.
 pub(crate) const STORE_DEFAULT: &str = ".planproof/runs.db";
@@ -239,10 +239,12 @@ pub(crate) struct ReportArguments {
     /// there are too few cases to tell, and the line says how many would do. docs/gate.md has more.
     #[arg(long, value_name = "P%", num_args = 0..=1, default_missing_value = "5%", value_parser = percent)]
     pub(crate) fail_if_worse: Option<f64>,
-    /// Another figure of the suite that must not fall either, such as `f1`. Repeatable.
+    /// Another figure that must not be worse either: one of the suite, such as `f1`, or calls=10%. Repeatable.
     ///
-    /// Only figures from 0 to 1, of which more is better. With several figures, p-values are corrected (Holm).
-    #[arg(long, value_name = "NAME")]
+    /// Figures of a suite have to be from 0 to 1, and more is better. `calls`, `rounds` and `tokens` are those of runs
+    /// that passed, and may rise by 10%, or as much as is written behind them. With several figures, p-values are
+    /// corrected (Holm).
+    #[arg(long, value_name = "NAME[=P%]", value_parser = gate_metric)]
     pub(crate) gate_metric: Vec<String>,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,

@@ -1,7 +1,7 @@
 //! Whether a campaign is worse than an earlier one, from the results of both.
 
 use planproof_report::baseline::{BaselineError, BaselineFile};
-use planproof_report::gate::{GateOptions, GateReport};
+use planproof_report::gate::{EffortMetric, GateOptions, GateReport};
 use planproof_suite::gate::GateAnswer;
 use serde_json::{Value, json};
 
@@ -195,4 +195,90 @@ fn a_damaged_baseline_is_one_clear_error() {
     assert_eq!(again.as_ref(), Ok(&read));
     assert_eq!(again.map(|again| again.to_text()), Ok::<_, BaselineError>(read.to_text()));
     assert_eq!(read.to_text().lines().filter(|line| line.contains("\"digest\"")).count(), 1);
+}
+
+/// Cases that pass in both campaigns, with the calls of each before and after.
+fn with_calls(calls: &[(f64, f64)]) -> (Value, Value) {
+    let side = |of: &dyn Fn(&(f64, f64)) -> f64| {
+        let mut side = file(&vec![(1, 1); calls.len()]);
+        for (case, calls) in side["cases"].as_array_mut().expect("a list").iter_mut().zip(calls) {
+            case["effort"] = json!({"calls": of(calls), "rounds": of(calls), "tokens": 100.0});
+        }
+        side
+    };
+    (side(&|it| it.0), side(&|it| it.1))
+}
+
+fn gate_on(before: &Value, after: &Value, metrics: &[&str]) -> Result<GateReport, String> {
+    let metrics = metrics.iter().map(|&metric| metric.to_owned()).collect();
+    let options = GateOptions { metrics, ..GateOptions::of_success(0.05) };
+    GateReport::new(&read(before), &read(after), &options).map_err(|error| error.to_string())
+}
+
+#[test]
+fn more_calls_are_worse_beyond_the_tolerance() {
+    // Every case takes 3 to 6 calls before.
+    let calls = |more: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> {
+        (0..200).map(|case| ((case % 4 + 3) as f64, (case % 4 + 3) as f64 + more(case))).collect()
+    };
+    for (more, metrics, answer, line) in [
+        // The same but for chance: 2 of 40 cases take one more, 2 one less.
+        (
+            Box::new(|case: usize| [1.0, -1.0].get(case % 20).copied().unwrap_or(0.0))
+                as Box<dyn Fn(usize) -> f64>,
+            &["calls", "tokens=5%"][..],
+            GateAnswer::NotWorse,
+            "not worse",
+        ),
+        (
+            Box::new(|_| 1.0),
+            &["calls"],
+            GateAnswer::Worse,
+            "worse in calls: fixed 0, broke 0 of 200 cases, p < 0.001: +22.2 %",
+        ),
+        // A certain increase of 22 % is tolerated where 30 % are.
+        (Box::new(|_| 1.0), &["calls=30%"], GateAnswer::NotWorse, "not worse"),
+        (Box::new(|_| -1.0), &["calls", "rounds=1%"], GateAnswer::NotWorse, "not worse"),
+        // What varies much between cases cannot be told.
+        (
+            Box::new(|case| if case % 2 == 0 { 6.0 } else { -5.0 }),
+            &["calls"],
+            GateAnswer::CannotTell,
+            "cannot tell in calls",
+        ),
+    ] {
+        let (before, after) = with_calls(&calls(&*more));
+        let found = gate_on(&before, &after, metrics).expect("they can be compared");
+        assert_eq!(found.answer, answer, "{}", found.headline);
+        assert!(found.headline.starts_with(line), "{}", found.headline);
+        assert_eq!(found.metrics.len(), metrics.len() + 1);
+    }
+}
+
+#[test]
+fn what_failed_runs_took_does_not_count() {
+    let (mut before, mut after) = with_calls(&[(4.0, 4.0); 100]);
+    for case in after["cases"].as_array_mut().expect("a list").iter_mut().take(3) {
+        // A failed case has no effort.
+        *case =
+            json!({"case": case["case"], "digest": "00ff", "passed": 0, "runs": 1, "class": "order_error"});
+    }
+    let found = gate_on(&before, &after, &["calls"]).expect("they can be compared");
+    assert_eq!(found.metrics[1].effect.cases, 97);
+    for case in before["cases"].as_array_mut().expect("a list") {
+        case.as_object_mut().expect("an object").remove("effort");
+    }
+    let error = gate_on(&before, &after, &["calls"]).expect_err("nothing was counted");
+    assert!(error.contains("export the baseline again"), "{error}");
+}
+
+#[test]
+fn tolerances_are_read_with_care() {
+    let shown: Vec<String> = ["calls=0%", "calls=10", "tokens=2000%", "f1=3%", "calls=", "rounds=x%"]
+        .iter()
+        .map(|text| EffortMetric::parse(text).expect_err("it is none").to_string())
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"));
+    assert_eq!(EffortMetric::parse("f1"), Ok(None));
+    assert_eq!(EffortMetric::parse("tokens").map(|it| it.map(|it| it.margin)), Ok(Some(0.1)));
 }

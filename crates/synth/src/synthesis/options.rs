@@ -140,7 +140,7 @@ pub struct SynthesisCounts {
     pub ambiguous: u64,
     /// Sentences rejected because a sub-sentence needed more actions than the case has.
     pub too_wide: u64,
-    /// Paragraphs discarded because they could not mention every action, or mentioned no clock time in the time form, or
+    /// Paragraphs discarded because they could not mention every action, mentioned no clock time in the time form, or
     /// could not be divided into messages.
     pub discarded: u64,
     /// Paragraphs discarded because a one-look heuristic would have passed, if only hard cases were requested.
