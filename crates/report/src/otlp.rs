@@ -2,8 +2,8 @@
 //!
 //! A run is a trace: a span `invoke_agent` for the run, a span `execute_tool` for each call, by the conventions for
 //! generative AI, and with the few attributes of OpenInference that viewers group and show spans by. The verdict is an
-//! event `gen_ai.evaluation.result` of the run's span, and stands in its attributes as well. Ids are digests of campaign
-//! and run, so that a campaign that is sent twice is the same traces. Times are those of the trace, counted from the
+//! event `gen_ai.evaluation.result` of the run's span, and stands in its attributes as well. Ids are digests of
+//! campaign and run, so that a campaign that is sent twice is the same traces. Times are those of the trace, counted from the
 //! beginning of the campaign; events of one time follow each other by a nanosecond, in their order.
 
 use std::io;
@@ -44,7 +44,8 @@ pub enum OtlpError {
 }
 
 /// Gives each run that was carried out as one request of OTLP (`ExportTraceServiceRequest`), in a line of JSON without
-/// its end. Only one trace at a time is in memory; the same campaign gives the same bytes. Gives how many runs these are.
+/// its end. Only one trace at a time is in memory; the same campaign gives the same bytes. Gives how many runs these
+/// are.
 ///
 /// # Errors
 /// The trace of a run cannot be obtained, or `take` failed.
