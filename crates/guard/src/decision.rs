@@ -409,8 +409,8 @@ impl GuardedSession {
         self.session.verdicts()
     }
 
-    /// Calls that would have to come before a rejected one, as far as these rules say: of the tools that they need, with
-    /// the value of `per` and what they demand of the arguments. Only those that are approved themselves.
+    /// Calls that would have to come before a rejected one, as far as these rules say: of the tools that they need,
+    /// with the value of `per` and what they demand of the arguments. Only those that are approved themselves.
     pub fn right_calls(&self, rejected: AskedCall<'_>, rules: &[&CallRule]) -> Vec<CarriedCall> {
         let mut right = Vec::new();
         for rule in rules {

@@ -224,7 +224,7 @@ fn uri(file: &str) -> String {
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
-                uri.push(char::from(byte))
+                uri.push(char::from(byte));
             }
             b':' if may_have_colon => uri.push(':'),
             _ => {

@@ -2,9 +2,11 @@
 //!
 //! A run is a trace: a span `invoke_agent` for the run, a span `execute_tool` for each call, by the conventions for
 //! generative AI, and with the few attributes of OpenInference that viewers group and show spans by. The verdict is an
-//! event `gen_ai.evaluation.result` of the run's span, and stands in its attributes as well. Ids are digests of campaign
-//! and run, so that a campaign that is sent twice is the same traces. Times are those of the trace, counted from the
+//! event `gen_ai.evaluation.result` of the run's span, and stands in its attributes as well. Ids are digests of
+//! campaign and run, so that a campaign that is sent twice is the same traces. Times are those of the trace, counted from the
 //! beginning of the campaign; events of one time follow each other by a nanosecond, in their order.
+
+mod protobuf;
 
 use std::io;
 
@@ -43,14 +45,30 @@ pub enum OtlpError {
     },
 }
 
-/// Gives each run that was carried out as one request of OTLP (`ExportTraceServiceRequest`), in a line of JSON without
-/// its end. Only one trace at a time is in memory; the same campaign gives the same bytes. Gives how many runs these are.
+/// A run as one request of OTLP (`ExportTraceServiceRequest`).
+#[derive(Debug)]
+pub struct OtlpRequest(Value);
+
+impl OtlpRequest {
+    /// In a line of JSON, without its end.
+    pub fn json(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// In protocol buffers, for collectors that take nothing else.
+    pub fn protobuf(&self) -> Vec<u8> {
+        protobuf::encode(&self.0)
+    }
+}
+
+/// Gives each run that was carried out as a request. Only one trace at a time is in memory; the same campaign gives the
+/// same requests. Gives how many runs these are.
 ///
 /// # Errors
 /// The trace of a run cannot be obtained, or `take` failed.
 pub fn each_request(
     campaign: &ReportedCampaign<'_>,
-    take: &mut dyn FnMut(&str) -> io::Result<()>,
+    take: &mut dyn FnMut(&OtlpRequest) -> io::Result<()>,
 ) -> Result<usize, OtlpError> {
     let mut count = 0;
     for (case, _, outcome) in campaign.runs() {
@@ -59,19 +77,19 @@ pub fn each_request(
             .traces
             .trace(outcome.unit())
             .map_err(|what| OtlpError::Trace { case: case.card().id.clone(), what })?;
-        take(&Run { campaign, case, outcome, trace: trace.as_ref() }.request().to_string())?;
+        take(&OtlpRequest(Run { campaign, case, outcome, trace: trace.as_ref() }.request()))?;
         count += 1;
     }
     Ok(count)
 }
 
-/// Writes the runs as a file of such lines, as a collector's file exporter does.
+/// Writes the runs as a file of requests, a line each, as a collector's file exporter does.
 ///
 /// # Errors
 /// See [`OtlpError`]; what was written so far is then incomplete.
 pub fn write(campaign: &ReportedCampaign<'_>, out: &mut impl io::Write) -> Result<usize, OtlpError> {
-    each_request(campaign, &mut |line| {
-        out.write_all(line.as_bytes())?;
+    each_request(campaign, &mut |request| {
+        out.write_all(request.json().as_bytes())?;
         out.write_all(b"\n")
     })
 }

@@ -248,9 +248,9 @@ pub(crate) struct ReportArguments {
     pub(crate) gate_metric: Vec<String>,
     #[command(flatten)]
     pub(crate) files: ReportFileArguments,
-    /// Write the runs and their verdicts as traces of OpenTelemetry (OTLP JSON, a run a line), or send them to a collector.
+    /// Write the runs and their verdicts as traces of OpenTelemetry, or send them to a collector.
     ///
-    /// A URL as in http://127.0.0.1:6006/v1/traces gets one request a run.
+    /// A file gets OTLP JSON, a run a line. A URL as in http://127.0.0.1:6006/v1/traces gets one request a run.
     #[arg(long, value_name = "FILE|URL", conflicts_with = "others")]
     pub(crate) otlp: Option<String>,
     /// Send this header with `--otlp URL`, as in 'Authorization: Bearer ${NAME}', where NAME is a variable of the

@@ -147,7 +147,9 @@ fn serve(stream: TcpStream, answers: &[&str], kept: &Got) {
         from.read_exact(&mut body).unwrap();
         let place = {
             let mut kept = kept.lock().unwrap();
-            kept.push((head, serde_json::from_slice(&body).unwrap()));
+            // What is no JSON is kept as text.
+            let text = || Value::from(String::from_utf8_lossy(&body));
+            kept.push((head, serde_json::from_slice(&body).unwrap_or_else(|_| text())));
             kept.len() - 1
         };
         let answer = answers[place.min(answers.len() - 1)];
@@ -183,6 +185,20 @@ fn a_collector_gets_each_run() {
     }
     let written = json_lines(&place.run("report last --otlp -").code(0).out);
     assert_eq!(got[1..].iter().map(|(_, body)| body.clone()).collect::<Vec<_>>(), written);
+}
+
+#[test]
+fn a_collector_that_takes_no_json_gets_protocol_buffers() {
+    let place = campaign("tools@sim/perfect");
+    let (url, got) = collector(&["415 only application/x-protobuf", "200 "]);
+    place.run(&format!("report last --otlp {url}")).code(0);
+    let got = got.lock().unwrap();
+    let kinds: Vec<bool> = got.iter().map(|(head, _)| head.contains("application/x-protobuf")).collect();
+    assert_eq!(kinds, [false, true, true, true, true]);
+    // The text of the first run's id is in its bytes, as any text is.
+    let campaign =
+        attribute(&got[0].1["resourceSpans"][0]["resource"], "planproof.campaign").as_str().unwrap();
+    assert!(got[1].1.as_str().unwrap().contains(campaign));
 }
 
 #[test]

@@ -281,6 +281,30 @@ fn spans_as_consoles_and_files_of_sdks_have_them() {
     assert!(run.out.contains("2 calls recorded without arguments"), "{run:?}");
 }
 
+/// Written by `ci/guarded/traced_*.py`: real agents of LangGraph and Pydantic AI, by OpenTelemetry's console exporter.
+#[test]
+fn spans_of_real_agents() {
+    let place = Place::new();
+    place.write(
+        "rules.yaml",
+        "schema: planproof/rules/v1\nrules:\n\
+         - {id: look-first, requires: {call: refund, done: get_order, result: {/status: paid}}, per: /order_id}\n\
+         - {id: not-open, requires: {call: refund, done: get_order, result: {/status: open}}, per: /order_id}\n\
+         - {id: once, at-most: {done: refund, times: 1}, per: /order_id}\n\
+         - {id: other, never: {call: get_order, where: {/order_id: {is-not: 17}}}}\n",
+    );
+    for (name, text) in [
+        ("langgraph-openinference", include_str!("../data/traces/langgraph-openinference.json")),
+        ("langgraph-openllmetry", include_str!("../data/traces/langgraph-openllmetry.json")),
+        ("pydantic-ai", include_str!("../data/traces/pydantic-ai.json")),
+    ] {
+        place.write("spans.txt", text);
+        let found = violated(&place, "spans.txt", 1);
+        assert_eq!(found.len(), 1, "{name}");
+        assert_eq!(found[0].1, ["not-open@2", "once@3"], "{name}");
+    }
+}
+
 #[test]
 fn what_times_leave_open_is_said() {
     let call = |id: u64, tool: &str, times: (u64, u64)| {

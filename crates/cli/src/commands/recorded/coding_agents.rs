@@ -1,5 +1,5 @@
-//! The logs that Claude Code and Codex keep of their sessions. Their tools have the names here that hooks report, so that
-//! the rules of a hook can be held against them.
+//! The logs that Claude Code and Codex keep of their sessions. Their tools have the names here that hooks report, so
+//! that the rules of a hook can be held against them.
 
 use serde_json::{Value, json};
 

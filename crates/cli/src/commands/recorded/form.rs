@@ -22,8 +22,8 @@ pub(super) enum Form {
     Conversations,
 }
 
-/// Keys of OTLP's requests, in both spellings that JSON of protocol buffers has. The other signals have no calls, but may
-/// stand in the file that a collector writes.
+/// Keys of OTLP's requests, in both spellings that JSON of protocol buffers has. The other signals have no calls, but
+/// may stand in the file that a collector writes.
 const OTLP_KEYS: [&str; 6] = [
     "resourceSpans",
     "resource_spans",

@@ -1,5 +1,5 @@
-//! Spans of OpenTelemetry: OTLP JSON as collectors and exporters write it, and spans one by one as consoles and files of
-//! SDKs have them. A call is a span that executes a tool, by any of the conventions that are in use.
+//! Spans of OpenTelemetry: OTLP JSON as collectors and exporters write it, and spans one by one as consoles and files
+//! of SDKs have them. A call is a span that executes a tool, by any of the conventions that are in use.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -219,8 +219,8 @@ impl Spans {
         Ok(())
     }
 
-    /// The calls without those that another span of the same call is around or beside, as where a framework and a client
-    /// of MCP both report it.
+    /// The calls without those that another span of the same call is around or beside, as where a framework and a
+    /// client of MCP both report it.
     fn distinct(&mut self) -> Vec<SpanCall> {
         let of_spans: HashMap<(&str, &str), &str> =
             self.calls.iter().map(|call| ((&*call.trace, &*call.span), &*call.tool)).collect();

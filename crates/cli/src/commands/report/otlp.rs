@@ -1,5 +1,6 @@
 //! The runs of a campaign as traces of OpenTelemetry: into a file, or to a collector.
 
+use std::cell::Cell;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Request, StatusCode, Uri};
 use planproof_agents::{SERVICE_HEADERS_MAX, with_variables};
 use planproof_report::ReportedCampaign;
-use planproof_report::otlp::{self, OtlpError};
+use planproof_report::otlp::{self, OtlpError, OtlpRequest};
 use planproof_tools::connections::{Connections, innermost};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -51,6 +52,8 @@ pub(super) struct Collector {
     uri: Uri,
     connections: Connections,
     headers: Vec<(HeaderName, HeaderValue)>,
+    /// It has refused JSON, as Phoenix does.
+    wants_protobuf: Cell<bool>,
 }
 
 impl Destination {
@@ -108,13 +111,13 @@ impl Collector {
             return Err(Failure::usage(format!("--otlp-header: at most {SERVICE_HEADERS_MAX} are sent")));
         }
         let headers = headers.iter().map(|header| read_header(header)).collect::<Result<_, Failure>>()?;
-        Ok(Self { uri, connections, headers })
+        Ok(Self { uri, connections, headers, wants_protobuf: Cell::new(false) })
     }
 
     fn send_all(&self, campaign: &ReportedCampaign<'_>, global: &Global) -> Result<(), Failure> {
         let runtime = runtime_in_order()?;
-        let sent = otlp::each_request(campaign, &mut |line| {
-            runtime.block_on(self.send(line)).map_err(io::Error::other)
+        let sent = otlp::each_request(campaign, &mut |request| {
+            runtime.block_on(self.send(request)).map_err(io::Error::other)
         });
         let count = sent.map_err(|error| {
             Failure::outside(format!(
@@ -130,16 +133,18 @@ impl Collector {
         Ok(())
     }
 
-    /// Sends a run, again where the collector is busy.
-    async fn send(&self, line: &str) -> Result<(), String> {
-        let body = Bytes::copy_from_slice(line.as_bytes());
+    /// Sends a run, again where the collector is busy, or takes no JSON.
+    async fn send(&self, request: &OtlpRequest) -> Result<(), String> {
         let mut pause = PAUSE;
         for attempt in 1.. {
-            let (status, answer) = timeout(ANSWER_MAX, self.post(body.clone()))
+            let (status, answer) = timeout(ANSWER_MAX, self.post(request))
                 .await
                 .map_err(|_| format!("it has not answered within {ANSWER_MAX:?}"))??;
             if status.is_success() {
                 return refusal(&answer).map_or(Ok(()), Err);
+            }
+            if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && !self.wants_protobuf.replace(true) {
+                continue;
             }
             let is_busy = matches!(
                 status,
@@ -160,13 +165,17 @@ impl Collector {
         Ok(())
     }
 
-    async fn post(&self, body: Bytes) -> Result<(StatusCode, Bytes), String> {
-        let mut request = Request::post(&self.uri).header(CONTENT_TYPE, "application/json");
+    async fn post(&self, request: &OtlpRequest) -> Result<(StatusCode, Bytes), String> {
+        let (kind, body) = match self.wants_protobuf.get() {
+            true => ("application/x-protobuf", Bytes::from(request.protobuf())),
+            false => ("application/json", Bytes::from(request.json())),
+        };
+        let mut post = Request::post(&self.uri).header(CONTENT_TYPE, kind);
         for (name, value) in &self.headers {
-            request = request.header(name, value);
+            post = post.header(name, value);
         }
-        let request = request.body(Full::new(body)).map_err(|error| error.to_string())?;
-        let response = self.connections.request(request).await.map_err(|error| innermost(&error))?;
+        let post = post.body(Full::new(body)).map_err(|error| error.to_string())?;
+        let response = self.connections.request(post).await.map_err(|error| innermost(&error))?;
         let status = response.status();
         // More than that says nothing new, and a broken answer still has its status.
         let answer = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
