@@ -22,7 +22,7 @@ import tempfile
 import threading
 
 # Seconds that an agent may take. Those that are kept from ending would never do so.
-TIME_MAX = 120
+TIME_MAX = 300
 
 MADE = "made-by-the-agent"
 COMMAND = f"touch {MADE}"
