@@ -154,7 +154,7 @@ impl LineGuard {
             "begin" => self.begin(id, name),
             "before" => {
                 let call = read_call(&mut question)?;
-                self.before(id, session, call, microseconds)
+                self.before(id, session, &call, microseconds)
             }
             "after" => self.after(id, &session, &mut question),
             _ => self.end(id, &session),
@@ -178,7 +178,7 @@ impl LineGuard {
         &mut self,
         id: &Value,
         name: String,
-        call: CarriedCall,
+        call: &CarriedCall,
         microseconds: &dyn Fn() -> u64,
     ) -> Result<LineAnswer, Unanswerable> {
         let unclear = match strict::has_inexact_integer(&call.arguments) {
@@ -193,7 +193,7 @@ impl LineGuard {
         let session = open_session(&mut self.sessions, &name)?;
         session.calls += 1;
         let ruling = match &mut session.guarded {
-            Some(guarded) if fault.is_none() => guarded.decide(asked(&call)),
+            Some(guarded) if fault.is_none() => guarded.decide(asked(call)),
             Some(guarded) => {
                 // A call that is not decided on has a number all the same, and never happened.
                 guarded.recall(session.calls, None);
@@ -223,7 +223,7 @@ impl LineGuard {
             let mut denial = answers::structured(reason, &call.tool, rules.iter().copied());
             answer["reason"] = denial["reason"].take();
             answer["rules"] = denial["rules"].take();
-            let right = session.guarded.as_ref().map(|guarded| guarded.right_calls(asked(&call), &rules));
+            let right = session.guarded.as_ref().map(|guarded| guarded.right_calls(asked(call), &rules));
             answer["right"] = right
                 .into_iter()
                 .flatten()
@@ -232,7 +232,7 @@ impl LineGuard {
         }
         let rules = self.rules.as_deref().ok();
         let line =
-            session.log.decision(Some((&ruling, &call)), rules, action, reason.as_deref(), microseconds());
+            session.log.decision(Some((&ruling, call)), rules, action, reason.as_deref(), microseconds());
         // The object of the log, without another reading of it.
         answer["decision"] = serde_json::from_str(&line).unwrap_or_default();
         if action.is_passed_on() && session.open.len() < OPEN_CALLS_MAX {

@@ -3,8 +3,9 @@
 //! A run is a trace: a span `invoke_agent` for the run, a span `execute_tool` for each call, by the conventions for
 //! generative AI, and with the few attributes of OpenInference that viewers group and show spans by. The verdict is an
 //! event `gen_ai.evaluation.result` of the run's span, and stands in its attributes as well. Ids are digests of
-//! campaign and run, so that a campaign that is sent twice is the same traces. Times are those of the trace, counted from the
-//! beginning of the campaign; events of one time follow each other by a nanosecond, in their order.
+//! campaign and run, so that a campaign that is sent twice is the same traces. Times are those of the trace, counted
+//! from the beginning of the campaign; events of one time follow each other by a nanosecond, in their order.
+//! `otlp/protobuf.rs` writes the same in protocol buffers.
 
 mod protobuf;
 

@@ -176,7 +176,7 @@ fn spans_by_each_convention() {
     let root = span(9, "invoke_agent", (50, 700), &json!({"gen_ai.conversation.id": "c1"}));
     let metrics = json!({"resourceMetrics": []});
     let (place, text) =
-        with(&[metrics, request(&[refund.clone()]), request(&[mail, look]), request(&[root])]);
+        with(&[metrics, request(std::slice::from_ref(&refund)), request(&[mail, look]), request(&[root])]);
     assert_eq!(violated(&place, "log.jsonl", 0), [("log.jsonl session c1".to_owned(), vec![])]);
     let run = place.run("check --rules rules.yaml log.jsonl").code(0);
     assert!(!run.out.contains("cannot be ordered") && !run.out.contains("same time"), "{run:?}");

@@ -13,7 +13,7 @@ const RULES: &str = "schema: planproof/rules/v1\nrules:\n\
     - {id: once, at-most: {call: refund, times: 1}, per: /order_id}\n";
 
 pub(crate) fn langgraph() {
-    let read = guarded("langgraph", "langgraph_node.py", json!(["get_order", "refund", "get_order"]));
+    let read = guarded("langgraph", "langgraph_node.py", &json!(["get_order", "refund", "get_order"]));
     let errors: Vec<bool> = read.iter().map(|message| message[0] == "error").collect();
     assert_eq!(errors, [true, false, false, true, false, true], "{read:?}");
     assert_eq!(read[2][1], "refunded");
@@ -30,7 +30,7 @@ pub(crate) fn pydantic_ai() {
 
 /// The model asks for a refund, for the order, and for two refunds.
 fn follows_its_script(framework: &str, program: &str) {
-    let read = guarded(framework, program, json!(["get_order", "refund"]));
+    let read = guarded(framework, program, &json!(["get_order", "refund"]));
     assert!(is_denial(&read[0], "look-first") && is_denial(&read[3], "once"), "{read:?}");
     assert!(read[1].as_str().unwrap().contains("paid") && read[2] == "refunded", "{read:?}");
 }
@@ -40,7 +40,7 @@ fn is_denial(text: &Value, rule: &str) -> bool {
 }
 
 /// What the model of a program of `ci/guarded` read. These tools were called, and the log says the same.
-fn guarded(framework: &str, program: &str, made: Value) -> Vec<Value> {
+fn guarded(framework: &str, program: &str, made: &Value) -> Vec<Value> {
     let place = Place::new();
     place.write("rules.yaml", RULES);
     let mut command = Command::new(python(framework));
@@ -50,7 +50,7 @@ fn guarded(framework: &str, program: &str, made: Value) -> Vec<Value> {
     command.env("PYTHONPATH", std::env::join_paths(folders).unwrap());
     keep_compiled(&mut command);
     let said = Run::of(command, "").code(0).json();
-    assert_eq!(said["made"], made);
+    assert_eq!(said["made"], *made);
     let log = json_lines(&std::fs::read_to_string(place.path("log.jsonl")).unwrap());
     let passed = log.iter().filter(|line| line["action"] == "passed").map(|line| &line["call"]["tool"]);
     assert_eq!(passed.collect::<Vec<_>>(), made.as_array().unwrap().iter().collect::<Vec<_>>());

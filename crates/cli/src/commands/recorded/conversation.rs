@@ -174,8 +174,8 @@ impl Calls {
     }
 
     /// Takes an outcome. One of a call that was never made is not an event of the session. Of several calls with one
-    /// id, or without any, the first that is open has it: results come in the order of the calls. A result that names its
-    /// tool is one of that tool, if there is such a call.
+    /// id, or without any, the first that is open has it: results come in the order of the calls. A result that names
+    /// its tool is one of that tool, if there is such a call.
     pub(super) fn outcome(&mut self, id: &str, tool: Option<&str>, is_error: bool, outcome: Value) {
         let fits = |open: &OpenCall| open.id == id;
         let of_tool = |open: &OpenCall| fits(open) && tool == Some(open.tool.as_str());

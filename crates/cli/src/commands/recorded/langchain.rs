@@ -17,10 +17,10 @@ pub(super) fn inner_arguments(arguments: Value) -> Value {
 
 /// The result within an output, and whether it says that the tool failed. A message of a tool is one of two forms: the
 /// constructor of an object, or its data.
-pub(super) fn inner_result(result: Value) -> (Value, bool) {
+pub(super) fn inner_result(result: &Value) -> (Value, bool) {
     let message = match (result.get("output"), result.get("kwargs")) {
         (Some(output), Some(_)) => output,
-        _ => &result,
+        _ => result,
     };
     let is_message = message.pointer("/id").and_then(Value::as_array).is_some_and(|names| {
         message.get("lc").is_some() && names.last().is_some_and(|name| name == "ToolMessage")

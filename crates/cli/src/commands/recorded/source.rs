@@ -141,7 +141,7 @@ pub(super) struct NextValue {
 impl Values {
     /// Those of lines, of which the first has been read.
     pub(super) fn by_lines(line: u64, first: Value, mut lines: Lines) -> Result<Self, Failure> {
-        let second = lines.next()?.map(of_line);
+        let second = lines.next()?.as_ref().map(of_line);
         // A file of one line is that session, as a document over several lines is.
         let place = if second.is_some() { format!(":{line}") } else { String::new() };
         let first = NextValue { value: Ok(first), line, place, is_cut: false };
@@ -204,13 +204,13 @@ impl Values {
             return Ok(Some(next));
         }
         match &mut self.lines {
-            Some(lines) => Ok(lines.next()?.map(of_line)),
+            Some(lines) => Ok(lines.next()?.as_ref().map(of_line)),
             None => Ok(None),
         }
     }
 }
 
-fn of_line(line: RecordedLine) -> NextValue {
+fn of_line(line: &RecordedLine) -> NextValue {
     let value = read(&line.bytes);
     let is_cut = !line.has_end() && value.as_ref().is_err_and(serde_json::Error::is_eof);
     NextValue { value, line: line.number, place: format!(":{}", line.number), is_cut }

@@ -182,8 +182,8 @@ impl Spans {
         let result = valued(&RESULTS).or_else(|| of_event("gen_ai.choice", "message"));
         let status = span.get("status");
         let result = result.map(|result| match result {
-            Value::String(text) => inner_result(outcome_of(text)),
-            other => inner_result(other.clone()),
+            Value::String(text) => inner_result(&outcome_of(text)),
+            other => inner_result(other),
         });
         let says_error = result.as_ref().is_some_and(|(_, says_error)| *says_error);
         let is_error = says_error
@@ -268,7 +268,7 @@ impl Gather for Spans {
             sessions[place].1.push(call);
         }
         for (session, calls) in sessions {
-            take(session_of(&self.name, &session, calls))?;
+            take(session_of(&self.name, &session, &calls))?;
         }
         Ok(())
     }
@@ -288,7 +288,7 @@ struct Timed {
 }
 
 /// The session of these calls, in the order of their times.
-fn session_of(file: &str, id: &str, calls: Vec<SpanCall>) -> RecordedSession {
+fn session_of(file: &str, id: &str, calls: &[SpanCall]) -> RecordedSession {
     let mut timed = Vec::new();
     for (place, call) in calls.iter().enumerate() {
         let end = call.end.max(call.start);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Collected, Full, Limited};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Request, StatusCode, Uri};
 use planproof_agents::{SERVICE_HEADERS_MAX, with_variables};
@@ -179,7 +179,7 @@ impl Collector {
         let status = response.status();
         // More than that says nothing new, and a broken answer still has its status.
         let answer = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
-        Ok((status, answer.map(|answer| answer.to_bytes()).unwrap_or_default()))
+        Ok((status, answer.map(Collected::to_bytes).unwrap_or_default()))
     }
 }
 
