@@ -86,7 +86,7 @@ fn cases_that_cannot_have_faults_are_one_error() {
     let place = Place::new();
     for (line, expected) in [
         ("test tools@sim/perfect --time --faults transient=0.1", "with clock times"),
-        ("test tools@sim/perfect --infeasible 1 --faults transient=0.1", "with a conflict"),
+        ("test tools@sim/perfect --infeasible 1 --faults transient=0.1", "or a conflict cannot fail"),
         ("bench gsm8k cot@sim/gold --faults transient=0.1", "the tools of the suite gsm8k cannot fail"),
         ("test tools@sim/perfect --faults transient", "`transient` is not NAME=SHARE"),
         ("test tools@sim/perfect --faults often=1", "`often=1` names none of"),
