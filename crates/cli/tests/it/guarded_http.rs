@@ -271,6 +271,23 @@ fn what_the_server_does_wrong_is_said() {
     assert!(guard.call(2, "pay")["result"]["isError"] == true);
 }
 
+/// Whether a call was carried out is not known where no answer came, so it may still succeed.
+#[test]
+fn a_call_without_an_answer_stays_pending() {
+    let (place, broken) = (place(), Upstream::start(""));
+    place.write(
+        "rules.yaml",
+        "schema: planproof/rules/v1\nrules: [{id: one, at-most: {done: pay, times: 1}}]\n",
+    );
+    let guard = Guard::start(&place, &broken.url, "--enforce");
+    let (status, said) = guard.post(&guard.url, "", &call(1, "pay"));
+    assert!(status == 502, "{status} {said}");
+    // Its id is free again, because no answer can come any more.
+    let (status, said) = guard.post(&guard.url, "", &call(1, "pay"));
+    assert!(status == 200 && said.contains("denied by rule one"), "{status} {said}");
+    assert_eq!(broken.messages().len(), 1);
+}
+
 #[test]
 fn sessions_are_named_as_asked_for() {
     let (place, server) = (place(), Upstream::start(AS_JSON));

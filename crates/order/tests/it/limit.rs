@@ -140,6 +140,7 @@ fn summary(ordinal: u32, passed: Option<bool>) -> RunSummary {
         monitor: None,
         team: None,
         memory: None,
+        guard: None,
         requests: None,
         effort: Effort::default(),
     }
