@@ -7,6 +7,7 @@ use planproof_spec::rules::{RuleSet, outcome_of};
 use planproof_trace::Secrets;
 use serde_json::{Map, Value, json};
 
+use crate::canary::{canary_reason, is_canary};
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Refusal, Ruling};
 use crate::log::{DecisionLog, GuardAction, GuardMode};
 use crate::mcp::probable_id;
@@ -190,10 +191,12 @@ impl LineGuard {
         };
         let mode = self.mode;
         let fault = self.rules.as_ref().err().or(unclear.as_ref()).cloned();
+        let canary = is_canary(&call.tool).then(|| canary_reason(mode));
+        let is_canary = canary.is_some();
         let session = open_session(&mut self.sessions, &name)?;
         session.calls += 1;
         let ruling = match &mut session.guarded {
-            Some(guarded) if fault.is_none() => guarded.decide(asked(call)),
+            Some(guarded) if fault.is_none() && canary.is_none() => guarded.decide(asked(call)),
             Some(guarded) => {
                 // A call that is not decided on has a number all the same, and never happened.
                 guarded.recall(session.calls, None);
@@ -205,10 +208,11 @@ impl LineGuard {
         let refusal = ruling.refusal.as_ref();
         let reason = match (&session.guarded, refusal) {
             (Some(guarded), Some(refusal)) => Some(guarded.explain(refusal)),
-            _ => fault.map(|fault| format!("The call is denied: {fault}.")),
+            _ => canary.or_else(|| fault.map(|fault| format!("The call is denied: {fault}."))),
         };
         let action = match (&reason, mode) {
             (None, _) => GuardAction::Passed,
+            _ if is_canary => GuardAction::Blocked,
             (Some(_), GuardMode::Shadow) => GuardAction::Noted,
             (Some(_), GuardMode::Enforce) => GuardAction::Blocked,
         };

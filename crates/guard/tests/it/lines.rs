@@ -1,7 +1,8 @@
 //! Questions of programs that make their calls themselves.
 
 use planproof_guard::{
-    AskedCall, GuardMode, GuardedSession, LineAnswer, LineGuard, LoggedLine, OPEN_SESSIONS_MAX, replay,
+    AskedCall, CANARY_TOOL, GuardMode, GuardedSession, LineAnswer, LineGuard, LoggedLine, OPEN_SESSIONS_MAX,
+    mode_of_canary, replay,
 };
 use planproof_trace::{Draw, Secrets};
 use serde_json::{Value, json};
@@ -139,6 +140,19 @@ fn without_rules_the_mode_decides() {
             (&answer["verdict"], &answer["reason"]),
             (&json!(verdict), &json!("The call is denied: no rules."))
         );
+    }
+}
+
+/// Whoever makes this call learns that the guard is there, and whether it enforces; no rule has seen the call.
+#[test]
+fn the_canary_is_rejected_in_either_mode() {
+    for mode in [GuardMode::Enforce, GuardMode::Shadow] {
+        let mut program = Program::new(mode);
+        let answer = program.before(CANARY_TOOL, &json!({}));
+        assert_eq!(answer["verdict"], "reject");
+        assert_eq!(mode_of_canary(answer["reason"].as_str().unwrap()), Some(mode));
+        assert_eq!((&answer["rules"], &answer["right"]), (&json!([]), &json!([])));
+        assert_eq!(program.ask(&json!({"do": "end"}))["pending"], json!([]));
     }
 }
 
