@@ -145,7 +145,7 @@ def table(before: dict[str, Counts], now: dict[str, Counts]) -> None:
         for key, value in counts.items():
             old = before.get(name, {}).get(key)
             change = "" if not old else f"{100 * (value / old - 1):+.1f} %"
-            # Less than one more is no rise of small figures.
+            # Less than one more is not a rise of small figures.
             if old and value > old * (1 + RISE_MAX / 100) and value > old + 1:
                 change += " (explain it)"
             cells += [f"{value:,.{0 if value >= 100 else 1}f}", "" if old is None else f"{old:,.0f}", change]

@@ -100,7 +100,7 @@ def calls_of(trace: Trace) -> list[Call]:
 
 
 def is_valid(call: Call, tools: dict[str, dict[str, Any]]) -> bool:
-    """Whether the tool exists and the arguments fit its schema. Malformed arguments are no object at all."""
+    """Whether the tool exists and the arguments fit its schema. Malformed arguments are not an object at all."""
     if call.name not in tools or not isinstance(call.arguments, dict):
         return False
     return jsonschema.Draft202012Validator(tools[call.name]).is_valid(call.arguments)
@@ -197,7 +197,7 @@ def since_restart(calls: list[Call], tools: dict[str, dict[str, Any]], restarts_
 
 
 def with_clock_times(calls: list[Call], tools: dict[str, dict[str, Any]], flags: set[str]) -> list[Call]:
-    """The calls but those that start at what is no clock time, which are flagged."""
+    """The calls but those that start at what is not a clock time, which are flagged."""
     kept = []
     for call in calls:
         start = call.arguments.get("start_time") if isinstance(call.arguments, dict) else None

@@ -34,7 +34,7 @@ def clock_time(minute: int) -> str:
 
 
 def minute_of(text: str) -> int | None:
-    """The minute that a start time names; None where it is no clock time."""
+    """The minute that a start time names; None where it is not a clock time."""
     match = re.fullmatch(r"(\d{1,2}):(\d\d)", text, re.ASCII)
     if match is None or int(match[1]) > 23 or int(match[2]) > 59:
         return None

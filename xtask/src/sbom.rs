@@ -74,7 +74,7 @@ fn component(package: &Value, checksums: &BTreeMap<(&str, &str), &str>) -> Value
     let mut component =
         json!({"type": "library", "bom-ref": purl, "purl": purl, "name": name, "version": version});
     if let Some(licence) = text(package, "license") {
-        // Older packages write `MIT/Apache-2.0`, which is no SPDX expression.
+        // Older packages write `MIT/Apache-2.0`, which is not an SPDX expression.
         component["licenses"] = json!([{"expression": licence.replace('/', " OR ")}]);
     }
     // Our own packages come from no registry and have no checksum.

@@ -21,7 +21,7 @@ use planproof_trace::wire::v1::{read_trace, read_traces, write_trace};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
 use serde_json::json;
 
-/// A text as it came, with what is no UTF-8 replaced.
+/// A text as it came, with what is not UTF-8 replaced.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

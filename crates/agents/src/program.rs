@@ -78,7 +78,7 @@ pub enum CommandError {
         place: String,
         hint: String,
     },
-    /// The file is there but is no program.
+    /// The file is there but is not a program.
     #[error("{} is not executable: {}", path.display(), system::MAKE_EXECUTABLE)]
     NotExecutable { path: PathBuf },
 }

@@ -120,7 +120,7 @@ impl TwoStageAgent {
                 return Err(Stop::Stopped("the same action three times in a row".to_owned()));
             }
             if written.is_empty() {
-                // As published, a missing action is no failure of any tool.
+                // As published, a missing action is not a failure of any tool.
                 steps.observe(number, NOTHING_DONE, false);
                 continue;
             }
@@ -325,7 +325,7 @@ impl Agent for TwoStageAgent {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
             let end = match run_time::within(run.limits.wall, Box::pin(self.work(&run))).await {
                 Ok(Ok(end) | Err(Stop::Ended(end))) => end,
-                // A rule of the published loop is no limit of ours: the run counts as answered, without a plan.
+                // A rule of the published loop is not a limit of ours: the run counts as answered, without a plan.
                 Ok(Err(Stop::Stopped(why))) => {
                     note(run.recorder, STOPPED, &why);
                     EndReason::Answered { text: String::new() }

@@ -97,7 +97,7 @@ fn argument<'t>(text: &'t str, name: &str, until_bracket: Option<usize>) -> Opti
             return Some((&inside[..end], text.len() - inside.len() + end + 1));
         }
     }
-    // A quote that is never closed gets here, too. It is no word character, so the argument is not found.
+    // A quote that is never closed gets here, too. It is not a word character, so the argument is not found.
     let value = value.trim_start_matches(is_space);
     let from = text.len() - value.len();
     if value.starts_with('[')
@@ -163,8 +163,8 @@ pub fn bind(spec: &ApiSpec, optional: &[&str], mut arguments: Dict) -> Result<Di
             None => missing.push(name),
         }
     }
-    // The original raises this before its tool runs, so the tool does not catch it: a missing argument is no exception
-    // of a record.
+    // The original raises this before its tool runs, so the tool does not catch it: a missing argument is not an
+    // exception of a record.
     if missing.is_empty() {
         return Ok(bound);
     }

@@ -246,7 +246,7 @@ fn are_of(notes: &[RecordingNote], id: &str) -> bool {
 /// Opens a cache, and creates it if necessary.
 ///
 /// # Errors
-/// It is no recording, or cannot be written.
+/// It is not a recording, or cannot be written.
 pub fn open_cache<W: World>(
     world: &W,
     path: &Path,

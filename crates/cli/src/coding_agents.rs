@@ -104,7 +104,7 @@ pub(crate) const GEMINI_CLI: HookForm =
     HookForm { before: "BeforeTool", after: &["AfterTool"], matcher: ".*", closed: None };
 
 impl HookForm {
-    /// What they look like for an agent; `None` if its hooks are no JSON.
+    /// What they look like for an agent; `None` if its hooks are not JSON.
     pub(crate) fn of(agent: HookAgent) -> Option<Self> {
         match agent {
             HookAgent::ClaudeCode => Some(CLAUDE_CODE),

@@ -60,7 +60,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 /// The number of workers: one for each processor, or fewer if [`WORKERS_VARIABLE`] says so. Tokio itself would panic at
-/// 0 and at what is no number, and would start any number of threads.
+/// 0 and at what is not a number, and would start any number of threads.
 fn workers() -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let asked = std::env::var(WORKERS_VARIABLE).ok().and_then(|text| text.parse::<usize>().ok());

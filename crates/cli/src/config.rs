@@ -398,7 +398,7 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
     let behind = all.split_off(end);
     for Setting { entry, .. } in named {
         all.extend(entry.words.iter().map(|word| {
-            // In one word, so that a value that begins with a hyphen is no option.
+            // In one word, so that a value that begins with a hyphen is not an option.
             let mut option = OsString::from(format!("--{}", entry.key.name));
             if let Some(word) = word {
                 option.push("=");
@@ -409,7 +409,7 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
     }
     let unnamed: Vec<&OsString> =
         unnamed.iter().flat_map(|setting| setting.entry.words.iter().flatten()).collect();
-    // So that such a value is no option either, unless the command line has a `--` already.
+    // So that such a value is not an option either, unless the command line has a `--` already.
     if behind.is_empty() && !unnamed.is_empty() {
         all.push("--".into());
     }

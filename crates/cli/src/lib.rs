@@ -123,7 +123,7 @@ fn exit_code(result: Result<ExitCode, Failure>, origins: &Origins) -> ExitCode {
         // The output about a damaged store is incomplete, also if nobody reads it to its end.
         Ok(ExitCode::Passed) | Err(Failure::OutputClosed) if damage::is_found() => ExitCode::Outside,
         Ok(code) => code,
-        // The reader of our output has stopped, as `head` does; that is no failure.
+        // The reader of our output has stopped, as `head` does; that is not a failure.
         Err(Failure::OutputClosed) => ExitCode::Passed,
         Err(failure) => {
             let text = failure.describe();

@@ -38,7 +38,7 @@ pub(crate) fn write_line(line: std::fmt::Arguments<'_>) {
     let _ = writeln!(terminal::errors(), "{}", secrets::held().redact(&line));
 }
 
-/// A bar over `total` runs, of which `done` are done. Hidden when stderr is no terminal, or quiet was asked for.
+/// A bar over `total` runs, of which `done` are done. Hidden when stderr is not a terminal, or quiet was asked for.
 pub(crate) fn bar(global: &Global, total: u64, done: u64) -> ProgressBar {
     let target = if global.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(total), target);
@@ -49,7 +49,7 @@ pub(crate) fn bar(global: &Global, total: u64, done: u64) -> ProgressBar {
     bar
 }
 
-/// A bar for the phases of single work, each with a name and a total of its own. Hidden if stderr is no terminal, or
+/// A bar for the phases of single work, each with a name and a total of its own. Hidden if stderr is not a terminal, or
 /// in quiet mode. It clears itself when it is dropped.
 pub(crate) struct Phases(ProgressBar);
 
@@ -86,7 +86,7 @@ impl Drop for Phases {
     }
 }
 
-/// A warning on stderr, which is no progress: it is shown even in quiet mode.
+/// A warning on stderr, which is not progress: it is shown even in quiet mode.
 pub(crate) fn warn(what: &str) {
     tell!("warning: {what}");
 }

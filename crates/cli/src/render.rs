@@ -521,7 +521,7 @@ fn one_line_with_its_end(text: &str) -> String {
     short_in_the_middle(&terminal::inline(&text), 300)
 }
 
-/// Characters of a line of a paragraph, and of a task with its indentation, where stdout is no terminal.
+/// Characters of a line of a paragraph, and of a task with its indentation, where stdout is not a terminal.
 const WIDTH: usize = 80;
 const TASK_WIDTH: usize = 102;
 

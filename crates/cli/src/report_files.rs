@@ -335,7 +335,7 @@ impl ReportFile {
         }
     }
 
-    /// Whether it is no file but stdout.
+    /// Whether it is not a file but stdout.
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self.place, Place::Stdout)
     }

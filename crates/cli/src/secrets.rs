@@ -85,7 +85,7 @@ pub(crate) fn hold(keys: impl IntoIterator<Item = String>) {
 /// The keys of the environment except placeholders that occur in the cases themselves, such as `benchmark`.
 ///
 /// # Errors
-/// A case contains a key that is no plain word. The texts of cases are stored and shown unchanged.
+/// A case contains a key that is not a plain word. The texts of cases are stored and shown unchanged.
 pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failure> {
     let (words, keys): (Vec<String>, Vec<String>) = values().partition(|value| is_word(value));
     let (mut words, keys) = (Secrets::new(words), Secrets::new(keys));

@@ -583,7 +583,7 @@ mod tests {
 
     use super::*;
 
-    /// A model that is no simulation. Nobody asks it.
+    /// A model that is not a simulation. Nobody asks it.
     struct Real;
 
     impl Model for Real {

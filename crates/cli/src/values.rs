@@ -30,7 +30,7 @@ const HOST_CHARACTERS_MAX: usize = 253;
 /// Characters shown of a rejected value.
 const VALUE_CHARACTERS_MAX: usize = 30;
 
-/// What is wrong with a text that is no number of per cent.
+/// What is wrong with a text that is not a number of per cent.
 pub(crate) const NO_PERCENT: &str = "write a number of per cent between 0 and 100, as in 80%";
 
 /// The name of a figure of a gate, perhaps with a tolerance.

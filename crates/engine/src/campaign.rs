@@ -38,8 +38,8 @@ pub struct AgentUnderTest {
     pub model: Option<String>,
     /// One of its models is a simulation of ours: its results say nothing about any real model.
     pub simulated: bool,
-    /// It asks a model that is no simulation, as far as its models are known: its runs then take time, even if another
-    /// of its models is a simulation.
+    /// It asks a model that is not a simulation, as far as its models are known: its runs then take time, even if
+    /// another of its models is a simulation.
     pub asks_real_models: bool,
     /// Whether a guard stands between it and the tools, if the cases have one. The guard denies calls after which the
     /// run could no longer pass.

@@ -55,7 +55,7 @@ impl Repeated {
         }
     }
 
-    /// A sentence saying that some runs are no repeats; `None` if all are, as far as is known.
+    /// A sentence saying that some runs are not repeats; `None` if all are, as far as is known.
     pub fn what_is_no_repeat(&self) -> Option<String> {
         let without = self.without_requests.filter(|without| *without > 0)?;
         let (runs, are) =

@@ -186,7 +186,7 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_seconds: Option<Spread<f64>>,
     /// Wall time of the command that ran them; `None` for a campaign from before it was kept. For people
-    /// alone: it is no figure of the runs, and the store does not have it.
+    /// alone: it is not a figure of the runs, and the store does not have it.
     #[serde(skip)]
     pub wall: Option<std::time::Duration>,
     /// An agent without a plan that passes and fails the same cases; absent if there is none.

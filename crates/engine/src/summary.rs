@@ -71,7 +71,7 @@ struct RunText {
     /// so are not read.
     #[serde(deserialize_with = "Option::deserialize")]
     monitor: Option<MonitorText>,
-    /// Absent where the agent is no team.
+    /// Absent where the agent is not a team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     team: Option<TeamUse>,
     /// Absent where the agent has no memory.

@@ -18,7 +18,7 @@ use std::path::Path;
 /// Opens a file for reading.
 ///
 /// # Errors
-/// Those of the operating system, and [`io::ErrorKind::InvalidInput`] for what is no file: a folder, a named pipe, a
+/// Those of the operating system, and [`io::ErrorKind::InvalidInput`] for what is not a file: a folder, a named pipe, a
 /// socket or a device.
 pub fn open(path: &Path) -> io::Result<File> {
     if is_inherited(path) {

@@ -1,8 +1,8 @@
 //! JSON read so that no other reader can understand it differently.
 //!
-//! Readers disagree on a key that stands twice, on bytes that are no text, and on where a line ends: these are errors
-//! here. They also disagree on keys that differ in case only, and on integers that a float cannot hold, which matter in
-//! calls alone.
+//! Readers disagree on a key that stands twice, on bytes that are not a text, and on where a line ends: these are
+//! errors here. They also disagree on keys that differ in case only, and on integers that a float cannot hold, which
+//! matter in calls alone.
 
 use std::fmt;
 

@@ -190,7 +190,7 @@ impl Client {
             .with_factor(2.0)
             .with_min_delay(first_wait.min(wait_max))
             .with_max_delay(wait_max)
-            // The first attempt is no repetition, and `new` has refused 0 attempts.
+            // The first attempt is not a repetition, and `new` has refused 0 attempts.
             .with_max_times(attempts_max as usize - 1);
         let sent = (|| self.0.attempt(&uri, ask))
             .retry(waits)

@@ -32,7 +32,7 @@ pub enum FolderError {
         /// What is wrong with it.
         source: std::io::Error,
     },
-    /// It is no folder.
+    /// It is not a folder.
     #[error("{} is no folder: name the one that the pictures are in", path.display())]
     NoFolder { path: PathBuf },
 }

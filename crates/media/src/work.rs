@@ -232,8 +232,8 @@ impl Work<'_> {
         let (name, folder) = (self.given.file("image")?, Arc::clone(self.folder));
         let of = name.to_owned();
         let read = move || {
-            // Decoded although only the bytes are sent: that a file is no picture is the call's fault, which a refusal
-            // by the server would not show.
+            // Decoded although only the bytes are sent: that a file is not a picture is the call's fault, which a
+            // refusal by the server would not show.
             let (picture, bytes) = folder.picture(&of)?;
             Ok((bytes, picture.format, picture.pixels.dimensions()))
         };

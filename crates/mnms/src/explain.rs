@@ -86,7 +86,7 @@ fn right_steps(task: &RequestCase) -> Vec<String> {
 }
 
 /// The predicted steps. If the run failed, the first step with another tool than the right plan has there is marked:
-/// other values alone are no failure, and the text of a step may be shortened, so steps with the same tool are not
+/// other values alone are not a failure, and the text of a step may be shortened, so steps with the same tool are not
 /// compared further.
 fn planned(detail: &PlanDetail, right: &[String]) -> Content {
     match &detail.program {

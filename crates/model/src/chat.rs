@@ -260,7 +260,7 @@ pub enum ModelError {
         /// Which file, and why.
         what: String,
     },
-    /// The server answered, and its answer is no reply: it says that the provider failed, or there is nothing in it.
+    /// The server answered, and its answer is not a reply: it says that the provider failed, or there is nothing in it.
     #[error("{url} gave no reply: {what}")]
     Failed {
         url: String,
@@ -277,7 +277,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later: unreachable, broken, timed out, an answer that is no reply, 408,
+    /// Whether the same request may succeed later: unreachable, broken, timed out, an answer that is not a reply, 408,
     /// 409, 429 or 5xx.
     pub fn is_transient(&self) -> bool {
         // Without a wildcard, so that whoever adds an error has to decide.

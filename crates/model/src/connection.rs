@@ -101,7 +101,7 @@ pub struct ConnectionConfig {
     /// Most requests started per second over all runs that share the model, retries included; also the most that may
     /// start at the same moment.
     pub requests_per_second: Option<NonZeroU32>,
-    /// The longest wait until a server that says so has loaded its model. Questions in this time are no attempts.
+    /// The longest wait until a server that says so has loaded its model. Questions in this time are not attempts.
     pub loading_max: Duration,
     /// Is informed when such a wait begins.
     pub loading_notice: Option<LoadingNotice>,
@@ -263,8 +263,8 @@ impl Connection {
     }
 
     /// Asks for a reply as a stream, and retries until its first part arrives. A later failure is the stream's last
-    /// item, because parts have been passed on by then. `read` reads a reply that is no stream nevertheless; the text
-    /// of one that `may_think` is kept as long as it may turn out to be a thought.
+    /// item, because parts have been passed on by then. `read` reads a reply that is not a stream nevertheless; the
+    /// text of one that `may_think` is kept as long as it may turn out to be a thought.
     pub(crate) async fn stream<'a, T: Answer, D: Decoder + 'a>(
         &'a self,
         endpoint: &'a Endpoint,

@@ -167,7 +167,7 @@ impl Pages<'_> {
     /// Everything that the server says about `model`. Waits while the model is being loaded.
     ///
     /// # Errors
-    /// The server cannot be reached, or refuses the key. A page that it does not have is no error.
+    /// The server cannot be reached, or refuses the key. A page that it does not have is not an error.
     pub(crate) async fn read(&self, model: &str) -> Result<ServerFacts, ModelError> {
         let mut facts = ServerFacts {
             url: self.base_url.to_owned(),

@@ -399,7 +399,7 @@ impl Endpoint {
         ModelError::Unreachable { url: self.url.clone(), reason: self.line(reason) }
     }
 
-    /// The error for a document that is no reply: that of the server, if it tells one.
+    /// The error for a document that is not a reply: that of the server, if it tells one.
     pub(crate) fn no_reply(&self, bytes: &[u8], what: &str) -> ModelError {
         match fault::instead_of_reply(bytes) {
             Some(fault) => fault.into_model_error(self),
@@ -426,7 +426,7 @@ impl Endpoint {
         Ok((text, thoughts, finish))
     }
 
-    /// The error for an answer that is no reply.
+    /// The error for an answer that is not a reply.
     pub(crate) fn failed(&self, what: &str) -> ModelError {
         ModelError::Failed { url: self.url.clone(), what: self.line(what) }
     }

@@ -28,7 +28,7 @@ pub use estimate::OUTPUT_TOKENS_FLOOR;
 pub(crate) use estimate::chat_bytes;
 pub use refusals::noting_refusals;
 
-/// The most that may be spent. `None` is no limit.
+/// The most that may be spent. `None` is not a limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
     pub cost_max: Option<Money>,

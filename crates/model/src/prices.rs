@@ -135,7 +135,7 @@ pub struct Prices {
     models: HashMap<String, Price>,
 }
 
-/// Why a text is no file of prices.
+/// Why a text is not a file of prices.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PricesError {
     /// It is not JSON, or lacks the fields of the schema.

@@ -27,7 +27,7 @@ pub const PROVIDER_NAME_BYTES_MAX: usize = 64;
 /// What names of models begin with although no server is behind them.
 const RESERVED: [&str; 2] = ["sim", "replay"];
 
-/// Why a text is no file of providers.
+/// Why a text is not a file of providers.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProvidersError {
     /// It is not JSON, or lacks the fields of the schema.

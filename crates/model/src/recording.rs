@@ -90,7 +90,7 @@ pub enum RecordingError {
         path.display()
     )]
     OtherVersion { path: PathBuf, found: String },
-    /// An invalid line. A torn last line is no damage.
+    /// An invalid line. A torn last line is not damage.
     #[error("the recording {} is damaged in line {line}: {what}{}", path.display(), what_to_do(*line))]
     Damaged {
         path: PathBuf,

@@ -328,7 +328,7 @@ impl TurnState {
         self.parts().iter().flat_map(|part| part.fields.iter().map(|(_, value)| value.text()))
     }
 
-    /// The state with each of its values changed, as JSON. What is no JSON afterwards is left out.
+    /// The state with each of its values changed, as JSON. What is not JSON afterwards is left out.
     pub(crate) fn map_texts(&mut self, change: impl Fn(&str) -> Option<String>) {
         let changed = self.texts().any(|text| change(text).is_some());
         if !changed {
@@ -405,7 +405,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The fields of an object in their order; none if it is no object, or one whose names have escapes.
+/// The fields of an object in their order; none if it is not an object, or one whose names have escapes.
 pub(crate) fn object_fields(object: &RawValue) -> Vec<(&str, &RawValue)> {
     struct Pairs<'a>(Vec<(&'a str, &'a RawValue)>);
 

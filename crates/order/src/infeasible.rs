@@ -158,7 +158,7 @@ impl Counts {
             return;
         };
         let is_detected = scored.passed();
-        // A report beside finished tasks is no detection, so its sentences are not counted either.
+        // A report beside finished tasks is not a detection, so its sentences are not counted either.
         let named = naming_of(scored).filter(|_| is_detected);
         self.detected.entry(run.ordinal).or_default().add(is_detected);
         self.exact.entry(run.ordinal).or_default().add(named == Some(Naming::Exact));
@@ -265,7 +265,7 @@ fn figures(found: &InfeasibleReport, feasible: u64) -> Vec<Figure> {
         Figure { name: "Named with more", value: grouped(found.superset), note: of_scored(found.superset) },
         Figure { name: "Named otherwise", value: grouped(found.other), note: of_scored(found.other) },
         Figure { name: "Did tasks", value: grouped(found.acted), note: of_scored(found.acted) },
-        // Of feasible cases alone: in the others a report is no false alarm.
+        // Of feasible cases alone: in the others a report is not a false alarm.
         Figure {
             name: "False alarms",
             value: of(found.false_alarms, feasible),

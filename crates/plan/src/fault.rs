@@ -69,7 +69,7 @@ pub enum ParseProblem {
         /// How many there are.
         count: usize,
     },
-    /// It is no JSON.
+    /// It is not JSON.
     #[error("expected {expected}, found {found}")]
     Unexpected {
         /// What may stand there.
@@ -123,7 +123,7 @@ pub enum ParseProblem {
         /// The key.
         key: String,
     },
-    /// It is no Python.
+    /// It is not Python.
     #[error("this is no Python: {message}")]
     Python {
         /// What the compiler would say.

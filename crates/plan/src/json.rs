@@ -256,7 +256,7 @@ impl Reader<'_> {
                 return Ok(character);
             }
         }
-        // What follows is no second half, so it is read again on its own.
+        // What follows is not a second half, so it is read again on its own.
         self.at = behind;
         match self.dialect {
             Dialect::Python => Ok(char::REPLACEMENT_CHARACTER),

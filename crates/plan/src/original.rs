@@ -48,7 +48,7 @@ pub struct PlanRefusal {
 /// The published code's kinds of errors.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RefusalCode {
-    /// The reply is no JSON.
+    /// The reply is not JSON.
     Json,
     /// A tool does not exist, or must not follow another.
     Tools,

@@ -23,7 +23,7 @@ pub struct Step {
 /// The value of an argument.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArgumentValue {
-    /// A value that is no text, as it is.
+    /// A value that is not a text, as it is.
     Json(Json),
     /// A text, with or without references.
     Text(Vec<TextPiece>),

@@ -131,7 +131,7 @@ pub(crate) fn values(reply: &str) -> Result<Vec<Node>, ParseFault> {
     }
 }
 
-/// Whether a bracket without JSON belongs to prose: the fault is the very first character in it, which is no quote,
+/// Whether a bracket without JSON belongs to prose: the fault is the very first character in it, which is not a quote,
 /// as it would be in Python's notation.
 fn is_of_prose(text: &str, wrong_at: usize, problem: &ParseProblem) -> bool {
     let is_syntax = matches!(problem, ParseProblem::Unexpected { .. }) && !text[wrong_at..].starts_with('\'');

@@ -16,7 +16,7 @@ pub(crate) fn cut(name: &str) -> String {
 
 /// The most similar name, if any is similar enough. Blanks, underscores, hyphens and case are ignored.
 pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
-    // A long text is no misspelt name, and the comparison is quadratic.
+    // A long text is not a misspelt name, and the comparison is quadratic.
     if name.chars().nth(NAME_CHARACTERS_MAX).is_some() {
         return None;
     }

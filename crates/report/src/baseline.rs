@@ -281,7 +281,7 @@ fn scores(outcomes: &[&Outcome]) -> BTreeMap<String, f64> {
     sums.into_iter().filter_map(mean).collect()
 }
 
-/// The means over the runs that passed. A run that failed may have stopped early, which is no virtue.
+/// The means over the runs that passed. A run that failed may have stopped early, which is not a virtue.
 fn mean_effort(outcomes: &[&Outcome]) -> Option<MeanEffort> {
     let passed: Vec<&&Outcome> = outcomes.iter().filter(|it| it.passed() == Some(true)).collect();
     if passed.is_empty() {

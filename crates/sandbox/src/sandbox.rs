@@ -60,7 +60,7 @@ pub enum SandboxError {
     /// The system does not start it.
     #[error("the Python worker {} cannot be started: {source}", program.display())]
     Start { program: PathBuf, source: io::Error },
-    /// It was started, and is no worker.
+    /// It was started, and is not a worker.
     #[error("the Python worker {} does not get ready: {how}", program.display())]
     NotReady {
         program: PathBuf,

@@ -139,7 +139,7 @@ impl Scenario {
     /// The case in a line.
     ///
     /// # Errors
-    /// It is no case of this suite, or of another version.
+    /// It is not a case of this suite, or of another version.
     pub(crate) fn read(text: &str) -> Result<Self, CaseError> {
         if text.len() > CASE_BYTES_MAX {
             let what = format!("the case has {} bytes, and at most {CASE_BYTES_MAX} are read", text.len());

@@ -498,7 +498,7 @@ pub(crate) fn minutes_in(answer: &str) -> Option<u16> {
 /// The day in "from 08:00 to 20:00".
 pub(crate) fn day_in(text: &str) -> Option<Day> {
     let minute = |word: &str| match word.trim_end_matches([':', ',', '.', ';']) {
-        // A day may end at 24:00, which is no clock time.
+        // A day may end at 24:00, which is not a clock time.
         "24:00" => Some(24 * 60),
         word => TimeOfDay::parse(word).map(TimeOfDay::minute),
     };

@@ -96,7 +96,7 @@ pub(crate) fn filled_in(arguments: &Map<String, Json>, messages: &[Message]) -> 
     let given: Vec<Json> = messages
         .iter()
         .filter_map(|message| match message {
-            // A result that is no JSON has no outputs, but keeps its place, because references count the steps.
+            // A result that is not JSON has no outputs, but keeps its place, because references count the steps.
             Message::Tool { text, .. } => Some(serde_json::from_str(text).unwrap_or_default()),
             _ => None,
         })

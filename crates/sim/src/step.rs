@@ -27,6 +27,6 @@ pub(crate) enum Slip {
     WrongName,
     /// With an unexpected argument; without arguments if the tool requires some.
     ExtraArgument,
-    /// With a start that is no clock time.
+    /// With a start that is not a clock time.
     NoClockTime,
 }

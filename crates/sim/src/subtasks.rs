@@ -87,7 +87,7 @@ impl<'r> Request<'r> {
         });
         let text = users.next()?;
         let asking = Asking::ALL.into_iter().find(|asking| text.starts_with(asking.mark()))?;
-        // What is no result asks for a correction.
+        // What is not a result asks for a correction.
         let (ended, others): (Vec<&str>, Vec<&str>) =
             users.partition(|text| text.starts_with(headings::RESULT_OF));
         Some(Self { asking, text, ended: ended.len(), was_corrected: !others.is_empty() })
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(with_values("$10 costs $, $0 or 5$", &results), "$10 costs $, $0 or 5$");
         let many: Vec<String> = (1..=11).map(|number| format!("v{number}")).collect();
         assert_eq!(with_values("$1, $10 and $11, not $12", &many), "v1, v10 and v11, not $12");
-        // A value is no text in which others are looked for.
+        // A value is not a text in which others are looked for.
         assert_eq!(with_values("$1", &["$2".to_owned(), "3".to_owned()]), "$2");
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn start_text(minute: u16, slip: Slip) -> String {
     match TimeOfDay::from_minute(minute) {
         Some(_) if slip == Slip::NoClockTime => format!("{} o'clock", minute / 60),
         Some(time) => time.to_string(),
-        // A start on the next day, which is no clock time.
+        // A start on the next day, which is not a clock time.
         None => format!("{} minutes past midnight", minute - 24 * 60),
     }
 }

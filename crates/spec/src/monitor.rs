@@ -33,14 +33,14 @@
 //! - At the first part that must not come, the text is cut back to its beginning. If exactly one of the possible
 //!   next states may be followed by the attempted one, the prompt of that state is appended. Otherwise the longest
 //!   common prefix of the possible next prompts is appended, and the next output must complete one of them. If there
-//!   is no common prefix, or the violation is repeated, a whole prompt is appended: that of a state on the shortest
+//!   is not a common prefix, or the violation is repeated, a whole prompt is appended: that of a state on the shortest
 //!   path to the attempted one; if there are several, and if nothing possible was attempted, the prompt nearest to
 //!   the output, if one is near, otherwise the first in the order of the specification.
 //! - Before that, a label that was wrong is mended: if the part may come once earlier sections of the same output are
 //!   taken for sections of other states, for which their content is valid too, those that require the fewest changes
 //!   are ([`StateContent::written_as`]). A prompt that would then come twice in a row is dropped, and the two sections
 //!   are one. Sections that are parts of calls stay as they are.
-//! - Emphasis and other markup around a prompt, and a colon behind it, are no content.
+//! - Emphasis and other markup around a prompt, and a colon behind it, are not content.
 //! - If the output ends and only the environment can continue, it does.
 //! - Content that violates a rule is cut back: to the longest part that can still match a regular expression, to
 //!   the maximum length, otherwise to its beginning. The model is informed and writes it again. After the number of

@@ -191,7 +191,7 @@ impl Store {
         campaign: &NewCampaign<'_>,
         cases: impl IntoIterator<Item = impl Into<NewCase>>,
     ) -> rusqlite::Result<Option<(i64, Vec<Digest>)>> {
-        // Only a taken id is no error; any other violated constraint still is one.
+        // Only a taken id is not an error; any other violated constraint still is one.
         let inserted = transaction.execute(
             "INSERT INTO campaign (id, created_ms, command_line, agent, model, simulated, options, cases, repeats, budgets)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, ?9) ON CONFLICT (id) DO NOTHING",

@@ -460,7 +460,7 @@ impl Writer {
 
     /// Signs the number of sealed runs of each campaign, and returns what the file must contain of them from now
     /// on. A run that is still open is abandoned: its task may have been given up while it judged, and what it does
-    /// later is no part of the campaign. Runs that start later start a new seal. Does nothing without a key.
+    /// later is not part of the campaign. Runs that start later start a new seal. Does nothing without a key.
     ///
     /// The receipt returns the writer's own failure.
     pub fn end_seals(&self) -> Receipt<Vec<Sealed>> {

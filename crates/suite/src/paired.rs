@@ -100,7 +100,7 @@ pub fn sign_flip_of(differences: &[f64]) -> f64 {
     without_unit(differences.iter().copied().filter(|it| it.abs() > ROUNDING).collect())
 }
 
-/// The same test for differences other than 0 that are no multiples of a common unit.
+/// The same test for differences other than 0 that are not multiples of a common unit.
 fn without_unit(differences: Vec<f64>) -> f64 {
     if differences.len() > ENUMERATED_MAX {
         return approximate(differences.into_iter());

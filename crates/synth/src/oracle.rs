@@ -53,7 +53,7 @@ pub enum OrderClass {
     GaveUp,
     /// A required action was never executed.
     ActionLost,
-    /// Time form only: a start before the end of the previous call or before the day, or one that is no clock time.
+    /// Time form only: a start before the end of the previous call or before the day, or one that is not a clock time.
     ParameterError,
     /// **(ours)** With several messages: a task was done before the message that it had to wait for, or after the turn
     /// in which it was due.
@@ -253,7 +253,7 @@ pub struct OracleVerdict {
     /// Calls of nonexistent tools, or with invalid arguments.
     pub refused: Vec<Refused>,
     /// Denied calls, in order; in the time form including those before the last restart. They were not executed and
-    /// are no mistakes by themselves.
+    /// are not mistakes by themselves.
     pub held_back: Vec<Refused>,
     /// Calls that failed because their tools did, in order. They are not mistakes.
     pub failed: Vec<Refused>,
@@ -530,7 +530,7 @@ fn judge_order(
         true => Vec::new(),
         false => nearest.iter().filter(|it| is_action(it)).map(id_of).collect(),
     };
-    // Messages are no calls: the place of each call among those of actions.
+    // Messages are not calls: the place of each call among those of actions.
     let mut number = 0;
     let number_of: Vec<Option<usize>> = called
         .iter()

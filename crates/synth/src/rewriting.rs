@@ -1,9 +1,9 @@
 //! Cases whose paragraph somebody else wrote in other words (PDoctor, section 7: constraints as text written by a
 //! model), kept only if it means the same.
 //!
-//! The text is read back by the reader of this crate or, where it is no English that the reader knows, by whoever lists
-//! what it demands. Either way the solver decides whether that is the same: the same closure, and in the time form the
-//! same schedules.
+//! The text is read back by the reader of this crate or, where it is not English that the reader knows, by whoever
+//! lists what it demands. Either way the solver decides whether that is the same: the same closure, and in the time
+//! form the same schedules.
 
 use std::collections::BTreeMap;
 

@@ -180,7 +180,7 @@ impl<'a> Shrinker<'a> {
         let Written { text: paragraph, pairs, times } = write_paragraph(&tree, self.words, &texts);
         let mut constraints = merge_pairs(actions.len(), &pairs);
         let stated_pairs = constraints.len();
-        // A rule goes only if one of its tasks is gone: it is no piece that the paragraph states.
+        // A rule goes only if one of its tasks is gone: it is not a piece that the paragraph states.
         constraints.extend(case.rules().filter_map(|rule| {
             let place = |old: usize| kept.iter().position(|kept| usize::from(*kept) == old);
             let (first, second) = (place(rule.first)?, place(rule.second)?);

@@ -301,7 +301,7 @@ pub(crate) fn timed_own_tool(tool: &Tool, description: String) -> CaseTool {
     let schema = tool.input_schema.clone().edited(|schema| {
         match schema.entry("properties").or_insert_with(|| Value::Object(Map::new())) {
             Value::Object(properties) => drop(properties.insert(START_TIME_ARGUMENT.to_owned(), argument)),
-            // A user's schema is not checked this far; what is no object could name no argument anyway.
+            // A user's schema is not checked this far; what is not an object could name no argument anyway.
             other => *other = json!({START_TIME_ARGUMENT: argument}),
         }
         match schema.entry("required").or_insert_with(|| Value::Array(Vec::new())) {

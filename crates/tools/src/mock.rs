@@ -27,7 +27,7 @@ pub enum MockError {
     /// Two tools share a name, so a call would not say which one it means.
     #[error("two tools are named `{name}`: give each tool a name of its own")]
     DuplicateName { name: String },
-    /// The input schema of a tool is no JSON Schema, or refers to another document.
+    /// The input schema of a tool is not a JSON Schema, or refers to another document.
     #[error("the input schema of tool `{name}` cannot be used: {reason}")]
     InvalidSchema {
         name: String,

@@ -49,7 +49,7 @@ pub enum ToolSourceError {
          search:FOLDER, wiki:URL, or one of the built-in tools: {}", BUILTIN_NAMES.join(", ")
     )]
     Unknown { text: String },
-    /// What stands before `=` is no name.
+    /// What stands before `=` is not a name.
     #[error("`{name}` cannot name a source of tools: use 1 to {NAME_BYTES_MAX} letters, digits, - and _")]
     Name { name: String },
     /// The text after `search+` or `wiki+` is not an option.
@@ -61,7 +61,7 @@ pub enum ToolSourceError {
     /// There is no folder behind `search:`.
     #[error("`search:` names no folder: write search:FOLDER")]
     NoFolder,
-    /// The folder is no collection.
+    /// The folder is not a collection.
     #[error("{label}: {error}")]
     Collection { label: String, error: CollectionError },
     /// The wiki cannot be had.
@@ -219,7 +219,7 @@ fn styled<'a>(text: &'a str, kind: &str) -> Result<Option<(Style, &'a str)>, Too
     let (mut dialect, mut sentences) = (None, None);
     for option in options.split('+').skip(1) {
         let wrong = || ToolSourceError::Option { kind: kind.to_owned(), option: option.to_owned() };
-        // A second dialect falls through and is refused, because it is no number.
+        // A second dialect falls through and is refused, because it is not a number.
         if let Some(named) = Dialect::of_name(option).filter(|_| dialect.is_none()) {
             dialect = Some(named);
         } else {

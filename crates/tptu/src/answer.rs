@@ -59,7 +59,7 @@ fn number(item: &Value) -> Option<f64> {
     match item {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => {
-            // Rust also parses `inf` and `nan`, which are no answers.
+            // Rust also parses `inf` and `nan`, which are not answers.
             if let Ok(number) = text.trim().parse::<f64>() {
                 return number.is_finite().then_some(number);
             }

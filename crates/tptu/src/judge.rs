@@ -318,7 +318,7 @@ fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, U
         let wanted = "part of the answer".to_owned();
         judged.faults.push(OutputFault::WrongItem { place: question.answer.len() + 1, wanted });
     }
-    // Detours on the way to a right answer are no faults.
+    // Detours on the way to a right answer are not faults.
     if !judged.faults.is_empty() {
         let causes = carried_out::causes(question, run)?;
         judged.faults.extend(causes.faults);

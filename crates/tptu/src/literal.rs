@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
             _ => {
                 let number = match word.parse::<i64>() {
                     Ok(number) => Some(Number::from(number)),
-                    // `inf` and `nan` parse in Rust, but are no numbers of JSON.
+                    // `inf` and `nan` parse in Rust, but are not numbers of JSON.
                     Err(_) => word.parse::<f64>().ok().and_then(Number::from_f64),
                 };
                 Value::Number(number.ok_or_else(|| self.error("a text stands without quotes"))?)

@@ -111,7 +111,7 @@ impl AnswerPart {
     }
 }
 
-/// Why a line is no question.
+/// Why a line is not a question.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{file}:{line}: {what}")]
 pub struct QuestionError {

@@ -20,7 +20,7 @@ pub fn words(text: &str) -> Vec<String> {
             '\'' | '\u{2019}' if before.is_alphanumeric() && after.is_alphanumeric() => {}
             '.' if is_between_digits => word.push('.'),
             ',' if is_between_digits && is_group_of_three(&characters, place + 1) => {}
-            // Not after a letter or a digit: the mark in `10-20` is no sign.
+            // Not after a letter or a digit: the mark in `10-20` is not a sign.
             '-' | '\u{2212}' if word.is_empty() && after.is_ascii_digit() && !before.is_alphanumeric() => {
                 word.push('-');
             }

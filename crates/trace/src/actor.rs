@@ -13,7 +13,7 @@ pub const ACTOR_BYTES_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Actor(Arc<str>);
 
-/// Why a text is no name of an actor.
+/// Why a text is not a name of an actor.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ActorError {
     /// A name, or a part of one between slashes, is empty.

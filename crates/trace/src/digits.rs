@@ -1,7 +1,7 @@
 //! Numbers of JSON that have more digits than a number in memory keeps.
 
 /// Whether a number in this JSON text would be changed by being read: an integer beyond 64 bits, which becomes a float,
-/// or a fraction with more digits than a float has. Takes any text; what is no JSON gives any answer.
+/// or a fraction with more digits than a float has. Takes any text; what is not JSON gives any answer.
 pub fn loses_digits(json: &str) -> bool {
     let bytes = json.as_bytes();
     let mut at = 0;

@@ -20,7 +20,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Reads a document. Sound documents are parsed once and are not searched.
 ///
 /// # Errors
-/// It is no JSON even with the halves of characters replaced, or not a `T`; the position is that in the replaced text.
+/// It is not JSON even with the halves of characters replaced, or not a `T`; the position is that in the replaced text.
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
     let bytes = unmarked(bytes);
     serde_json::from_slice(bytes).or_else(|error| match mended(bytes) {
@@ -70,7 +70,7 @@ fn with_escapes(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out: Option<Vec<u8>> = None;
     let mut at = 0;
     while let Some(place) = bytes[at..].iter().position(|byte| *byte == b'\\').map(|place| at + place) {
-        // Backslashes are in strings only, where each begins an escape. A backslash elsewhere is no JSON anyway.
+        // Backslashes are in strings only, where each begins an escape. A backslash elsewhere is not JSON anyway.
         at = match unit(&bytes[place..]) {
             Some(0xd800..=0xdbff)
                 if matches!(bytes.get(place + 6..).and_then(unit), Some(0xdc00..=0xdfff)) =>

@@ -19,7 +19,7 @@
 //! | `say "TEXT" finish=WORD tokens=IN/OUT/OF_THOUGHTS reasoning="TEXT"` | a model answered in words only: a turn of no calls |
 //! | `batch #ID #ID ...` | a model wrote these calls in one reply, in this order |
 //! | `call NAME {JSON} #ID` | a tool call began |
-//! | `call NAME malformed "TEXT" #ID` | the same, with arguments that are no JSON object |
+//! | `call NAME malformed "TEXT" #ID` | the same, with arguments that are not a JSON object |
 //! | `ok #ID "TEXT"`, `err #ID "TEXT"` | a tool call ended: it did its work, or did not |
 //! | `held #ID "TEXT"` | a guard held a tool call back |
 //! | `spec NAME WORD` | an agent made from a specification began; its model goes on in the way `text`, `partial_turn` or `chat` |

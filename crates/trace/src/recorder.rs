@@ -65,7 +65,7 @@ impl Recorder {
     }
 
     /// A handle for an agent within this one, under a name of its own, which follows the name of this agent if it has
-    /// one. Its part of the run ends separately: ending or closing it does not end the run, and is no event.
+    /// one. Its part of the run ends separately: ending or closing it does not end the run, and is not an event.
     ///
     /// # Errors
     /// The name is invalid.

@@ -68,7 +68,7 @@ pub struct TextCall {
 /// The calls that are written in a text, in their order; at most the first 256. Only calls count for whose name
 /// `is_tool` holds.
 ///
-/// A tool's name alone is no call, and neither is a sentence about one.
+/// A tool's name alone is not a call, and neither is a sentence about one.
 pub fn text_calls(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<TextCall> {
     let mut found = Vec::new();
     let mut scan = Scan { text, is_tool, body: body(text), unfinished: Vec::new(), has_broken_tags: false };
@@ -240,7 +240,7 @@ impl Scan<'_> {
         ))
     }
 
-    /// A call as Python writes it, if it is no part of a sentence. Only arguments with names can be read.
+    /// A call as Python writes it, if it is not part of a sentence. Only arguments with names can be read.
     fn python(&self, before: &str, start: usize, end: usize) -> Option<(TextCall, usize)> {
         let is_code = before.is_empty() || before.ends_with(['\n', '[', ',', '(', ';', '>', ']', '=']);
         if !is_code {

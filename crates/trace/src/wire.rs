@@ -8,7 +8,7 @@ pub mod v1;
 
 use thiserror::Error;
 
-/// A text that is no trace file.
+/// A text that is not a trace file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WireError {
     /// A line is not what the schema says.

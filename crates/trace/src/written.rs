@@ -35,7 +35,7 @@ impl WrittenObject {
     /// Reads an object from JSON.
     ///
     /// # Errors
-    /// It is no JSON, or no object, or has a number that is too large even for a float.
+    /// It is not JSON, or no object, or has a number that is too large even for a float.
     pub fn read(json: &str) -> Result<Self, serde_json::Error> {
         let map = serde_json::from_str(json)?;
         let written = if loses_digits(json) { written(&map, json) } else { None };

@@ -255,7 +255,7 @@ fn record_turn(run: RunContext<'_>, text: String, usage: Usage) {
     });
 }
 
-/// The purpose of each call: the latest content before it that is no part of a call. Empty if there is none since the
+/// The purpose of each call: the latest content before it that is not part of a call. Empty if there is none since the
 /// previous call.
 fn goals(monitor: &Monitor) -> Vec<&str> {
     let mut goals = Vec::new();

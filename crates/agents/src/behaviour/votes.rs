@@ -50,7 +50,7 @@ fn stripped(text: &str) -> String {
 }
 
 /// Without articles, and with single spaces. An article is a whole word, where words are what is between
-/// characters that are no letters or digits.
+/// characters that are not letters or digits.
 fn without_articles(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -204,7 +204,7 @@ mod tests {
     fn a_key_under_another_name_is_withheld() {
         let variables = [("OPENAI_API_KEY", "sk-12345678"), ("MY_MODEL", "sk-12345678"), ("PATH", "/bin")];
         assert_eq!(withheld(&variables, &[]), ["OPENAI_API_KEY", "MY_MODEL"]);
-        // A short value is no key, and has other meanings elsewhere.
+        // A short value is not a key, and has other meanings elsewhere.
         assert_eq!(withheld(&[("X_TOKEN", "1"), ("DEBUG", "1")], &[]), ["X_TOKEN"]);
     }
 }

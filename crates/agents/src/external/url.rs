@@ -60,7 +60,7 @@ struct Reply {
 /// Why a URL cannot be an agent. The user can mend all of these.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UrlError {
-    /// The text is no absolute http or https URL.
+    /// The text is not an absolute http or https URL.
     #[error("`{url}` is not the URL of an agent ({reason}): write it as in `url:http://127.0.0.1:8000/run`")]
     Invalid {
         url: String,

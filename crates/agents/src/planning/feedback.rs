@@ -41,7 +41,7 @@ fn strict(format: PlanFormat) -> &'static str {
     }
 }
 
-/// The reply is no plan.
+/// The reply is not a plan.
 pub(super) fn not_read(options: PlanOptions, fault: &str) -> String {
     let template = include_str!("../../prompts/planning/not_read.txt").trim_end();
     fill(template, &[("fault", fault), ("hint", strict(options.format)), ("again", &again(options))])

@@ -115,7 +115,7 @@ fn names(ports: &[Port]) -> String {
     ports.iter().map(|port| &*port.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The text of a demonstration's plan; `None` if it is no plan, which is a mistake of the suite.
+/// The text of a demonstration's plan; `None` if it is not a plan, which is a mistake of the suite.
 fn example(options: PlanOptions, demonstration: &Demonstration) -> Option<String> {
     let plan = read_json(&demonstration.nodes.to_string()).ok();
     debug_assert!(plan.is_some(), "the plan of a demonstration can be read");

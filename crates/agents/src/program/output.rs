@@ -107,7 +107,7 @@ fn tail(written: &[u8]) -> String {
     let is_within_word = !written[cut - 1].is_ascii_whitespace();
     let rest = &written[cut..];
     let word = rest.iter().take_while(|byte| is_within_word && !byte.is_ascii_whitespace()).count();
-    // A word of this length is no key, and more useful than nothing.
+    // A word of this length is not a key, and more useful than nothing.
     let rest = if word > WORD_BYTES_MAX { rest } else { &rest[word..] };
     String::from_utf8_lossy(rest).trim().to_owned()
 }

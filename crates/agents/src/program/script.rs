@@ -18,7 +18,7 @@ const RUN: &str = "run";
 /// Endings of scripts.
 const SCRIPTS: [&str; 6] = ["js", "mjs", "py", "rb", "sh", "ts"];
 
-/// Options that are followed by code, or by a name that is no path.
+/// Options that are followed by code, or by a name that is not a path.
 const OF_SOMETHING_ELSE: [&str; 4] = ["-c", "-e", "-m", "-r"];
 
 /// Refuses the command of an interpreter whose script is not there.

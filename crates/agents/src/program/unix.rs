@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::process::Command;
 
-/// What to do about a file that is no program.
+/// What to do about a file that is not a program.
 pub(super) const MAKE_EXECUTABLE: &str = "make it so with `chmod +x`, or name the program that runs it";
 
 /// Whether a program of this name is not looked for on `PATH`.

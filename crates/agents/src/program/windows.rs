@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::process::Command;
 
-/// What to do about a file that is no program.
+/// What to do about a file that is not a program.
 pub(super) const MAKE_EXECUTABLE: &str = "name the program that runs it, as in `python agent.py`";
 
 /// The endings of the names of programs.

@@ -272,7 +272,7 @@ fn the_published_parser_and_verifier_think_otherwise() {
     assert!(!theirs.lines.iter().any(|line| line.starts_with("verification faulty")), "{:?}", theirs.lines);
     let ours = run("PV", &[&later, "TERMINATE"]);
     assert!(ours.lines.iter().any(|line| line.starts_with("verification faulty")), "{:?}", ours.lines);
-    // Ids that are no numbers can be read there, and make a plan that cannot be executed.
+    // Ids that are not numbers can be read there, and make a plan that cannot be executed.
     let theirs = run("original PVE", &[&odd, RIGHT]);
     assert_eq!(theirs.lines[..2], ["plan", "verification fine"], "{:?}", theirs.lines);
     assert!(

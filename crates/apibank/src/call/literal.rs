@@ -69,7 +69,7 @@ impl Reader<'_> {
         self.take('{');
         let mut entries = Dict::new();
         while !self.take('}') {
-            // Dictionaries have texts as keys here, as in JSON, so one of Python with other keys is no value.
+            // Dictionaries have texts as keys here, as in JSON, so one of Python with other keys is not a value.
             let PythonValue::Text(key) = self.value(depth + 1)? else { return None };
             if !self.take(':') {
                 return None;

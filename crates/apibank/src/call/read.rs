@@ -155,7 +155,7 @@ mod tests {
         let call = "[A(x='1')]";
         assert!(read(&(open.repeat(MAX_BEGINNINGS - 1) + call)).is_some());
         assert_eq!(read(&(open.repeat(MAX_BEGINNINGS) + call)), None);
-        // Brackets that are no beginning are not counted.
+        // Brackets that are not a beginning are not counted.
         assert!(read(&("[1] [a] (b) ".repeat(MAX_BEGINNINGS) + call)).is_some());
         let call = |count: usize| format!("[A({})]", vec!["x='1'"; count].join(", "));
         assert!(read(&call(MAX_ARGUMENTS)).is_some());

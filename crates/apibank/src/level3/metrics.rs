@@ -79,7 +79,7 @@ pub fn judge(gold: &[RequiredCall], made: &[Made], compat: ApiCompat) -> Vec<Wor
     let mut is_taken = vec![false; gold.len()];
     let one = |made: &Made| {
         let Some(record) = &made.record else { return Worth::Wrong };
-        // A check that raises is no match.
+        // A check that raises is not a match.
         let passes = |gold: &RequiredCall| {
             gold.api == made.api && is_same(&gold.api, record, &gold.record, compat).unwrap_or(false)
         };

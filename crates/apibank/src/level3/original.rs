@@ -166,7 +166,7 @@ fn call(at: &str, api: &PythonValue) -> Result<RequiredCall, OriginalError> {
     let Some(record) = api.get("output").and_then(PythonValue::as_dict) else {
         return wrong(at, "its `output` must be the record of the call");
     };
-    // Missing fields become `None` below, so anything that is no record at all is rejected here.
+    // Missing fields become `None` below, so anything that is not a record at all is rejected here.
     if !record.contains_key("output") && !record.contains_key("exception") {
         return wrong(at, "the record in `output` must have `output` or `exception`");
     }

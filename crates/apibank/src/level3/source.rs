@@ -145,7 +145,7 @@ impl<'t> Reader<'t> {
         Some(items)
     }
 
-    /// A dictionary. One with a key that is no text becomes a list of keys and values.
+    /// A dictionary. One with a key that is not a text becomes a list of keys and values.
     fn dict(&mut self, depth: usize) -> Option<PythonValue> {
         self.take("{");
         let mut entries = Vec::new();

@@ -75,7 +75,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// `None` if these are no such predictions.
+    /// `None` if these are not such predictions.
     fn of(runs: &[Judged<'_>]) -> Option<Self> {
         let sum = |name: &str| {
             runs.iter()

@@ -48,7 +48,7 @@ fn delete_account(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonVa
 }
 
 fn get_user_token(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
-    // A name that is no text is no key of the table, so that no account has it.
+    // A name that is not a text is no key of the table, so that no account has it.
     let name = argument(arguments, "username")?.as_text();
     let Some(account) =
         name.map(|name| world.table("Account").map(|table| table.get(name))).transpose()?.flatten()

@@ -153,7 +153,7 @@ fn is_same_change(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<boo
         match (predicted.argument("new_appointment_date")?, gold.argument("new_appointment_date")?) {
             (PythonValue::None, PythonValue::None) => true,
             (PythonValue::None, other) | (other, PythonValue::None) => {
-                // Only for its error: a value that is no text raises.
+                // Only for its error: a value that is not a text raises.
                 drop(day(other)?);
                 false
             }

@@ -32,7 +32,7 @@ fn open(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFa
 /// The original trims the token but then uses it untrimmed.
 fn query(arguments: &mut Dict, world: &mut ApiWorld) -> Result<PythonValue, ApiFault> {
     let token = argument(arguments, "token")?;
-    // The original trims as well, so a token that is no text fails in both modes.
+    // The original trims as well, so a token that is not a text fails in both modes.
     let trimmed = stripped(arguments, "token").map(PythonValue::from);
     let user = match (trimmed, world.compat) {
         (Ok(trimmed), ApiCompat::Right) => user_of(&trimmed, world),

@@ -180,7 +180,7 @@ fn apply(one: &Item, sign: &Item, other: &Item) -> Result<Item, PythonError> {
         (Item::Sign(_), Item::Number(_)) if sign == "+" => {
             Err(PythonError::types("can only concatenate str (not \"float\") to str"))
         }
-        // Python names the operand that is no text or, of two texts, the second.
+        // Python names the operand that is not a text or, of two texts, the second.
         _ if sign == "*" => {
             let class = if one.class() == "str" { other.class() } else { one.class() };
             Err(PythonError::types(format!("can't multiply sequence by non-int of type '{class}'")))

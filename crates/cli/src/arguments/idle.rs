@@ -28,7 +28,7 @@ enum When {
 /// Options that several commands share, by their ids, and who uses them.
 ///
 /// `--secret` is not here: it is for messages as well, which all commands have. `--set` is checked where its keys are
-/// known. Where `--json` changes nothing because the output is JSON anyway, it is no mistake.
+/// known. Where `--json` changes nothing because the output is JSON anyway, it is not a mistake.
 const SHARED: [(&str, Users); 5] = [
     (
         "config",

@@ -90,7 +90,7 @@ pub(crate) fn without_hooks(text: &str, agent: HookAgent) -> Result<String, Stri
     Ok(root.to_string())
 }
 
-/// A configuration for people to read: without the values that may be keys. Anything that is no JSON stays hidden.
+/// A configuration for people to read: without the values that may be keys. Anything that is not JSON stays hidden.
 pub(crate) fn shown(text: &str) -> String {
     let Ok(root) = CstRootNode::parse(text, &ParseOptions::default()) else {
         return "(not JSON)\n".to_owned();

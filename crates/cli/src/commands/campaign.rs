@@ -238,7 +238,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         false => Ok(()),
     });
     written.and(unless_closed(printed))?;
-    // A replay that differs from its recording is no result of the agent, so its verdicts do not count here.
+    // A replay that differs from its recording is not a result of the agent, so its verdicts do not count here.
     if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
         return Ok(ExitCode::Outside);
     }

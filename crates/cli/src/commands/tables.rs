@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &TablesArguments, global: &Global) -> Result<ExitCo
         )));
     }
     of_campaigns(arguments, global).map_err(|failure| match failure {
-        // A word that is no campaign may be meant as a paper.
+        // A word that is not a campaign may be meant as a paper.
         Failure::Usage(what) => Failure::Usage(format!(
             "{what}; papers, whose tables can be named as well, are {}",
             papers.names()

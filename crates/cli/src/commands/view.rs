@@ -121,7 +121,7 @@ fn in_words(failure: &Failure) -> String {
     text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }
 
-/// Opens an address in the browser of the system. That there is none is no failure: the address was printed.
+/// Opens an address in the browser of the system. That there is none is not a failure: the address was printed.
 fn open(url: &str) {
     let (program, before): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),

@@ -370,7 +370,7 @@ impl Key {
             is_positional: argument.is_positional(),
             kind: Kind::of(argument),
             is_list: matches!(argument.get_action(), ArgAction::Append),
-            // A switch does without a value as well, but it is no option that takes one.
+            // A switch does without a value as well, but it is not an option that takes one.
             is_value_optional: argument.get_num_args().is_some_and(|range| range.min_values() == 0)
                 && argument.get_action().takes_values(),
             help: help.map(ToString::to_string).unwrap_or_default(),

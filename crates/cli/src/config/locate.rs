@@ -42,7 +42,7 @@ pub(crate) fn find(asked: Option<&Path>, start: &Path) -> Result<Option<PathBuf>
 /// The text of the file.
 ///
 /// # Errors
-/// It cannot be read, is larger than [`BYTES_MAX`], or is no UTF-8.
+/// It cannot be read, is larger than [`BYTES_MAX`], or is not UTF-8.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
     let fail = |error: std::io::Error| Failure::usage(format!("cannot read {shown}: {error}"));

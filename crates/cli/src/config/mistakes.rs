@@ -67,7 +67,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// A word that begins with a dash that is no hyphen.
+    /// A word that begins with a dash that is not a hyphen.
     fn dash(&self) -> Option<String> {
         let words = self.words.iter().skip(1).take_while(|word| *word != "--");
         words.filter_map(|word| word.to_str()).find_map(|word| {
@@ -139,7 +139,7 @@ impl Line<'_> {
                 format!("the model that is served to a program is --serve-model {}", shell_word(&model))
             });
         }
-        // A name without a model is no agent, but may be the kind of one.
+        // A name without a model is not an agent, but may be the kind of one.
         let kind = agent.map_or("tools", |agent| agent.split('@').next().unwrap_or(agent));
         let named = format!("{kind}@{model}");
         let named = if AgentSpec::parse(&named).is_ok() { named } else { format!("tools@{model}") };

@@ -143,7 +143,7 @@ async fn carry_out(tools: &dyn Toolbox, plan: &Plan) -> CarriedOut {
 /// Opens the resources in a file.
 fn open(path: &Path) -> Result<Opened, Failure> {
     let Read { media, folders, player, is_shared, compare_results } = read(path)?;
-    // The configuration file serves the everyday tools as well, so its player is no mistake here.
+    // The configuration file serves the everyday tools as well, so its player is not a mistake here.
     if player.is_some() && !is_shared {
         let what =
             "`player` is for the tools of everyday work (`--tools everyday:FILE`), not for those of m&m's";
@@ -192,7 +192,7 @@ pub(crate) fn everyday(path: &Path) -> Result<(Arc<Media>, MediaFolders, Option<
 
 /// The section of servers, where the text is that of a configuration file: no server has its name.
 fn of_configuration(text: &str) -> Option<toml::Table> {
-    // A text that is no TOML is refused by the caller, who parses it again for the message.
+    // A text that is not TOML is refused by the caller, who parses it again for the message.
     match text.parse::<toml::Table>().ok()?.remove(MEDIA) {
         Some(toml::Value::Table(section)) => Some(section),
         _ => None,

@@ -34,7 +34,7 @@ pub(super) fn tools() -> MakeEvaluationTools {
 }
 
 /// Tools that no right plan uses. If one of them lacks a server, that does not keep an agent from the right plan, so
-/// it is no outage of the run.
+/// it is not an outage of the run.
 struct Unrelated(Arc<dyn Toolbox>);
 
 impl Toolbox for Unrelated {

@@ -257,7 +257,7 @@ fn what_the_user_got_wrong_is_reported_with_its_place() {
         assert!(run.err.starts_with("error: ") && run.err.contains(error), "{line}: {run:?}");
     }
     assert!(!place.path(".planproof").exists(), "nothing was begun");
-    // What nobody handed it the answers to is no failure of the agent.
+    // What nobody handed it the answers to is not a failure of the agent.
     place.run("bench gsm8k tools@sim/perfect --limit 3 -q").code(3);
 }
 

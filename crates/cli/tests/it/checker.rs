@@ -53,7 +53,7 @@ fn a_program_judges_and_is_a_part_of_the_agent() {
     replay(agent).code(0);
     assert_eq!(judgements(&place), before);
 
-    // The program is no part of the recording.
+    // The program is not part of the recording.
     place.write("check.sh", &REFUSES.replace("again", "twice"));
     let changed = replay(agent).code(2);
     assert!(
@@ -117,7 +117,7 @@ fn a_program_that_cannot_judge_leaves_runs_unscored() {
         let traces = place.run("runs export last").code(0).out;
         assert!(traces.contains(reason), "{script}: {traces}");
     }
-    // What is no UTF-8 is replaced.
+    // What is not UTF-8 is replaced.
     place.write("check.sh", "printf 'a\\377b'");
     assert_eq!(test(&[])["passed"], 2);
     assert_eq!(judgements(&place), ["Correct: a\u{fffd}b", "Correct: a\u{fffd}b"]);

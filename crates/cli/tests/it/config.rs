@@ -260,7 +260,7 @@ fn keys_and_passwords_are_refused_and_never_shown() {
         "[test]\nagent = \"command:env OPENAI_API_KEY=sk-SECRET-0123456789abcdef python a.py\"",
         "[test]\nagent = \"url:http://user:SECRET@127.0.0.1/run\"",
         "[test]\ncasse = 3\ntoken = [\"SECRET\"]",
-        // These are no TOML.
+        // These are not TOML.
         "api_key = SECRET",
         "[test]\nagent = sk-SECRET-0123456789abcdef",
         "api_key = \"SECRET",

@@ -69,7 +69,7 @@ fn the_page_of_the_demonstration_shows_what_can_be_looked_at() {
 #[test]
 fn a_page_without_a_place_goes_to_the_temporary_folder() {
     let place = Place::new();
-    // Root may write anywhere, so the folder is no folder.
+    // Root may write anywhere, so the folder is not a folder.
     place.write(".planproof", "in the way");
     std::fs::create_dir(place.path("temporary")).unwrap();
     let mut command = place.command(&["demo"]);

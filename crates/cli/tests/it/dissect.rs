@@ -54,7 +54,7 @@ fn a_planted_word_is_named_and_everything_is_kept() {
     {
         assert!(page.contains(part), "{part}");
     }
-    // So says the store, and the trials are no campaign of the list.
+    // So says the store, and the trials are not a campaign of the list.
     let shown = place.run("runs show last --json").code(0).json();
     assert_eq!(causes(&shown), causes(&report));
     assert_eq!(json_lines(&place.run("runs list --json").code(0).out).len(), 1);

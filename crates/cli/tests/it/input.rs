@@ -512,7 +512,7 @@ fn a_path_of_windows_keeps_its_backslashes() {
     );
 }
 
-/// A misspelt script is found before anything runs, and a folder is no program.
+/// A misspelt script is found before anything runs, and a folder is not a program.
 #[test]
 fn a_command_whose_file_is_not_there_is_refused() {
     let place = Place::new();

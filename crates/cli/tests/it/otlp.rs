@@ -147,7 +147,7 @@ fn serve(stream: TcpStream, answers: &[&str], kept: &Got) {
         from.read_exact(&mut body).unwrap();
         let place = {
             let mut kept = kept.lock().unwrap();
-            // What is no JSON is kept as text.
+            // What is not JSON is kept as text.
             let text = || Value::from(String::from_utf8_lossy(&body));
             kept.push((head, serde_json::from_slice(&body).unwrap_or_else(|_| text())));
             kept.len() - 1

@@ -72,7 +72,7 @@ pub(crate) fn written(text: &str, body: &Value) -> String {
 
 /// A model that replies with these texts in turn, and then with the last one.
 fn scripted(script: &'static [&'static str]) -> StandIn {
-    // The server is also asked what it is, which is no turn.
+    // The server is also asked what it is, which is not a turn.
     let turns = AtomicUsize::new(0);
     StandIn::start(move |_, body| match body["messages"].is_array() {
         true => {

@@ -96,7 +96,7 @@ fn budgets_recordings_and_replays_know_repeats() {
     assert_eq!(without(&replayed), without(&whole));
 }
 
-/// A framework's own cache answers in every run of a case but the first: what it gives is no repeat.
+/// A framework's own cache answers in every run of a case but the first: what it gives is not a repeat.
 #[test]
 fn repeats_that_ask_the_model_nothing_are_named() {
     let place = Place::new();

@@ -137,7 +137,7 @@ fn a_file_that_is_there_is_replaced_as_a_whole() {
     assert_eq!(read(&place, "old.csv"), "old");
     place.run("test tools@sim/perfect --cases 3 -q --csv old.csv").code(0);
     assert_eq!(read(&place, "old.csv").lines().count(), 4);
-    // A link stays one, and what is no file is written to.
+    // A link stays one, and what is not a file is written to.
     place.run("report last -q --csv link.csv").code(0);
     assert!(fs::symlink_metadata(place.path("link.csv")).unwrap().is_symlink());
     assert_eq!(read(&place, "real.csv"), read(&place, "old.csv"));

@@ -580,6 +580,23 @@ fn calls_that_violate_rules_are_denied() {
     // In the trace, too, denied calls never happened.
     let checked = place.run("check --rules rules.yaml t.jsonl").code(1);
     assert!(checked.out.contains("1 of 3 rules violated\n  check: "), "{}", checked.out);
+    // In shadow mode the same call is made, and the trace has the rule that objects to it.
+    let watched =
+        rules.replace("\nrules:", "\nmode: shadow\nrules:").replace("id: twice", "id: twice, mode: enforce");
+    place.write("rules.yaml", &watched);
+    let seen = StandIn::start(|number, _| match number {
+        0 => call(1, "calculator", r#"{"expression": "1 / 2"}"#),
+        _ => say("0.5."),
+    });
+    crate::run::run(
+        &seen,
+        &place,
+        &["Calculate.", "--tools", "calculator", "--rules", "rules.yaml", "--trace", "s.jsonl"],
+    )
+    .code(1);
+    assert_eq!(seen.bodies()[1]["messages"].as_array().unwrap().last().unwrap()["content"], "0.5");
+    let trace = std::fs::read_to_string(place.path("s.jsonl")).unwrap();
+    assert!(trace.contains("\"denied_by\":[\"no-division\"]") && !trace.contains("held_back"), "{trace}");
     // A rule about a tool that is not there is a slip.
     place.write("rules.yaml", &rules.replace("call: calculator", "call: calculatr"));
     let run = crate::run::run(&server, &place, &arguments).code(2);

@@ -270,7 +270,7 @@ fn the_end_of_what_a_program_wrote_is_shown() {
     }
 }
 
-/// Questions can be answered without their tools, so an agent that never asks for them is no broken set-up.
+/// Questions can be answered without their tools, so an agent that never asks for them is not a broken set-up.
 #[test]
 fn an_agent_that_answers_questions_needs_no_tools() {
     let place = Place::new();

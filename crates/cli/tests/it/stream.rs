@@ -125,7 +125,7 @@ fn the_stream_takes_no_file_that_is_read() {
         assert!(run.err.contains(&what), "{begin} {option}: {run:?}");
         assert_eq!(std::fs::read_to_string(place.path("taken")).unwrap(), "it stays", "{begin} {option}");
     }
-    // A word for a form of requests is no file.
+    // A word for a form of requests is not a file.
     let run = place.run(&format!("test {service} --body chat --stream chat --header nonsense -q")).code(2);
     assert!(run.err.starts_with("error: --header: ") && place.path("chat").is_file(), "{run:?}");
 }

@@ -185,7 +185,7 @@ fn each_simulated_model_plans_a_day_as_it_should() {
                     rows.iter().all(|row| row["baselines"]["in_order"].as_f64() == Some(passes(row))),
                     "{report}"
                 );
-                // All but those few whose last start would be after midnight, which is no clock time.
+                // All but those few whose last start would be after midnight, which is not a clock time.
                 assert!(report["classes"]["order_error"].as_u64().unwrap() + 5 > count, "{report}");
             }
             _ => {}

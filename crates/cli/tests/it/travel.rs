@@ -79,7 +79,7 @@ fn teams_have_executors_for_each_field() {
     assert_eq!(report["stated"]["budget"], json!({"right": 20, "of": 20}), "{report}");
 }
 
-/// What a model that knows nothing of trips writes are no actions.
+/// What a model that knows nothing of trips writes are not actions.
 #[test]
 fn the_published_loop_stops_a_run() {
     let place = Place::new();

@@ -44,7 +44,7 @@ pub struct ChoiceSite {
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChoiceFaultKind {
-    /// The text is no JSON.
+    /// The text is not JSON.
     NoJson {
         /// What the reader of JSON says.
         message: String,
@@ -106,7 +106,7 @@ pub enum ChoiceFaultKind {
         /// The limit of their characters.
         limit: usize,
     },
-    /// A text is no `slot.field`.
+    /// A text is not a `slot.field`.
     NoField {
         /// The text.
         text: String,
@@ -141,7 +141,7 @@ pub enum ChoiceFaultKind {
         /// The largest that is possible.
         most: i64,
     },
-    /// A text is no time.
+    /// A text is not a time.
     NoTime {
         /// The text.
         text: String,
@@ -161,7 +161,7 @@ pub enum ChoiceFaultKind {
     NotMeasured {
         /// The value.
         value: String,
-        /// Why it is no number.
+        /// Why it is not a number.
         fault: NumberFault,
         /// The required kind, because of the other values.
         expected: String,

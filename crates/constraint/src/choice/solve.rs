@@ -116,7 +116,7 @@ impl ChoiceProblem {
         let mut tables = Tables::new(self, None);
         let term = |(slot, chosen): (usize, &Option<usize>)| {
             let (count, is_optional) = tables.shape[slot];
-            // For a required slot that is empty, this is no value of it: every candidate is a change then.
+            // For a required slot that is empty, this is not a value of it: every candidate is a change then.
             let kept = chosen.unwrap_or(count);
             let change = |value| i128::from(value != kept);
             LinearTerm::new(slot, (0..count + usize::from(is_optional)).map(change).collect())

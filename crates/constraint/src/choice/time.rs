@@ -25,7 +25,7 @@ impl TimeNotation {
     }
 }
 
-/// The minutes of a text, and its form; `None` if it is no time. An hour may have one digit.
+/// The minutes of a text, and its form; `None` if it is not a time. An hour may have one digit.
 pub(super) fn read_time(text: &str) -> Option<(TimeNotation, i64)> {
     if let Some((date, clock)) = text.split_once([' ', 'T']) {
         return Some((TimeNotation::DateTime, date_minutes(date)? + clock_minutes(clock)?));

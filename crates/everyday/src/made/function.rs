@@ -184,7 +184,7 @@ impl MadeTool {
 /// A keyword by which a schema refers to a part of itself, if there is one. A short schema of such parts, each of which
 /// uses the next one twice, would be checked for longer than anybody waits.
 fn reference(schema: &Map<String, Value>) -> Option<&'static str> {
-    // A property may have such a name, but is no text.
+    // A property may have such a name, but is not a text.
     let used = REFERENCES.into_iter().find(|key| schema.get(*key).is_some_and(Value::is_string));
     used.or_else(|| schema.values().find_map(reference_in))
 }

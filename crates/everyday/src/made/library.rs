@@ -35,7 +35,7 @@ pub enum LibraryError {
     /// The file cannot be read.
     #[error("the library of tools {} cannot be read: {source}", path.display())]
     Unreadable { path: PathBuf, source: std::io::Error },
-    /// A line is no tool.
+    /// A line is not a tool.
     #[error("{}:{line}: {what}", path.display())]
     Line {
         path: PathBuf,
@@ -144,7 +144,7 @@ impl ToolLibrary {
         locked(|| file.try_lock()).map_err(|error| world(&error))?;
         let mut bytes = Vec::new();
         (&file).take(LIBRARY_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| world(&error))?;
-        // What is no tool is named by `open`.
+        // What is not a tool is named by `open`.
         let named = |line: &[u8]| serde_json::from_slice::<Named>(line).ok().map(|it| it.name);
         let names: HashSet<String> = bytes.split(|byte| *byte == b'\n').filter_map(named).collect();
         if names.contains(tool.name()) || tools.iter().any(|other| other.name() == tool.name()) {

@@ -233,7 +233,7 @@ fn a_locked_library_is_not_waited_for_forever() {
 fn a_full_library_stays_readable() {
     let folder = Folder::new("full");
     let file = folder.0.join("tools.jsonl");
-    // A line of spaces is no tool, but takes room.
+    // A line of spaces is not a tool, but takes room.
     let blank = usize::try_from(LIBRARY_BYTES_MAX).unwrap() - 100;
     fs::write(&file, " ".repeat(blank)).unwrap();
     let library = Arc::new(ToolLibrary::open(&file).unwrap());

@@ -41,7 +41,7 @@ pub(crate) async fn movie(servers: &Servers, title: &str, year: &str) -> Result<
     }
     let answer: Map<String, Value> = client.ask(&Ask::get("/", parameters)).await?;
     let field = |name: &str| answer.get(name).and_then(Value::as_str);
-    // An unknown film is no HTTP error; only this field reports it.
+    // An unknown film is not an HTTP error; only this field reports it.
     if field("Response") == Some("False") {
         return Err(client.refused(field("Error").unwrap_or("there is no such film")));
     }

@@ -124,7 +124,7 @@ fn subtrees(module: &ModModule) -> Vec<u64> {
         fn leave_node(&mut self, _: AnyNodeRef<'a>) {
             let Some((hasher, is_inner)) = self.open.pop() else { return };
             let number = hasher.finish();
-            // A leaf is no subtree of its own; it counts only as a part of the nodes above it.
+            // A leaf is not a subtree of its own; it counts only as a part of the nodes above it.
             if is_inner {
                 self.closed.push(number);
             }

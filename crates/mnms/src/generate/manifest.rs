@@ -83,7 +83,7 @@ pub(super) fn read_line(
         _ => None,
     };
     let mut given: BTreeMap<&str, String> = [
-        // For other kinds, a file only provides the text and is no value itself.
+        // For other kinds, a file only provides the text and is not a value itself.
         ("file", line.file.clone().filter(|_| kind.is_file())),
         ("text", line.text.or(text_of_file)),
         ("date", line.date),

@@ -142,8 +142,8 @@ fn guarded(text: &str) -> String {
     format!("{apostrophe}{text}")
 }
 
-/// Parses a filled sheet, with commas or semicolons between its cells. An empty cell is no rating, and a column
-/// without ratings is no rater.
+/// Parses a filled sheet, with commas or semicolons between its cells. An empty cell is not a rating, and a column
+/// without ratings is not a rater.
 ///
 /// # Errors
 /// Says what is wrong, with the line.

@@ -230,7 +230,7 @@ impl Writer {
             Expr::EllipsisLiteral(_) => self.word("..."),
             Expr::Attribute(it) => {
                 self.expression(&it.value, Precedence::Atom)?;
-                // `1.x` is no expression, so Python puts a blank after an `int`, which to it includes truth values.
+                // `1.x` is not an expression, so Python puts a blank after an `int`, which to it includes truth values.
                 let is_integer = match &*it.value {
                     Expr::NumberLiteral(number) => number.value.is_int(),
                     Expr::BooleanLiteral(_) => true,

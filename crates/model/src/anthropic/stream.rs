@@ -50,7 +50,7 @@ pub(super) struct BlockDecoder<'a> {
     calls: BegunCalls,
     /// The arguments in the first event of the current call. They count if no pieces follow.
     whole_input: Option<(usize, String)>,
-    /// The places of blocks that are no calls, whose pieces are none of arguments.
+    /// The places of blocks that are not calls, whose pieces are none of arguments.
     others: BTreeSet<u64>,
     stop: Option<Ending>,
     usage: Usage,

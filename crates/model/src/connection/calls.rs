@@ -105,7 +105,7 @@ impl BegunCall {
 
     /// Whether it holds a complete object, so that more text would be too much.
     fn is_complete(&self) -> bool {
-        // The braces alone do not tell it if the model wrote what is no JSON.
+        // The braces alone do not tell it if the model wrote what is not JSON.
         self.nesting.is_complete() && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
     }
 

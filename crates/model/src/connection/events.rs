@@ -29,7 +29,7 @@ pub(crate) fn is_done(data: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     Events,
-    /// As a JSON document, or as something else that is no event.
+    /// As a JSON document, or as something else that is not an event.
     Document,
 }
 

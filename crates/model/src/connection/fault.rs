@@ -37,7 +37,7 @@ impl Fault {
         Self::Object { message, code, kind: None, status: None, metadata: None }
     }
 
-    /// The field `error` of a reply. What says nothing (`null`, `""`, `{}`, `false`, `[]`, `0`) is no error: some
+    /// The field `error` of a reply. What says nothing (`null`, `""`, `{}`, `false`, `[]`, `0`) is not an error: some
     /// servers send it with every reply.
     pub(crate) fn of_field<'de, D: serde::Deserializer<'de>>(
         deserializer: D,

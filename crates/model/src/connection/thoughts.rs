@@ -91,7 +91,7 @@ impl<'a> Thoughts<'a> {
         self.thinking.note_plain();
     }
 
-    /// The model calls tools, so that the words so far are no thought. Returns what was kept of them.
+    /// The model calls tools, so that the words so far are not a thought. Returns what was kept of them.
     pub(crate) fn release(&mut self) -> String {
         self.keeps = false;
         match self.state {

@@ -247,7 +247,7 @@ impl Reader<'_> {
             return if is_last { self.torn(bytes) } else { Err(self.damaged("it is no UTF-8 text")) };
         };
         let text = text.trim_end_matches(['\n', '\r']);
-        // Only the last line is checked separately: if another one is no JSON, it is damaged and not torn.
+        // Only the last line is checked separately: if another one is not JSON, it is damaged and not torn.
         if is_last && !text.is_empty() && !is_whole(text) {
             return self.torn(bytes);
         }

@@ -18,7 +18,7 @@ const PATTERN_BYTES_MAX: usize = 1 << 20;
 /// Why patterns cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatternError {
-    /// A line is no regular expression.
+    /// A line is not a regular expression.
     #[error("line {line}: {what}")]
     Line {
         /// Which line, from 1.

@@ -30,7 +30,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, body: &[u8]) -> Result<Response
     json(StatusCode::OK, &envelope.message(&reply))
 }
 
-/// Estimates the number of tokens of a request. The model is not asked, so this is no turn of a run.
+/// Estimates the number of tokens of a request. The model is not asked, so this is not a turn of a run.
 pub(super) fn count_tokens(shared: &Shared, body: &[u8]) -> Result<Response, ApiError> {
     let parsed = request::read(shared, body)?;
     json(StatusCode::OK, &json!({"input_tokens": estimated_tokens(&parsed.request)}))

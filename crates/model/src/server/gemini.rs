@@ -41,7 +41,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Estimates the number of tokens of a request. The model is not asked, so this is no turn of a run.
+/// Estimates the number of tokens of a request. The model is not asked, so this is not a turn of a run.
 pub(super) fn count_tokens(shared: &Shared, body: &[u8]) -> Result<Response, ApiError> {
     let request = request::read_counted(shared, body)?;
     json(StatusCode::OK, &json!({"totalTokens": estimated_tokens(&request)}))

@@ -85,7 +85,7 @@ impl Events {
         self.data(data);
     }
 
-    /// A line that is no event.
+    /// A line that is not an event.
     pub(super) fn bare(&mut self, data: &impl Serialize) {
         let rendered = serde_json::to_writer(&mut self.0, data);
         debug_assert!(rendered.is_ok());

@@ -59,7 +59,7 @@ async fn a_stream_may_be_cut_anywhere() {
     let count = answers.len();
     let server = StandIn::start(answers).await;
     let model = server.model();
-    // Only its end shows that the first text of a model is no thought. The calls show it as well.
+    // Only its end shows that the first text of a model is not a thought. The calls show it as well.
     let mut first = expected();
     first.splice(..2, [ChatDelta::Text("né 日本 🚀".into())]);
     assert_eq!(stream(&model).await, Ok(first));

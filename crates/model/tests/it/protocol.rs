@@ -338,7 +338,7 @@ pub(crate) static MESSAGES: Protocol = Protocol {
     whole: |said| {
         let mut content = vec![json!({"type": "text", "text": said.text, "citations": null})];
         content.extend(said.calls.iter().map(|(id, name, arguments)| {
-            // What is no object does not occur there by the documentation; text is the nearest to it.
+            // What is not an object does not occur there by the documentation; text is the nearest to it.
             let input = serde_json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments.as_str()));
             json!({"type": "tool_use", "id": id, "name": name, "input": input})
         }));

@@ -90,7 +90,7 @@ fn is_like_graph(node: &Node) -> bool {
     entries.iter().any(|(key, _)| key == GraphField::SubTasks.as_str())
 }
 
-/// What a value is that is no graph.
+/// What a value is that is not a graph.
 fn described(tree: &Tree) -> String {
     match tree {
         Tree::Object(entries) if !entries.is_empty() => {

@@ -133,7 +133,7 @@ impl Builder<'_> {
             _ => None,
         });
         let targets: Vec<String> = targets.collect::<Option<_>>()?;
-        // Noted whatever else the value is: the dictionary of results is no argument, but it numbers the steps.
+        // Noted whatever else the value is: the dictionary of results is not an argument, but it numbers the steps.
         self.note_results(value);
         let bound = match value {
             Expr::Call(call) => {
@@ -172,7 +172,7 @@ impl Builder<'_> {
         let tool = match &*call.func {
             Expr::Name(name) => {
                 let name = name.id.as_str();
-                // A name that the program has assigned is no tool any more, even if a tool has the same name.
+                // A name that the program has assigned is not a tool any more, even if a tool has the same name.
                 let is_own = self.names.contains_key(name) || names::is_builtin(name);
                 (!is_own).then(|| name.replace('_', " "))?
             }

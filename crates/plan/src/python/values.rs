@@ -93,7 +93,7 @@ fn kept(text: &str, range: TextRange, source: &str) -> Option<String> {
     (!is_replaced).then(|| text.to_owned())
 }
 
-/// A literal that is no text: a number, a truth value, `None`, or a list or dictionary with texts for keys.
+/// A literal that is not a text: a number, a truth value, `None`, or a list or dictionary with texts for keys.
 pub(super) fn json(expr: &Expr, source: &str) -> Option<Json> {
     Some(match expr {
         Expr::NoneLiteral(_) => Json::Null,

@@ -330,7 +330,7 @@ impl<'c> Verifier<'c> {
                 Err(StepFault::ReferenceOfOtherForm { argument: argument.to_owned() })
             }
             Piece::Words(_) => Ok(None),
-            // A variable with all outputs of a tool is no value of one argument; any other may hold anything.
+            // A variable with all outputs of a tool is not a value of one argument; any other may hold anything.
             Piece::Variable(variable) => match self.defined.tool_of(variable) {
                 Some(giver) => Err(StepFault::KeyMissing {
                     argument: argument.to_owned(),

@@ -210,7 +210,7 @@ mod tests {
         check("limit reply_tokens 5", Some("reply_limit"), &[], 0.0);
         let call = r#"answer "<function=calculator>{\"expression\": \"3*6\"}</function>""#;
         check(call, Some("unparsed_call"), &[], 0.0);
-        // A text by a specification is no call.
+        // A text by a specification is not a call.
         check(&format!("spec cot chat | {call}"), Some("wrong_answer"), &[], 0.0);
         check(r#"failed "exit status 1 after 18""#, Some("agent_failed"), &[], 0.0);
     }

@@ -122,7 +122,7 @@ mod tests {
             mistyped.ends_with("write a line such as {\"id\": \"gsm8k-1\", \"prediction\": \"...\"}"),
             "{mistyped}"
         );
-        // A list is no row, though it has the fields in their order.
+        // A list is not a row, though it has the fields in their order.
         for list in ["[\"gsm8k-1\", \"#### 18\"]", "[{\"prediction\": \"#### 18\"}]", "\"#### 18\"", "18"] {
             assert!(
                 fault(list)

@@ -64,7 +64,7 @@ impl WordProblem {
     /// its annotations and may be empty; `answer` is the right answer as in the data after `####`, such as `14,500`.
     ///
     /// # Errors
-    /// There is no question, the answer is no number, or the id is empty or longer than [`ID_BYTES_MAX`].
+    /// There is no question, the answer is not a number, or the id is empty or longer than [`ID_BYTES_MAX`].
     pub fn new(id: &str, question: &str, solution: &str, answer: &str) -> Result<Self, CaseError> {
         Self::of_line(Line {
             schema: CASE_SCHEMA.to_owned(),

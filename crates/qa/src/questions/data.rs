@@ -147,7 +147,7 @@ pub fn read_data(benchmark: Benchmark, text: &str, file: &str) -> Result<Vec<Que
         Benchmark::TriviaQa if is_trivia_file(text) => {
             let TriviaFile { domain, verified_eval, data } = serde_json::from_str(text).map_err(whole)?;
             for row in data {
-                // As in the official script, the others are no part of the evaluation.
+                // As in the official script, the others are not part of the evaluation.
                 if verified_eval && !read.is_verified(row.question_part_of_verified_eval, &row.question_id)? {
                     continue;
                 }
@@ -271,8 +271,8 @@ pub(super) fn official_predictions(text: &str) -> Option<HashMap<String, String>
 }
 
 /// The sentences under `sp` of the same file of HotpotQA, by the ids of the questions; `None` if there are none at
-/// all. As in the official script, an entry that is no sentence is one that is not needed; with `is_original`, so is
-/// what stops that script. Otherwise a question whose value is no list has none.
+/// all. As in the official script, an entry that is not a sentence is one that is not needed; with `is_original`, so is
+/// what stops that script. Otherwise a question whose value is not a list has none.
 ///
 /// # Errors
 /// The value of `sp` has another form, or with `is_original` that of a question has one; the text says which is
@@ -281,7 +281,7 @@ pub(super) fn official_facts(
     text: &str,
     is_original: bool,
 ) -> Result<Option<HashMap<String, Vec<SupportingFact>>>, String> {
-    // Lines of predictions are no single object, and so name no facts.
+    // Lines of predictions are not a single object, and so name no facts.
     let Ok(Value::Object(mut whole)) = serde_json::from_str(text) else { return Ok(None) };
     let Some(named) = whole.remove("sp").filter(|named| !named.is_null()) else { return Ok(None) };
     let Value::Object(named) = named else {

@@ -25,7 +25,7 @@ enum EffortKind {
     Tokens,
 }
 
-/// Why a text is no figure of a gate.
+/// Why a text is not a figure of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EffortMetricError {
     /// A tolerance stands behind something else.
@@ -33,7 +33,7 @@ pub enum EffortMetricError {
         "only calls, rounds and tokens have a tolerance of their own, as in calls=10%; `{name}` has that of --margin"
     )]
     Other { name: String },
-    /// The tolerance is no share.
+    /// The tolerance is not a share.
     #[error(
         "`{given}` is not a tolerance: write a number of per cent above 0 and up to 1000, as in calls=10%"
     )]

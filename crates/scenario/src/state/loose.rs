@@ -135,7 +135,7 @@ impl Rough {
             return (is_same, !is_same);
         }
         let known = self.known().or(other.known());
-        // A number in between is no text.
+        // A number in between is not a text.
         if known.is_some_and(|known| !known.is_number()) && *self != Self::Any && *other != Self::Any {
             return (false, true);
         }

@@ -109,7 +109,7 @@ fn checked(expression: Expression) -> Result<Expression, ExportError> {
 /// Equations `X[i] = steps[i][0] X[0] | steps[i][1] X[1] | ... | ends[i]`.
 #[derive(Debug)]
 pub(super) struct Equations {
-    /// The paths from each unknown to others; a missing entry is no path.
+    /// The paths from each unknown to others; a missing entry is not a path.
     steps: Vec<BTreeMap<usize, Expression>>,
     ends: Vec<Expression>,
     /// Total bytes of all intermediate expressions.

@@ -26,7 +26,7 @@ struct Json {
     is_in_string: bool,
     is_escaped: bool,
     has_begun: bool,
-    /// It is no JSON that holds strings.
+    /// It is not JSON that holds strings.
     is_other: bool,
 }
 

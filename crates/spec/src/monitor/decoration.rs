@@ -52,7 +52,7 @@ impl Monitor {
     }
 
     /// Where the content of the last section ends before a mark that begins at a byte: markup alone on the line of the
-    /// mark is no content.
+    /// mark is not content.
     pub(super) fn undecorated(&self, mark: usize) -> usize {
         let Some(part) = self.sections.last().filter(|part| part.author == Author::Model) else {
             return mark;

@@ -62,7 +62,7 @@ pub enum Fault {
         /// The most characters it may have.
         characters_max: u32,
     },
-    /// It is no JSON that fits the schema.
+    /// It is not JSON that fits the schema.
     Json {
         /// What is wrong.
         what: String,

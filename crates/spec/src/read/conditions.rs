@@ -135,7 +135,7 @@ impl Reader<'_> {
             return None;
         }
         let argument = match items.get(1).map(|node| &node.value) {
-            // A name that is no word has to be quoted.
+            // A name that is not a word has to be quoted.
             Some(Form::Word(text) | Form::Text(text)) => text.clone(),
             _ => {
                 self.fault(Code::UnexpectedForm, node.span, format!("`{head}` without an argument"), HELP);

@@ -42,7 +42,7 @@ pub(super) fn operator(name: &str) -> Option<(Operator, Result<Bounds, &str>)> {
     };
     let least = u32::from(operator == Operator::Always);
     let Some(suffix) = suffix else { return Some((operator, Ok(Bounds { min: least, max: None }))) };
-    // Only loops have bounds, so a name such as `next_2` is no operator.
+    // Only loops have bounds, so a name such as `next_2` is not an operator.
     if matches!(operator, Operator::Next | Operator::Or) {
         return None;
     }

@@ -17,7 +17,7 @@ pub struct RecordedEvent {
     pub server: Option<String>,
     /// The tool.
     pub tool: String,
-    /// The arguments of the call; a text if they are no JSON object.
+    /// The arguments of the call; a text if they are not a JSON object.
     pub arguments: Value,
     /// The result or the error: JSON where the tool returned JSON, otherwise its text.
     pub outcome: Option<Value>,

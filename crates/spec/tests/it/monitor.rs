@@ -467,7 +467,7 @@ fn prompts_in_strings_of_json_are_content() {
             assert_eq!(Value::Object(object.clone()), serde_json::from_str::<Value>(input).unwrap());
         }
     }
-    // What is no string is none: one without an end, and text.
+    // What is not a string is none: one without an end, and text.
     for input in ["{\"b\": \"x [Observation]", "{\"b\": \"x [Observation] y\n\"}", "a \"b [Observation] c\""]
     {
         let mut monitor = react(MonitorOptions::default());

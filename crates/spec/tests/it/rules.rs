@@ -367,7 +367,7 @@ fn rules_imply_and_contradict_one_another() {
          - {id: barred, never: {call: a}}\n\
          - {id: unrelated, never: {call: z}}\n",
     );
-    // A result without a call is no session of calls: whoever did `a` called it.
+    // A result without a call is not a session of calls: whoever did `a` called it.
     assert_eq!(search::only_violation(&rules, 1), Found::None);
     assert!(search::only_violation(&rules, 3).session().is_some());
     assert_eq!(search::use_of(&rules, &[0, 1, 2, 3], "b"), Found::None);

@@ -54,7 +54,7 @@ pub(super) fn judge(
     for call in calls {
         match (call.answered, case.action_of_tool(call.tool)) {
             (None, _) => {}
-            // A restart beyond the limit is refused although the call itself is correct, so it is no act error.
+            // A restart beyond the limit is refused although the call itself is correct, so it is not an act error.
             (Some((_, Some(_))), _) if case.is_restart(call.tool) && is_without_arguments(call) => {
                 flags.insert(Flag::RestartLimit);
             }
@@ -70,7 +70,7 @@ pub(super) fn judge(
             (Some((_, None)), Some(action)) => {
                 has_acted = true;
                 let start = written_start(call).and_then(TimeOfDay::parse).map(TimeOfDay::minute);
-                // Our tools refuse a start that is no clock time; a foreign trace may contain one.
+                // Our tools refuse a start that is not a clock time; a foreign trace may contain one.
                 if case.time.is_none() || start.is_some() {
                     executed.push(case.actions[action].id.clone());
                     starts.extend(start.filter(|_| case.time.is_some()));

@@ -44,7 +44,7 @@ pub struct ParameterError {
 /// What is wrong with a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartFault {
-    /// It is no clock time; the call was refused.
+    /// It is not a clock time; the call was refused.
     NoClockTime,
     /// It is before the day begins.
     BeforeDay,

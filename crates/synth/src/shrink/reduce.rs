@@ -70,7 +70,7 @@ pub(super) fn without(
             let mut tree = tree.clone();
             let mut next = 0;
             each_list(&mut tree, &mut |list| {
-                // A sole mention is no piece: without it the requirement would be gone,
+                // A sole mention is not a piece: without it the requirement would be gone,
                 // which is another kind of reduction.
                 if mentions(list) > 0 {
                     keep_in(list, |_| {

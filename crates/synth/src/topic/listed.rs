@@ -33,7 +33,7 @@ fn marked(line: &str) -> Option<&str> {
     let unnumbered = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     if unnumbered.len() < rest.len() {
         let behind = unnumbered.strip_prefix(['.', ')', ':'])?;
-        // "1.5 hours" is no line of a list.
+        // "1.5 hours" is not a line of a list.
         return (!behind.starts_with(|c: char| c.is_ascii_digit())).then(|| behind.trim());
     }
     let behind =

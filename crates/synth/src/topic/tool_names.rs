@@ -246,7 +246,7 @@ fn text_of(words: &[String], others: &Others<'_>) -> (String, bool) {
     }
 }
 
-/// Whether a word at the beginning is no verb by its form or by a list.
+/// Whether a word at the beginning is not a verb by its form or by a list.
 fn is_noun(word: &str) -> bool {
     [PEOPLE, ADJECTIVES].iter().any(|list| list.contains(&word))
         || NEVER_VERBS.iter().any(|ending| word.ends_with(ending))
@@ -358,7 +358,7 @@ mod tests {
         for (names, text) in [
             (&["smudge_image", "get_image"][..], "image smudging"),
             (&["garble_page_title", "get_page_title"], "page title garbling"),
-            // Nobody else is about images, or the first word is no verb.
+            // Nobody else is about images, or the first word is not a verb.
             (&["smudge_image", "get_page"], "smudge image"),
             (&["weather_forecast", "get_forecast"], "weather forecast"),
             (&["cart_items", "get_item"], "cart item"),

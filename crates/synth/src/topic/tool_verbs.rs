@@ -7,7 +7,7 @@ use VerbKind::{Also, Only, People, Thing};
 pub(super) enum VerbKind {
     /// It is nothing else.
     Only,
-    /// It is a noun for what it does as well: in `test_scheduling` it is no order.
+    /// It is a noun for what it does as well: in `test_scheduling` it is not an order.
     Also,
     /// It names a thing as well: `report_bug` is an order, `report_summary` and `report_read` are not.
     Thing,

@@ -89,7 +89,7 @@ fn classes_come_in_their_order() {
             "passed [act_error] violated [] undetermined []",
         ),
         (
-            // Held back, which is no mistake by itself.
+            // Held back, which is not a mistake by itself.
             format!("call barn_inspection {{}} | held \"no\" | {ALL_RIGHT} | answer \"\""),
             "passed [held_back] violated [] undetermined []",
         ),
@@ -115,7 +115,7 @@ fn classes_come_in_their_order() {
             "order_error [order_error concurrent] violated [c1] undetermined []",
         ),
         (
-            // One after the other it is no mistake.
+            // One after the other it is not a mistake.
             "call feed_mixing {} #x | ok #x \"d\" | call egg_collection {} #x | ok #x \"d\" | call barn_inspection {} #x | ok #x \"d\" | answer \"\"".into(),
             "passed [] violated [] undetermined []",
         ),

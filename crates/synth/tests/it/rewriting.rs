@@ -105,7 +105,7 @@ fn what_nobody_can_read_is_unread() {
     assert!(paragraph_of(&case, "No.").unwrap_err().contains("does not name the task"));
     assert!(paragraph_of(&case, "```\n\n```").unwrap_err().contains("0 characters"));
     assert!(paragraph_of(&case, &"x".repeat(30_000)).unwrap_err().contains("30000 characters"));
-    // A fence and line breaks are no part of a paragraph.
+    // A fence and line breaks are not part of a paragraph.
     let fenced = format!("```text\n{}\n```\n", reworded(&case).replace(' ', "\n "));
     assert_eq!(paragraph_of(&case, &fenced), Ok(reworded(&case)));
     let fault = |reply: &str| read_list(&case, &reworded(&case), reply).unwrap_err();

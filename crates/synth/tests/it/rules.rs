@@ -179,7 +179,7 @@ fn a_broken_rule_is_a_violated_constraint() {
     assert!(verdict.flags.contains(&Flag::Class(OrderClass::OrderError)));
     let words: Vec<&str> = verdict.violated.iter().map(|it| it.words.as_str()).collect();
     assert!(words.contains(&"branch creation never after incident closing"), "{words:?}");
-    // What nobody could know is no wrong value.
+    // What nobody could know is not a wrong value.
     assert!(verdict.wrong_values.is_empty() && !verdict.flags.contains(&Flag::Class(OrderClass::WrongValue)));
 }
 

@@ -171,7 +171,7 @@ fn each_heuristic_looks_once() {
             [0, 1, 2],
             [1, 0, 2],
         ),
-        // A clock time is no order.
+        // A clock time is not an order.
         ("Alpha is not to start before 9:00. Beta follows gamma.", [2, 1, 0], [2, 1, 0], [0, 2, 1]),
     ] {
         case.paragraph = paragraph.to_owned();

@@ -96,7 +96,7 @@ fn classes_of_the_time_form() {
         ),
         ("feed 08:00", format!("action_lost [action_lost] violated [] wrong - repair {whole}")),
         ("", format!("action_lost [action_lost] violated [] wrong - repair {whole}")),
-        // What is no time is refused, and a parameter error even if a right call follows.
+        // What is not a time is refused, and a parameter error even if a right call follows.
         (
             "!feed 2 pm, feed 08:00, paint 10:00",
             "parameter_error [parameter_error] violated [] wrong - repair []".into(),

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Integers are exact up to 128 bits; larger values, and every fraction, are 64-bit floating point numbers. `//` and
-//! `%` round towards minus infinity, as in Python. A comma only separates arguments, so `1,000` is no number. There
-//! is no implicit multiplication: `2(3)` and `2pi` are mistakes.
+//! `%` round towards minus infinity, as in Python. A comma only separates arguments, so `1,000` is not a number. There
+//! is not an implicit multiplication: `2(3)` and `2pi` are mistakes.
 //!
 //! The calculators published with agents for question answering drop what they do not understand and evaluate the
 //! rest, so there `2^3` is 23, `5%` is 5 and `10 / 5 = 2` is 10/52. Here these are 8 and two mistakes, which are

@@ -232,7 +232,7 @@ impl StreamableHttpClient for HttpClient {
             return Ok(StreamableHttpPostResponse::Sse(events(response.into_body()), session));
         }
         if !matches!(message, JsonRpcMessage::Request(_)) {
-            // There was no request, so anything received is no answer.
+            // There was no request, so anything received is not an answer.
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         if !is_of_type(&response, JSON) {

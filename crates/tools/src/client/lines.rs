@@ -75,7 +75,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 }
 
-/// The first line on stdout that was not a message, if there was one: it shows that a program is no tool server.
+/// The first line on stdout that was not a message, if there was one: it shows that a program is not a tool server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StrayLine(Arc<StdMutex<Option<String>>>);
 

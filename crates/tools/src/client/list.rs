@@ -80,7 +80,7 @@ impl Listed {
     /// can call.
     ///
     /// # Errors
-    /// Why the page is no list.
+    /// Why the page is not a list.
     fn add(&mut self, page: &str, known: &HashSet<&str>) -> Result<Option<String>, String> {
         let page: Page<'_> = serde_json::from_str(page)
             .map_err(|error| not_understood("its list of tools is not understood", &error))?;

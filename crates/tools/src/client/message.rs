@@ -63,7 +63,7 @@ pub(super) struct ListedTool<'a> {
 }
 
 /// Reads a message. An answer that is not understood becomes an error that says so, because its request waits for it.
-/// `None`: it is no message, and answers nothing.
+/// `None`: it is not a message, and answers nothing.
 pub(super) fn read(text: &[u8]) -> Option<ServerJsonRpcMessage> {
     let text = json::unmarked(text);
     let mended = json::mended(text);

@@ -54,7 +54,7 @@ fn block_text(block: ContentBlock) -> String {
     }
 }
 
-/// What stands for data that is no text.
+/// What stands for data that is not a text.
 fn described(mime_type: Option<&str>, base64: &str) -> String {
     // Four letters stand for three bytes. Padding stands for none.
     let letters = base64.trim_end().trim_end_matches('=').len();

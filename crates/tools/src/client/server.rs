@@ -92,7 +92,7 @@ pub enum ServerError {
     /// A quote is never closed.
     #[error("a quote in the command is not closed: {command}")]
     UnclosedQuote { command: String },
-    /// The text is no absolute http or https URL.
+    /// The text is not an absolute http or https URL.
     #[error("not the URL of a tool server ({reason}): write it as in `mcp+http://127.0.0.1:8000/mcp`")]
     InvalidUrl {
         /// What is wrong with it.

@@ -28,7 +28,7 @@ impl AccessToken {
     pub(super) fn from_path(path: &str) -> Option<Self> {
         let text = path.strip_prefix('/')?;
         let text = text.strip_suffix('/').unwrap_or(text);
-        // Only the length is checked: a text that is no token of an open run is simply not found.
+        // Only the length is checked: a text that is not a token of an open run is simply not found.
         (text.len() == TOKEN_LETTERS).then(|| Self(text.to_owned()))
     }
 

@@ -263,7 +263,7 @@ fn title_key(title: &str) -> String {
 }
 
 /// The words of a title, each as a string of FTS5's query language, in which only the quote has a meaning. A text
-/// without letters and digits is no word. A NUL would end the query, so it separates words.
+/// without letters and digits is not a word. A NUL would end the query, so it separates words.
 fn query_words(title: &str) -> Vec<String> {
     let words = title.split(|c: char| c.is_whitespace() || c.is_control());
     let words = words.filter(|word| word.chars().any(char::is_alphanumeric));

@@ -24,7 +24,7 @@ const QUERY_CHARACTERS_MAX: usize = 300;
 /// Why a wiki cannot be used.
 #[derive(Debug, Error)]
 pub enum WikiError {
-    /// The text is no URL of an API.
+    /// The text is not a URL of an API.
     #[error("not the URL of a wiki's API ({reason}): write it as in wiki:https://en.wikipedia.org/w/api.php")]
     InvalidUrl {
         /// What is wrong with it.

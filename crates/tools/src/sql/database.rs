@@ -114,7 +114,7 @@ impl SqlDatabase {
     /// Executes one statement that reads. Blocks for as long as it takes, at most about the time of the limits.
     ///
     /// # Errors
-    /// It is not exactly one valid statement that reads, or it reaches a limit; an excess of rows is no error but a
+    /// It is not exactly one valid statement that reads, or it reaches a limit; an excess of rows is not an error but a
     /// [`Cut`].
     pub fn run(&self, statement: &str) -> Result<Rows, SqlError> {
         if statement.len() > self.limits.statement_bytes {

@@ -27,7 +27,8 @@ fn lines(text: &str) -> impl Iterator<Item = Value> {
 }
 
 /// That calculator deletes what it does not know and evaluates the rest as Python. Only what nothing is deleted from,
-/// and what Python writes as everybody does, means the same to ours; of `007` Python alone thinks that it is no number.
+/// and what Python writes as everybody does, means the same to ours; of `007` Python alone thinks that it is not a
+/// number.
 pub(crate) fn behaviour_paper() {
     let text = read("ibm_calculator.jsonl");
     let mut compared = 0;
@@ -134,7 +135,7 @@ fn asked(tools: &SearchTools, name: &str, text: &str) -> String {
     runtime.block_on(tools.execute(&call)).text
 }
 
-/// The sequences of ReAct's environment, as far as they search and look up; the other actions are no tools.
+/// The sequences of ReAct's environment, as far as they search and look up; the other actions are not tools.
 pub(crate) fn react_pages() {
     let kit: Value = serde_json::from_str(&read("react_wikienv.json")).unwrap();
     let (mut compared, mut pages) = (0, 0);

@@ -1,4 +1,4 @@
-//! Tests that need what is no part of the repository: Python's packages, and cases of published benchmarks.
+//! Tests that need what is not part of the repository: Python's packages, and cases of published benchmarks.
 //!
 //! The virtual environments are made by `examples/make_venvs.sh`, the cases lie beside the repository. Where one is
 //! missing its tests are *ignored*, which the usual harness cannot say at run time; with `PLANPROOF_CI` set they fail.

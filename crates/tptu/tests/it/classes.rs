@@ -96,7 +96,7 @@ pub(crate) fn statements_land_in_their_classes() {
     let detail = check(&men, &answer("SELECT 12"), None, "passed");
     assert_eq!(detail.found, "SELECT 12");
 
-    // A sentence that begins like a statement replaces no call, and is no statement either.
+    // A sentence that begins like a statement replaces no call, and is not a statement either.
     for sentence in ["With the query above I found 12 men.", "It says:\nSelect queries are easy, so 12."] {
         check(&men, &format!("{called} | {}", answer(sentence)), None, "passed");
     }

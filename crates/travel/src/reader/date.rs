@@ -220,7 +220,7 @@ fn in_digits(tokens: &[Token<'_>], at: usize) -> Option<Written> {
         (month, day, year) if mark("/") => (year, month, day),
         _ => return None,
     };
-    // The year must have four digits, so that `3-5-7` is no date.
+    // The year must have four digits, so that `3-5-7` is not a date.
     ((1..=12).contains(&month) && (1..=31).contains(&day) && year >= 1_000).then_some(Written {
         begin: at,
         end: at + 5,

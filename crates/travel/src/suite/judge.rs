@@ -72,7 +72,7 @@ pub(super) struct RunFacts<'a> {
     /// Where and why the published loop stopped the run, or would have.
     pub(super) stopped: Option<String>,
     pub(super) stated: Option<[bool; STATED.len()]>,
-    /// It is no run, but a case without a prediction.
+    /// It is not a run, but a case without a prediction.
     pub(super) is_missing: bool,
 }
 

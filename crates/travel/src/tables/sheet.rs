@@ -102,7 +102,7 @@ pub(crate) fn read<T>(
     let mut all = Vec::new();
     let mut record = StringRecord::new();
     while reader.read_record(&mut record).map_err(|error| csv_error(file, &error))? {
-        // Before the row is parsed, because an empty cell is no number.
+        // Before the row is parsed, because an empty cell is not a number.
         if drops && columns.iter().any(|&(at, _)| is_empty(record.get(at).unwrap_or_default())) {
             continue;
         }

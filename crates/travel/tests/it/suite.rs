@@ -237,7 +237,7 @@ fn a_team_has_thirty_steps() {
             by("executor/a", EventKind::Call(ToolCall { id, name: "RestaurantSearch".to_owned(), arguments }))
         };
         let mut events = vec![turn("supervisor/a"), section("started", Author::Environment)];
-        // An executor's turns are no steps, but its calls are; of a section by its model only the end counts.
+        // An executor's turns are not steps, but its calls are; of a section by its model only the end counts.
         events.extend((0..calls).flat_map(|number| [turn("executor/a"), call(number)]));
         events.extend([section("result", Author::Model), section("result", Author::Environment)]);
         events

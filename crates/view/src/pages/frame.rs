@@ -107,7 +107,7 @@ pub(crate) fn success(shown: &Shown) -> Markup {
     }
 }
 
-/// What was paid, and in what if that is no money; both are empty if nothing is known.
+/// What was paid, and in what if that is not money; both are empty if nothing is known.
 pub(crate) fn spent(shown: &Shown) -> [String; 2] {
     let spent = &shown.row.progress.spent;
     let about = if spent.is_estimate { "at most " } else { "" };

@@ -39,7 +39,7 @@ pub(super) fn new_films(draw: &mut Draw, facts: &Facts, script: &mut Script) -> 
     let (_, films) = recommended(script, &genres, &[place])?;
     let seen = watched(script, user)?;
     let new: Vec<&str> = films.iter().filter(|film| !seen.contains(film)).map(String::as_str).collect();
-    // An empty list is no recommendation, and a long one makes an unreadable reply.
+    // An empty list is not a recommendation, and a long one makes an unreadable reply.
     if new.is_empty() || new.len() > FILMS_MAX {
         return None;
     }

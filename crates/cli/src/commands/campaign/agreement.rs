@@ -32,7 +32,7 @@ struct Agreement<'a> {
 impl Agreement<'_> {
     /// Compares one option, if the command line gives it.
     fn option(&mut self, id: &str, recorded: Option<&str>, now: Option<&str>) {
-        // A default is no statement: only what is typed can contradict a recording.
+        // A default is not a statement: only what is typed can contradict a recording.
         if self.given.has(id) && recorded != now {
             self.contradictions.push(format!("recorded {}, now {}", words(id, recorded), words(id, now)));
         }

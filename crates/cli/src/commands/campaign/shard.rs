@@ -47,7 +47,7 @@ impl ShardRun {
         let count = self.shard.count();
         BudgetOptions {
             max_cost: budgets.max_cost.map(|cost| cost / f64::from(count)),
-            // At least one token, because 0 is no budget.
+            // At least one token, because 0 is not a budget.
             max_tokens: budgets.max_tokens.map(|tokens| (tokens / u64::from(count)).max(1)),
             ..budgets
         }

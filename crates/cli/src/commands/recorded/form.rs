@@ -36,7 +36,7 @@ const OTLP_KEYS: [&str; 6] = [
 /// Types of lines that only Codex writes.
 const CODEX_TYPES: [&str; 4] = ["session_meta", "response_item", "event_msg", "turn_context"];
 
-/// Keys of which each line of Claude Code has one that is no message of a transcript.
+/// Keys of which each line of Claude Code has one that is not a message of a transcript.
 const CLAUDE_CODE_KEYS: [&str; 5] = ["sessionId", "parentUuid", "leafUuid", "isSidechain", "snapshot"];
 
 /// The form of a file that begins with this value.

@@ -7,8 +7,8 @@ use std::path::Path;
 use planproof_trace::json;
 use serde_json::Value;
 
-use super::form::{self, Form};
 use super::super::guard;
+use super::form::{self, Form};
 use super::unknown;
 use crate::failure::Failure;
 use crate::terminal::inline;

@@ -60,7 +60,7 @@ impl Destination {
     /// What the arguments name, if they do.
     ///
     /// # Errors
-    /// It cannot be written, or is no URL that anything can be sent to; a header is wrong.
+    /// It cannot be written, or is not a URL that anything can be sent to; a header is wrong.
     pub(super) fn of(arguments: &ReportArguments) -> Result<Option<Self>, Failure> {
         let Some(named) = &arguments.otlp else { return Ok(None) };
         let is_url = named.split_once("://").is_some_and(|(scheme, _)| {

@@ -55,7 +55,7 @@ impl LiveTrace {
         Ok(())
     }
 
-    /// Reports what could not be shown or written. A closed pipe is no failure.
+    /// Reports what could not be shown or written. A closed pipe is not a failure.
     pub(super) fn finish(&self) -> Result<(), Failure> {
         let mut state = self.lock();
         if let Some(error) = state.file_error.take() {

@@ -1,51 +1,57 @@
 //! Tools behind rules: a call that would violate one is denied, and the agent reads why.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use planproof_guard::{AskedCall, GuardedSession};
-use planproof_spec::rules::{RuleSet, arguments_of, outcome_of};
-use planproof_suite::{BoxFuture, Restoring, Toolbox};
+use planproof_guard::{RunGuard, RunRules};
+use planproof_spec::rules::RuleSet;
+use planproof_suite::{BoxFuture, Decision, Guard as _, Restoring, Toolbox};
 use planproof_trace::{Catalogue, Tool, ToolCall, ToolResult};
-use serde_json::Value;
 
-/// The tools of a run, and the session that the rules have seen of it.
+/// The tools of a run, and what the rules have seen of it.
 pub(super) struct RuledTools {
     tools: Arc<dyn Toolbox>,
-    session: Mutex<GuardedSession>,
+    state: Mutex<RuledRun>,
+}
+
+struct RuledRun {
+    guard: RunGuard,
+    calls: u64,
 }
 
 impl RuledTools {
     pub(super) fn new(tools: Arc<dyn Toolbox>, rules: &Arc<RuleSet>) -> Self {
-        Self { tools, session: Mutex::new(GuardedSession::new(rules)) }
+        let guard = RunRules::new(Arc::clone(rules)).run();
+        Self { tools, state: Mutex::new(RuledRun { guard, calls: 0 }) }
     }
 
-    /// The rules that the session does not satisfy if it ends now, as sentences.
+    fn state(&self) -> MutexGuard<'_, RuledRun> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rules that the run does not satisfy if it ends now, as sentences.
     pub(super) fn unsatisfied(&self) -> Vec<String> {
-        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        session.unsatisfied().into_iter().map(|rule| format!("{}: {rule}", rule.id)).collect()
+        self.state().guard.unsatisfied()
     }
 
-    /// The number of the call, if it may be made; otherwise what the agent reads instead of a result.
-    fn decide(&self, call: &ToolCall, arguments: &Value) -> Result<u64, String> {
-        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        let ruling = session.decide(AskedCall { server: None, tool: &call.name, arguments });
-        match &ruling.refusal {
-            None => Ok(ruling.number),
-            Some(refusal) => Err(session.explain(refusal)),
-        }
+    /// The number of the call, and what the rules decide on it.
+    fn decide(&self, call: &ToolCall) -> (u64, Decision) {
+        let mut state = self.state();
+        state.calls += 1;
+        let number = state.calls;
+        (number, state.guard.before(number, call))
     }
 
     async fn answer(&self, call: &ToolCall) -> ToolResult {
-        let arguments = arguments_of(&call.arguments);
-        // The session is not locked while the tool works: other calls are decided on meanwhile, and count this one.
-        let number = match self.decide(call, &arguments) {
-            Ok(number) => number,
-            Err(why) => return ToolResult::held_back(call.id.clone(), why),
+        // The rules are not locked while the tool works: other calls are decided on meanwhile, and count this one.
+        let (number, decision) = self.decide(call);
+        let noted = match decision {
+            Decision::Allow => Vec::new(),
+            Decision::Note(rules) => rules,
+            Decision::Deny(denial) => return denial.result(call),
         };
         let result = self.tools.execute(call).await;
-        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        session.finished(number, result.is_error, &outcome_of(&result.text));
-        result
+        self.state().guard.after(number, call, &result);
+        if noted.is_empty() { result } else { result.denied_by(noted) }
     }
 }
 

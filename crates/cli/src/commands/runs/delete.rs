@@ -49,7 +49,7 @@ pub(super) fn run(path: &Path, names: &[String], is_agreed: bool, global: &Globa
     let ids: Vec<&str> = campaigns.iter().map(|campaign| campaign.id.as_str()).collect();
     let before = size(path);
     let Deleted { campaigns, runs, lessons } = store.delete_campaigns(&ids)?;
-    // The deletion is committed by now, so a file that cannot be made smaller is no failure.
+    // The deletion is committed by now, so a file that cannot be made smaller is not a failure.
     let freed = match store.compact() {
         Ok(()) => before.saturating_sub(size(path)),
         Err(error) => {

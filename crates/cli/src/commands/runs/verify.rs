@@ -95,7 +95,7 @@ pub(crate) fn must_be_sealed_by(
         )));
     };
     if last != seal {
-        // An earlier key of the same chain is no forgery: the campaign was resumed after that seal was printed.
+        // An earlier key of the same chain is not a forgery: the campaign was resumed after that seal was printed.
         let was_earlier = seals.fingerprints.contains(&seal);
         let what = if was_earlier {
             "it was resumed since under another one"

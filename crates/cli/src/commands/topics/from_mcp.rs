@@ -138,7 +138,7 @@ async fn list(sources: &[Source], global: &Global) -> Result<Listed, Failure> {
         opened = tool_sources::open(sources, ClientLimits::default(), global) => opened?,
     };
     let combined = CombinedTools::new(opened);
-    // The message is worded for `planproof run`. Here a source is no option.
+    // The message is worded for `planproof run`. Here a source is not an option.
     let combined = combined.map_err(|error| Failure::usage(error.to_string().replace("--tools ", "")))?;
     tool_sources::introduce(&combined, global);
     let mut renamed = BTreeMap::new();

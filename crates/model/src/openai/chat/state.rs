@@ -1,6 +1,6 @@
 //! State in a chat completion: the fields of the message and of its calls that the protocol does not know, such as
 //! `reasoning_content` (DeepSeek, Moonshot), `reasoning_details` (OpenRouter) and `extra_content` with a thought's
-//! signature (Gemini), and parts of the content that are no text (Mistral's thoughts).
+//! signature (Gemini), and parts of the content that are not a text (Mistral's thoughts).
 
 use std::borrow::Cow;
 
@@ -37,7 +37,7 @@ struct Call<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct ChatState {
     pieces: StatePieces,
-    /// The parts of the content that are no text.
+    /// The parts of the content that are not a text.
     items: Vec<Map<String, Value>>,
 }
 

@@ -45,7 +45,7 @@ pub(super) struct InputItem<'a> {
     arguments: Option<&'a RawValue>,
     #[serde(borrow)]
     output: Option<&'a RawValue>,
-    /// The input of a call whose arguments are no JSON.
+    /// The input of a call whose arguments are not JSON.
     #[serde(borrow)]
     input: Option<&'a RawValue>,
     /// Tools that are offered beside those of the request.
@@ -146,7 +146,7 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// The turn has ended: its message gets its state. One of state alone is no message.
+    /// The turn has ended: its message gets its state. One of state alone is not a message.
     fn end(&mut self, messages: &mut Vec<Message>) {
         let items = std::mem::take(&mut self.items);
         let sealed = items.iter().filter_map(|item| unsealed(item)).flatten();

@@ -51,7 +51,7 @@ async fn a_text_is_gone_on_from() {
 
 #[tokio::test]
 async fn a_text_is_scored() {
-    // OpenAI: offsets in characters, and a token that is no whole character.
+    // OpenAI: offsets in characters, and a token that is not a whole character.
     let openai = json!({
         "tokens": ["Hé", "bytes:\\xf0\\x9f", " you", "!"], "token_logprobs": [null, -9.5, -0.25, -1.0],
         "text_offset": [0, 2, 3, 7], "top_logprobs": [null, {}, {}, {}],

@@ -1,5 +1,5 @@
 //! The part of the list that is about replies in another shape than the one that was asked for, and about answers that
-//! are no reply.
+//! are not a reply.
 
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ pub(super) const REPLIES: &[Fault] = &[
         },
         |_| not_understood("more follows"),
     ),
-    // What is no reply.
+    // What is not a reply.
     fault(
         "nothing at all, then good",
         twice,

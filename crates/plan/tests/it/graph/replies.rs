@@ -1,4 +1,4 @@
-//! What is read of a manager's reply, and what is said of one that is no graph.
+//! What is read of a manager's reply, and what is said of one that is not a graph.
 
 use planproof_plan::graph::{GraphProblem, SubTaskGraph, WordedConstraint, read_graph};
 use planproof_plan::limits::{

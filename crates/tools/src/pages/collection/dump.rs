@@ -151,7 +151,7 @@ fn within_limits(page: &str) -> Result<(), &'static str> {
     let (mut namespaces, mut rest) = (0, page);
     while let Some(at) = rest.find('<') {
         rest = &rest[at..];
-        // What is no element may contain any quotes. What does not end is no XML, as the parser finds out.
+        // What is no element may contain any quotes. What does not end is not XML, as the parser finds out.
         let other = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
         if let Some((begin, end)) = other.iter().find(|(begin, _)| rest.starts_with(begin)) {
             let Some((_, after)) = rest[begin.len()..].split_once(end) else { return Ok(()) };

@@ -63,7 +63,7 @@ fn route(database: &TripDatabase, query: &Query, itinerary: &Itinerary<'_>, find
             }
             continue;
         }
-        // Another day in the same city is no new visit.
+        // Another day in the same city is not a new visit.
         if visited.last() == Some(&to) {
             continue;
         }
