@@ -5,10 +5,10 @@
 //! `answers.rs`) does so for the messages between an MCP client and a server. Decisions are logged (`log.rs`, decision
 //! v1) and can be taken again with other rules (`replay.rs`).
 //!
-//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each, in the dialect
-//! of the agent (`dialect.rs`, with those that are known in `data/dialects`), and [`LineGuard`] (`lines.rs`, decide v1)
-//! for code that asks about its own calls. All refuse names that only look like those in the rules (`names.rs`), and the
-//! call that shows whether they are there (`canary.rs`).
+//! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each, in the
+//! dialect of the agent (`dialect.rs`, with those that are known in `data/dialects`), and [`LineGuard`] (`lines.rs`,
+//! decide v1) for code that asks about its own calls. All refuse names that only look like those in the rules
+//! (`names.rs`), and the call that shows whether they are there (`canary.rs`).
 //!
 //! [`RunRules`] (`run.rs`) does so for the runs of a test, as any other guard of the engine.
 //!

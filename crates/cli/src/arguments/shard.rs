@@ -43,7 +43,7 @@ pub(crate) struct ShardPlanArguments {
     /// Image with planproof and the agent, for Kubernetes.
     #[arg(long, default_value = "planproof:latest", value_name = "IMAGE")]
     pub(crate) image: String,
-    /// File that the campaign reads, to be put into the pods of Kubernetes: an agent's program, cases, rules. Repeatable.
+    /// File that the campaign reads (an agent's program, cases, rules), for the pods of Kubernetes. Repeatable.
     ///
     /// The files are written into a ConfigMap, which is the current directory of the campaign, so name them there
     /// without a folder. Together they may have 768 KiB. Elsewhere all machines have the files anyway.
