@@ -10,7 +10,8 @@ use std::fmt::{Display, Write as _};
 
 use comfy_table::CellAlignment;
 use planproof_engine::{
-    BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Spread, Tokens,
+    BaselineRate, BaselineRates, Finding, Likeness, MonitorUse, PassAll, Rate, Repeated, Report, Spread,
+    Tokens,
 };
 use planproof_report::{
     CommandLines, ExplanationLine, guard_lines, lines, median_run, metric_words, over_limits,
@@ -176,7 +177,7 @@ pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -
     if report.scored() > 0 {
         // In the form with `#`, because the legend follows directly.
         let _ = writeln!(out, "{:#}", size_table(report));
-        let _ = writeln!(out, "{}\n", legend(&report.baselines()));
+        let _ = writeln!(out, "{}\n", legend(&report.baselines(), &known_baselines(report)));
         if report.metrics.0.iter().any(|metric| metric.value.is_some()) {
             let _ = writeln!(out, "{}\n", metrics_table(report));
         }
@@ -215,7 +216,7 @@ pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -
         let _ = writeln!(out, "{}", dissection(found, commands));
         if let Some(apart) = report.apart.as_ref().filter(|apart| apart.failed > 0) {
             let left = format!(
-                "Not dissected: {} of {} cases, which are no errors of a plan.",
+                "Not dissected: {} of {} cases, which are not errors of a plan.",
                 counted(apart.failed, "failure"),
                 apart.word
             );
@@ -232,10 +233,28 @@ pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -
 /// The flag of runs in which a guard denied a call.
 const HELD_BACK: &str = "held_back";
 
+/// Which of the suite's baselines have a value anywhere: no case with tools that fail has one.
+fn known_baselines(report: &Report) -> Vec<bool> {
+    let has_value =
+        |rates: &BaselineRates| rates.iter().map(|rate| rate.best().is_some()).collect::<Vec<_>>();
+    let mut known = has_value(&report.baselines());
+    for group in &report.by_size {
+        for (known, in_group) in known.iter_mut().zip(has_value(&group.baselines)) {
+            *known |= in_group;
+        }
+    }
+    known
+}
+
+/// The baselines that have a value anywhere.
+fn shown<'a>(rates: &'a BaselineRates, known: &'a [bool]) -> impl Iterator<Item = &'a BaselineRate> {
+    rates.iter().zip(known).filter(|(_, is_known)| **is_known).map(|(rate, _)| rate)
+}
+
 /// What the columns of success mean.
-fn legend(baselines: &BaselineRates) -> String {
+fn legend(baselines: &BaselineRates, known: &[bool]) -> String {
     let words = |baseline: &Baseline| format!(" {}: {}.", baseline.title, baseline.who);
-    let baselines: String = baselines.iter().map(|rate| words(rate.baseline)).collect();
+    let baselines: String = shown(baselines, known).map(|rate| words(rate.baseline)).collect();
     paragraph(&format!("Success in per cent, with 95 % intervals.{baselines}"))
 }
 
@@ -372,13 +391,14 @@ fn size_table(report: &Report) -> Table {
     let runs = if report.repeats > 1 { "Runs" } else { "Cases" };
     let (overall, unit) = (report.baselines(), capitalised(report.unit.many));
     let mut head = vec![unit.as_str(), runs, "Passed", "% [95 %]"];
-    head.extend(overall.iter().map(|rate| rate.baseline.title));
+    let known = known_baselines(report);
+    head.extend(shown(&overall, &known).map(|rate| rate.baseline.title));
     let mut table = table(&head);
     let mut row =
         |name: String, [runs, passed]: [u64; 2], success: Option<Rate>, baselines: &BaselineRates| {
             let success = success.map_or("-".to_owned(), rate_with_interval);
             let mut cells = vec![name, runs.to_string(), passed.to_string(), success];
-            cells.extend(baselines.iter().map(|rate| rate.best().map_or("-".to_owned(), percent)));
+            cells.extend(shown(baselines, &known).map(|rate| rate.best().map_or("-".to_owned(), percent)));
             table.add_row(cells);
         };
     for group in &report.by_size {

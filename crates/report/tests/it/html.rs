@@ -572,9 +572,11 @@ proptest! {
 fn every_class_has_a_gist() {
     let campaign = TestCampaign::of_everything(39);
     let page = parsed(&campaign);
-    // These only occur in campaigns with the time form, infeasible cases, rules of a topic or tools that fail, and with
-    // models that ramble or write calls as text.
+    // These only occur in campaigns with the time form, infeasible cases, rules of a topic, tools that fail or several
+    // messages, and with models that ramble or write calls as text.
     let others = [
+        OrderClass::OutOfTurn,
+        OrderClass::MissedCorrection,
         OrderClass::RetriedForever,
         OrderClass::CalledVanished,
         OrderClass::WentOnAfterFailure,
