@@ -286,7 +286,7 @@ fn a_killed_campaign_does_not_overspend() {
 }
 
 /// Kills over all kinds of campaigns; `PLANPROOF_KILLS=100` makes so many instead of these.
-const KILLS_OF_KINDS: usize = 20;
+const KILLS_OF_KINDS: usize = 15;
 
 /// Runs at once of each campaign, each of which asks one thing at a time.
 const AT_ONCE: u64 = 4;
