@@ -140,7 +140,7 @@ pub struct ToolResult {
     pub is_error: bool,
     /// A guard between agent and tools denied the call, so that no tool saw it. Such a result is an error too.
     pub is_held_back: bool,
-    /// The ids of the rules by which a guard denied the call; if it is not held back, those that would have denied it
+    /// The ids of the rules by which a guard denied the call; if it was not denied, those that would have denied it
     /// if the guard did not only note violations.
     pub denied_by: Vec<String>,
     /// The reason for a denial as data, for agents over MCP. Traces do not hold it.

@@ -180,7 +180,7 @@ impl Plan<'_> {
         )
     }
 
-    /// A line of a comment with the variables in the place of `{}`; nothing without any.
+    /// A line of a comment with the variables instead of `{}`; nothing without any.
     fn comment_on_keys(&self, text: &str) -> String {
         if self.keys.is_empty() {
             return String::new();
