@@ -365,6 +365,13 @@ fn what_is_wrong_with_a_file_is_said() {
         ),
         ("other.jsonl", "{\"schema\":\"planproof/case/v1\"}\n".to_owned(), 2, "has no sessions"),
         ("decision.jsonl", "{\"schema\":\"planproof/decision/v7\"}\n".to_owned(), 2, "planproof/decision/v7"),
+        ("number.json", r#"{"resourceSpans": 5}"#.to_owned(), 2, "`resourceSpans` is not a list"),
+        (
+            "scopes.json",
+            r#"{"resourceSpans": [{"scopeSpans": {}}]}"#.to_owned(),
+            2,
+            "`scopeSpans` is not a list",
+        ),
         ("cut.json", format!("{{\n \"resourceSpans\": [{}", "1,".repeat(9)), 2, "cut off"),
         ("cut.jsonl", format!("{one}\n{}", &one[..20]), 0, "cut.jsonl:2: left out: the line is cut off"),
         ("middle.jsonl", format!("{one}\n{}\n{one}\n", &one[..20]), 2, "middle.jsonl:2: no session"),

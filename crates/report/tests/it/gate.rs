@@ -239,7 +239,7 @@ fn more_calls_are_worse_beyond_the_tolerance() {
         // A certain increase of 22 % is tolerated where 30 % are.
         (Box::new(|_| 1.0), &["calls=30%"], GateAnswer::NotWorse, "not worse"),
         (Box::new(|_| -1.0), &["calls", "rounds=1%"], GateAnswer::NotWorse, "not worse"),
-        // What varies much between cases cannot be told.
+        // What varies much between cases cannot be decided.
         (
             Box::new(|case| if case % 2 == 0 { 6.0 } else { -5.0 }),
             &["calls"],

@@ -120,20 +120,28 @@ impl Spans {
             self.others += 1;
             return Ok(());
         }
-        let list = |value: &'_ Value, keys: [&str; 2]| {
-            keys.iter().find_map(|key| value.get(key)?.as_array().cloned())
-        };
-        let Some(resources) = list(value, ["resourceSpans", "resource_spans"]) else {
+        // Of what is not a list nothing would be read, and nothing read is no violation.
+        let list =
+            |value: &Value, keys: &[&str]| match keys.iter().find_map(|key| Some((*key, value.get(key)?))) {
+                None => Ok(None),
+                Some((_, Value::Array(items))) => Ok(Some(items.clone())),
+                Some((key, _)) => {
+                    Err(Failure::usage(format!("{}:{line}: `{key}` is not a list", inline(&self.name))))
+                }
+            };
+        let Some(resources) = list(value, &["resourceSpans", "resource_spans"])? else {
             return self.span(value, line);
         };
+        let mut spans = Vec::new();
         for resource in &resources {
-            let scopes = list(resource, ["scopeSpans", "scope_spans"])
-                .or_else(|| list(resource, ["instrumentationLibrarySpans", "instrumentation_library_spans"]));
-            for scope in scopes.iter().flatten() {
-                for span in scope.get("spans").and_then(Value::as_array).into_iter().flatten() {
-                    self.span(span, line)?;
-                }
+            let keys =
+                ["scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"];
+            for scope in list(resource, &keys)?.unwrap_or_default() {
+                spans.extend(list(&scope, &["spans"])?.unwrap_or_default());
             }
+        }
+        for span in &spans {
+            self.span(span, line)?;
         }
         Ok(())
     }
