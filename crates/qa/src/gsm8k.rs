@@ -210,7 +210,7 @@ mod tests {
             assert_eq!(passes(&*official, prediction), by_official, "{prediction}");
         }
         // The original rules differ only where no number of the published data is.
-        // As the evaluator of the benchmark's authors, as for the other suites; bit for bit by the other rule if named.
+        // `compat=original` scores as the evaluator of the benchmark's authors does; a named `scoring` replaces its rule.
         let original = paper.scored_with(&[("compat", "original")]).unwrap().unwrap();
         assert!(!passes(&*original, "18") && passes(&*original, "#### 18/2"));
         assert!(!passes(&*original, "#### 18.0") && passes(&*original, "It is\n#### 18"));

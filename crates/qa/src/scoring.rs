@@ -43,12 +43,12 @@ impl Scoring {
         }
     }
 
-    /// What is left out of a question's line.
+    /// Whether this is the default of questions, whose lines then do not name it.
     pub(crate) fn is_official(&self) -> bool {
         *self == Self::Official
     }
 
-    /// The meaning of a problem's line without a rule.
+    /// The default of a problem, where its line names no rule.
     pub(crate) fn paper() -> Self {
         Self::Paper
     }

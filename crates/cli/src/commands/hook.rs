@@ -46,7 +46,7 @@ const NAME_DIGITS: usize = 32;
 const COMMANDS: [&str; 2] = ["install", "uninstall"];
 
 /// The whole command, for a command line that begins with its name: a wrong one, and a fault of ours, deny the call.
-/// Gives the exit status; nothing if only help is wanted, or a command below this one: the usual way does these.
+/// Returns the exit status, or `None` for help and for commands below this one, which are handled as usual.
 pub(crate) fn main(words: &[OsString]) -> Option<u8> {
     if words.get(2).is_some_and(|word| COMMANDS.iter().any(|command| word == command)) {
         return None;
@@ -93,7 +93,7 @@ pub(crate) fn run_any(arguments: &HookArguments, global: &Global) -> Result<Exit
         Some(HookCommand::Uninstall(arguments)) => install::uninstall(arguments, global),
         None => Ok(match take_event(arguments) {
             0 => ExitCode::Passed,
-            // Which other status it is only counts where an agent started us, and `main` gives it.
+            // The exact status matters only to an agent, and an agent's call goes through `main`.
             _ => ExitCode::Usage,
         }),
     }

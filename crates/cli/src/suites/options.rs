@@ -19,7 +19,7 @@ use crate::values::whole;
 /// The option for a set of published data, which the command line has as a use of `--set`.
 const SET: &str = "set";
 
-/// The option for the published judgement, which campaigns have among the options of agents.
+/// Judges as the published evaluator does. In a campaign, it is read from the agent's options.
 pub(crate) const COMPAT: &str = "compat";
 
 /// The headings of options in the help: those that choose cases stand beside `--data`.
