@@ -27,8 +27,18 @@ pub const SCHEMA: &str = "planproof/scenario/v1";
 pub const JSON_SCHEMA: &str = include_str!("../data/scenario.schema.json");
 
 /// The keys of an expectation that are those of rules.
-const DEMANDS: [&str; 9] =
-    ["requires", "followed-by", "never-after", "never", "at-most", "at-least", "last", "takes", "formula"];
+const DEMANDS: [&str; 10] = [
+    "requires",
+    "followed-by",
+    "never-after",
+    "never",
+    "at-most",
+    "at-least",
+    "first",
+    "last",
+    "takes",
+    "formula",
+];
 
 /// A case and the places of what it demands.
 pub(crate) struct Placed {
@@ -573,7 +583,7 @@ impl Reader<'_> {
             return Err(self.fault(get(entries, "words").map_or(node.place, |node| node.place), what));
         }
         let words = words.map(str::to_owned);
-        let is_whole = ["last", "formula"].contains(&demand);
+        let is_whole = ["first", "last", "formula"].contains(&demand);
         let number_of = |key: &str| -> Result<Option<u32>, CaseError> {
             let Some(node) = get(entries, key) else { return Ok(None) };
             if is_whole {

@@ -172,8 +172,8 @@ fn is_of_later_message(case: &Scenario, id: &str) -> bool {
     expected.is_some_and(|expectation| expectation.from.is_some())
 }
 
-/// The class of a session that violates a rule, at this call if it did so for good. A last call that was never made is
-/// missing, and not in the wrong place.
+/// The class of a session that violates a rule, at this call if it did so for good. A first or last call that was never
+/// made is missing, and not in the wrong place.
 fn class_in(
     rule: &CallRule,
     session: &[RecordedEvent],
@@ -181,7 +181,11 @@ fn class_in(
     call: Option<usize>,
 ) -> &'static str {
     let class = match &rule.demand {
-        RuleDemand::Last(last) if !session.iter().any(|event| last.matches(&event.as_seen())) => MISSING_CALL,
+        RuleDemand::First(one) | RuleDemand::Last(one)
+            if !session.iter().any(|event| one.matches(&event.as_seen())) =>
+        {
+            MISSING_CALL
+        }
         RuleDemand::Requires { needed: from, .. } | RuleDemand::Takes { from, .. } => {
             let is_after = call.is_some_and(|call| failures.include(from, call));
             if is_after { WENT_ON } else { class_of(rule) }
@@ -199,7 +203,10 @@ fn class_in(
 fn class_of(rule: &CallRule) -> &'static str {
     match rule.demand {
         RuleDemand::Never(_) | RuleDemand::AtMost(..) => "forbidden_call",
-        RuleDemand::Requires { .. } | RuleDemand::NeverAfter { .. } | RuleDemand::Last(_) => "order_error",
+        RuleDemand::Requires { .. }
+        | RuleDemand::NeverAfter { .. }
+        | RuleDemand::First(_)
+        | RuleDemand::Last(_) => "order_error",
         RuleDemand::Takes { .. } => "wrong_value",
         RuleDemand::AtLeast(..) | RuleDemand::FollowedBy { .. } => MISSING_CALL,
         RuleDemand::Formula { .. } => "rule_violated",
@@ -441,12 +448,13 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
         };
         // The class says more of a missing call, and of one that came too early, where a tool failed.
         let is_missing = [MISSING_CALL, NO_RETRY, GAVE_UP].contains(&class.as_str());
-        let is_last = rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::Last(_)));
-        // A last call in the wrong place would have given its class, which comes first.
+        let is_at_an_end =
+            rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::First(_) | RuleDemand::Last(_)));
+        // A first or last call in the wrong place would have given its class, which comes first.
         let is_given = match given {
             MISSING_CALL => is_missing,
             "order_error" | "wrong_value" if class == WENT_ON => outcome.call.is_some(),
-            given => given == class || (is_missing && is_last),
+            given => given == class || (is_missing && is_at_an_end),
         };
         is_given.then_some((outcome, rule))
     });

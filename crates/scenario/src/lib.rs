@@ -124,5 +124,5 @@ pub use drawn::{Drawing, RulesShown};
 pub use file::{JSON_SCHEMA, SCHEMA};
 pub use judge::{ScenarioDetail, VERDICT_SCHEMA};
 pub use listed::listed_tools;
-pub use review::{CaseBlame, CaseDemand, CaseOddity, CaseReview};
+pub use review::{CaseBlame, CaseBlameReason, CaseDemand, CaseOddity, CaseReview};
 pub use suite::{NAME, Scenarios};

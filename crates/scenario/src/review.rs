@@ -53,8 +53,19 @@ pub struct CaseDemand {
 pub struct CaseBlame {
     /// The numbers of demands that no session satisfies together, of which none can be left out.
     pub demands: Vec<usize>,
-    /// They could be satisfied if the world had other results.
-    pub is_the_world: bool,
+    /// What they lack.
+    pub reason: CaseBlameReason,
+}
+
+/// Why no session satisfies some demands together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CaseBlameReason {
+    /// No world has results with which one does.
+    Contradiction,
+    /// The world has not the results with which one does.
+    World,
+    /// Nobody knows whether there is a world in which one does: there are too many sessions to look for.
+    Unknown,
 }
 
 /// What is odd about a case. Demands are named by their numbers.
@@ -299,16 +310,23 @@ impl<'a> Looked<'a> {
     fn blame(&self) -> CaseBlame {
         let all: Vec<usize> = (0..self.demands.len()).collect();
         let free = self.case.in_any_world(&self.calls);
+        let contradict = |some: &[usize]| self.find_in_any_world(some, &free) == Found::None;
         // What contradicts in every world explains more than what does so in this one.
-        let is_the_world = self.find_in_any_world(&all, &free) != Found::None;
-        let demands = Self::smallest(&all, |some| {
-            let found = match is_the_world {
-                true => self.find(some, &[], None),
-                false => self.find_in_any_world(some, &free),
+        if contradict(&all) {
+            return CaseBlame {
+                demands: Self::smallest(&all, contradict),
+                reason: CaseBlameReason::Contradiction,
             };
-            found == Found::None
-        });
-        CaseBlame { demands, is_the_world }
+        }
+        let demands = Self::smallest(&all, |some| self.find(some, &[], None) == Found::None);
+        // All demands together may have been too many to look for a session in any world. Of the few that are to blame,
+        // it is often known.
+        let reason = match self.find_in_any_world(&demands, &free) {
+            Found::None => CaseBlameReason::Contradiction,
+            Found::Session(_) => CaseBlameReason::World,
+            Found::TooMany => CaseBlameReason::Unknown,
+        };
+        CaseBlame { demands, reason }
     }
 
     /// The demands by expectation, in the order of the file. Rules of the file are left out: they hold in every case,

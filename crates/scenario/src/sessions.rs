@@ -106,6 +106,10 @@ impl Scenario {
     pub(crate) fn possible_calls(&self, only: Option<&[String]>) -> Vec<SampleCall> {
         let mut calls = self.calls_in_first_turn();
         calls.retain(|call| only.is_none_or(|only| only.contains(&call.tool)));
+        self.in_each_turn(calls)
+    }
+
+    fn in_each_turn(&self, calls: Vec<SampleCall>) -> Vec<SampleCall> {
         match turns::count(&self.line) {
             1 => calls,
             turns => turns::in_each_turn(&calls, turns),
@@ -114,6 +118,11 @@ impl Scenario {
 
     /// The same of all tools, before the user says more.
     pub(crate) fn calls_in_first_turn(&self) -> Vec<SampleCall> {
+        self.calls_that(|name, arguments| self.answer(&self.beginning, name, arguments).outcome)
+    }
+
+    /// Calls of all tools that rules or the world tell apart if each has this outcome.
+    fn calls_that(&self, outcome: impl Fn(&str, &Value) -> Result<Value, Value>) -> Vec<SampleCall> {
         let find = |name: &str| self.tools.iter().find(|tool| tool.tool.name == name);
         let done = json!("done");
         let results: Vec<Vec<Value>> = self
@@ -145,7 +154,6 @@ impl Scenario {
             let whole = search::joined(&sampled, &arguments);
             tool.takes(&whole).is_ok().then_some(whole)
         };
-        let outcome = |name: &str, arguments: &Value| self.answer(&self.beginning, name, arguments).outcome;
         let effect = |name: &str, arguments: &Value| match find(name).filter(|_| !self.beginning.is_empty()) {
             Some(tool) => effect_of(&self.rules, tool, arguments),
             None => Vec::new(),
@@ -153,15 +161,25 @@ impl Scenario {
         calls_of(&self.rules, &callable, complete, outcome, effect)
     }
 
-    /// The same calls with every outcome that the rules tell apart, as if the world had all of them.
+    /// Calls with every outcome that the rules tell apart, as if the world had all of them: these, and those that rules
+    /// tell apart only by results or errors that the world does not have.
     pub(crate) fn in_any_world(&self, calls: &[SampleCall]) -> Vec<SampleCall> {
+        let mut all = calls.to_vec();
+        for outcome in [Ok(json!("done")), Err(json!("failed"))] {
+            let others = self.in_each_turn(self.calls_that(|_, _| outcome.clone()));
+            let is_known = |other: &SampleCall| {
+                all.iter().any(|call| (&call.tool, &call.arguments) == (&other.tool, &other.arguments))
+            };
+            let new: Vec<SampleCall> = others.into_iter().filter(|other| !is_known(other)).collect();
+            all.extend(new);
+        }
         let mut free = Vec::new();
-        for call in calls {
-            free.push(call.clone());
+        for call in all {
             let outcomes = search::outcomes_of(&self.rules, &call.tool);
-            free.extend(
-                outcomes.into_iter().map(|outcome| SampleCall { outcome: Some(outcome), ..call.clone() }),
-            );
+            let others =
+                outcomes.into_iter().map(|outcome| SampleCall { outcome: Some(outcome), ..call.clone() });
+            free.extend(others.collect::<Vec<_>>());
+            free.push(call);
         }
         free
     }

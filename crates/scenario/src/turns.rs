@@ -92,7 +92,7 @@ pub(crate) fn bound(rules: &RuleSet, line: &CaseLine) -> Result<RuleSet, String>
                 (vec![event], None)
             }
             // These speak of the whole session.
-            RuleDemand::Last(_) | RuleDemand::Formula { .. } => (Vec::new(), None),
+            RuleDemand::First(_) | RuleDemand::Last(_) | RuleDemand::Formula { .. } => (Vec::new(), None),
         };
         binding.into_iter().for_each(|pattern| pattern.arguments.extend(from.iter().cloned()));
         history.into_iter().for_each(|pattern| pattern.arguments.extend(ever.iter().cloned()));

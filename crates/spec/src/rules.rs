@@ -258,6 +258,8 @@ pub enum RuleDemand {
     AtMost(u32, EventPattern),
     /// There are at least so many of these events before the session ends.
     AtLeast(u32, EventPattern),
+    /// The first event of its moment is one of these, if there is any event of this moment.
+    First(EventPattern),
     /// The last event of its moment is one of these, if there is any event of this moment.
     Last(EventPattern),
     /// Every such call has, as this argument, a value that an earlier result has.
@@ -431,7 +433,7 @@ impl ValueCheck {
 impl CallRule {
     /// Whether the rule is about the calls of any tool, also of one that it does not name.
     fn concerns_any_tool(&self) -> bool {
-        matches!(self.demand, RuleDemand::Last(_))
+        matches!(self.demand, RuleDemand::First(_) | RuleDemand::Last(_))
             || self.patterns().iter().any(|pattern| pattern.tools.is_none())
     }
 
@@ -444,6 +446,7 @@ impl CallRule {
             RuleDemand::Never(event)
             | RuleDemand::AtMost(_, event)
             | RuleDemand::AtLeast(_, event)
+            | RuleDemand::First(event)
             | RuleDemand::Last(event) => vec![event],
             RuleDemand::Takes { event, from, .. } => vec![event, from],
             RuleDemand::Formula { events, .. } => events.iter().collect(),

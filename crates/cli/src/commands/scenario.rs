@@ -5,7 +5,7 @@ mod draft;
 use std::io::{self, Write};
 use std::path::Path;
 
-use planproof_scenario::{CaseDemand, CaseReview, JSON_SCHEMA};
+use planproof_scenario::{CaseBlameReason, CaseDemand, CaseReview, JSON_SCHEMA};
 use planproof_suite::Data;
 use serde_json::{Value, json};
 
@@ -109,11 +109,14 @@ fn show_case(out: &mut impl Write, file: &str, case: &CaseReview) -> io::Result<
             let text = format!("{place}: {}: {}{words}", inline(&demand.id), inline(&demand.sentence));
             writeln!(out, "{}", folded("  ", &text, 4))?;
         }
-        let (one, several) = match blame.is_the_world {
-            true => {
+        let (one, several) = match blame.reason {
+            CaseBlameReason::World => {
                 ("the world has no result that it needs", "the world has no result that they need together")
             }
-            false => ("no call that its tools take fulfils it", "they contradict one another"),
+            CaseBlameReason::Contradiction => {
+                ("no call that its tools take fulfils it", "they contradict one another")
+            }
+            CaseBlameReason::Unknown => ("no session fulfils it", "no session fulfils them together"),
         };
         return writeln!(out, "  {}", if blame.demands.len() == 1 { one } else { several });
     }
@@ -174,7 +177,11 @@ fn of_case(case: &CaseReview) -> Value {
         "session": case.right.session().map(calls_as_json),
         "is_shortest": case.right.session().map(|_| case.is_shortest),
         "to_blame": case.blame.as_ref().map(|blame| blamed(&blame.demands)),
-        "world_lacks": case.blame.as_ref().map(|blame| blame.is_the_world),
+        "world_lacks": case.blame.as_ref().and_then(|blame| match blame.reason {
+            CaseBlameReason::World => Some(true),
+            CaseBlameReason::Contradiction => Some(false),
+            CaseBlameReason::Unknown => None,
+        }),
         "warnings": warnings,
     })
 }

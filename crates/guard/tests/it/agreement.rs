@@ -86,6 +86,7 @@ fn file() -> impl Strategy<Value = String> {
         4 => (pair, event_text(), event_text()).prop_map(|(name, f, g)| format!("{name}: [{{{f}}}, {{{g}}}]")),
         1 => event_text().prop_map(|f| format!("never: {{{f}}}")),
         2 => (counted, 0..3_u32, event_text()).prop_map(|(name, n, f)| format!("{name}: {{{f}, times: {n}}}")),
+        1 => event_text().prop_map(|f| format!("first: {{{f}}}")),
         1 => event_text().prop_map(|f| format!("last: {{{f}}}")),
         1 => (tool(), tool(), prop_oneof![Just("/v"), Just("/v/*")])
             .prop_map(|(f, g, value)| format!("takes: {{call: {f}, argument: /v, from: {g}, value: {value}}}")),

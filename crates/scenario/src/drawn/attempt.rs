@@ -255,7 +255,11 @@ fn mentions(
     // Something else, so that there is always something to do.
     let is_alone = matches!(
         rule.demand,
-        RuleDemand::Never(_) | RuleDemand::Last(_) | RuleDemand::AtLeast(..) | RuleDemand::AtMost(0, _)
+        RuleDemand::Never(_)
+            | RuleDemand::First(_)
+            | RuleDemand::Last(_)
+            | RuleDemand::AtLeast(..)
+            | RuleDemand::AtMost(0, _)
     );
     if is_alone || mentioned.is_empty() || draw.chance(1, 3) {
         let is_other = |tool: &usize| mentioned.iter().all(|(other, ..)| other != tool);

@@ -194,8 +194,8 @@ impl Plan {
                     RuleDemand::FollowedBy { trigger, then } => (vec![trigger], vec![then]),
                     RuleDemand::Takes { event, from, .. } => (vec![event], vec![from]),
                     RuleDemand::AtLeast(_, event) => (vec![], vec![event]),
-                    // Any call has a last one after it.
-                    RuleDemand::Last(event) => (vec![], vec![event]),
+                    // A session with a call has a first and a last one.
+                    RuleDemand::First(event) | RuleDemand::Last(event) => (vec![], vec![event]),
                     RuleDemand::Formula { events, .. } => (events.iter().collect(), events.iter().collect()),
                     RuleDemand::NeverAfter { .. } | RuleDemand::Never(_) | RuleDemand::AtMost(..) => continue,
                 };
@@ -221,7 +221,7 @@ impl Plan {
     fn concerned(&self, tools: &BTreeSet<usize>) -> Vec<usize> {
         let rules = self.rules.rules().iter().enumerate();
         let has_say = |number: usize, rule: &CallRule| match rule.demand {
-            RuleDemand::Last(_) => true,
+            RuleDemand::First(_) | RuleDemand::Last(_) => true,
             _ if self.is_open[number] => true,
             _ => rule
                 .patterns()
@@ -237,7 +237,7 @@ impl Plan {
         let needs = self.rules.rules().iter().flat_map(|rule| match &rule.demand {
             RuleDemand::Requires { needed, .. } => vec![needed],
             RuleDemand::FollowedBy { then, .. } => vec![then],
-            RuleDemand::AtLeast(_, event) | RuleDemand::Last(event) => vec![event],
+            RuleDemand::AtLeast(_, event) | RuleDemand::First(event) | RuleDemand::Last(event) => vec![event],
             RuleDemand::Formula { events, .. } => events.iter().collect(),
             RuleDemand::Takes { .. }
             | RuleDemand::NeverAfter { .. }

@@ -41,7 +41,9 @@ impl<'a> Searched<'a> {
                 RuleDemand::Requires { needed, .. } => vec![needed],
                 RuleDemand::FollowedBy { then, .. } => vec![then],
                 RuleDemand::Takes { from, .. } => vec![from],
-                RuleDemand::AtLeast(_, event) | RuleDemand::Last(event) => vec![event],
+                RuleDemand::AtLeast(_, event) | RuleDemand::First(event) | RuleDemand::Last(event) => {
+                    vec![event]
+                }
                 RuleDemand::Formula { events, .. } => events.iter().collect(),
                 RuleDemand::NeverAfter { .. } | RuleDemand::Never(_) | RuleDemand::AtMost(..) => Vec::new(),
             };
@@ -170,7 +172,7 @@ fn begins(rule: &CallRule, call: &SampleCall) -> bool {
         }
         RuleDemand::Takes { event, .. } => can_be(event, call),
         RuleDemand::Formula { events, .. } => events.iter().any(|event| can_be(event, call)),
-        RuleDemand::Last(_) => true,
+        RuleDemand::First(_) | RuleDemand::Last(_) => true,
         RuleDemand::AtLeast(..)
         | RuleDemand::NeverAfter { .. }
         | RuleDemand::Never(_)

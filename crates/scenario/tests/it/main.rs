@@ -9,7 +9,7 @@ mod turns;
 
 use std::sync::Arc;
 
-use planproof_scenario::Scenarios;
+use planproof_scenario::{CaseBlameReason, Scenarios};
 use planproof_spec::rules::search::Found;
 use planproof_suite::{Case, CaseSelection, Data, Suite as _, Verdict};
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall, ToolResult};
@@ -195,7 +195,11 @@ fn reviewed(rules: &str, case: &str) -> String {
                 blame.demands.iter().map(|number| review.demands[*number].id.as_str()).collect();
             format!(
                 "{}: {}",
-                if blame.is_the_world { "lacking" } else { "contradicting" },
+                match blame.reason {
+                    CaseBlameReason::World => "lacking",
+                    CaseBlameReason::Contradiction => "contradicting",
+                    CaseBlameReason::Unknown => "unknown",
+                },
                 demands.join(", ")
             )
         }
@@ -224,7 +228,14 @@ fn a_review_names_what_is_to_blame_and_what_never_matters() {
         ("{id: r, never: {call: b}}", "expect: [{do: [a, b]}]", "contradicting: r, e1: b"),
         ("", "expect: [{do: [a, b], only: true}, {id: third, do: [c]}]", "contradicting: third: c, only"),
         ("", "expect: [{with: {done: a, where: {/k: seven}}}]", "contradicting: e1"),
+        ("", "expect: [{do: [a, b]}, {first: {call: b}}]", "b a"),
+        ("", "expect: [{first: {call: a}}, {do: [c]}, {first: {call: b}}]", "contradicting: e1, e2: c, e3"),
         // What contradicts in this world alone.
+        (
+            "",
+            "world: {a: [{where: {/k: 17}, returns: yes}, {fails: no}]}, expect: [{with: {done: a, where: {/k: 18}}}]",
+            "lacking: e1",
+        ),
         ("", "world: {a: [{fails: no}]}, expect: [{do: [a, b]}]", "lacking: e1: a"),
         (
             "{id: r, requires: {call: a, done: b, result: {/ok: true}}}",

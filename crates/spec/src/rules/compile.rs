@@ -129,6 +129,11 @@ impl Atoms for Sets {
     }
 }
 
+/// Any event of the moment of this one.
+fn any_of_moment(event: &EventPattern) -> EventPattern {
+    EventPattern { tools: None, arguments: Vec::new(), outcome: Vec::new(), ..event.clone() }
+}
+
 /// The formula of a demand, its atoms, and its register. The templates are written once, here; the definitions in
 /// [`textbook`](super::textbook) do not use them.
 fn formula_of(demand: &RuleDemand) -> (Requirement, Vec<Atom>, Option<Register>) {
@@ -157,12 +162,18 @@ fn formula_of(demand: &RuleDemand) -> (Requirement, Vec<Atom>, Option<Register>)
         RuleDemand::AtLeast(times, counted) => {
             (Not(boxed(AtMost(times - 1, boxed(atom(0))))), vec![event(counted)], None)
         }
+        RuleDemand::First(first) => {
+            let other = And(vec![formula(atom(1)), formula(Not(boxed(atom(0))))]);
+            (Before(boxed(atom(0)), boxed(other)), vec![event(first), event(&any_of_moment(first))], None)
+        }
         RuleDemand::Last(last) => {
-            let any =
-                EventPattern { tools: None, arguments: Vec::new(), outcome: Vec::new(), ..last.clone() };
             let other = And(vec![formula(atom(1)), formula(Not(boxed(atom(0))))]);
             let last_later = Eventually(boxed(atom(0)));
-            (Always(boxed(Implies(boxed(other), boxed(last_later)))), vec![event(last), event(&any)], None)
+            (
+                Always(boxed(Implies(boxed(other), boxed(last_later)))),
+                vec![event(last), event(&any_of_moment(last))],
+                None,
+            )
         }
         RuleDemand::Takes { event: call, argument, from, value } => (
             Always(boxed(Not(boxed(atom(0))))),

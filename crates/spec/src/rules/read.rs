@@ -24,13 +24,14 @@ const COMMON_KEYS: [&str; 4] = ["id", "why", "mode", "per"];
 const MODES: [(&str, bool); 2] = [("enforce", false), ("shadow", true)];
 
 /// The demands, each with the shape of its value.
-const DEMANDS: [(&str, &str); 9] = [
+const DEMANDS: [(&str, &str); 10] = [
     ("requires", "requires: {call: TOOL, done: TOOL}"),
     ("followed-by", "followed-by: {done: TOOL, call: TOOL}"),
     ("never-after", "never-after: {call: TOOL, done: TOOL}"),
     ("never", "never: {call: TOOL, where: {/ARGUMENT: VALUE}}"),
     ("at-most", "at-most: {call: TOOL, times: 1}"),
     ("at-least", "at-least: {call: TOOL, times: 1}"),
+    ("first", "first: {call: TOOL}"),
     ("last", "last: {call: TOOL}"),
     ("takes", "takes: {call: TOOL, argument: /ARGUMENT, from: TOOL, value: /FIELD}"),
     ("formula", "formula: \"(always (implies call:a (eventually done:b)))\""),
@@ -348,6 +349,7 @@ impl Reader {
                 return Some(pair(name, first, second));
             }
             "never" => RuleDemand::Never(self.events(&mut entries, 1, name)?.pop()?),
+            "first" => RuleDemand::First(self.events(&mut entries, 1, name)?.pop()?),
             "last" => RuleDemand::Last(self.events(&mut entries, 1, name)?.pop()?),
             "at-most" | "at-least" => {
                 let times = match entries.take("times") {

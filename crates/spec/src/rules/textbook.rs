@@ -42,6 +42,10 @@ fn is_held_by(demand: &RuleDemand, session: &[SessionEvent<'_>]) -> bool {
         RuleDemand::Never(event) => places(event).is_empty(),
         RuleDemand::AtMost(times, event) => places(event).len() <= *times as usize,
         RuleDemand::AtLeast(times, event) => places(event).len() >= *times as usize,
+        RuleDemand::First(event) => {
+            let of_moment = session.iter().find(|seen| seen.moment == event.moment);
+            of_moment.is_none_or(|seen| event.matches(seen))
+        }
         RuleDemand::Last(event) => {
             let of_moment = (0..session.len()).rev().find(|place| session[*place].moment == event.moment);
             of_moment.is_none_or(|place| event.matches(&session[place]))

@@ -26,6 +26,15 @@ impl fmt::Display for ValueCheck {
     }
 }
 
+/// The events of a pattern's moment, as a noun.
+fn kind_of(event: &EventPattern) -> &'static str {
+    match event.moment {
+        Phase::Call => "call",
+        Phase::Done => "result",
+        Phase::Failed => "error",
+    }
+}
+
 impl fmt::Display for EventPattern {
     /// `a call of refund with /amount above 100`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,14 +78,8 @@ impl fmt::Display for CallRule {
             RuleDemand::AtLeast(times, event) => {
                 format!("{event} comes at least {times} times before the session ends")
             }
-            RuleDemand::Last(event) => {
-                let kind = match event.moment {
-                    Phase::Call => "call",
-                    Phase::Done => "result",
-                    Phase::Failed => "error",
-                };
-                format!("the last {kind} of a session is {event}")
-            }
+            RuleDemand::First(event) => format!("the first {} of a session is {event}", kind_of(event)),
+            RuleDemand::Last(event) => format!("the last {} of a session is {event}", kind_of(event)),
             RuleDemand::Takes { event, argument, from, value } => {
                 format!(
                     "{event} takes its {} from {} in an earlier result of {}",

@@ -437,6 +437,7 @@ fn the_schema_for_editors_accepts_what_is_read() {
         ),
         (json!({"id": "x", "at-most": {"done": "a", "times": 2}}), true),
         (json!({"id": "x", "at-least": {"call": "a", "where": {"/k": 1}, "times": 1}}), true),
+        (json!({"id": "x", "first": {"call": "a"}}), true),
         (json!({"id": "x", "last": {"call": "a"}}), true),
         (
             json!({"id": "x", "takes": {"call": "a", "argument": "/k", "from": "b", "value": "/items/*/k"}}),
