@@ -21,6 +21,7 @@ mod cases;
 mod create;
 mod error;
 mod guard;
+mod key;
 mod made_from;
 mod matrix;
 mod memory;
@@ -46,6 +47,7 @@ pub use cases::{CASES_MAX, Cases, CasesOrigin};
 pub use create::{NewRow, StoreOptions, make_folder, milliseconds_now, must_be_no_folder};
 pub use error::CampaignError;
 pub use guard::StoredGuard;
+pub use key::Key;
 pub use made_from::{FileDigest, MadeFrom};
 pub use matrix::{
     AgentNameParts, COMBINATIONS_MAX, Left, ResumedMatrix, begin_matrix, combinations, is_complete, numbered,
@@ -65,4 +67,4 @@ pub use shard::{Shard, StoredShard};
 pub use stored::{
     JudgedRun, StoredCampaign, Summaries, damaged, name_damaged, read_first_case, read_one, read_stored_trace,
 };
-pub use world::{FindModel, Key, KeyNeeded, ModelForm, Token, World};
+pub use world::{FindModel, KeyNeeded, ModelForm, Token, World};

@@ -13,7 +13,8 @@ use planproof_model::recording::{Recording, RecordingFile, RecordingModel, Repla
 use planproof_suite::Case;
 use planproof_trace::Usage;
 
-use crate::world::{Key, KeyNeeded, ModelForm, World};
+use crate::key::Key;
+use crate::world::{KeyNeeded, ModelForm, World};
 
 /// Finds models by their names, the same one for the same name.
 pub struct Models<'a, W> {
@@ -52,8 +53,7 @@ impl<'a, W: World> Models<'a, W> {
 
     /// Gives the right answers of these cases to the model that knows them; the seed determines its errors.
     pub(crate) fn hand(&self, cases: &[Arc<dyn Case>], seed: u64) {
-        let key = |case: &Arc<dyn Case>| Some((case.prompt().to_owned(), case.gold()?));
-        *self.answers.borrow_mut() = (cases.iter().filter_map(key).collect(), seed);
+        *self.answers.borrow_mut() = (cases.iter().filter_map(Key::new).collect(), seed);
     }
 
     /// The model itself. No request is sent yet.

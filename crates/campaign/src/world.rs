@@ -8,13 +8,14 @@ use planproof_engine::AgentUnderTest;
 use planproof_model::Model;
 use planproof_model::recording::Origin;
 use planproof_store::{OwnKey, StoreError};
-use planproof_suite::{Case, Gold, Suite};
+use planproof_suite::{Case, Suite};
 use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_trace::Secrets;
 use serde_json::Value;
 
 use crate::cases::Cases;
 use crate::error::CampaignError;
+use crate::key::Key;
 use crate::made_from::MadeFrom;
 use crate::options::{ProgramOptions, StoredOptions};
 
@@ -38,9 +39,6 @@ pub enum KeyNeeded {
 
 /// Gives the model of a name.
 pub type FindModel<'a, E> = dyn Fn(&str, ModelForm) -> Result<Arc<dyn Model>, E> + 'a;
-
-/// A prompt with the right answer to it.
-pub type Key = (String, Gold);
 
 /// The caller's part of a campaign: everything with a name outside. It finds suites, agents and models by name, reads
 /// files, and informs the user.

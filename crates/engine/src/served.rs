@@ -45,10 +45,13 @@ impl ServedWatch for Replies {
 /// What a simulated model does not do with a request that it does not understand.
 const NOT_UNDERSTOOD: &str = "does not understand the conversation that this agent has with it";
 
+/// The same of the query, where the conversation is one of our own.
+const NOT_READ: &str = "does not understand this query";
+
 /// Whether a run has no score for this reason however often it is repeated: a simulated model does not understand the
-/// agent.
+/// agent, or the case.
 pub fn is_unscored_for_good(reason: &str) -> bool {
-    reason.contains(NOT_UNDERSTOOD)
+    reason.contains(NOT_UNDERSTOOD) || reason.contains(NOT_READ)
 }
 
 /// Why a run has no score in which a simulated model did not understand a request.
@@ -65,7 +68,11 @@ fn not_understood(model: &str) -> String {
 pub(crate) fn end_of(end: EndReason, simulated: Option<&str>) -> EndReason {
     match (&end, simulated) {
         (EndReason::Answered { text }, Some(model)) if is_at_a_loss(text) => {
-            EndReason::Unscored { reason: not_understood(model) }
+            let reason = format!(
+                "{model} {NOT_READ}, which says nothing about the agent: it reads the English of synthesised orders alone; \
+                 of any other case, sim/gold knows a right session, and sim/gold/0.2 a wrong one of every fifth"
+            );
+            EndReason::Unscored { reason }
         }
         _ => end,
     }

@@ -379,12 +379,12 @@ impl Case for RequestCase {
         };
         let answer = |plan: &Plan| format!("{{\"nodes\": {}}}", to_json_text(plan));
         Some(Gold {
-            turns: Vec::new(),
             calls: to_json(&plan).as_array()?.iter().filter_map(call).collect(),
             sub_tasks: Vec::new(),
             reasoning: String::new(),
             answer: answer(&plan),
             wrong_answer: answer(&self.wrong(plan)),
+            ..Gold::default()
         })
     }
 

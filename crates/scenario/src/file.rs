@@ -18,6 +18,7 @@ use crate::listed::listed_tools;
 use crate::state::{Values, beginning};
 use crate::suite::ReadFile;
 use crate::world::{AnsweringTool, WorldTool};
+use world::unknown_tool;
 
 /// The name of the format, as the files have it.
 pub const SCHEMA: &str = "planproof/scenario/v1";
@@ -525,9 +526,8 @@ impl Reader<'_> {
                 return Err(self.fault(*place, what));
             }
             if name != ANY_TOOL && !tools.iter().any(|tool| tool.name == *name) {
-                let what = format!(
-                    "`faults` has `{name}`, and no tool is called so; `{ANY_TOOL}` stands for all others"
-                );
+                let what = format!("`faults` has `{name}` (`{ANY_TOOL}` stands for all others)");
+                let what = unknown_tool(&what, name, tools);
                 return Err(self.fault(*place, what));
             }
             let text = self.text(node, &format!("the faults of `{name}`"))?;

@@ -359,8 +359,12 @@ impl<'a> Looked<'a> {
         let mut left: Vec<usize> =
             (0..self.demands.len()).filter(|number| !self.demands[*number].is_of_file).collect();
         let mut found = Vec::new();
-        // The later ones first: a list of tools usually comes first, and is what a reader wants to keep.
+        // The later ones first, because the first ones usually say what a case is about.
         for group in self.expectations().into_iter().rev() {
+            // A list of tools is a summary for readers: that more precise expectations say it, too, is no mistake.
+            if group.iter().all(|number| self.demands[*number].id != self.demands[*number].of) {
+                continue;
+            }
             if self.only().is_some_and(|only| group.contains(&only)) {
                 // Calls of other tools are part of no session here, so whether it matters cannot be seen.
                 continue;

@@ -143,7 +143,7 @@ impl GoldModel {
             Handed {
                 prompt: even(&prompt),
                 echo: last_paragraph(&prompt).to_owned(),
-                calls: gold.calls,
+                calls: gold.wrong_calls.filter(|_| is_wrong).unwrap_or(gold.calls),
                 turns: gold.turns,
                 sub_tasks: gold.sub_tasks,
                 reasoning: even(&gold.reasoning),
@@ -544,6 +544,7 @@ mod tests {
             reasoning: "One and two.".to_owned(),
             answer: answer.to_owned(),
             wrong_answer: format!("not {answer}"),
+            ..Gold::default()
         };
         (prompt.to_owned(), gold)
     }

@@ -15,8 +15,10 @@ pub struct Gold {
     pub reasoning: String,
     /// Its final answer.
     pub answer: String,
-    /// A final answer that is wrong.
+    /// A final answer that is wrong; empty if the calls decide.
     pub wrong_answer: String,
+    /// The calls of an agent that makes a mistake; `None` if none are known, or they are those of a right one.
+    pub wrong_calls: Option<Vec<GoldCall>>,
 }
 
 /// A call of a right agent.

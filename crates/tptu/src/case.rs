@@ -309,12 +309,12 @@ impl Case for TptuCase {
         };
         let sub_task = |step: &GoldStep| GoldSubTask { text: step.subtask.clone(), call: call(step) };
         Some(Gold {
-            turns: Vec::new(),
             calls,
             sub_tasks: self.question().plan.iter().map(sub_task).collect(),
             reasoning: String::new(),
             answer: self.in_form(&self.right()),
             wrong_answer: self.in_form(&self.wrong()),
+            ..Gold::default()
         })
     }
 

@@ -263,13 +263,13 @@ impl Case for CallCase {
 
     fn gold(&self) -> Option<Gold> {
         Some(Gold {
-            turns: Vec::new(),
             // The agent has no tools: it writes the call as its answer.
             calls: Vec::new(),
             sub_tasks: Vec::new(),
             reasoning: String::new(),
             answer: self.target(),
             wrong_answer: "[Nothing()]".to_owned(),
+            ..Gold::default()
         })
     }
 

@@ -145,12 +145,12 @@ impl Case for TaskCase {
             arguments: to_json(&call.arguments),
         };
         Some(Gold {
-            turns: Vec::new(),
             calls: self.task.calls.iter().map(call).collect(),
             sub_tasks: Vec::new(),
             reasoning: String::new(),
             answer: self.task.reply.clone(),
             wrong_answer: "It cannot be done.".to_owned(),
+            ..Gold::default()
         })
     }
 

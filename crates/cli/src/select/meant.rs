@@ -1,7 +1,7 @@
 //! What a user probably meant with a text that names no agent or no model.
 
 use planproof_agents::{
-    AgentSpec, CommandAgent, GUARD_PREFIX, is_interpreter, model_with_provider, most_similar,
+    AgentSpec, CommandAgent, GUARD_PREFIX, SUITE_AGENTS, is_interpreter, model_with_provider, most_similar,
 };
 use planproof_sim::{ECHO_NAME, PlantedFault, SimKind};
 
@@ -70,8 +70,11 @@ pub(super) fn agent(text: &str) -> Option<String> {
             "\"{bare}\" names no model: write tools@{provider}/MODEL, as in tools@{provider}/{example}"
         ));
     }
-    if let Some(meant) = with_right_prefix(bare).or_else(|| in_lower_case(bare)).or_else(|| as_command(bare))
-    {
+    let meant = with_right_prefix(bare)
+        .or_else(|| in_lower_case(bare))
+        .or_else(|| as_command(bare))
+        .or_else(|| near(bare, SUITE_AGENTS).map(str::to_owned));
+    if let Some(meant) = meant {
         return Some(format!("unknown agent \"{bare}\": did you mean {meant}?"));
     }
     // With an `@` in it, it is the kind that is wrong.

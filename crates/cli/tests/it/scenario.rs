@@ -318,3 +318,31 @@ fn a_service_carries_the_conversation(place: &Place) {
     let refused = test(json!({"answer": "Done."}), "--body body.json", 2);
     assert!(refused.err.contains("has later messages") && refused.err.contains("{messages}"), "{refused:?}");
 }
+
+#[test]
+fn a_simulated_mistake_fails_whatever_the_case_is() {
+    let place = Place::new();
+    place.write(
+        "shop.yaml",
+        &SHOP.replace(
+            "cases:\n",
+            "cases:\n  - {id: look, query: Look at order 3., expect: [{do: [get_order]}]}\n",
+        ),
+    );
+    let kept = fs::read_to_string(place.path("shop.yaml")).unwrap();
+    let end = kept.find("  - id: not-refunded").unwrap();
+    place.write("right.yaml", &kept[..end]);
+    for cases in ["--scenarios right.yaml", "--cases 30", "--cases 10 --turns 2..3", "--cases 5 --time"]
+    {
+        let right = place.run(&format!("test tools@sim/gold {cases} -q --json")).code(0).json();
+        assert_eq!(right["failed"], 0, "{cases}");
+        let wrong = place.run(&format!("test tools@sim/gold/1 {cases} -q --json")).code(1).json();
+        assert_eq!((&wrong["passed"], &wrong["unscored"]), (&json!(0), &json!(0)), "{cases}: {wrong}");
+    }
+    // A model that reads orders has nothing to say about other queries, and that is not the agent's failure.
+    let run = place.run("test tools@sim/careless --scenarios right.yaml -q").code(3);
+    assert!(run.out.contains("sim/careless does not understand this query"), "{}", run.out);
+    assert!(run.out.contains("sim/gold/0.2"), "{}", run.out);
+    let run = place.run("test at-onc --scenarios right.yaml").code(2);
+    assert!(run.err.contains("did you mean at-once?"), "{}", run.err);
+}

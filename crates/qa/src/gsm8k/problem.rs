@@ -246,13 +246,13 @@ impl Case for WordProblem {
             arguments: Map::from_iter([("expression".to_owned(), Value::from(expression))]),
         };
         Some(Gold {
-            turns: Vec::new(),
             calls: solution.expressions.into_iter().map(call).collect(),
             sub_tasks: Vec::new(),
             reasoning: solution.words,
             // In the form that both rules find.
             answer: format!("{STRICT_MARK}{}", self.right.as_str()),
             wrong_answer: format!("{STRICT_MARK}{}", self.wrong()),
+            ..Gold::default()
         })
     }
 

@@ -323,12 +323,12 @@ impl Case for QuestionCase {
             arguments: Map::from_iter([("title".to_owned(), Value::from(title.as_str()))]),
         };
         Some(Gold {
-            turns: Vec::new(),
             calls: self.line.titles.iter().map(call).collect(),
             sub_tasks: Vec::new(),
             reasoning: String::new(),
             answer: format!("{ANSWER_LINE} {}", self.right()),
             wrong_answer: format!("{ANSWER_LINE} {}", self.wrong()),
+            ..Gold::default()
         })
     }
 

@@ -1,5 +1,6 @@
 //! The world of a case in a file: its lines, and the values that these need and change.
 
+use planproof_spec::nearest;
 use planproof_spec::rules::tree::{Kind, Node};
 use planproof_spec::rules::{read_checks, unknown_in_checks};
 use planproof_suite::CaseError;
@@ -11,6 +12,13 @@ use crate::world::{Answer, WorldTool};
 
 /// The keys of a line.
 const LINE_KEYS: [&str; 8] = ["where", "needs", "otherwise", "returns", "fails", "sets", "adds", "subtracts"];
+
+/// That there is no such tool, and which one was probably meant.
+pub(super) fn unknown_tool(what: &str, name: &str, tools: &[WorldTool]) -> String {
+    let near = nearest(name, tools.iter().map(|tool| tool.name.as_str()));
+    let meant = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    format!("{what}, and no tool is called so{meant}")
+}
 
 impl Reader<'_> {
     /// `{logged_in: false, balance: 100}`
@@ -41,9 +49,10 @@ impl Reader<'_> {
             return Err(self.fault(node.place, format!("`world` is {}, not a map of tools", node.describe())));
         };
         for (name, place, lines) in entries {
-            let Some(tool) = tools.iter_mut().find(|tool| tool.name == *name) else {
-                return Err(self.fault(*place, format!("the world has `{name}`, and no tool is called so")));
+            let Some(at) = tools.iter().position(|tool| tool.name == *name) else {
+                return Err(self.fault(*place, unknown_tool(&format!("the world has `{name}`"), name, tools)));
             };
+            let tool = &mut tools[at];
             let Kind::List(lines) = &lines.kind else {
                 let what = format!(
                     "the world of `{name}` is {}, not a list of lines; write {name}: [{{returns: ...}}]",

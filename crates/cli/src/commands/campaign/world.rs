@@ -61,7 +61,12 @@ impl World for Outside<'_> {
             Ok(faults) => faults,
             Err(error) => return Some(Err(Failure::usage(error.to_string()))),
         };
-        let mut model = GoldModel::new(keys.to_vec(), faults.share, seed);
+        let key = |key: &Key| match faults.share > 0.0 {
+            true => key.clone().with_mistake(),
+            false => key.clone(),
+        };
+        let keys = keys.iter().map(key).map(|key| (key.prompt, key.gold)).collect();
+        let mut model = GoldModel::new(keys, faults.share, seed);
         if let Some(role) = faults.role {
             model = model.playing_badly(role);
         }
