@@ -20,6 +20,7 @@ use crate::error::CampaignError;
 use crate::options::StoredOptions;
 use crate::recorded::RecordedCampaign;
 use crate::recording::CampaignRecording;
+use crate::sequels::PlannedSequel;
 use crate::world::Token;
 
 /// A campaign that is ready to run, with its finished runs and its observers.
@@ -35,6 +36,8 @@ pub struct Prepared {
     pub options: StoredOptions,
     /// The reviewer of the work of teams; `None` for no review.
     pub reviewing: Option<Reviewing>,
+    /// Its sequels, in the order in which they are made.
+    pub sequels: Vec<PlannedSequel>,
     /// Runs that are done already.
     pub(crate) finished: Vec<Outcome>,
     /// The events of runs that were cut off, if the agent can resume them.
@@ -119,6 +122,7 @@ impl Parts {
             cards,
             options,
             reviewing: None,
+            sequels: Vec::new(),
             finished: Vec::new(),
             earlier: HashMap::new(),
             left_out: HashSet::new(),

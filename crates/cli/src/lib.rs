@@ -55,6 +55,7 @@ mod select;
 mod signals;
 mod spec_source;
 mod stored;
+mod stored_options;
 mod stream;
 mod suites;
 mod terminal;

@@ -27,7 +27,8 @@ use crate::arguments::{
     AllCasesArguments, BenchArguments, BenchCommand, ChoiceArguments, CompatChoice, Global, ReviewChoice,
 };
 use crate::failure::{ExitCode, Failure};
-use crate::suites::{self, KeptOptions};
+use crate::stored_options::SequelOptions;
+use crate::suites::{self, KeptOptions, SuiteValues};
 use crate::terminal;
 use crate::{secrets, select};
 
@@ -93,6 +94,8 @@ fn asked_for<'a>(
 ) -> Result<(BenchCases<'a>, Option<Vec<AgentSpec>>), Failure> {
     let mut suite = find(name)?;
     let values = arguments.of_suite.of_suite(&*suite, arguments.compat.map(judgement), global)?;
+    let (values, of_sequels) = values.apart_from_sequels();
+    let sequels = sequels(&*suite, &of_sequels)?;
     // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
     if !values.is_empty() {
         suite = suite.with_options(&values.pairs()).map_err(Failure::from)?.unwrap_or(suite);
@@ -113,7 +116,17 @@ fn asked_for<'a>(
     let agents = matrix::asked_for(arguments, global)?;
     let fitted = |agent: &AgentSpec| suites::fitted(&*suite, agent);
     let agents = agents.map(|agents| agents.iter().map(fitted).collect::<Result<Vec<_>, _>>()).transpose()?;
-    Ok((BenchCases { suite, kept: values.kept()?, arguments }, agents))
+    Ok((BenchCases { suite, kept: values.kept()?, sequels, arguments }, agents))
+}
+
+/// How the sequels are done that these options ask for.
+fn sequels(suite: &dyn Suite, values: &SuiteValues) -> Result<SequelOptions, Failure> {
+    let mut asked = SequelOptions::new();
+    for sequel in suite.sequels() {
+        let how = sequel.asked(&values.pairs()).map_err(Failure::from)?;
+        asked.extend(how.map(|how| (sequel.option().to_owned(), how)));
+    }
+    Ok(asked)
 }
 
 /// The word of a suite for how runs are judged.
@@ -190,6 +203,7 @@ pub(super) fn files(choice: &ChoiceArguments) -> impl Iterator<Item = (&'static 
 struct BenchCases<'a> {
     suite: Arc<dyn Suite>,
     kept: KeptOptions,
+    sequels: SequelOptions,
     arguments: &'a BenchArguments,
 }
 
@@ -206,6 +220,10 @@ impl MakesCases for BenchCases<'_> {
 
     fn kept(&self) -> Result<KeptOptions, Failure> {
         Ok(self.kept.clone())
+    }
+
+    fn sequels(&self) -> Result<SequelOptions, Failure> {
+        Ok(self.sequels.clone())
     }
 
     fn files(&self) -> Vec<&Path> {

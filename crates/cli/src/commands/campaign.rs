@@ -4,15 +4,11 @@ mod agreement;
 mod campaign_command;
 mod carry_out;
 mod cases;
-mod derived;
-mod dissect;
 mod lift;
 mod like;
-mod options;
 mod prepare;
 mod prepared;
 mod shard;
-mod shrink;
 mod world;
 
 use std::io::Write as _;
@@ -25,9 +21,6 @@ use planproof_engine::{
     Finding, Outcome, OverLimits, Report, RunSummary, SummaryInput, is_unscored_for_good,
 };
 use planproof_model::prices::Money;
-use planproof_order::dissect::report as dissection_report;
-use planproof_order::shrink::report as shrink_report;
-use planproof_order::synth::file::write_case;
 use planproof_report::gate::GateReport;
 use planproof_report::{CommandLines, shell_word};
 use planproof_suite::{SizeUnit, Unscored};
@@ -43,14 +36,12 @@ use crate::progress::{self, tell};
 use crate::render::{self, Findings, Seen};
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::stream::Stream;
-use crate::{orders, terminal};
+use crate::terminal;
 
 pub(super) use campaign_command::{CampaignCommand, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
-pub(crate) use derived::Derived;
-pub(crate) use options::{CampaignOptions, ORDER, OrderOptions, command_of, of_simulation};
 pub(super) use prepare::{
-    Extras, must_concern, named, named_agent, new_campaign, prepare, resume_stored, run_time,
+    Extras, asked, must_concern, named, named_agent, new_campaign, prepare, resume_stored, run_time,
 };
 pub(super) use prepared::Prepared;
 use shard::ShardRun;
@@ -136,7 +127,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         _ => run.all_at_once(outcomes),
     };
     let beside = Beside::start(request.campaign, Some(&run.campaign.id))?;
-    let Ended { outcomes, progress, seal, failure, dissection, shrinking } =
+    let Ended { outcomes, progress, seal, failure, sequels } =
         runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), next).await })?;
     drop(beside);
     let wall = began.elapsed();
@@ -162,24 +153,11 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     report.seal = seal.map(|seal| seal.to_string());
     // From the store, because a resumed campaign has its label there alone.
     report.label = run.store.campaign(&run.campaign.id)?.label;
-    if dissection.is_some() || shrinking.is_some() {
-        let cases = orders::cases(prepared.order.judge(), &run.campaign.cases)?;
-        let outcomes = orders::outcomes(&outcomes);
-        report.dissection = dissection.as_ref().map(|dissection| {
-            let id = Derived::Dissection.id(&run.campaign.id);
-            dissection_report(&id, dissection, &cases, &outcomes)
-        });
-        report.shrinking = shrinking.as_ref().map(|shrinking| {
-            let id = Derived::Shrinking.id(&run.campaign.id);
-            shrink_report(&id, shrinking, &cases, &outcomes)
-        });
+    for concluded in sequels.iter().filter_map(|sequel| sequel.concluded.as_ref()) {
+        report.add(concluded.study.clone());
     }
-    let shrunk = shrinking.iter().flat_map(|shrinking| &shrinking.failures);
-    let smallest: Vec<String> = shrunk
-        // A failure that did not happen again has no smaller case.
-        .filter(|failure| failure.is_reproduced())
-        .map(|failure| write_case(&failure.shrunk.case))
-        .collect();
+    let found = sequels.iter().filter_map(|sequel| sequel.concluded.as_ref());
+    let smallest: Vec<&String> = found.flat_map(|concluded| &concluded.found).collect();
     let gate = before.map(|before| before.compare(&prepared, &outcomes)).transpose()?;
     // Writing consumes the files, and it must still be known afterwards whether one of them took stdout.
     let takes_stdout = files.take_stdout();
@@ -239,7 +217,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     });
     written.and(unless_closed(printed))?;
     // A replay that differs from its recording is not a result of the agent, so its verdicts do not count here.
-    if prepared.tell_differences(&outcomes, dissection.as_ref(), shrinking.as_ref()) {
+    if prepared.tell_differences(&outcomes, &sequels) {
         return Ok(ExitCode::Outside);
     }
     let AllCasesArguments { require_pass, success_min, .. } = *request.all;
@@ -553,12 +531,12 @@ fn ended(report: &Report, resumed: &str) -> Option<String> {
     let not_run = report.all_not_run();
     let all = report.all_runs() + not_run;
     let noun = if report.repeats > 1 { "runs were not finished" } else { "cases were not run" };
-    let dissection = report.dissection.as_ref().map(|it| (Derived::Dissection, it.unfinished));
-    let shrinking = report.shrinking.as_ref().map(|it| (Derived::Shrinking, it.unfinished));
+    let dissection = report.dissection.as_ref().map(|it| ("dissection", it.unfinished));
+    let shrinking = report.shrinking.as_ref().map(|it| ("shrinking", it.unfinished));
     let unfinished = dissection.into_iter().chain(shrinking).find(|(_, left)| *left > 0);
     // Dissection and shrinking begin after the last run, so they are named only if no run is missing.
     let what = match unfinished.filter(|_| not_run == 0) {
-        Some((of, left)) => format!("the {} of {left} failures is not finished", of.noun()),
+        Some((noun, left)) => format!("the {noun} of {left} failures is not finished"),
         None => format!("{not_run} of {all} {noun}"),
     };
     let again = format!(" Resume with: {resumed}{}", planproof_campaign::larger(budget));

@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         }
     };
     unless_closed(printed)?;
-    if prepared.tell_differences(&outcomes, None, None) {
+    if prepared.tell_differences(&outcomes, &[]) {
         return Ok(ExitCode::Outside);
     }
     // A replay that is as recorded has passed, unless `--at-least` asks for a verdict on the limit itself.

@@ -347,7 +347,7 @@ fn lay_out(
                 let is_of_table = |section: &Section| table.sections.iter().any(|key| key == section.key);
                 let mut campaigns = Vec::new();
                 for id in ids {
-                    let mut sections = Stored::load(store, &id)?.report()?.sections;
+                    let mut sections = Stored::load(store, &id)?.report().sections;
                     sections.0.retain(is_of_table);
                     campaigns.push((id, sections));
                 }

@@ -107,7 +107,7 @@ impl Library for KnownSuites {
     fn write_report(&self, store: &Store, campaign: &str, out: &mut dyn io::Write) -> Result<(), String> {
         let mut write = || {
             let stored = Stored::load(store, campaign)?;
-            let report = stored.report()?;
+            let report = stored.report();
             let traces = StoredTraces { store, campaign: &stored.campaign.row.id };
             html::write(&stored.reported(&report, &traces), &HtmlLimits::default(), out)?;
             Ok(())

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
+use planproof_order::synth::TopicBank;
 use planproof_report::compare::matrix::Combination;
 use planproof_sim::GOLD_NAME;
 use planproof_store::{CampaignRow, Matrix, Store};
@@ -11,8 +12,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, must_concern,
-    named as named_of, new_campaign, resume_stored, run_time, stop_on_signal, tokens_unknown,
+    CampaignCommand, Counts, Outside, asked, carry_out, must_concern, named as named_of, new_campaign,
+    resume_stored, run_time, stop_on_signal, tokens_unknown,
 };
 use super::super::view::Beside;
 use super::super::{matrix, runtime};
@@ -24,6 +25,7 @@ use crate::progress;
 use crate::report_files::{ReportFile, ReportFileArguments};
 use crate::select;
 use crate::stored::Stored;
+use crate::stored_options::CampaignOptions;
 use crate::stream::Stream;
 use crate::wanted::{self, Named};
 
@@ -161,7 +163,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let asking = campaign.asking(run_time(campaign, first))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
-    let of_suite = OrderOptions { kept: command.kept()?, ..OrderOptions::default() };
+    let of_suite = asked(campaign, command, TopicBank::shipped())?;
     // Each combination is like the first one, except for its agent and the name of its recording.
     let new = new_campaign(campaign, global, first.clone(), command, &of_suite)?;
     let id = begin_matrix(&world, &new, agents, || {

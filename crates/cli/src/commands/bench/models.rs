@@ -365,13 +365,13 @@ impl Models<'_> {
     }
 
     fn report(&self, id: &str) -> Result<Report, Failure> {
-        Stored::load(&self.open()?, id)?.report()
+        Ok(Stored::load(&self.open()?, id)?.report())
     }
 
     fn of_campaign(&self, campaign: &CampaignRow, form: TestForm) -> Result<Row, Failure> {
         // Judged again, by the version that the row names.
         let stored = Stored::load(&self.open()?, &campaign.id)?;
-        let report = stored.report()?;
+        let report = stored.report();
         let unscored = stored.campaign.unscored().map(|why| reason(&why.to_string()));
         Ok(Row {
             agent: campaign.agent.clone(),

@@ -7,20 +7,19 @@ use std::sync::Arc;
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Cases, CasesOrigin, RecordedCampaign, StoredGuard};
 use planproof_engine::LimitPlan;
-use planproof_engine::studies::ShrinkOptions;
-use planproof_order::{DissectOptions, OrderSuite};
+use planproof_order::{DissectOptions, OrderSuite, ShrinkOptions};
 use planproof_suite::Case;
+use serde::de::DeserializeOwned;
 
 use super::campaign_command::CampaignCommand;
-use super::cases::{Drawn, Making, of_orders};
-use super::options::OrderOptions;
-use crate::arguments::{CHOOSING, CampaignArguments, CaseArguments, Given, Global, TestArguments};
+use crate::arguments::{
+    CHOOSING, CampaignArguments, CaseArguments, DISSECT, Given, Global, SHRINK, TestArguments, Written,
+    switch,
+};
 use crate::failure::Failure;
+use crate::orders::{Drawn, Making, OrderOptions, of_orders};
+use crate::stored_options::{SequelOptions, SuiteOptions};
 use crate::{secrets, select};
-
-/// An option in its written form: the id of its argument, and its value. A switch that is on has an empty value; an
-/// absent one has none.
-pub(super) type Written = (&'static str, Option<String>);
 
 /// Compares options as they are written.
 struct Agreement<'a> {
@@ -60,18 +59,13 @@ fn words(id: &str, value: Option<&str>) -> String {
     }
 }
 
-/// A switch as it is written.
-pub(super) fn switch(is_on: bool) -> Option<String> {
-    is_on.then(String::new)
-}
-
 /// Makes sure that the command line does not contradict the recording, whose cases these are. `name` is the given
 /// agent, with its options.
 ///
 /// # Errors
 /// One error with every contradiction and both values.
 pub(super) fn must_agree(
-    (recorded, order): (&RecordedCampaign, &OrderOptions),
+    (recorded, of_suite): (&RecordedCampaign, &SuiteOptions),
     all: &Cases,
     name: Option<&AgentSpec>,
     arguments: &CampaignArguments,
@@ -112,23 +106,24 @@ pub(super) fn must_agree(
         options.reply_tokens.map(|tokens| tokens.to_string()).as_deref(),
         number(arguments.reply_tokens).as_deref(),
     );
+    let order = of_suite.order();
     let judge = order.judge();
     agreement.switch("allow_repeats", !judge.repeated_fails, arguments.judge.allow_repeats);
     agreement.switch("allow_distractors", !judge.distractor_fails, arguments.judge.allow_distractors);
     agreement.switch("fail_at_once", judge.at_once_fails, arguments.judge.fail_at_once);
     agreement.option("seed", Some(&options.seed.to_string()), Some(&global.seed.to_string()));
-    topics(&mut agreement, order, command.topics())?;
+    topics(&mut agreement, &order, command.topics())?;
     match command {
         CampaignCommand::Test(test) => {
-            drawn_cases(&mut agreement, (recorded, order), cases, test, global.seed)?;
+            drawn_cases(&mut agreement, (recorded, &order), cases, test, global.seed)?;
             agreement.option(
                 "repeat",
                 number(note.repeats).as_deref(),
                 number(test.all.repeat.get()).as_deref(),
             );
-            agreement
-                .options(dissecting(order.dissect.as_ref()), &dissecting(test.dissect.options().as_ref()));
-            agreement.options(shrinking(order.shrink.as_ref()), &shrinking(test.shrink.options().as_ref()));
+            let (then, now) = (&of_suite.sequels, test.sequels());
+            agreement.options(dissecting(then), &dissecting(&now));
+            agreement.options(shrinking(then), &shrinking(&now));
         }
         CampaignCommand::Limit(plan, arguments) => {
             let shape = &arguments.shape;
@@ -164,6 +159,11 @@ pub(super) fn must_agree(
                 ));
             }
             agreement.option("repeat", number(note.repeats).as_deref(), number(repeat.get()).as_deref());
+            for (option, now) in makes.sequels()? {
+                if of_suite.sequels.get(&option) != Some(&now) {
+                    agreement.contradictions.push(format!("recorded without --{option} as it is given now"));
+                }
+            }
         }
     }
     faults(&mut agreement, recorded, all, command)?;
@@ -299,9 +299,16 @@ fn drawn_cases(
     Ok(())
 }
 
-fn dissecting(options: Option<&DissectOptions>) -> Vec<Written> {
-    let number =
-        |get: fn(&DissectOptions) -> Option<u32>| options.and_then(get).map(|number| number.to_string());
+/// How a sequel is done, if it is asked for.
+fn how<T: DeserializeOwned>(sequels: &SequelOptions, option: &str) -> Option<T> {
+    T::deserialize(sequels.get(option)?).ok()
+}
+
+fn dissecting(sequels: &SequelOptions) -> Vec<Written> {
+    let options: Option<DissectOptions> = how(sequels, DISSECT);
+    let number = |get: fn(&DissectOptions) -> Option<u32>| {
+        options.as_ref().and_then(get).map(|number| number.to_string())
+    };
     vec![
         ("dissect", switch(options.is_some())),
         ("dissect_k", number(|options| Some(options.variants))),
@@ -311,8 +318,9 @@ fn dissecting(options: Option<&DissectOptions>) -> Vec<Written> {
     ]
 }
 
-fn shrinking(options: Option<&ShrinkOptions>) -> Vec<Written> {
-    let number = |get: fn(&ShrinkOptions) -> u32| options.map(|options| get(options).to_string());
+fn shrinking(sequels: &SequelOptions) -> Vec<Written> {
+    let options: Option<ShrinkOptions> = how(sequels, SHRINK);
+    let number = |get: fn(&ShrinkOptions) -> u32| options.as_ref().map(|options| get(options).to_string());
     vec![
         ("shrink", switch(options.is_some())),
         ("shrink_max", number(|options| options.failures_max)),

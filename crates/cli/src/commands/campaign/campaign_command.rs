@@ -4,19 +4,17 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use planproof_engine::LimitPlan;
-use planproof_engine::studies::ShrinkOptions;
-use planproof_order::DissectOptions;
 use planproof_order::synth::TopicBank;
 
 use planproof_campaign::{Cases, StoredOptions};
 use planproof_suite::EffortLimits;
 use planproof_trace::faults::FaultShares;
 
-use super::cases::{self, Drawn};
-use super::options::command_of;
-use crate::arguments::{LimitArguments, TestArguments};
-use crate::commands::check::judge_options;
+use super::cases;
+use crate::arguments::{LimitArguments, SHRINK, TestArguments};
 use crate::failure::Failure;
+use crate::orders::Drawn;
+use crate::stored_options::{ORDER, SequelOptions, command_of};
 use crate::suites::KeptOptions;
 use crate::values::CaseCount;
 
@@ -42,6 +40,14 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
     /// It cannot be kept.
     fn kept(&self) -> Result<KeptOptions, Failure> {
         Ok(KeptOptions::default())
+    }
+
+    /// How the sequels of their campaign are done, by the options that ask for them.
+    ///
+    /// # Errors
+    /// An option has no such value.
+    fn sequels(&self) -> Result<SequelOptions, Failure> {
+        Ok(SequelOptions::new())
     }
 
     /// The files that the command line names beside those of every campaign: data, and reports.
@@ -71,7 +77,7 @@ impl CampaignCommand<'_> {
         match self {
             Self::Test(arguments) => cases::of(arguments, seed, bank, most),
             Self::Limit(plan, arguments) => {
-                let judge = judge_options(&arguments.campaign.judge);
+                let judge = arguments.campaign.judge.options();
                 cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
             }
             Self::Bench(makes, _) => makes.make(seed),
@@ -178,6 +184,11 @@ impl CampaignCommand<'_> {
         }
     }
 
+    /// Whether the campaign is of orders.
+    pub(super) fn is_of_orders(&self) -> bool {
+        self.suite().is_none_or(|suite| suite == ORDER)
+    }
+
     /// How often each case is run.
     pub(super) fn repeats(&self) -> NonZeroU32 {
         match self {
@@ -187,24 +198,22 @@ impl CampaignCommand<'_> {
         }
     }
 
-    pub(super) fn dissect(&self) -> Option<DissectOptions> {
+    /// How the campaign's sequels are done, by the options that ask for them.
+    ///
+    /// # Errors
+    /// An option has no such value.
+    pub(super) fn sequels(&self) -> Result<SequelOptions, Failure> {
         match self {
-            Self::Test(arguments) => arguments.dissect.options(),
-            Self::Limit(..) | Self::Bench(..) => None,
-        }
-    }
-
-    pub(super) fn shrink(&self) -> Option<ShrinkOptions> {
-        match self {
-            Self::Test(arguments) => arguments.shrink.options(),
-            Self::Limit(..) | Self::Bench(..) => None,
+            Self::Test(arguments) => Ok(arguments.sequels()),
+            Self::Limit(..) => Ok(SequelOptions::new()),
+            Self::Bench(makes, _) => makes.sequels(),
         }
     }
 
     /// Makes sure that failures are shrunk if the smallest cases are requested.
-    pub(super) fn must_be_shrunk(&self, how: Option<&ShrinkOptions>) -> Result<(), Failure> {
+    pub(super) fn must_be_shrunk(&self, how: &SequelOptions) -> Result<(), Failure> {
         let Self::Test(TestArguments { shrink, .. }) = self else { return Ok(()) };
-        if shrink.shrink_to.is_some() && how.is_none() {
+        if shrink.shrink_to.is_some() && !how.contains_key(SHRINK) {
             let what = "--shrink-to: the failures of the campaign are not shrunk; add --shrink";
             return Err(Failure::usage(what));
         }

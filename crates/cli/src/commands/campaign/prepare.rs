@@ -7,40 +7,37 @@ use std::time::Duration;
 
 use planproof_agents::AgentSpec;
 use planproof_campaign::{
-    Answers, BudgetOptions, Keeping, ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed,
-    StoreOptions, StoredCampaign, StoredGuard,
+    Answers, BudgetOptions, Keeping, PlannedSequel, ProgramOptions, RecordedCampaign, Replay,
+    RequestedCampaign, Resumed, StoreOptions, StoredCampaign, StoredGuard, sequel_of,
 };
 use planproof_isolation::Isolate;
 use planproof_order::synth::TopicBank;
-use planproof_order::{OrderSuite, untyped};
+use planproof_report::CommandLines;
 use planproof_store::Store;
-use planproof_suite::Case;
+use planproof_suite::{Case, Concluded, Sequel};
 
 use super::agreement::must_agree;
 use super::campaign_command::CampaignCommand;
-use super::derived::{Derived, must_be_asked_for};
-use super::dissect;
 use super::like::Like;
-use super::options::{ORDER, OrderOptions};
 use super::prepared::Prepared;
 use super::shard::{ShardRun, must_be_same};
-use super::shrink;
 use super::world::Outside;
 use crate::arguments::{
     BudgetArguments, CampaignArguments, Global, ModelArguments, ProgramArguments, ReviewChoice,
     StoreArguments, Think,
 };
-use crate::commands::check::judge_options;
 use crate::commands::gate::Before;
 use crate::commands::rules::{read_rules, unknown};
 use crate::commands::runs::must_exist;
 use crate::damage;
 use crate::failure::Failure;
+use crate::orders::OrderOptions;
 use crate::review;
 use crate::secrets;
 use crate::select;
 use crate::spec_source::sha256;
 use crate::stored::{self, Stored};
+use crate::stored_options::{ORDER, SuiteOptions};
 use crate::values::seconds;
 use crate::wanted::{self, Named};
 
@@ -123,7 +120,7 @@ pub(in crate::commands) fn new_campaign(
     global: &Global,
     agent: AgentSpec,
     command: &CampaignCommand<'_>,
-    order: &OrderOptions,
+    of_suite: &SuiteOptions,
 ) -> Result<RequestedCampaign, Failure> {
     let recording = &arguments.recording;
     let program = program(arguments, command);
@@ -157,7 +154,7 @@ pub(in crate::commands) fn new_campaign(
         fail_over: command.fail_over(),
         shard: None,
         suite: command.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
-        of_suite: order.to_map(),
+        of_suite: of_suite.to_map(),
         command_line: global.command_line.clone(),
         label: arguments.label.as_deref().map(secrets::without),
         is_checked: !arguments.no_check,
@@ -225,19 +222,17 @@ fn program(arguments: &CampaignArguments, command: &CampaignCommand<'_>) -> Prog
 }
 
 /// The options of the campaign's suite that the command line asks for.
-fn asked(
+pub(in crate::commands) fn asked(
     arguments: &CampaignArguments,
     command: &CampaignCommand<'_>,
     bank: &TopicBank,
-) -> Result<OrderOptions, Failure> {
-    Ok(OrderOptions {
-        dissect: command.dissect(),
-        shrink: command.shrink(),
+) -> Result<SuiteOptions, Failure> {
+    let order = command.is_of_orders().then(|| OrderOptions {
         // The topics and not their file, which may change before the campaign is resumed.
         topics: command.topics().map(|_| bank.clone()),
-        kept: command.kept()?,
-        ..OrderOptions::judging(judge_options(&arguments.judge))
-    })
+        ..OrderOptions::judging(arguments.judge.options())
+    });
+    Ok(SuiteOptions { order, kept: command.kept()?, sequels: command.sequels()? })
 }
 
 /// A new campaign.
@@ -251,12 +246,12 @@ fn begin(
     let asking = extras.asking(arguments.asking(run_time(arguments, &agent))?);
     let bank = select::topic_bank(command.topics())?;
     let like = command.like().map(|run| Like::read(arguments, run, global)).transpose()?;
-    let mut order = asked(arguments, &command, &bank)?;
-    if let Some(like) = &like {
-        like.judge(&mut order, global);
+    let mut of_suite = asked(arguments, &command, &bank)?;
+    if let (Some(like), Some(order)) = (&like, &mut of_suite.order) {
+        like.judge(order, global);
     }
-    command.must_be_shrunk(order.shrink.as_ref())?;
-    let mut new = new_campaign(arguments, global, agent, &command, &order)?;
+    command.must_be_shrunk(&of_suite.sequels)?;
+    let mut new = new_campaign(arguments, global, agent, &command, &of_suite)?;
     if let Some(like) = &like {
         like.run(&mut new, global);
     }
@@ -264,14 +259,14 @@ fn begin(
         new.shard = Some(shard.shard);
         new.budgets = shard.of_budgets(new.budgets);
     }
-    if let Some(levels) = command.levels(new.seed)? {
+    if let (Some(levels), Some(order)) = (command.levels(new.seed)?, &mut of_suite.order) {
         order.levels = Some(levels);
-        new.of_suite = order.to_map();
+        new.of_suite = of_suite.to_map();
     }
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
     let cases = || {
         let cases = match &like {
-            Some(like) => like.cases(&order),
+            Some(like) => like.cases(&of_suite.order()),
             None => command.cases(new.seed, &bank, extras.before.map(Before::cases))?,
         };
         let cases = match command.faults() {
@@ -282,7 +277,7 @@ fn begin(
             must_concern(guard, &cases.cases)?;
         }
         if let Some(before) = extras.before {
-            before.must_fit(&new, &order, &cases)?;
+            before.must_fit(&new, &of_suite, &cases)?;
         }
         Ok(cases)
     };
@@ -290,7 +285,13 @@ fn begin(
     if !global.quiet {
         select::tell_run_time(asked_model(arguments, &new.agent), &arguments.model, arguments.timeout);
     }
-    Ok(Prepared::new(run, order))
+    Ok(with_sequels(run, of_suite))
+}
+
+/// A campaign that was not run yet, with its sequels.
+fn with_sequels(mut run: planproof_campaign::Prepared, of_suite: SuiteOptions) -> Prepared {
+    run.sequels = of_suite.planned(&*run.suite);
+    Prepared::new(run, of_suite)
 }
 
 /// What the command line names of a campaign that goes on, if it names the agent.
@@ -357,16 +358,16 @@ fn must_be_same_shard(
     let Some(run) = extras.shard else { return Ok(()) };
     let bank = select::topic_bank(command.topics())?;
     let like = command.like().map(|run| Like::read(arguments, run, global)).transpose()?;
-    let mut order = asked(arguments, &command, &bank)?;
-    if let Some(like) = &like {
-        like.judge(&mut order, global);
+    let mut of_suite = asked(arguments, &command, &bank)?;
+    if let (Some(like), Some(order)) = (&like, &mut of_suite.order) {
+        like.judge(order, global);
     }
-    let mut new = new_campaign(arguments, global, agent.clone(), &command, &order)?;
+    let mut new = new_campaign(arguments, global, agent.clone(), &command, &of_suite)?;
     if let Some(like) = &like {
         like.run(&mut new, global);
     }
     let mut cases = match &like {
-        Some(like) => like.cases(&order),
+        Some(like) => like.cases(&of_suite.order()),
         None => command.cases(new.seed, &bank, None)?,
     };
     let shard = run.shard.take(&mut cases.cases)?;
@@ -386,59 +387,67 @@ pub(in crate::commands) fn resume_stored(
     command: &CampaignCommand<'_>,
     global: &Global,
 ) -> Result<Prepared, Failure> {
-    let Stored { campaign, mut options, dissection, shrinking, .. } = stored;
+    let Stored { campaign, mut options, sequels: begun, .. } = stored;
     damage::must_be_none(&campaign.row.id, &campaign.named_damage(), campaign.seals.as_ref())?;
     let StoredCampaign { row, suite, cases, mut outcomes, .. } = campaign;
     // What failed outside of the agent may work now, so unscored runs are run again.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
-    let order = &mut options.order;
-    let begun = dissection.as_ref().map(|(_, dissection)| dissection.options);
-    order.dissect = Derived::Dissection.resumed(command.dissect(), order.dissect, begun)?;
-    let begun = shrinking.as_ref().map(|(_, shrinking)| shrinking.options);
-    order.shrink = Derived::Shrinking.resumed(command.shrink(), order.shrink, begun)?;
-    command.must_be_shrunk(order.shrink.as_ref())?;
-    let is_dissected =
-        order.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
-    let is_shrunk = match order.shrink {
-        None => true,
-        Some(how) => shrink::is_over(&how, order.judge(), &cases, &outcomes, shrinking.as_ref())?,
-    };
+    let sequels = resumed_sequels(&mut options.of_suite, suite.sequels(), begun, command)?;
+    command.must_be_shrunk(&options.of_suite.sequels)?;
     // Derived campaigns are stored with these options and are read back by them, even if they are requested only now.
-    options.kept.of_suite = order.to_map();
-    // The engine knows neither dissection nor shrinking, so it gets their runs as cases with outcomes.
-    let mut further = Vec::new();
-    let trials = dissection.map(|(_, dissection)| dissection.into_scored_trials()).unwrap_or_default();
-    let candidates = shrinking.map(|(_, shrinking)| shrinking.into_scored_candidates()).unwrap_or_default();
-    let orders = OrderSuite::new(options.order.judge());
-    for (trial, outcome) in trials.iter().filter_map(|trial| Some((trial, trial.outcome.as_ref()?))) {
-        let case = orders.wrap(trial.case.clone());
-        let outcome = untyped(&case, outcome);
-        further.push((case as _, outcome));
-    }
-    for candidate in &candidates {
-        let case = orders.wrap(candidate.case.clone());
-        for outcome in candidate.outcomes.values() {
-            further.push((case.clone() as _, untyped(&case, outcome)));
-        }
-    }
+    options.kept.of_suite = options.of_suite.to_map();
     // By the stored limit of a run, which a resumed campaign keeps.
     let asking = ModelArguments { think: options.kept.think, ..asking.within(options.kept.timeout())? };
     // `resume` takes the store, and the world refers to its path.
     let path = store.path().to_owned();
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &path };
-    let resumed = Resumed {
-        row,
-        suite,
-        cases,
-        agent,
-        options: options.kept,
-        outcomes,
-        further,
-        leads_on: !is_dissected || !is_shrunk,
-        budgets,
-    };
+    let resumed = Resumed { row, suite, cases, agent, options: options.kept, outcomes, sequels, budgets };
     let run = planproof_campaign::resume(&world, store, resumed)?;
-    Ok(Prepared { trials, candidates, ..Prepared::new(run, options.order) })
+    Ok(Prepared::new(run, options.of_suite))
+}
+
+/// The sequels of a campaign that goes on, among those that its suite has: those that were begun or kept, and those that
+/// the command line asks for now, which are added to what it keeps.
+fn resumed_sequels(
+    of_suite: &mut SuiteOptions,
+    all: Vec<Arc<dyn Sequel>>,
+    begun: Vec<(PlannedSequel, Concluded)>,
+    command: &CampaignCommand<'_>,
+) -> Result<Vec<PlannedSequel>, Failure> {
+    let asked = command.sequels()?;
+    let mut begun: Vec<PlannedSequel> = begun.into_iter().map(|(planned, _)| planned).collect();
+    let mut sequels = Vec::new();
+    for sequel in all {
+        let option = sequel.option();
+        let place = begun.iter().position(|planned| planned.sequel.name() == sequel.name());
+        let begun = place.map(|place| begun.swap_remove(place));
+        // What was begun decides: it may have been requested only on an earlier resume, of which the campaign's own
+        // options say nothing.
+        let before = begun.as_ref().map(|planned| &planned.how).or_else(|| of_suite.sequels.get(option));
+        let how = match (asked.get(option), before) {
+            (Some(now), Some(before)) if now != before => {
+                return Err(Failure::usage(format!(
+                    "--{option}: the {} of the campaign was already started with other options; resume it without such \
+                     options",
+                    sequel.name()
+                )));
+            }
+            (now, before) => before.or(now).cloned(),
+        };
+        let Some(how) = how else { continue };
+        of_suite.sequels.insert(option.to_owned(), how.clone());
+        sequels.push(PlannedSequel { sequel, how, begun: begun.and_then(|planned| planned.begun) });
+    }
+    Ok(sequels)
+}
+
+/// The campaign of a sequel cannot resume alone: its next cases follow from the one that led to it.
+fn must_be_asked_for(campaign: &str, commands: &CommandLines) -> Result<(), Failure> {
+    let Some(parent) = sequel_of(campaign) else { return Ok(()) };
+    Err(Failure::usage(format!(
+        "{campaign} holds runs derived from the campaign {parent}: resume that one, `{}`",
+        commands.resume(parent)
+    )))
 }
 
 /// A recorded campaign, run again with the answers of the recording.
@@ -461,12 +470,12 @@ fn replay(
         ("replay it with", &format!("--replay {shown}")),
     )?;
     let mut cases = recorded.cases(&world)?;
-    let order = OrderOptions::of(&note.options)?;
+    let of_suite = SuiteOptions::of(&note.options)?;
     // The campaign keeps the options of the recording, and without these its cases could not be drawn again.
-    cases.named = cases.named.filter(|_| order.levels.is_some());
-    wanted::replay_must_be_wanted(&recorded, &order, agent.as_ref(), &command.kept()?)?;
-    must_agree((&recorded, &order), &cases, agent.as_ref(), arguments, &command, global)?;
-    command.must_be_shrunk(order.shrink.as_ref())?;
+    cases.named = cases.named.filter(|_| of_suite.order().levels.is_some());
+    wanted::replay_must_be_wanted(&recorded, &of_suite, agent.as_ref(), &command.kept()?)?;
+    must_agree((&recorded, &of_suite), &cases, agent.as_ref(), arguments, &command, global)?;
+    command.must_be_shrunk(&of_suite.sequels)?;
     let replay = Replay {
         file: file.to_owned(),
         may_differ: may_differ.clone(),
@@ -481,7 +490,7 @@ fn replay(
         fail_over: command.fail_over(),
     };
     let run = planproof_campaign::replay(&world, &replay, recorded, cases)?;
-    Ok(Prepared::new(run, order))
+    Ok(with_sequels(run, of_suite))
 }
 
 impl From<&BudgetArguments> for BudgetOptions {

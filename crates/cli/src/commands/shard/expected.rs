@@ -70,7 +70,7 @@ pub(super) fn of_a_run(read: Arguments) -> Result<Option<ExpectedRun>, Failure> 
         prepared.came_to_its_end(ended)
     })?;
     let open = StoreOptions { path: store.0.clone(), pages_max: None }.open()?;
-    let report = Stored::load(&open, "last")?.report()?;
+    let report = Stored::load(&open, "last")?.report();
     let (Some(tokens), Some(needed)) = (report.tokens, report.effort.and_then(|effort| effort.needed)) else {
         return Ok(None);
     };

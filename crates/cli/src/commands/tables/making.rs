@@ -187,7 +187,7 @@ impl Making<'_> {
         if !line.dissects() || row.failed == 0 {
             return Ok(true);
         }
-        let report = Stored::load(store, &row.id)?.report()?;
+        let report = Stored::load(store, &row.id)?.report();
         Ok(report.dissection.is_some_and(|dissection| dissection.unfinished == 0))
     }
 
