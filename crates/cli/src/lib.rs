@@ -59,6 +59,7 @@ mod stored_options;
 mod stream;
 mod suites;
 mod terminal;
+mod text_files;
 mod values;
 mod wanted;
 
@@ -152,7 +153,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Topics(options) => commands::topics::run(options, global),
         Command::Read(options) => commands::read::run(options, global),
         Command::Check(options) => commands::check::run(options, global),
-        Command::Test(options) => commands::campaign::run(options, global),
+        Command::Test(options) => commands::test::run(options, global),
         Command::Bench(options) => commands::bench::run(options, global),
         Command::Score(options) => commands::score::run(options, global),
         Command::Mnms(options) => commands::mnms::run(options, global),

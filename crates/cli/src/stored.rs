@@ -1,5 +1,6 @@
 //! Campaigns of the run store for commands, by their names: as the crate `campaign` reads them back, with their sequels.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use planproof_campaign::{
@@ -155,6 +156,14 @@ impl Figures {
             unscored: summaries.unscored(),
         }))
     }
+}
+
+/// The run store must exist: looking creates nothing.
+pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
+    if path.exists() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("there is no run store {}; `planproof test` creates one", path.display())))
 }
 
 /// The campaign of that name, as [`Store::campaign`] finds it.

@@ -22,11 +22,11 @@ pub(super) use models::paid_for;
 
 use super::campaign::{CampaignCommand, CampaignRequest, Extras, MakesCases, carry_out, prepare};
 use super::print_json;
-use super::runs::must_exist;
 use crate::arguments::{
     AllCasesArguments, BenchArguments, BenchCommand, ChoiceArguments, CompatChoice, Global, ReviewChoice,
 };
 use crate::failure::{ExitCode, Failure};
+use crate::stored::must_exist;
 use crate::stored_options::SequelOptions;
 use crate::suites::{self, KeptOptions, SuiteValues};
 use crate::terminal;

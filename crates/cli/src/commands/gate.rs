@@ -14,11 +14,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::campaign::Prepared;
-use super::runs::must_exist;
 use crate::arguments::{CampaignArguments, GateArguments, Global};
 use crate::failure::{ExitCode, Failure};
 use crate::report_files::{ReportFile, must_differ};
-use crate::stored::{self, Stored};
+use crate::stored::{self, Stored, must_exist};
 use crate::stored_options::{SequelOptions, SuiteOptions};
 use crate::{progress, render, terminal};
 

@@ -10,13 +10,13 @@ use planproof_report::compare::{CaseChange, ComparedCampaign, ComparedCase, Comp
 use planproof_report::html::{self, HtmlLimits};
 use planproof_store::{Signatures, Store};
 
-use super::runs::{must_be_sealed_by, must_exist, no_seal_of_all, say_what_is_missing, show};
+use super::runs::{must_be_sealed_by, no_seal_of_all, say_what_is_missing, show};
 use super::{gate, matrix, print_json};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render;
 use crate::report_files::{ReportFile, ReportFileArguments};
-use crate::stored::{self, Stored, StoredTraces};
+use crate::stored::{self, Stored, StoredTraces, must_exist};
 use crate::terminal;
 use otlp::Destination;
 

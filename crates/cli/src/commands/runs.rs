@@ -30,7 +30,7 @@ use crate::damage;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::render::{self, Findings, Marking, Table};
-use crate::stored::{self, Figures, Stored};
+use crate::stored::{self, Figures, Stored, must_exist};
 use crate::stored_options::CampaignOptions;
 use crate::terminal;
 use crate::{orders, secrets, select};
@@ -88,14 +88,6 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
 }
 
 pub(crate) use verify::{must_be_sealed_by, no_seal_of_all};
-
-/// The run store must exist: looking creates nothing.
-pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
-    if path.exists() {
-        return Ok(());
-    }
-    Err(Failure::usage(format!("there is no run store {}; `planproof test` creates one", path.display())))
-}
 
 /// Whether it is a search, for a limit or for the answer to a comparison, which has ended when it runs no more, however
 /// many cases it has left.

@@ -13,10 +13,9 @@ use planproof_store::Store;
 use planproof_suite::EffortLimits;
 
 use crate::arguments::{CampaignArguments, Global};
-use crate::commands::runs::must_exist;
 use crate::failure::Failure;
 use crate::orders::{OrderOptions, of_orders};
-use crate::stored;
+use crate::stored::{self, must_exist};
 
 /// What is taken from the earlier campaign.
 pub(super) struct Like {

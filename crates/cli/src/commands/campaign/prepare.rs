@@ -28,7 +28,6 @@ use crate::arguments::{
 };
 use crate::commands::gate::Before;
 use crate::commands::rules::{read_rules, unknown};
-use crate::commands::runs::must_exist;
 use crate::damage;
 use crate::failure::Failure;
 use crate::orders::OrderOptions;
@@ -36,7 +35,7 @@ use crate::review;
 use crate::secrets;
 use crate::select;
 use crate::spec_source::sha256;
-use crate::stored::{self, Stored};
+use crate::stored::{self, Stored, must_exist};
 use crate::stored_options::{ORDER, SuiteOptions};
 use crate::values::seconds;
 use crate::wanted::{self, Named};

@@ -9,7 +9,7 @@ use planproof_campaign::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, 
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::{Case, EffortLimits};
 
-use super::CampaignRequest;
+use super::request::CampaignRequest;
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::stored_options::CampaignOptions;
