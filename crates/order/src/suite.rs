@@ -249,7 +249,7 @@ fn flag_meaning(flag: Flag) -> &'static str {
         Flag::Concurrent => "Calls overlapped in time.",
         Flag::AtOnce => "Calls that must follow one another were written in one reply, in the right order.",
         Flag::AgentFailed => "The agent broke instead of finishing.",
-        Flag::HeldBack => "A guard held back a call, which was not executed.",
+        Flag::Denied => "A guard denied a call, which was not executed.",
         Flag::ToolFailed => "A call failed because its tool did, which is not a mistake of the agent.",
         Flag::RestartLimit => "The agent tried to clear the day more often than is allowed.",
     }

@@ -247,7 +247,8 @@ impl Here<'_> {
                     return Some((child, rest));
                 }
                 // A name that is imported here. One that imports itself, as `use a::a` in a module `a`, ends there.
-                let import = self.import(self.module, name).filter(|import| import.path.first() != Some(first))?;
+                let import =
+                    self.import(self.module, name).filter(|import| import.path.first() != Some(first))?;
                 let (module, mut parts) = self.start(&import.path)?;
                 parts.extend(rest);
                 Some((module, parts))
@@ -400,7 +401,10 @@ mod tests {
         let files = [
             ("crates/a/src/lib.rs", "mod b;\npub mod c;\npub use c::C;\n"),
             ("crates/a/src/b.rs", "use super::C;\n#[cfg(test)]\nmod tests {\n    use crate::c::f;\n}\n"),
-            ("crates/a/src/c.rs", "pub struct C;\n// crate::b::B\n#[cfg(test)]\nmod tests {\n    use crate::b::B;\n}\n"),
+            (
+                "crates/a/src/c.rs",
+                "pub struct C;\n// crate::b::B\n#[cfg(test)]\nmod tests {\n    use crate::b::B;\n}\n",
+            ),
             // Of another crate.
             ("crates/b/src/lib.rs", "use planproof_a::C;\n"),
         ];
