@@ -10,8 +10,8 @@
 //! source files (`made_from.rs`), the rules that it is held to (`guard.rs`), its recording (`recording.rs`) and the
 //! requirements on a replay (`recorded.rs`), the prepared campaign (`prepared.rs`), the run (`carry_out.rs`) with its sequels (`sequels.rs`), several
 //! campaigns with one budget (`matrix.rs`), the lessons of earlier campaigns (`memory.rs`), a part of a campaign for
-//! one machine (`shard.rs`) and the parts put together (`merge.rs`), and campaigns read back from the store
-//! (`stored.rs`).
+//! one machine (`shard.rs`) and the parts put together (`merge.rs`), campaigns read back from the store
+//! (`stored.rs`), and reports (`summary.rs`).
 
 mod acts;
 mod begin;
@@ -37,6 +37,7 @@ mod resume;
 mod sequels;
 mod shard;
 mod stored;
+mod summary;
 mod world;
 
 pub use acts::{Act, is_own, is_own_matrix};
@@ -67,4 +68,5 @@ pub use shard::{Shard, StoredShard};
 pub use stored::{
     JudgedRun, StoredCampaign, Summaries, damaged, name_damaged, read_first_case, read_one, read_stored_trace,
 };
+pub use summary::SummedCampaign;
 pub use world::{FindModel, Key, KeyNeeded, ModelForm, Token, World};

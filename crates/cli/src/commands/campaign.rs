@@ -17,7 +17,7 @@ use std::io::Write as _;
 use std::time::Instant;
 
 use planproof_campaign::StoredGuard;
-use planproof_engine::{Outcome, Report, RunSummary, SummaryInput};
+use planproof_engine::{Outcome, Report, RunSummary};
 use planproof_report::gate::GateReport;
 
 use super::gate::{self, Before};
@@ -92,26 +92,11 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     let wall = began.elapsed();
     // The figures come from summaries, as in `runs show`, so that both give the same ones.
     let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
-    let report = Report::of_summaries(SummaryInput {
-        suite: &*run.suite,
-        agent: &run.campaign.agent.name,
-        model: run.campaign.agent.model.as_deref(),
-        simulated: run.campaign.agent.simulated,
-        cards: &run.cards[..prepared.reached(&outcomes).len()],
-        repeats: run.campaign.repeats.get(),
-        runs: &runs,
-        synthesis: run.options.synthesis(),
-        cost: run.options.cost(&progress),
-        ended_by: progress.ended_by.as_deref(),
-    });
-    let mut report = run.options.completed(report, &progress);
-    if let Some(limits) = run.options.fail_over {
-        report.hold_to(limits, &run.cards[..prepared.reached(&outcomes).len()], &runs);
-    }
-    report.wall = Some(wall);
-    report.seal = seal.map(|seal| seal.to_string());
+    let cards = &run.cards[..prepared.reached(&outcomes).len()];
     // From the store, because a resumed campaign has its label there alone.
-    report.label = run.store.campaign(&run.campaign.id)?.label;
+    let label = run.store.campaign(&run.campaign.id)?.label;
+    let mut report = run.summed((cards, &runs), &progress, seal, label.as_deref()).report();
+    report.wall = Some(wall);
     for concluded in sequels.iter().filter_map(|sequel| sequel.concluded.as_ref()) {
         report.add(concluded.study.clone());
     }
