@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planproof_agents::ServedModel;
 use planproof_engine::{
-    Campaign, CampaignEnd, EngineError, Outcome, RunProgress, Setup, Supervision, Unit, Work,
+    CampaignEnd, EngineError, Outcome, RunProgress, Setup, Supervision, Unit, Work,
 };
 use planproof_isolation::{Account, Layer};
 use planproof_model::check::{Depth, ModelCheck, check, conversation_tokens};
