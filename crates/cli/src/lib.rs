@@ -16,7 +16,7 @@
 //! what each needs of the world and its options as arguments in `suites`) and the typed side of orders (`orders.rs`).
 //! `test`, `bench` and `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `campaign`: here
 //! are its request (`commands/campaign/request.rs`), its options (`commands/campaign/prepare.rs`, with those of single
-//! commands in `commands/campaign/campaign_command.rs`), its external resources (`commands/campaign/world.rs`), its
+//! commands in `commands/campaign/plan.rs`), its external resources (`commands/campaign/world.rs`), its
 //! observers (`commands/campaign/carry_out.rs`), whether options beside a replay agree with the recording
 //! (`commands/campaign/agreement.rs`), what is printed of it and its exit code (`commands/campaign/conclusion.rs`);
 //! whether what a store or a recording does outside is wanted (`wanted.rs`, with the user's secret in `own.rs`); the

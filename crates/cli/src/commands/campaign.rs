@@ -1,12 +1,12 @@
 //! A campaign, from its beginning to its report: what `test`, `bench` and `limit` share.
 
 mod agreement;
-mod campaign_command;
 mod carry_out;
 mod cases;
 mod conclusion;
 mod lift;
 mod like;
+mod plan;
 mod prepare;
 mod prepared;
 mod request;
@@ -30,12 +30,13 @@ use crate::render::Findings;
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::stream::Stream;
 
-pub(super) use campaign_command::{CampaignCommand, MakesCases};
 pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
+pub(super) use cases::LimitCases;
 pub(super) use conclusion::{
     Counts, Found, REPLAY, broken_setup, cost, findings, notes, print_report, tokens_unknown,
 };
 use conclusion::{proved, say_as_recorded};
+pub(super) use plan::{CampaignPlan, CaseSource};
 pub(super) use prepare::{
     Extras, asked, must_concern, named, named_agent, new_campaign, prepare, resume_stored, run_time,
 };
@@ -46,7 +47,7 @@ pub(super) use world::Outside;
 
 /// Runs such a campaign to its end, and reports it.
 pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Result<ExitCode, Failure> {
-    if request.command.until_decided() {
+    if request.plan.until_decided {
         let recording = &request.campaign.recording;
         if request.all.gate.baseline.is_none() {
             return Err(Failure::usage("--cases auto runs until a comparison is decided: name a --baseline"));
@@ -75,7 +76,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
     let stream = Stream::open(request.campaign.stream.as_deref(), &request.taken)?;
     let shard = ShardRun::open(request, global)?;
     let extras = Extras { before: before.as_ref(), shard: shard.as_ref() };
-    let mut prepared = prepare(request.campaign, global, request.agent.clone(), request.command, extras)?;
+    let mut prepared = prepare(request.campaign, global, request.agent.clone(), &request.plan, extras)?;
     prepared.stream = stream;
     let (run, began) = (&prepared.run, Instant::now());
     if run.options.until_decided {

@@ -10,8 +10,8 @@ use planproof_report::{ReportedCampaign, deciding_interval, limit_is_decided, li
 use tokio_util::sync::CancellationToken;
 
 use super::campaign::{
-    CampaignCommand, Ended, Extras, Prepared, REPLAY, broken_setup, carry_out, cost, findings, named_agent,
-    notes, prepare, stop_on_signal,
+    Ended, Extras, LimitCases, Prepared, REPLAY, broken_setup, carry_out, cost, findings, named_agent, notes,
+    prepare, stop_on_signal,
 };
 use super::view::Beside;
 use super::{print_json, runtime};
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         &arguments.campaign,
         global,
         named_agent(&arguments.campaign)?,
-        CampaignCommand::Limit(plan, arguments),
+        &LimitCases { plan, arguments }.plan(),
         Extras::default(),
     )?;
     prepared.stream = stream;
@@ -111,7 +111,7 @@ pub(super) async fn quietly(
         &arguments.campaign,
         global,
         agent,
-        CampaignCommand::Limit(plan, arguments),
+        &LimitCases { plan, arguments }.plan(),
         Extras::default(),
     )?;
     let plan = prepared.run.options.limit.unwrap_or(plan);

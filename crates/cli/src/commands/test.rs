@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::bench::ScenarioCases;
-use super::campaign::{CampaignCommand, CampaignRequest, named_agent, run_request};
+use super::campaign::{CampaignRequest, named_agent, run_request};
 use super::from_rules::RuleCases;
 use crate::arguments::{Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
@@ -18,10 +18,10 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
     let request = CampaignRequest {
         campaign: &arguments.campaign,
         agent: named_agent(&arguments.campaign)?,
-        command: match (&own, &drawn) {
-            (Some(cases), _) => CampaignCommand::Bench(cases, arguments.all.repeat),
-            (None, Some(cases)) => CampaignCommand::Bench(cases, arguments.all.repeat),
-            (None, None) => CampaignCommand::Test(arguments),
+        plan: match (&own, &drawn) {
+            (Some(cases), _) => cases.plan(),
+            (None, Some(cases)) => cases.plan(),
+            (None, None) => arguments.plan(),
         },
         all: &arguments.all,
         taken: taken_files(arguments),

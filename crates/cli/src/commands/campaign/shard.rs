@@ -56,7 +56,7 @@ impl ShardRun {
 
 /// Refuses what belongs to the campaign as a whole.
 fn must_be_possible(request: &CampaignRequest<'_>, shard: Shard, global: &Global) -> Result<(), Failure> {
-    let CampaignRequest { campaign, all, agent, command, .. } = request;
+    let CampaignRequest { campaign, all, agent, plan, .. } = request;
     let later = [
         (
             "--baseline",
@@ -70,9 +70,9 @@ fn must_be_possible(request: &CampaignRequest<'_>, shard: Shard, global: &Global
             campaign.recording.record.is_some(),
             "keep the answers with --cache FILE, one file for each shard",
         ),
-        ("--cases auto", command.until_decided(), "name the number of cases"),
+        ("--cases auto", plan.until_decided, "name the number of cases"),
     ];
-    if let Some(option) = command.sequels()?.keys().next() {
+    if let Some(option) = plan.sequels.keys().next() {
         let instead = "resume the merged campaign with it";
         return Err(Failure::usage(format!("--{option} does not go with --shard {shard}: {instead}")));
     }
@@ -80,7 +80,7 @@ fn must_be_possible(request: &CampaignRequest<'_>, shard: Shard, global: &Global
         return Err(Failure::usage(format!("{option} does not go with --shard {shard}: {instead}")));
     }
     // Each shard would draw a seed of its own, and with it other cases.
-    if agent.as_ref().is_some_and(AgentSpec::is_program) && !global.given.has("seed") && command.is_drawn() {
+    if agent.as_ref().is_some_and(AgentSpec::is_program) && !global.given.has("seed") && plan.is_drawn {
         return Err(Failure::usage(format!(
             "--shard {shard} of a program: all shards have to draw the same cases, so name the same --seed in all of them"
         )));
