@@ -1,5 +1,6 @@
 //! Development tasks. `cargo run -p xtask -- tidy` checks what the compiler cannot; `kit NAME DIR` prints our values
-//! for every input of a kit; `sbom` prints the contents of the binary.
+//! for every input of a kit; `sbom` prints the contents of the binary; `walks` prints which files of a crate import each
+//! other in circles, and how many files a reader comes to who begins at one.
 
 mod kit;
 mod sbom;
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-const USAGE: &str = "usage: cargo run -p xtask -- (tidy | sbom | kit NAME DIR)";
+const USAGE: &str = "usage: cargo run -p xtask -- (tidy | sbom | walks [FILE...] | kit NAME DIR)";
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +20,10 @@ fn main() -> Result<ExitCode> {
         ["tidy"] => tidy(),
         ["sbom"] => {
             println!("{:#}", sbom::bill(repository_root()?)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        ["walks", ref starts @ ..] => {
+            print!("{}", tidy::walks(repository_root()?, starts)?);
             Ok(ExitCode::SUCCESS)
         }
         ["kit", name, directory] => kit(name, Path::new(directory)),

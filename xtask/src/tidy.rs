@@ -1,6 +1,6 @@
 //! Checks repository rules that the compiler does not see: crate edges, purity, features, licences, actions pinned to
 //! commits, documents that name only what exists, one meaning for each public type name, a bound for each count that
-//! is read, wrappers that forward every method, and no leftovers.
+//! is read, wrappers that forward every method, no large circles of imports, and no leftovers.
 
 mod counts;
 mod decorators;
@@ -13,6 +13,7 @@ mod repository;
 mod rust;
 mod supply;
 mod text;
+mod walks;
 
 use std::fmt;
 use std::path::Path;
@@ -54,6 +55,7 @@ pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     let repository = Repository::read(root)?;
     let edges: Table = include_str!("../data/edges.toml").parse()?;
     let purity: Table = include_str!("../data/purity.toml").parse()?;
+    let walks: Table = include_str!("../data/walks.toml").parse()?;
 
     let mut findings = manifests::check(&repository, &edges)?;
     findings.extend(purity::check(&repository, &edges, &purity)?);
@@ -63,6 +65,7 @@ pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     findings.extend(names::check(&repository));
     findings.extend(counts::check(&repository));
     findings.extend(decorators::check(&repository));
+    findings.extend(walks::check(&repository, &walks)?);
     findings.extend(supply::check_licences(root, &repository)?);
     findings.extend(supply::check_actions(&repository));
     for file in &repository.files {
@@ -72,6 +75,14 @@ pub(crate) fn check(root: &Path) -> Result<(usize, Vec<Finding>)> {
     findings.sort();
     findings.dedup();
     Ok((repository.files.len(), findings))
+}
+
+/// Which files of each crate import each other in circles, and what a reader of these files comes to.
+///
+/// # Errors
+/// Git cannot be run.
+pub(crate) fn walks(root: &Path, starts: &[&str]) -> Result<String> {
+    Ok(walks::table(&Repository::read(root)?, starts))
 }
 
 /// The strings of an array in one of xtask's data files.

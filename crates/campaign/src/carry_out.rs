@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planproof_agents::ServedModel;
 use planproof_engine::{
-    Campaign, CampaignEnd, EngineError, Outcome, RunProgress, Setup, Supervision, Unit, Work,
+    CampaignEnd, EngineError, Outcome, RunProgress, Setup, Supervision, Unit, Work,
 };
 use planproof_isolation::{Account, Layer};
 use planproof_model::check::{Depth, ModelCheck, check, conversation_tokens};
@@ -14,7 +14,7 @@ use planproof_store::{
     DamagedRun, Fingerprint, Progress, SEAL_SEED_BYTES, SealKey, Sealed, Signatures, Store, StoreError,
     Writer,
 };
-use planproof_suite::Case;
+use planproof_suite::{Case, Sequel};
 use planproof_tools::mcp::TOKEN_BYTES;
 use planproof_trace::Usage;
 use thiserror::Error;
@@ -22,12 +22,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::CampaignError;
 use crate::prepared::Prepared;
+use crate::sequels::{self, EndedSequel, SequelWatch};
 use crate::stored::name_damaged;
 
 /// What came of a campaign.
 pub struct CampaignOutcome {
     /// All outcomes, including earlier ones, in the order of the cases.
     pub outcomes: Vec<Outcome>,
+    /// Its sequels, as far as they got; those that were not begun are left out.
+    pub sequels: Vec<EndedSequel>,
     /// How many runs it has.
     pub total: u64,
     /// What it took, and what ended it.
@@ -71,8 +74,11 @@ pub trait Watch {
         false
     }
 
-    /// Nothing more is run, except what the campaign leads to.
+    /// Nothing more is run, except for its sequels.
     fn over(&mut self);
+
+    /// A sequel begins, or goes on, with this number of failures.
+    fn sequel(&mut self, _sequel: &dyn Sequel, _failures: usize) {}
 }
 
 /// A campaign that begins or goes on.
@@ -93,21 +99,6 @@ pub struct Begun<'a> {
     pub failed: u64,
     /// Whether the answers come from a recording.
     pub is_replay: bool,
-}
-
-/// A campaign whose own runs have all ended, for what it leads to.
-pub struct Complete<'a, 'n> {
-    /// The campaign, as it was run.
-    pub campaign: &'a Campaign,
-    /// Its outcomes, in the order of the cases.
-    pub outcomes: &'a [Outcome],
-    /// Where runs are kept.
-    pub writer: Writer,
-    pub stop: &'a CancellationToken,
-    /// What watches over its runs.
-    pub supervision: Supervision,
-    /// Takes note of what came of a run.
-    pub notes: &'a mut Notes<'n>,
 }
 
 /// Writes the outcomes of runs to places other than the store, which has them already.
@@ -140,24 +131,19 @@ impl Notes<'_> {
     }
 }
 
-/// Runs what `next` returns, given all outcomes so far, until it returns nothing; then runs what the campaign leads
-/// to, if anything. Finished runs stay in the store, even if `stop` is cancelled. `key` is required in requests to a
+/// Runs what `next` returns, given all outcomes so far, until it returns nothing; then runs the sequels that the
+/// campaign has. Finished runs stay in the store, even if `stop` is cancelled. `key` is required in requests to a
 /// served model.
 ///
 /// # Errors
 /// The store cannot be written at all.
-pub async fn carry_out<F>(
+pub async fn carry_out(
     prepared: &Prepared,
     key: String,
     stop: &CancellationToken,
     watch: &mut impl Watch,
     next: impl Fn(&[Outcome]) -> Vec<Unit>,
-    leads_to: Option<F>,
-) -> Result<CampaignOutcome, CampaignError>
-where
-    F: AsyncFnOnce(Complete<'_, '_>) -> Result<CampaignEnd, EngineError>,
-{
-    let leads_on = leads_to.is_some();
+) -> Result<CampaignOutcome, CampaignError> {
     let writer = prepared.store.writer()?;
     let seal = writer.seal(seal_key(prepared)?);
     // Before any agent runs, which could write to the file.
@@ -251,16 +237,18 @@ where
     watch.over();
     // The outcomes were added in the order in which their runs ended.
     outcomes.sort_by_key(Outcome::unit);
-    if let (Ok(CampaignEnd::Complete), true, Some(leads_to)) = (&end, notes.are_whole(), leads_to) {
-        end = leads_to(Complete {
-            campaign: &campaign,
-            outcomes: &outcomes,
-            writer: writer.clone(),
-            stop,
-            supervision: supervision.clone(),
-            notes: &mut notes,
-        })
-        .await;
+    let mut sequels = Vec::new();
+    for planned in &prepared.sequels {
+        // What ended one of them early, or a recording that can no longer be written, also prevents the next.
+        if !matches!(end, Ok(CampaignEnd::Complete)) || !notes.are_whole() {
+            break;
+        }
+        let with =
+            SequelWatch { writer: writer.clone(), stop, supervision: supervision.clone(), notes: &mut notes };
+        let begins = |failures| watch.sequel(&*planned.sequel, failures);
+        let (sequel, ended) = sequels::run(prepared, planned, (&campaign, &outcomes), with, begins).await;
+        sequels.push(sequel);
+        end = ended;
     }
     let mut found = budgets;
     let refusing = prepared.asked.iter().filter(|model| !model.takes_temperature());
@@ -268,8 +256,9 @@ where
     found.note_changed_requests(prepared.asked.iter().flat_map(|model| model.changed_requests()));
     found.note_broken_setup(supervision.setup.broken());
     let mut progress = prepared.progress(&found.to_json(&prepared.secrets)?);
-    // A campaign that was stopped after its last run is complete, unless it leads to more.
-    let is_complete = next(&outcomes).is_empty() && (matches!(end, Ok(CampaignEnd::Complete)) || !leads_on);
+    // A campaign that was stopped after its last run is complete, unless it has sequels.
+    let is_complete = next(&outcomes).is_empty()
+        && (matches!(end, Ok(CampaignEnd::Complete)) || prepared.sequels.is_empty());
     progress.ended_by = match &end {
         _ if is_complete => {
             // A complete replay ended by what ended the recorded campaign.
@@ -308,7 +297,7 @@ where
         (Err(error), None) => return Err(error.into()),
     };
     let failure = failure.or_else(|| (!altered.is_empty()).then_some(Halted::Altered(altered)));
-    Ok(CampaignOutcome { outcomes, total, progress, seal, failure })
+    Ok(CampaignOutcome { outcomes, sequels, total, progress, seal, failure })
 }
 
 /// Checks the models and their servers. Those that call tools through their own interface are asked with tools.

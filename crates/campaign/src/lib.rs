@@ -8,10 +8,10 @@
 //! (`replay.rs`), its cases (`cases.rs`), its stored form (`options.rs`, `create.rs`), its acts and the proof of its
 //! user (`acts.rs`), its budgets (`budgets.rs`), its agent (`put_together.rs`), its models (`models.rs`) and their
 //! source files (`made_from.rs`), the rules that it is held to (`guard.rs`), its recording (`recording.rs`) and the
-//! requirements on a replay (`recorded.rs`), the prepared campaign (`prepared.rs`), the run (`carry_out.rs`), several
+//! requirements on a replay (`recorded.rs`), the prepared campaign (`prepared.rs`), the run (`carry_out.rs`) with its sequels (`sequels.rs`), several
 //! campaigns with one budget (`matrix.rs`), the lessons of earlier campaigns (`memory.rs`), a part of a campaign for
-//! one machine (`shard.rs`) and the parts put together (`merge.rs`), and campaigns read back from the store
-//! (`stored.rs`).
+//! one machine (`shard.rs`) and the parts put together (`merge.rs`), campaigns read back from the store
+//! (`stored.rs`), and reports (`summary.rs`).
 
 mod acts;
 mod begin;
@@ -35,14 +35,16 @@ mod recorded;
 mod recording;
 mod replay;
 mod resume;
+mod sequels;
 mod shard;
 mod stored;
+mod summary;
 mod world;
 
 pub use acts::{Act, is_own, is_own_matrix};
 pub use begin::{Keeping, RequestedCampaign, begin};
 pub use budgets::{BudgetOptions, Budgets, larger};
-pub use carry_out::{Begun, CampaignOutcome, Complete, Halted, Notes, Watch, carry_out};
+pub use carry_out::{Begun, CampaignOutcome, Halted, Notes, Watch, carry_out};
 pub use cases::{CASES_MAX, Cases, CasesOrigin};
 pub use create::{NewRow, StoreOptions, make_folder, milliseconds_now, must_be_no_folder};
 pub use error::CampaignError;
@@ -63,8 +65,10 @@ pub use recorded::RecordedCampaign;
 pub use recording::{CampaignNote, open_cache};
 pub use replay::{Replay, replay};
 pub use resume::{Resumed, resume};
+pub use sequels::{BegunSequel, EndedSequel, Leading, PlannedSequel, sequel_id, sequel_of};
 pub use shard::{Shard, StoredShard};
 pub use stored::{
     JudgedRun, StoredCampaign, Summaries, damaged, name_damaged, read_first_case, read_one, read_stored_trace,
 };
+pub use summary::SummedCampaign;
 pub use world::{FindModel, KeyNeeded, ModelForm, Token, World};

@@ -323,7 +323,7 @@ impl StoredOptions {
     }
 
     /// The report with the data that neither cases nor runs contain.
-    pub fn completed(&self, mut report: Report, progress: &Progress) -> Report {
+    pub(crate) fn completed(&self, mut report: Report, progress: &Progress) -> Report {
         report.replay = self.is_replay();
         report.prompts.clone_from(&self.prompts);
         if let Some(guard) = &self.guard {

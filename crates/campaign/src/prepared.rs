@@ -5,11 +5,11 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use planproof_agents::team::Reviewing;
-use planproof_engine::{AgentUnderTest, Campaign, Memory, Outcome, Unit};
+use planproof_engine::{AgentUnderTest, Campaign, Memory, Outcome, RunSummary, Unit};
 use planproof_model::Model;
 use planproof_model::metering::Meter;
 use planproof_model::recording::ReplayModel;
-use planproof_store::{Progress, Store, Writer};
+use planproof_store::{Fingerprint, Progress, Store, Writer};
 use planproof_suite::{Card, Case, Suite};
 use planproof_trace::{Event, Secrets};
 use tokio::time::Instant;
@@ -20,6 +20,8 @@ use crate::error::CampaignError;
 use crate::options::StoredOptions;
 use crate::recorded::RecordedCampaign;
 use crate::recording::CampaignRecording;
+use crate::sequels::PlannedSequel;
+use crate::summary::SummedCampaign;
 use crate::world::Token;
 
 /// A campaign that is ready to run, with its finished runs and its observers.
@@ -35,6 +37,8 @@ pub struct Prepared {
     pub options: StoredOptions,
     /// The reviewer of the work of teams; `None` for no review.
     pub reviewing: Option<Reviewing>,
+    /// Its sequels, in the order in which they are made.
+    pub sequels: Vec<PlannedSequel>,
     /// Runs that are done already.
     pub(crate) finished: Vec<Outcome>,
     /// The events of runs that were cut off, if the agent can resume them.
@@ -119,6 +123,7 @@ impl Parts {
             cards,
             options,
             reviewing: None,
+            sequels: Vec::new(),
             finished: Vec::new(),
             earlier: HashMap::new(),
             left_out: HashSet::new(),
@@ -138,6 +143,31 @@ impl Parts {
 }
 
 impl Prepared {
+    /// What a report of the campaign is made from: these runs of cases with these cards.
+    pub fn summed<'a>(
+        &'a self,
+        (cards, runs): (&'a [Card], &'a [RunSummary]),
+        progress: &'a Progress,
+        seal: Option<Fingerprint>,
+        label: Option<&'a str>,
+    ) -> SummedCampaign<'a> {
+        let AgentUnderTest { name, model, simulated, .. } = &self.campaign.agent;
+        SummedCampaign {
+            suite: &*self.suite,
+            agent: name,
+            model: model.as_deref(),
+            simulated: *simulated,
+            cards,
+            repeats: self.campaign.repeats.get(),
+            runs,
+            options: &self.options,
+            progress,
+            seal,
+            label,
+            damaged: Vec::new(),
+        }
+    }
+
     /// What the campaign took so far.
     pub(crate) fn progress(&self, budgets: &str) -> Progress {
         let spent = self.meter.as_ref().map(|meter| budgets::to_stored(meter.spent()));

@@ -21,6 +21,7 @@ use crate::prepared::{Parts, Prepared, Replayed};
 use crate::put_together::{AgentRequest, left_out};
 use crate::recorded::RecordedCampaign;
 use crate::recording;
+use crate::sequels::{BegunSequel, Leading, PlannedSequel};
 use crate::world::{KeyNeeded, World};
 
 /// A campaign from the store, with the request to resume it.
@@ -35,10 +36,8 @@ pub struct Resumed {
     pub options: StoredOptions,
     /// Its finished runs, judged again. Unscored ones are repeated: the external failure may be over.
     pub outcomes: Vec<Outcome>,
-    /// The scored runs that it has led to.
-    pub further: Vec<(Arc<dyn Case>, Outcome)>,
-    /// Whether what it leads to is unfinished.
-    pub leads_on: bool,
+    /// Its sequels, with what was run for them.
+    pub sequels: Vec<PlannedSequel>,
     /// Budgets that replace its own.
     pub budgets: BudgetOptions,
 }
@@ -48,9 +47,19 @@ pub struct Resumed {
 /// # Errors
 /// It cannot be resumed: a file has changed, a budget is used up, a key is missing, or the store or a file fails.
 pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Prepared, W::Error> {
-    let Resumed { row, suite, cases, agent: named, options, mut outcomes, further, leads_on, budgets } =
-        resumed;
+    let Resumed { row, suite, cases, agent: named, options, mut outcomes, sequels, budgets } = resumed;
     outcomes.retain(|outcome| outcome.verdict.is_ok());
+    let leading = Leading {
+        id: &row.id,
+        cases: &cases,
+        outcomes: &outcomes,
+        seed: options.seed,
+        of_suite: &options.of_suite,
+    };
+    let mut leads_on = false;
+    for planned in &sequels {
+        leads_on |= !planned.is_over(&leading).map_err(|error| CampaignError::usage(error.what))?;
+    }
     let repeats = NonZeroU32::new(row.repeats)
         .ok_or_else(|| CampaignError::usage(format!("the campaign {} runs each case 0 times", row.id)))?;
     let is_complete = outcomes.len() as u64 == row.total() && !leads_on;
@@ -130,7 +139,8 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     if let Some(recording) = &recording {
         // Runs whose verdicts were not written yet when the campaign was cut off.
         let own = outcomes.iter().filter_map(|outcome| Some((cases.get(outcome.ordinal as usize)?, outcome)));
-        let further = further.iter().map(|(case, outcome)| (case, outcome));
+        let further = sequels.iter().filter_map(|planned| planned.begun.as_ref());
+        let further = further.flat_map(BegunSequel::scored);
         for (case, outcome) in own.chain(further) {
             recording.write_verdict(&**case, outcome).map_err(CampaignError::from)?;
         }
@@ -151,6 +161,7 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     let parts = Parts { id: row.id, agent, suite, cases, repeats, options, secrets, token, memory };
     let bare = parts.prepared(store)?;
     Ok(Prepared {
+        sequels,
         finished: outcomes,
         earlier,
         left_out,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_engine::{
-    DamagedRunRow as Named, FindingCandidate, LimitReport, Outcome, Pick, Report, ReportInput, RunSummary,
-    SummaryInput, card_from_json, pick_smallest,
+    DamagedRunRow as Named, FindingCandidate, LimitReport, Outcome, Pick, Report, RunSummary, card_from_json,
+    pick_smallest,
 };
 use planproof_store::{
     CampaignRow, CaseRow, DamagedRun, RunRow, RunState, Seals, Signatures, Store, TracedRun, Unit,
@@ -18,6 +18,7 @@ use planproof_trace::wire::v1::read_trace;
 
 use crate::error::CampaignError;
 use crate::options::StoredOptions;
+use crate::summary::SummedCampaign;
 
 /// A campaign read back in full.
 pub struct StoredCampaign {
@@ -86,29 +87,25 @@ impl StoredCampaign {
         Ok(Self { row, suite, options, cases, outcomes, damaged: damaged_runs, seals })
     }
 
-    /// The summary of the campaign, without what it led to.
+    /// The summary of the campaign, without its sequels.
     pub fn report(&self) -> Report {
-        let report = Report::new(ReportInput {
+        let cards: Vec<Card> = self.reached().iter().map(|case| case.card().clone()).collect();
+        let runs: Vec<RunSummary> = self.outcomes.iter().map(RunSummary::of).collect();
+        let mut report = SummedCampaign {
             suite: &*self.suite,
             agent: &self.row.agent,
             model: self.row.model.as_deref(),
             simulated: self.row.simulated,
-            cases: self.reached(),
+            cards: &cards,
             repeats: self.row.repeats,
-            outcomes: &self.outcomes,
-            synthesis: self.options.synthesis(),
-            cost: self.options.cost(&self.row.progress),
-            ended_by: self.row.progress.ended_by.as_deref(),
-        });
-        let mut report = self.options.completed(report, &self.row.progress);
-        if let Some(limits) = self.options.fail_over {
-            let cards: Vec<Card> = self.reached().iter().map(|case| case.card().clone()).collect();
-            let runs: Vec<RunSummary> = self.outcomes.iter().map(RunSummary::of).collect();
-            report.hold_to(limits, &cards, &runs);
+            runs: &runs,
+            options: &self.options,
+            progress: &self.row.progress,
+            seal: self.seals.as_ref().and_then(Seals::last),
+            label: self.row.label.as_deref(),
+            damaged: self.named_damage(),
         }
-        report.seal = self.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
-        report.label.clone_from(&self.row.label);
-        report.damaged = self.named_damage();
+        .report();
         if self.options.limit.is_some() {
             report.not_run = Summaries::of(self).missing_of_search(&self.row, &self.options);
         }
@@ -203,14 +200,7 @@ impl Summaries {
     ) -> Report {
         let is_counted = |run: &&RunSummary| self.cards.get(run.ordinal as usize).is_none_or(&counts);
         let runs: Vec<RunSummary> = self.runs.iter().filter(is_counted).cloned().collect();
-        let mut report =
-            options.completed(Report::of_summaries(self.input(row, options, &runs)), &row.progress);
-        if let Some(limits) = options.fail_over {
-            report.hold_to(limits, &self.cards, &runs);
-        }
-        report.seal = self.seals.as_ref().and_then(Seals::last).map(|seal| seal.to_string());
-        report.label.clone_from(&row.label);
-        report.damaged = self.damaged();
+        let mut report = self.summed(row, options, &runs).report();
         if options.limit.is_some() {
             report.not_run = self.missing_of_search(row, options);
         }
@@ -235,7 +225,7 @@ impl Summaries {
 
     /// The result of the search for a limit; `None` if the campaign is not such a search.
     pub fn limit(&self, row: &CampaignRow, options: &StoredOptions) -> Option<LimitReport> {
-        Some(LimitReport::new(options.limit?, self.input(row, options, &self.runs)))
+        Some(LimitReport::new(options.limit?, self.summed(row, options, &self.runs).input()))
     }
 
     /// The smallest failures, at most `most`.
@@ -255,13 +245,13 @@ impl Summaries {
         self.runs.iter().map(|run| run.ordinal).max()
     }
 
-    fn input<'a>(
+    fn summed<'a>(
         &'a self,
         row: &'a CampaignRow,
-        options: &StoredOptions,
+        options: &'a StoredOptions,
         runs: &'a [RunSummary],
-    ) -> SummaryInput<'a> {
-        SummaryInput {
+    ) -> SummedCampaign<'a> {
+        SummedCampaign {
             suite: &*self.suite,
             agent: &row.agent,
             model: row.model.as_deref(),
@@ -269,9 +259,11 @@ impl Summaries {
             cards: &self.cards[..options.reached(self.cards.len(), self.last())],
             repeats: row.repeats,
             runs,
-            synthesis: options.synthesis(),
-            cost: options.cost(&row.progress),
-            ended_by: row.progress.ended_by.as_deref(),
+            options,
+            progress: &row.progress,
+            seal: self.seals.as_ref().and_then(Seals::last),
+            label: row.label.as_deref(),
+            damaged: self.damaged(),
         }
     }
 }

@@ -24,6 +24,7 @@ mod stored;
 mod test;
 mod topics;
 mod view;
+mod written;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -56,11 +57,12 @@ pub(crate) use shard::*;
 pub(crate) use short::with_short_helps;
 pub(crate) use spec::*;
 pub(crate) use stored::*;
-pub(crate) use test::{RuleCasesArguments, TestArguments};
+pub(crate) use test::{DISSECT, RuleCasesArguments, SHRINK, TestArguments};
 pub(crate) use topics::{
     AskingArguments, FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
 };
 pub(crate) use view::ViewArguments;
+pub(crate) use written::{Written, switch};
 
 /// Test how LLM agents plan, on synthesised English tasks whose right order is known, with mock tools and an oracle.
 #[derive(Debug, Parser)]

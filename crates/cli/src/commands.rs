@@ -33,7 +33,7 @@ pub(crate) mod shard;
 pub(crate) mod spec;
 pub(crate) mod synth;
 pub(crate) mod tables;
-
+pub(crate) mod test;
 pub(crate) mod topics;
 pub(crate) mod view;
 

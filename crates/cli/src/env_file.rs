@@ -10,7 +10,7 @@ use planproof_trace::SECRET_BYTES_MIN;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::failure::Failure;
-use crate::{secrets, select};
+use crate::{secrets, text_files};
 
 /// Most names of `--allow-host`.
 const HOSTS_MAX: usize = 8;
@@ -60,7 +60,7 @@ pub(crate) fn service_form(options: &ProgramOptions) -> Result<ServiceForm, Fail
         Some(BodyName::Chat(model)) => form.chat(model),
         Some(BodyName::Responses(model)) => form.responses(model),
         Some(BodyName::File(path)) => {
-            let text = select::read_text(Path::new(path))?;
+            let text = text_files::read_text(Path::new(path))?;
             form.template(&text).map_err(|error| wrong(&format!("--body {path}"), error))?
         }
     };
@@ -92,7 +92,7 @@ fn held_variables(file: Option<&Path>) -> Result<Vec<(String, SecretString)>, Fa
 }
 
 fn read(file: &Path) -> Result<Vec<(String, String)>, Failure> {
-    let text = select::read_text(file)?;
+    let text = text_files::read_text(file)?;
     variables(&text)
         .map_err(|(line, what)| Failure::usage(format!("--env-file {}, line {line}: {what}", file.display())))
 }

@@ -207,7 +207,9 @@ impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Store(error) => error.into(),
-            EngineError::Tools { ref source, .. } => Self::of_kind(source.kind, error.to_string()),
+            EngineError::Tools { ref source, .. } | EngineError::Sequel { ref source, .. } => {
+                Self::of_kind(source.kind, error.to_string())
+            }
             other => Self::outside(other.to_string()),
         }
     }

@@ -11,21 +11,20 @@
 //! agents and models (`select.rs`, `providers.rs` for where models are and which key they get, `select/kinds.rs` for
 //! those of specifications, `select/meant.rs` for those meant, as with options in `config/mistakes.rs`), a module for
 //! each command (`commands.rs`), sources of tools opened for `run` and `topics` (`commands/tool_sources.rs`), campaigns
-//! read back (`stored.rs`), reports as files (`report_files.rs`), rendering, signals, exit codes (`failure.rs`), damage
-//! found in a run store (`damage.rs`), the kinds of cases (`suites.rs`, with what each needs of the world and its
-//! options as arguments in `suites`) and the typed side of orders (`orders.rs`). `test`, `bench` and `limit` are one
-//! campaign each (`commands/campaign.rs`), whose life is the crate `campaign`: here are its options
-//! (`commands/campaign/prepare.rs`, with those of single commands in `commands/campaign/campaign_command.rs`, and the
-//! additional ones of orders in `commands/campaign/options.rs`), its external resources (`commands/campaign/world.rs`),
-//! its observers (`commands/campaign/carry_out.rs`), and whether options beside a replay agree with the recording
-//! (`commands/campaign/agreement.rs`); whether what a store or a recording does outside is wanted (`wanted.rs`, with
-//! the user's secret in `own.rs`); and the parts that only orders have: the origin of their cases
-//! (`commands/campaign/cases.rs`), the dissection of failures (`commands/campaign/dissect.rs`), their shrinking
-//! (`commands/campaign/shrink.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several campaigns of one
-//! command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). The tables of the papers are
-//! data (`data/paper-tables.toml`, read by `commands/tables/papers.rs`), made by `commands/tables/making.rs`. All
-//! output goes through `terminal.rs`. With an undocumented argument the program is a worker of `planproof-sandbox` or a
-//! launcher of `planproof-isolation`, and none of this.
+//! read back (`stored.rs`) with their options (`stored_options.rs`), reports as files (`report_files.rs`), rendering,
+//! signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the kinds of cases (`suites.rs`, with
+//! what each needs of the world and its options as arguments in `suites`) and the typed side of orders (`orders.rs`).
+//! `test`, `bench` and `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `campaign`: here
+//! are its request (`commands/campaign/request.rs`), its options (`commands/campaign/prepare.rs`, with those of single
+//! commands in `commands/campaign/plan.rs`), its external resources (`commands/campaign/world.rs`), its
+//! observers (`commands/campaign/carry_out.rs`), whether options beside a replay agree with the recording
+//! (`commands/campaign/agreement.rs`), what is printed of it and its exit code (`commands/campaign/conclusion.rs`);
+//! whether what a store or a recording does outside is wanted (`wanted.rs`, with the user's secret in `own.rs`); the
+//! cases of orders (`commands/campaign/cases.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several
+//! campaigns of one command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). The tables of
+//! the papers are data (`data/paper-tables.toml`, read by `commands/tables/papers.rs`), made by
+//! `commands/tables/making.rs`. All output goes through `terminal.rs`. With an undocumented argument the program is a
+//! worker of `planproof-sandbox` or a launcher of `planproof-isolation`, and none of this.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
 // is there for it. `clippy.toml` has the rest of the rule.
@@ -55,9 +54,11 @@ mod select;
 mod signals;
 mod spec_source;
 mod stored;
+mod stored_options;
 mod stream;
 mod suites;
 mod terminal;
+mod text_files;
 mod values;
 mod wanted;
 
@@ -151,7 +152,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Topics(options) => commands::topics::run(options, global),
         Command::Read(options) => commands::read::run(options, global),
         Command::Check(options) => commands::check::run(options, global),
-        Command::Test(options) => commands::campaign::run(options, global),
+        Command::Test(options) => commands::test::run(options, global),
         Command::Bench(options) => commands::bench::run(options, global),
         Command::Score(options) => commands::score::run(options, global),
         Command::Mnms(options) => commands::mnms::run(options, global),

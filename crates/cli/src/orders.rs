@@ -1,38 +1,82 @@
-//! The typed side of campaigns of orders, for what only they have: their dissection, their shrinking, their topics.
+//! The typed side of campaigns of orders, for what only they have: how their cases are drawn (`drawn.rs`), what they keep
+//! (`options.rs`), and a part of a dissection.
 
-use std::sync::Arc;
+mod drawn;
+mod options;
 
 use planproof_engine::Outcome;
-use planproof_order::synth::file::read_case;
-use planproof_order::synth::{JudgeOptions, PlanningCase};
-use planproof_order::{OrderCase, OrderOutcome, OrderSuite, typed};
-use planproof_suite::Case;
+use planproof_engine::studies::{DissectionReport, TopicErrors};
+use planproof_order::dissect::report as dissection_report;
+use planproof_order::synth::PlanningCase;
+use planproof_order::{
+    DissectOptions, Dissection, Failed, LedTo, OrderOutcome, OrderSuite, errors_by_topic, read_order, typed,
+};
+use planproof_suite::{Card, Case, RunResult};
+use serde::Deserialize as _;
+
+pub(crate) use drawn::{Drawn, Making, draw_levels, make_again, of_orders};
+pub(crate) use options::OrderOptions;
 
 use crate::failure::Failure;
-use crate::terminal::inline;
+use crate::stored::Stored;
 
-/// The cases as orders that are judged so. Takes some ten microseconds a case.
-///
-/// # Errors
-/// They are of another kind.
-pub(crate) fn cases(judge: JudgeOptions, cases: &[Arc<dyn Case>]) -> Result<Vec<Arc<OrderCase>>, Failure> {
-    let suite = OrderSuite::new(judge);
-    cases.iter().map(|it| Ok(suite.wrap(case(&**it)?))).collect()
-}
+/// The name of the dissection among the sequels of orders.
+const DISSECTION: &str = "dissection";
 
 /// A case as an order.
 ///
 /// # Errors
 /// It is of another kind.
 pub(crate) fn case(case: &dyn Case) -> Result<PlanningCase, Failure> {
-    // Cases cross the boundary of suites as lines of JSON and never by a downcast.
-    read_case(&case.to_line()).map_err(|error| {
-        let id = inline(&case.card().id);
-        Failure::usage(format!("case {id}: it is not an order: {}", inline(&error.to_string())))
-    })
+    read_order(case).map_err(Failure::from)
 }
 
-/// The outcomes with the verdicts of orders.
-pub(crate) fn outcomes(outcomes: &[Outcome]) -> Vec<OrderOutcome> {
-    outcomes.iter().map(typed).collect()
+/// The dissection of some of a campaign's errors.
+pub(crate) struct PartOfDissection {
+    pub(crate) report: DissectionReport,
+    /// How many errors those of the report were drawn from.
+    pub(crate) dissected: u64,
+    pub(crate) topics: Vec<TopicErrors>,
+}
+
+impl PartOfDissection {
+    /// The dissection of the errors in cases that `counts`, at most `errors_max` of them, drawn by the seed of the
+    /// campaign; how many there were to draw from, and the failures of every topic in these cases. `None` without a
+    /// dissection.
+    ///
+    /// # Errors
+    /// Its cases are not orders.
+    pub(crate) fn of(
+        stored: &Stored,
+        counts: impl Fn(&Card) -> bool,
+        errors_max: u32,
+    ) -> Result<Option<Self>, Failure> {
+        let found = stored.sequels.iter().find(|(planned, _)| planned.sequel.name() == DISSECTION);
+        let Some((planned, begun)) = found.and_then(|(planned, _)| Some((planned, planned.begun.as_ref()?)))
+        else {
+            return Ok(None);
+        };
+        let wrong = || Failure::usage("the trials are not those of a dissection");
+        let how = DissectOptions::deserialize(&planned.how).map_err(|_| wrong())?;
+        let (campaign, order) = (&stored.campaign, stored.options.of_suite.order());
+        let cases = OrderSuite::new(order.judge()).typed(&campaign.cases).map_err(Failure::from)?;
+        let mut outcomes: Vec<OrderOutcome> = campaign.outcomes.iter().map(typed).collect();
+        let results: Vec<RunResult> = begun.outcomes.iter().map(Outcome::result).collect();
+        let trials = LedTo::new(&begun.cases, &results).map_err(Failure::from)?;
+        let failed = Failed { cases: &cases, outcomes: &outcomes, seed: stored.options.kept.seed };
+        let mut part = Dissection::read(failed, how, order.bank(), trials).ok_or_else(wrong)?;
+        let counts =
+            |ordinal: u32| campaign.cases.get(ordinal as usize).is_some_and(|case| counts(case.card()));
+        // The cases are limited before the errors are drawn, so that the draw is from those that count.
+        part.retain(counts);
+        let dissected = part.errors.len() as u64;
+        part.draw(errors_max, stored.options.kept.seed);
+        outcomes.retain(|outcome| counts(outcome.ordinal));
+        let id = planproof_campaign::sequel_id(&campaign.row.id, DISSECTION);
+        Ok(Some(Self {
+            report: dissection_report(&id, &part, &cases, &outcomes),
+            dissected,
+            topics: errors_by_topic(&cases, &outcomes),
+        }))
+    }
 }

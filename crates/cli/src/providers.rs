@@ -13,7 +13,7 @@ use planproof_model::providers::{Providers, ProvidersError};
 use crate::arguments::Global;
 use crate::config::is_name_of_secret;
 use crate::failure::Failure;
-use crate::select;
+use crate::text_files;
 
 /// What one call of the command knows.
 struct Known {
@@ -34,7 +34,7 @@ pub(crate) fn set_up(global: &Global) -> Result<(), Failure> {
         Some(path) => {
             let fail =
                 |error: ProvidersError| Failure::usage(format!("--providers {}: {error}", path.display()));
-            let all = Providers::shipped().with_file(&select::read_text(path)?).map_err(fail)?;
+            let all = Providers::shipped().with_file(&text_files::read_text(path)?).map_err(fail)?;
             for provider in all.iter() {
                 refuse_odd_variable(provider.key_variable).map_err(|error| {
                     error.about(&format!("--providers {}, {}", path.display(), provider.name))

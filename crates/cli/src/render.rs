@@ -209,8 +209,8 @@ pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -
             let _ = writeln!(out, "{}", folded(&format!("{label}: "), &terminal::inline(&what), 2));
         }
         out.push('\n');
-    } else if let Some(held_back @ 1..) = report.flags.get(HELD_BACK) {
-        let _ = writeln!(out, "Denied by the guard: calls of {held_back} of {} runs.\n", report.scored());
+    } else if let Some(denied @ 1..) = report.flags.get(DENIED) {
+        let _ = writeln!(out, "Denied by the guard: calls of {denied} of {} runs.\n", report.scored());
     }
     if let Some(found) = &report.dissection {
         let _ = writeln!(out, "{}", dissection(found, commands));
@@ -231,7 +231,7 @@ pub(crate) fn figures(report: &Report, commands: &CommandLines, details: bool) -
 }
 
 /// The flag of runs in which a guard denied a call.
-const HELD_BACK: &str = "held_back";
+const DENIED: &str = "denied";
 
 /// Which of the suite's baselines have a value anywhere: no case with tools that fail has one.
 fn known_baselines(report: &Report) -> Vec<bool> {

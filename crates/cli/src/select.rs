@@ -7,7 +7,6 @@ mod team;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,61 +33,20 @@ use planproof_sandbox::{Sandbox, WorkerCommand};
 use planproof_sim::{ECHO_NAME, EchoModel, SimKind, SimModel};
 use planproof_suite::Case;
 use planproof_tools::SchemaCache;
-use planproof_trace::{Tool, json};
+use planproof_trace::Tool;
 use serde::de::IgnoredAny;
 
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::terminal::inline;
+pub(crate) use crate::text_files::{read_json, read_text};
 use crate::{env_file, progress, providers, secrets};
 pub(crate) use kinds::{made_from, options_written, with_options};
 pub(crate) use meant::{RUNS_COMMANDS, as_command, with_provider};
 
-/// Largest file of cases or traces that is read, in bytes.
-const FILE_BYTES_MAX: u64 = 2 << 30;
-
 /// Most edits between a word and the one suggested for it.
 const EDITS_MAX: usize = 2;
-
-/// Reads a file, or stdin for `-`.
-pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
-    // Some editors begin a file with a mark of its encoding.
-    text_of(path, read_bytes(path)?)
-        .map(|text| text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
-}
-
-/// Reads a file of JSON that other programs wrote, or stdin for `-`. Halves of characters in it become U+FFFD.
-pub(crate) fn read_json(path: &Path) -> Result<String, Failure> {
-    let bytes = read_bytes(path)?;
-    let bytes = json::unmarked(&bytes);
-    // Text in UTF-16 is whole, but no JSON.
-    let is_utf_16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
-    let mended = if is_utf_16 { None } else { json::mended(bytes) };
-    text_of(path, mended.unwrap_or_else(|| bytes.to_owned()))
-}
-
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let fail = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    let source: Box<dyn std::io::Read> = if path.as_os_str() == "-" {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(planproof_files::open(path).map_err(fail)?)
-    };
-    let mut bytes = Vec::new();
-    // One byte more than the limit shows that there is more, also for a pipe, which has no length.
-    let read = source.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(fail)?;
-    if read as u64 > FILE_BYTES_MAX {
-        return Err(Failure::usage(format!("{} is larger than {FILE_BYTES_MAX} bytes", path.display())));
-    }
-    Ok(bytes)
-}
-
-fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
-    let refuse =
-        |_| Failure::usage(format!("cannot read {}: stream did not contain valid UTF-8", path.display()));
-    String::from_utf8(bytes).map_err(refuse)
-}
 
 /// Reads case v1 lines. Blank lines are ignored; there must be at least one case, and ids must differ.
 pub(crate) fn read_cases(path: &Path) -> Result<Vec<PlanningCase>, Failure> {

@@ -10,8 +10,8 @@ use planproof_spec::{
 
 use crate::failure::Failure;
 use crate::progress::tell;
-use crate::select;
 use crate::terminal::from_ansi;
+use crate::text_files;
 
 /// Most diagnostics that are shown for one specification; `spec check --json` shows all.
 const SHOWN_MAX: usize = 50;
@@ -49,7 +49,7 @@ impl Source {
                     "there is no file {name}, and no specification of that name is shipped; there are {names}"
                 )))
             }
-            None => Ok(Self { name: name.to_owned(), text: select::read_text(path)?, is_shipped: false }),
+            None => Ok(Self { name: name.to_owned(), text: text_files::read_text(path)?, is_shipped: false }),
         }
     }
 

@@ -1,23 +1,21 @@
-//! Campaigns of the run store for commands, by their names: as the crate `campaign` reads them back, with the
-//! dissections and shrinkings that only campaigns of orders lead to.
+//! Campaigns of the run store for commands, by their names: as the crate `campaign` reads them back, with their sequels.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use planproof_campaign::{JudgedRun, StoredCampaign, Summaries, damaged, read_stored_trace};
-use planproof_engine::studies::{DissectionReport, TopicErrors};
+use planproof_campaign::{
+    BegunSequel, JudgedRun, Leading, PlannedSequel, StoredCampaign, Summaries, damaged, read_stored_trace,
+    sequel_id,
+};
 use planproof_engine::{Pick, Report};
-use planproof_order::dissect::report as dissection_report;
-use planproof_order::shrink::report as shrink_report;
-use planproof_order::{Dissection, Failed, LedTo, OrderCase, OrderOutcome, Shrinking, errors_by_topic};
 use planproof_report::{CommandLines, ReportedCampaign, TraceSource};
 use planproof_store::{CampaignRow, Store, StoreError, Unit};
-use planproof_suite::{Card, Case};
+use planproof_suite::{Case, Concluded, Sequel};
 use planproof_trace::Trace;
 
-use crate::commands::campaign::{CampaignOptions, Derived};
 use crate::damage;
 use crate::failure::Failure;
-use crate::orders;
+use crate::stored_options::CampaignOptions;
 
 /// A campaign read back in full, with what it led to.
 pub(crate) struct Stored {
@@ -25,18 +23,8 @@ pub(crate) struct Stored {
     pub(crate) options: CampaignOptions,
     /// How to resume it.
     pub(crate) commands: CommandLines,
-    /// The dissection of its failures, as far as it got, and the id of the trials' campaign.
-    pub(crate) dissection: Option<(String, Dissection)>,
-    /// The same of the shrinking of its failures.
-    pub(crate) shrinking: Option<(String, Shrinking)>,
-}
-
-/// The dissection of some of a campaign's errors.
-pub(crate) struct PartOfDissection {
-    pub(crate) report: DissectionReport,
-    /// How many errors those of the report were drawn from.
-    pub(crate) dissected: u64,
-    pub(crate) topics: Vec<TopicErrors>,
+    /// The sequels that were begun, each with what it came to so far.
+    pub(crate) sequels: Vec<(PlannedSequel, Concluded)>,
 }
 
 /// The figures of a campaign, without its cases and traces.
@@ -69,12 +57,36 @@ impl Stored {
         options: CampaignOptions,
     ) -> Result<Self, Failure> {
         let mut stored = Self::load_runs(store, row, options)?;
-        let id = &stored.campaign.row.id;
-        let derived = store.derived(id)?;
-        let [trials, candidates] = [Derived::Dissection, Derived::Shrinking].map(|it| it.find(id, &derived));
-        stored.dissection = trials.map(|trials| stored.load_dissection(store, trials)).transpose()?;
-        stored.shrinking = candidates.map(|it| stored.load_shrinking(store, it)).transpose()?;
+        for sequel in stored.campaign.suite.sequels() {
+            stored.sequels.extend(stored.begun(store, sequel)?);
+        }
         Ok(stored)
+    }
+
+    /// What the store has of a sequel of the campaign.
+    fn begun(
+        &self,
+        store: &Store,
+        sequel: Arc<dyn Sequel>,
+    ) -> Result<Option<(PlannedSequel, Concluded)>, Failure> {
+        let id = &self.campaign.row.id;
+        let read = |row: CampaignRow| {
+            let options = options(&row)?;
+            Ok::<_, Failure>(Self::load_runs(store, row, options)?.campaign)
+        };
+        let Some((begun, how)) = BegunSequel::find(store, id, &*sequel, read)? else { return Ok(None) };
+        let planned = PlannedSequel { sequel, how, begun: Some(begun) };
+        let concluded = planned.concluded(&self.leading()).map_err(|error| {
+            let derived = sequel_id(id, planned.sequel.name());
+            damaged(&CampaignRow { id: derived, ..self.campaign.row.clone() }, &error.what)
+        })?;
+        Ok(concluded.map(|concluded| (planned, concluded)))
+    }
+
+    /// The campaign as its sequels see it.
+    fn leading(&self) -> Leading<'_> {
+        let StoredCampaign { row, options, cases, outcomes, .. } = &self.campaign;
+        Leading { id: &row.id, cases, outcomes, seed: options.seed, of_suite: &options.of_suite }
     }
 
     fn load_runs(store: &Store, row: CampaignRow, options: CampaignOptions) -> Result<Self, Failure> {
@@ -82,92 +94,14 @@ impl Stored {
         let campaign = StoredCampaign::read(store, row, options.suite()?, options.kept.clone())?;
         // Damaged runs are left out of everything that follows, which must not happen silently.
         damage::note(store, &campaign.row.id, &campaign.named_damage(), campaign.seals.as_ref());
-        Ok(Self { campaign, options, commands, dissection: None, shrinking: None })
+        Ok(Self { campaign, options, commands, sequels: Vec::new() })
     }
 
-    /// The dissection of its failures, whose trials are that campaign.
-    fn load_dissection(&self, store: &Store, trials: CampaignRow) -> Result<(String, Dissection), Failure> {
-        let options = options(&trials)?;
-        let trials = Self::load_runs(store, trials, options)?;
-        let wrong = || damaged(&trials.campaign.row, "its cases are not trials of a dissection");
-        // From the options of the trials, because the dissection may have been requested only on resume.
-        let how = trials.options.order.dissect.ok_or_else(wrong)?;
-        let (bank, led_to) = (self.options.order.bank(), trials.led_to(store)?);
-        let read = self.with_typed(|failed| Dissection::read(failed, how, bank, led_to))?;
-        Ok((trials.campaign.row.id.clone(), read.ok_or_else(wrong)?))
-    }
-
-    /// The shrinking of its failures, whose candidates are that campaign.
-    fn load_shrinking(&self, store: &Store, candidates: CampaignRow) -> Result<(String, Shrinking), Failure> {
-        let options = options(&candidates)?;
-        let candidates = Self::load_runs(store, candidates, options)?;
-        let wrong = || damaged(&candidates.campaign.row, "its cases are not candidates of a shrinking");
-        let how = candidates.options.order.shrink.ok_or_else(wrong)?;
-        let led_to = candidates.led_to(store)?;
-        let read = self.with_typed(|failed| Shrinking::read(failed, how, led_to))?;
-        Ok((candidates.campaign.row.id.clone(), read.ok_or_else(wrong)?))
-    }
-
-    /// The same as a campaign that another led to.
-    fn led_to(&self, store: &Store) -> Result<LedTo, Failure> {
-        Ok(LedTo {
-            cases: self.campaign.cases.iter().map(|case| orders::case(&**case)).collect::<Result<_, _>>()?,
-            outcomes: orders::outcomes(&self.campaign.outcomes),
-            origins: store.origins(&self.campaign.row.id)?,
-        })
-    }
-
-    /// Its cases and outcomes as those of orders.
-    fn typed(&self) -> Result<(Vec<Arc<OrderCase>>, Vec<OrderOutcome>), Failure> {
-        Ok((
-            orders::cases(self.options.order.judge(), &self.campaign.cases)?,
-            orders::outcomes(&self.campaign.outcomes),
-        ))
-    }
-
-    fn with_typed<T>(&self, read: impl FnOnce(Failed<'_>) -> T) -> Result<T, Failure> {
-        let (cases, outcomes) = self.typed()?;
-        Ok(read(Failed { cases: &cases, outcomes: &outcomes, seed: self.options.kept.seed }))
-    }
-
-    /// The campaign summed up, with what it led to.
-    pub(crate) fn report(&self) -> Result<Report, Failure> {
+    /// The campaign summed up, with its sequels.
+    pub(crate) fn report(&self) -> Report {
         let mut report = self.campaign.report();
-        // Cases of other suites cannot be read as orders, but they never lead to either of these.
-        if self.dissection.is_none() && self.shrinking.is_none() {
-            return Ok(report);
-        }
-        let (cases, outcomes) = self.typed()?;
-        let of_dissection =
-            |(id, found): &(String, Dissection)| dissection_report(id, found, &cases, &outcomes);
-        report.dissection = self.dissection.as_ref().map(of_dissection);
-        let of_shrinking = |(id, found): &(String, Shrinking)| shrink_report(id, found, &cases, &outcomes);
-        report.shrinking = self.shrinking.as_ref().map(of_shrinking);
-        Ok(report)
-    }
-
-    /// The dissection of the errors in cases that `counts`, at most `errors_max` of them, drawn by its seed; how many
-    /// there were to draw from, and the failures of every topic in these cases. `None` without a dissection.
-    pub(crate) fn part_of_dissection(
-        &self,
-        counts: impl Fn(&Card) -> bool,
-        errors_max: u32,
-    ) -> Result<Option<PartOfDissection>, Failure> {
-        let Some((id, dissection)) = &self.dissection else { return Ok(None) };
-        let counts =
-            |ordinal: u32| self.campaign.cases.get(ordinal as usize).is_some_and(|case| counts(case.card()));
-        // The cases are limited before the errors are drawn, so that the draw is from those that count.
-        let mut part = dissection.clone();
-        part.retain(counts);
-        let dissected = part.errors.len() as u64;
-        part.draw(errors_max, self.options.kept.seed);
-        let (cases, mut outcomes) = self.typed()?;
-        outcomes.retain(|outcome| counts(outcome.ordinal));
-        Ok(Some(PartOfDissection {
-            report: dissection_report(id, &part, &cases, &outcomes),
-            dissected,
-            topics: errors_by_topic(&cases, &outcomes),
-        }))
+        self.sequels.iter().for_each(|(_, concluded)| report.add(concluded.study.clone()));
+        report
     }
 
     /// The campaign as reports take it.
@@ -222,6 +156,14 @@ impl Figures {
             unscored: summaries.unscored(),
         }))
     }
+}
+
+/// The run store must exist: looking creates nothing.
+pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
+    if path.exists() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("there is no run store {}; `planproof test` creates one", path.display())))
 }
 
 /// The campaign of that name, as [`Store::campaign`] finds it.

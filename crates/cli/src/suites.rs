@@ -15,23 +15,21 @@ use std::sync::{Arc, OnceLock};
 use clap::CommandFactory as _;
 use planproof_agents::{AgentSpec, most_similar};
 use planproof_apibank::suite::ApiBank;
-use planproof_campaign::StoredOptions;
 use planproof_mnms::Mnms;
 use planproof_order::OrderSuite;
 use planproof_order::synth::JudgeOptions;
 use planproof_qa::gsm8k::Gsm8k;
 use planproof_qa::questions::{Benchmark, Questions};
 use planproof_scenario::Scenarios;
-use planproof_suite::{AgentCard, Registry, Suite};
+use planproof_suite::{AgentCard, Registry, Sequel, Suite};
 use planproof_tptu::Tptu;
 use planproof_travel::suite::TravelPlanner;
 
 use crate::arguments::Arguments;
-use crate::commands::campaign::{ORDER, OrderOptions};
 use crate::failure::Failure;
 use crate::select;
 
-pub(crate) use options::{COMPAT, KeptOptions, SuiteArguments, act_in_words, has, suites_with};
+pub(crate) use options::{COMPAT, KeptOptions, SuiteArguments, SuiteValues, act_in_words, has, suites_with};
 
 /// The commands that take options of suites.
 const COMMANDS: [&str; 2] = ["bench", "score"];
@@ -96,14 +94,9 @@ pub(crate) fn find(name: &str, judge: JudgeOptions) -> Result<Arc<dyn Suite>, Fa
     })
 }
 
-/// The suite of a campaign.
-pub(crate) fn of_campaign(options: &StoredOptions, order: &OrderOptions) -> Result<Arc<dyn Suite>, Failure> {
-    if let Some(drawn) = order.drawn()? {
-        let suite = OrderSuite { drawn: Some(Arc::new(drawn)), ..OrderSuite::new(order.judge()) };
-        return Ok(Arc::new(suite));
-    }
-    let suite = find(options.suite.as_deref().unwrap_or(ORDER), order.judge())?;
-    Ok(suite.with_options(&order.kept.pairs()).map_err(Failure::from)?.unwrap_or(suite))
+/// The sequels that campaigns of the suite of that name can have; none if there is no such suite.
+pub(crate) fn sequels_of(name: &str) -> Vec<Arc<dyn Sequel>> {
+    registry(JudgeOptions::default()).find(name).map(|suite| suite.sequels()).unwrap_or_default()
 }
 
 /// The agent as this suite runs it: with the options that it adds to the name, so that a resumed campaign has them too.

@@ -12,8 +12,8 @@ use planproof_store::{CampaignRow, Matrix, Store};
 use planproof_trace::REDACTED;
 
 use crate::arguments::{ACTING, CampaignArguments, Global, STORE_DEFAULT};
-use crate::commands::campaign::{CampaignOptions, OrderOptions, command_of};
 use crate::failure::Failure;
+use crate::stored_options::{CampaignOptions, SuiteOptions, command_of};
 use crate::suites::{self, KeptOptions};
 use crate::terminal::inline;
 use crate::{own, progress, secrets, terminal};
@@ -102,7 +102,7 @@ impl Named {
     pub(crate) fn put_into(self, options: &mut CampaignOptions) -> AgentSpec {
         let Self { agent, program, serve_model, answers: _, kept, prices: _ } = self;
         (options.kept.program, options.kept.serve_model) = (program, serve_model);
-        options.order.kept = kept;
+        options.of_suite.kept = kept;
         agent
     }
 }
@@ -128,28 +128,23 @@ fn acts(row: &CampaignRow, options: &CampaignOptions) -> Result<Vec<Act>, Failur
         progress,
         label: _,
     } = row;
-    let CampaignOptions { kept, order } = options;
+    let CampaignOptions { kept, of_suite } = options;
     let mut acts = vec![Act::new(AGENT, agent)];
     acts.extend(kept.acts());
-    acts.extend(of_order(order));
+    acts.extend(acts_of_suite(of_suite));
     acts.extend(Budgets::stored(progress)?.acts());
     Ok(acts)
 }
 
 /// What the options of a suite do outside.
-fn of_order(order: &OrderOptions) -> Vec<Act> {
-    let OrderOptions {
-        repeated_fails: _,
-        distractor_fails: _,
-        at_once_fails: _,
-        levels: _,
+fn acts_of_suite(options: &SuiteOptions) -> Vec<Act> {
+    let SuiteOptions {
+        // How its cases are judged and drawn, with the topics themselves and not their file.
+        order: _,
         // How many runs are made beside those of the cases.
-        dissect: _,
-        shrink: _,
-        // The topics themselves, and not their file.
-        topics: _,
+        sequels: _,
         kept,
-    } = order;
+    } = options;
     kept.acts()
 }
 
@@ -252,7 +247,7 @@ pub(crate) fn matrix_must_be_wanted(
 /// Says what has to be named.
 pub(crate) fn replay_must_be_wanted(
     recorded: &RecordedCampaign,
-    order: &OrderOptions,
+    of_suite: &SuiteOptions,
     agent: Option<&AgentSpec>,
     kept: &KeptOptions,
 ) -> Result<(), Failure> {
@@ -284,7 +279,7 @@ pub(crate) fn replay_must_be_wanted(
         }
     }
     let now = kept.acts();
-    match of_order(order).into_iter().find(|act| !now.contains(act)) {
+    match acts_of_suite(of_suite).into_iter().find(|act| !now.contains(act)) {
         Some(Act { option, value }) => refuse(format!(
             "tools over {}: to use them, add --{option} {}",
             inline(&value),
@@ -441,7 +436,7 @@ mod tests {
         let mut found = BTreeSet::new();
         for answers in [Answers::Record("/file".into()), Answers::Cache("/file".into())] {
             options.kept.answers = answers;
-            let acts = options.kept.acts().into_iter().chain(of_order(&options.order));
+            let acts = options.kept.acts().into_iter().chain(acts_of_suite(&options.of_suite));
             for act in acts {
                 assert!(!words(&act).is_empty(), "{act:?} is not shown");
                 found.insert(act.option.replace('-', "_"));

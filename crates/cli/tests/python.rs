@@ -714,7 +714,7 @@ fn a_guard_lets_calls_at_once_through_one_by_one() {
     assert!(bare["failed"].as_u64() > Some(0) && bare["unscored"] == 0, "{bare}");
     let guarded = report(&format!("repair:{agent}"), 0);
     assert_eq!((&guarded["passed"], &guarded["flags"]["concurrent"]), (&json!(8), &json!(0)), "{guarded}");
-    assert!(guarded["flags"]["held_back"].as_u64() > Some(0), "{guarded}");
+    assert!(guarded["flags"]["denied"].as_u64() > Some(0), "{guarded}");
     let mut open: Option<Value> = None;
     let (mut held, mut executed) = (0, 0);
     for event in json_lines(&place.run("runs export last").code(0).out) {
@@ -723,7 +723,7 @@ fn a_guard_lets_calls_at_once_through_one_by_one() {
             open = Some(event["id"].clone());
         } else if event["type"] == "result" {
             assert_eq!(open.take(), Some(event["id"].clone()));
-            let count = if event["held_back"] == true { &mut held } else { &mut executed };
+            let count = if event["denied"] == true { &mut held } else { &mut executed };
             *count += 1;
         }
     }

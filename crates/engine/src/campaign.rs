@@ -172,6 +172,14 @@ pub enum EngineError {
         /// What is wrong with its tools.
         source: CaseError,
     },
+    /// A sequel does not fit the campaign.
+    #[error("the {name}: {source}")]
+    Sequel {
+        /// What the sequel is called.
+        name: &'static str,
+        /// What does not fit.
+        source: CaseError,
+    },
     /// It was asked to stop.
     #[error("stopped")]
     Stopped,

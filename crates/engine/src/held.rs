@@ -41,7 +41,7 @@ impl GuardUse {
         for (event, result) in events.iter().zip(&results) {
             match (&event.kind, result) {
                 (EventKind::Call(call), Some(result)) if !result.denied_by.is_empty() => {
-                    let counted = if result.is_held_back { &mut found.rejected } else { &mut found.noted };
+                    let counted = if result.is_denied { &mut found.rejected } else { &mut found.noted };
                     *counted += 1;
                     match oracle.is_right(call) {
                         Some(true) => found.right += 1,
@@ -110,7 +110,7 @@ impl Oracle {
 
     /// Takes a call with its result, when the call begins.
     fn called(&mut self, call: &ToolCall, result: &ToolResult) {
-        if result.is_held_back {
+        if result.is_denied {
             return;
         }
         match self {

@@ -13,8 +13,7 @@
 //! (`repeats.rs`), intervals for repeated looks (`sequential.rs`), results of agents that do not plan (`baselines.rs`),
 //! the search for the capability limit (`limit.rs`), the data of a run for figures (`summary.rs`), the costs of a team
 //! (`team.rs`), the memory of an agent (`memory.rs`), the cost of holding models to specifications (`monitored.rs`),
-//! reports (`report.rs`), what runs took, and limits on it (`effort.rs`), findings (`findings.rs`), and the results of
-//! closer looks at failures (`studies.rs`).
+//! reports (`report.rs`), what runs took, and limits on it (`effort.rs`), and findings (`findings.rs`).
 
 mod acting;
 mod baselines;
@@ -37,7 +36,6 @@ pub mod rounds;
 mod sequential;
 mod served;
 mod setup;
-pub mod studies;
 mod summary;
 mod team;
 
@@ -63,6 +61,7 @@ pub use planproof_agents::memory::MemoryUse;
 pub use planproof_isolation::Account as IsolationAccount;
 pub use planproof_store::Unit;
 pub use planproof_suite::statistics::{CaseRuns, Interval, Rate, mean_of_cases, success_rate, wilson};
+pub use planproof_suite::studies;
 pub use repeats::{PassAll, Repeated};
 pub use report::{
     Apart, BySize, DamagedRunRow, Metrics, REPORT_SCHEMA, Report, ReportInput, Sections, SolverUse,

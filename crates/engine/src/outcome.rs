@@ -6,7 +6,7 @@ use std::time::Duration;
 use planproof_agents::memory::MemoryUse;
 use planproof_plan::team::TeamUse;
 use planproof_store::Unit;
-use planproof_suite::{Card, Case, Class, Effort, EffortLimits, Excess, Unscored, Verdict};
+use planproof_suite::{Card, Case, Class, Effort, EffortLimits, Excess, RunResult, Unscored, Verdict};
 use planproof_trace::{Event, EventKind, Usage};
 
 use crate::{GuardUse, MonitorUse};
@@ -38,6 +38,11 @@ pub struct Outcome<V = Verdict> {
 }
 
 impl Outcome {
+    /// What a sequel gets to know of it.
+    pub fn result(&self) -> RunResult {
+        RunResult { ordinal: self.ordinal, repeat: self.repeat, verdict: self.verdict.clone() }
+    }
+
     /// Judges the events of a run. If the judge panics, which is a bug of its suite, the run is unscored.
     pub fn of(case: &dyn Case, unit: Unit, events: &[Event], wall: Duration) -> Self {
         let mut usage = Usage::default();

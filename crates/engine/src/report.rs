@@ -8,6 +8,7 @@ use planproof_agents::memory::MemoryUse;
 use planproof_isolation::Account;
 use planproof_model::{ServerFacts, advice_on_unread_calls};
 use planproof_plan::team::TeamUse;
+use planproof_suite::studies::{DissectionReport, ShrinkReport, Study};
 use planproof_suite::{
     Card, Case, Class, EffortLimits, Judged, Metric, REPLY_LIMIT, Section, SizeUnit, Suite, UNPARSED_CALL,
 };
@@ -16,7 +17,6 @@ use serde::{Serialize, Serializer};
 use crate::baselines::{BaselineRates, BaselineSums};
 use crate::effort::{EffortFigures, OverLimits, Spread};
 use crate::repeats::{Repeated, without_requests};
-use crate::studies::{DissectionReport, ShrinkReport};
 use crate::{
     CaseRuns, GuardFigures, GuardReport, Interval, Likeness, MonitorUse, Outcome, Rate, RunSummary, memory,
     success_rate, team,
@@ -405,6 +405,15 @@ fn on_unread_calls(servers: &BTreeMap<String, ServerFacts>) -> String {
 }
 
 impl Report {
+    /// Adds what a sequel of the campaign came to.
+    pub fn add(&mut self, study: Study) {
+        match study {
+            Study::Dissection(report) => self.dissection = Some(*report),
+            Study::Shrinking(report) => self.shrinking = Some(*report),
+            Study::Sections(sections) => self.sections.0.extend(sections),
+        }
+    }
+
     /// Sums up a campaign.
     pub fn new(input: ReportInput<'_>) -> Self {
         let cards: Vec<Card> = input.cases.iter().map(|case| case.card().clone()).collect();

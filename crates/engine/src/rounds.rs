@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use planproof_store::{StoreError, Unit, Writer};
-use planproof_suite::Case;
+use planproof_suite::{Case, SequelCase, SequelRounds};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Campaign, CampaignEnd, EngineError, Outcome, RunProgress, Supervision, Work};
@@ -32,6 +32,31 @@ pub trait Rounds {
 
     /// That run will have no result this time, so anything that waits for it stops.
     fn halt(&mut self, unit: Unit);
+}
+
+impl Rounds for Box<dyn SequelRounds + '_> {
+    type Record = SequelCase;
+
+    fn records(&self) -> &[SequelCase] {
+        self.cases()
+    }
+
+    fn case(&self, record: &SequelCase) -> Arc<dyn Case> {
+        Arc::clone(&record.case)
+    }
+
+    fn next(&mut self) -> Vec<Unit> {
+        let units = (**self).next().into_iter();
+        units.map(|(ordinal, repeat)| Unit { ordinal, repeat }).collect()
+    }
+
+    fn take(&mut self, outcome: Outcome) {
+        (**self).take(outcome.result());
+    }
+
+    fn halt(&mut self, unit: Unit) {
+        (**self).halt(unit.ordinal, unit.repeat);
+    }
 }
 
 /// The settings of a campaign in rounds beside its cases.

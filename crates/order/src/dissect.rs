@@ -12,6 +12,7 @@ mod part;
 mod report;
 mod run;
 mod search;
+mod sequel;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub use planproof_engine::studies::{
 };
 pub use report::{errors_by_topic, report};
 pub use run::DissectionRun;
+pub(crate) use sequel::DissectionSequel;
 
 /// Most trials of one step: reruns, or variants of one kind.
 pub const TRIALS_MAX: u32 = 100;

@@ -180,7 +180,7 @@ fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>
         facts.push(Fact::text("no longer due", waived.join(", ")));
     }
     for (label, calls) in
-        [("failed", &verdict.failed), ("refused", &verdict.refused), ("held", &verdict.held_back)]
+        [("failed", &verdict.failed), ("refused", &verdict.refused), ("denied", &verdict.denied)]
     {
         // The error of a tool that failed names it.
         let in_words = |call: &planproof_synth::Refused| match label {

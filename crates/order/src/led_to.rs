@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use planproof_engine::studies::ShrinkOptions;
+use planproof_suite::{CaseError, RunResult, SequelCase};
 use planproof_synth::read::Directions;
 use planproof_synth::{
     CharRange, Mutator, PieceKind, PlanningCase, Replacement, Shrinker, TopicBank, Wordings,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::of_result;
 use crate::{
-    CandidateRecord, DissectOptions, Dissection, OrderCase, OrderOutcome, Shrinking, Trial, TrialRecord,
-    TrialStep, pick_errors, pick_failures,
+    CandidateRecord, DissectOptions, Dissection, OrderCase, OrderOutcome, Trial, TrialRecord, TrialStep,
+    pick_errors, read_order,
 };
 
 /// A campaign of orders whose failures are dissected or shrunk.
@@ -44,34 +45,6 @@ impl Dissection {
         let mutator = Mutator::new(Wordings::shipped(), bank);
         Some(Self::of_trials(failed.cases, &errors, how, failed.seed, mutator, records))
     }
-
-    /// The trials so far. Unscored ones are tried again.
-    pub fn into_scored_trials(self) -> Vec<TrialRecord> {
-        let mut trials = self.trials;
-        for trial in &mut trials {
-            trial.outcome = trial.outcome.take().filter(|outcome| outcome.verdict.is_ok());
-        }
-        trials
-    }
-}
-
-impl Shrinking {
-    /// The shrinking of these failures, whose candidates were run as `candidates`. `None` if they are not candidates
-    /// of such a shrinking. Takes about as long as making the candidates did.
-    pub fn read(failed: Failed<'_>, how: ShrinkOptions, candidates: LedTo) -> Option<Self> {
-        let records = candidates.candidates(failed.cases.len())?;
-        let failures = pick_failures(failed.cases, failed.outcomes, &how);
-        Some(Self::of_candidates(failed.cases, failures, how, shrinker(), records))
-    }
-
-    /// The candidates so far. Unscored ones are run again.
-    pub fn into_scored_candidates(self) -> Vec<CandidateRecord> {
-        let mut candidates = self.candidates;
-        for candidate in &mut candidates {
-            candidate.outcomes.retain(|_, outcome| outcome.verdict.is_ok());
-        }
-        candidates
-    }
 }
 
 /// Makes smaller cases of the words that cases are written with.
@@ -94,7 +67,20 @@ impl CandidateRecord {
 }
 
 impl LedTo {
-    fn trials(self, failed_cases: usize) -> Option<Vec<TrialRecord>> {
+    /// Cases of a sequel, with the results of their runs.
+    ///
+    /// # Errors
+    /// A case is not an order.
+    pub fn new(known: &[SequelCase], results: &[RunResult]) -> Result<Self, CaseError> {
+        let (mut cases, mut origins) = (Vec::new(), Vec::new());
+        for SequelCase { case, origin } in known {
+            cases.push(read_order(&**case)?);
+            origins.push(Some(origin.clone()));
+        }
+        Ok(Self { cases, outcomes: results.iter().map(of_result).collect(), origins })
+    }
+
+    pub(crate) fn trials(self, failed_cases: usize) -> Option<Vec<TrialRecord>> {
         let read = |case: PlanningCase, origin: &str| {
             let origin: TrialOrigin = serde_json::from_str(origin).ok()?;
             let (error, trial) = (origin.error, origin.trial()?);
@@ -105,7 +91,7 @@ impl LedTo {
         self.records(read, |record, outcome| record.outcome = Some(outcome))
     }
 
-    fn candidates(self, failed_cases: usize) -> Option<Vec<CandidateRecord>> {
+    pub(crate) fn candidates(self, failed_cases: usize) -> Option<Vec<CandidateRecord>> {
         let read = |case: PlanningCase, origin: &str| {
             let CandidateOrigin { error, candidate } = serde_json::from_str(origin).ok()?;
             let record = CandidateRecord { error, number: candidate, case, outcomes: Default::default() };

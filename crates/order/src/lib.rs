@@ -20,7 +20,7 @@
 //! (`outcome.rs`) is the input of dissecting and shrinking. Both are campaigns of their own whose cases follow from
 //! earlier outcomes (`search.rs`, run by `run.rs`, summed up in `report.rs`): the dissection of failures
 //! (`dissect.rs`; `dissect/part.rs` takes a part of one) and the shrinking of failures with several runs of each
-//! smaller case (`shrink.rs`). `led_to.rs` describes both in the store. Learning data is made in `learning.rs` (for
+//! smaller case (`shrink.rs`); each is a sequel of its suite (`sequel.rs`). `led_to.rs` describes both in the store. Learning data is made in `learning.rs` (for
 //! agents that write text in `learning/text.rs`). Topics (`topics.rs`) come from a model (`topics/generate.rs`) or
 //! from a user's own tools (`topics/own_tools.rs`), and cases in a model's words from `rewriting.rs`. The solver's time
 //! is counted in `solver.rs`.
@@ -72,5 +72,5 @@ pub use shrink::{
     pick_failures,
 };
 pub use solver::SolverMeter;
-pub use suite::OrderSuite;
+pub use suite::{OrderSuite, read_order};
 pub use tools::{case_arguments, mock_tools};

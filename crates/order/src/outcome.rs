@@ -1,9 +1,12 @@
 //! The outcome of a run with the oracle's verdict, for code that analyses failures.
 
+use std::time::Duration;
+
 use planproof_engine::Outcome;
-use planproof_suite::Unscored;
+use planproof_suite::{Effort, RunResult, Unscored, Verdict};
 use planproof_synth::file::read_verdict;
 use planproof_synth::{ConflictVerdict, OracleVerdict, OrderClass};
+use planproof_trace::Usage;
 
 use crate::OrderCase;
 
@@ -42,13 +45,35 @@ impl OrderRun for OrderOutcome {
 pub fn typed(outcome: &Outcome) -> OrderOutcome {
     let Outcome { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, guard, requests } =
         outcome.clone();
-    let read = |detail: &str| read_verdict(detail).map(|(_, verdict)| verdict);
-    let verdict = verdict.and_then(|verdict| {
-        read(&verdict.detail).map_err(|error| Unscored::Outside {
+    let verdict = read(verdict);
+    Outcome { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, guard, requests }
+}
+
+/// The outcome with the parsed verdict where nothing else is known of the run.
+pub(crate) fn of_result(result: &RunResult) -> OrderOutcome {
+    let RunResult { ordinal, repeat, verdict } = result.clone();
+    Outcome {
+        ordinal,
+        repeat,
+        verdict: read(verdict),
+        wall: Duration::ZERO,
+        usage: Usage::default(),
+        effort: Effort::default(),
+        monitor: None,
+        team: None,
+        memory: None,
+        guard: None,
+        requests: None,
+    }
+}
+
+fn read(verdict: Result<Verdict, Unscored>) -> Result<OracleVerdict, Unscored> {
+    verdict.and_then(|verdict| {
+        let read = read_verdict(&verdict.detail).map(|(_, verdict)| verdict);
+        read.map_err(|error| Unscored::Outside {
             reason: format!("what the judge said of the run cannot be read: {error}"),
         })
-    });
-    Outcome { ordinal, repeat, verdict, wall, usage, effort, monitor, team, memory, guard, requests }
+    })
 }
 
 /// The outcome of a run of that case in the engine's form: the inverse of [`typed`].

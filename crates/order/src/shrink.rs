@@ -15,6 +15,7 @@
 mod report;
 mod run;
 mod search;
+mod sequel;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub use planproof_engine::studies::{
 };
 pub use report::report;
 pub use run::ShrinkRun;
+pub(crate) use sequel::ShrinkingSequel;
 
 /// How often a candidate failed in the same way, out of how many runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

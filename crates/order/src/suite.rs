@@ -4,15 +4,17 @@ use std::sync::{Arc, LazyLock};
 
 use planproof_suite as suite;
 use planproof_suite::{
-    Baseline, Card, CaseError, ClassInfo, Columns, FlagInfo, Judged, Section, SizeUnit, Suite,
+    Baseline, Card, CaseError, ClassInfo, Columns, FlagInfo, Judged, Section, Sequel, SizeUnit, Suite,
 };
 use planproof_synth::file::read_case;
 use planproof_synth::{Flag, JudgeOptions, OneLook, OrderClass, PlanningCase};
 use planproof_tools::SchemaCache;
 
 use crate::case::{HAS_FAULTS, HAS_FLOWS, HAS_TURNS, OFFERS_REPORT, OrderCase};
+use crate::dissect::DissectionSequel;
 use crate::drawn::DrawnCases;
 use crate::infeasible::InfeasibleReport;
+use crate::shrink::ShrinkingSequel;
 use crate::{cells, infeasible, phrasing};
 
 /// The suite of orders.
@@ -36,6 +38,24 @@ impl OrderSuite {
     pub fn wrap(&self, case: PlanningCase) -> Arc<OrderCase> {
         Arc::new(OrderCase::new(case, self.options, Arc::clone(&self.schemas)))
     }
+
+    /// These cases as orders of this suite. Takes some ten microseconds a case.
+    ///
+    /// # Errors
+    /// One is of another kind.
+    pub fn typed(&self, cases: &[Arc<dyn suite::Case>]) -> Result<Vec<Arc<OrderCase>>, CaseError> {
+        cases.iter().map(|case| Ok(self.wrap(read_order(&**case)?))).collect()
+    }
+}
+
+/// A case as an order.
+///
+/// # Errors
+/// It is of another kind.
+pub fn read_order(case: &dyn suite::Case) -> Result<PlanningCase, CaseError> {
+    // Cases cross the boundary of suites as lines of JSON and never by a downcast.
+    read_case(&case.to_line())
+        .map_err(|error| CaseError::new(format!("case {}: it is not an order: {error}", case.card().id)))
 }
 
 static CLASSES: LazyLock<Vec<ClassInfo>> = LazyLock::new(|| {
@@ -100,6 +120,10 @@ impl Suite for OrderSuite {
             (None, _) => read_case(line).map_err(CaseError::new)?,
         };
         Ok(self.wrap(case))
+    }
+
+    fn sequels(&self) -> Vec<Arc<dyn Sequel>> {
+        vec![Arc::new(DissectionSequel(self.clone())), Arc::new(ShrinkingSequel(self.clone()))]
     }
 
     fn classes(&self) -> &'static [ClassInfo] {
@@ -225,7 +249,7 @@ fn flag_meaning(flag: Flag) -> &'static str {
         Flag::Concurrent => "Calls overlapped in time.",
         Flag::AtOnce => "Calls that must follow one another were written in one reply, in the right order.",
         Flag::AgentFailed => "The agent broke instead of finishing.",
-        Flag::HeldBack => "A guard held back a call, which was not executed.",
+        Flag::Denied => "A guard denied a call, which was not executed.",
         Flag::ToolFailed => "A call failed because its tool did, which is not a mistake of the agent.",
         Flag::RestartLimit => "The agent tried to clear the day more often than is allowed.",
     }

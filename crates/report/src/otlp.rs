@@ -181,7 +181,7 @@ impl Run<'_> {
                 Some((_, result)) => {
                     attributes.push(attribute("gen_ai.tool.call.result", result.text.as_str()));
                     attributes.push(attribute("output.value", result.text.as_str()));
-                    if result.is_held_back {
+                    if result.is_denied {
                         attributes.push(attribute(DENIED_ATTRIBUTE, true));
                     }
                     if result.is_error {

@@ -36,7 +36,7 @@ impl GuardDenial {
     /// The result that the agent gets for the call.
     pub fn result(self, call: &ToolCall) -> ToolResult {
         let Self { text, rules, structured } = self;
-        ToolResult { structured, ..ToolResult::held_back(call.id.clone(), text).denied_by(rules) }
+        ToolResult { structured, ..ToolResult::denied(call.id.clone(), text).denied_by(rules) }
     }
 }
 

@@ -12,7 +12,8 @@
 //! what a run took and what its case needs (`effort.rs`), the data that cases are made from (`data.rs`), the options of
 //! a suite (`option.rs`), the verdict on a run (`verdict.rs`), a verdict in words (`explanation.rs`), maps and
 //! timelines as data (`drawing.rs`), a suite's own tables and figures (`section.rs`), the guard between an agent and
-//! its tools (`guard.rs`), the tools (`toolbox.rs`), the right answer for a simulated model that is given it
+//! its tools (`guard.rs`), the tools (`toolbox.rs`), closer looks at failures by further runs (`sequel.rs`) and what they
+//! came to (`studies.rs`), the right answer for a simulated model that is given it
 //! (`gold.rs`), runs as published predictions (`prediction.rs`), what a judge model is asked (`questions.rs`) and what
 //! is done for a verdict after the agent's work (`reference.rs`), rates with their intervals (`statistics.rs`), tests
 //! of two campaigns on the same cases (`paired.rs`), the answer whether the second is worse (`gate.rs`), and code that
@@ -37,6 +38,9 @@ pub mod questions;
 pub mod reference;
 mod registry;
 mod section;
+mod sequel;
+#[expect(missing_docs, reason = "each field is one of report v1, which docs/files.md describes")]
+pub mod studies;
 mod suite;
 mod toolbox;
 mod verdict;
@@ -58,6 +62,7 @@ pub use option::{AgentCard, OptionForm, OptionUse, OwnedData, SWITCHED_ON, Suite
 pub use prediction::PublishedPrediction;
 pub use registry::{Registry, RegistryError};
 pub use section::{Figure, Metric, Section, Table, grouped, is_nothing};
+pub use sequel::{Concluded, Followed, OpenSequel, RunResult, Sequel, SequelCase, SequelRounds};
 pub use suite::{Baseline, Columns, CombinationFigures, Judged, SizeUnit, Suite, SuiteAgent};
 pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
 pub use verdict::{

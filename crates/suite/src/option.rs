@@ -86,6 +86,8 @@ pub enum OptionUse {
     /// What the tools of runs use outside. A campaign keeps these options, and somebody who resumes a campaign of
     /// another person names them again.
     Tools,
+    /// Which sequels a campaign has, and how they are done.
+    Sequel,
 }
 
 /// An agent, as far as a suite is concerned with it.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::questions::Question;
 use crate::{
     AgentCard, Card, Case, CaseError, CaseSelection, Class, ClassInfo, Data, FlagInfo, Metric, OwnedData,
-    PredictionExtras, PredictionVerdicts, Scored, Section, SuiteOption,
+    PredictionExtras, PredictionVerdicts, Scored, Section, Sequel, SuiteOption,
 };
 
 /// A kind of case: where its cases come from, how their runs are judged, and how many of them are summed up.
@@ -159,6 +159,11 @@ pub trait Suite: Send + Sync {
     fn can_occur(&self, class: Class, cards: &mut dyn Iterator<Item = &Card>) -> bool {
         let _ = (class, cards);
         true
+    }
+
+    /// The closer looks at failures that a campaign of this suite can have, in the order in which they are made.
+    fn sequels(&self) -> Vec<Arc<dyn Sequel>> {
+        Vec::new()
     }
 
     /// The unit of the size of a case.

@@ -135,7 +135,7 @@ pub enum Flag {
     /// Time form only: the agent tried to clear the day more often than allowed.
     RestartLimit,
     /// A guard between agent and tools denied a call.
-    HeldBack,
+    Denied,
     /// **(ours)** A call failed because its tool did.
     ToolFailed,
 }
@@ -166,7 +166,7 @@ impl Flag {
         Self::AtOnce,
         Self::AgentFailed,
         Self::RestartLimit,
-        Self::HeldBack,
+        Self::Denied,
         Self::ToolFailed,
     ];
 
@@ -178,7 +178,7 @@ impl Flag {
             Self::AtOnce => "at_once",
             Self::AgentFailed => "agent_failed",
             Self::RestartLimit => "restart_limit",
-            Self::HeldBack => "held_back",
+            Self::Denied => "denied",
             Self::ToolFailed => "tool_failed",
         }
     }
@@ -254,7 +254,7 @@ pub struct OracleVerdict {
     pub refused: Vec<Refused>,
     /// Denied calls, in order; in the time form including those before the last restart. They were not executed and
     /// are not mistakes by themselves.
-    pub held_back: Vec<Refused>,
+    pub denied: Vec<Refused>,
     /// Calls that failed because their tools did, in order. They are not mistakes.
     pub failed: Vec<Refused>,
     /// Actions that were no longer due, because their tools had failed for good or they depend on such ones.
@@ -306,7 +306,7 @@ pub enum NoVerdict {
 /// Findings about a run before its calls are judged.
 struct Ended {
     flags: BTreeSet<Flag>,
-    held_back: Vec<Refused>,
+    denied: Vec<Refused>,
     cut_short: Option<String>,
     conflict: Option<ConflictVerdict>,
     /// Where later messages of the user came, as positions in the trace.
@@ -330,10 +330,10 @@ pub fn judge(
         Some(EventKind::End(end)) => end,
         _ => return Err(NoVerdict::CutOff),
     };
-    let (held_back, calls) = collect_calls(events);
+    let (denied, calls) = collect_calls(events);
     let mut flags = BTreeSet::new();
-    if !held_back.is_empty() {
-        flags.insert(Flag::HeldBack);
+    if !denied.is_empty() {
+        flags.insert(Flag::Denied);
     }
     let cut_short = match end {
         EndReason::LimitReached { limit, value } => {
@@ -354,7 +354,7 @@ pub fn judge(
         flags.insert(Flag::Class(OrderClass::FalseAlarm));
     }
     let messages = turns::later_messages(events);
-    let ended = Ended { flags, held_back, cut_short, conflict, messages };
+    let ended = Ended { flags, denied, cut_short, conflict, messages };
     let mut verdict = match &case.time {
         // Infeasible cases of both forms come first: no call of an action is right there, so times do not matter.
         _ if !case.is_feasible() => conflict::judge(case, &calls, ended, options),
@@ -399,7 +399,7 @@ fn judge_order(
     ended: Ended,
     options: JudgeOptions,
 ) -> OracleVerdict {
-    let Ended { mut flags, held_back, cut_short, conflict, messages } = ended;
+    let Ended { mut flags, denied, cut_short, conflict, messages } = ended;
     let turns = RunTurns::of(case, messages);
     let mut refused = Vec::new();
     let problem = case.turn_problem();
@@ -566,7 +566,7 @@ fn judge_order(
         repair,
         correct_next,
         refused,
-        held_back,
+        denied,
         failed: failures.listed(),
         waived: planproof_constraint::variables_in(waived).map(|it| id_of(&it)).collect(),
         turns: made.iter().flatten().filter_map(|call| turns.turn_at(call.start)).collect(),

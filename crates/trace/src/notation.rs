@@ -21,7 +21,7 @@
 //! | `call NAME {JSON} #ID` | a tool call began |
 //! | `call NAME malformed "TEXT" #ID` | the same, with arguments that are not a JSON object |
 //! | `ok #ID "TEXT"`, `err #ID "TEXT"` | a tool call ended: it did its work, or did not |
-//! | `held #ID "TEXT"` | a guard held a tool call back |
+//! | `denied #ID "TEXT"` | a guard denied a tool call |
 //! | `spec NAME WORD` | an agent made from a specification began; its model goes on in the way `text`, `partial_turn` or `chat` |
 //! | `section NAME WORD "TEXT" note="TEXT"` | a section of it is complete; `user`, `model` or `environment` wrote it |
 //! | `correct "VIOLATION" "APPENDED" discarded=BYTES` | its model was corrected |
@@ -46,7 +46,7 @@
 //! **Exact**: `parse(&print(events))` is `events` for every list of events whose arguments nest at most 127 levels deep
 //! (deeper ones cannot be read by [`crate::Arguments::from_text`] either), with two exceptions: the attachments of a
 //! result are left out, and the result of a denied call is read as an error even if it was none (one made by
-//! [`crate::ToolResult::held_back`] is an error).
+//! [`crate::ToolResult::denied`] is an error).
 
 mod parse;
 mod print;

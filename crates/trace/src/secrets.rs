@@ -188,7 +188,7 @@ impl Secrets {
                 id,
                 text,
                 is_error: _,
-                is_held_back: _,
+                is_denied: _,
                 denied_by,
                 // For the agent, and not for a file.
                 structured: _,

@@ -139,7 +139,7 @@ pub struct ToolResult {
     /// The tool refused or failed: it does not exist, the arguments do not fit, or its work went wrong.
     pub is_error: bool,
     /// A guard between agent and tools denied the call, so that no tool saw it. Such a result is an error too.
-    pub is_held_back: bool,
+    pub is_denied: bool,
     /// The ids of the rules by which a guard denied the call; if it was not denied, those that would have denied it
     /// if the guard did not only note violations.
     pub denied_by: Vec<String>,
@@ -158,7 +158,7 @@ impl ToolResult {
             id,
             text: text.into(),
             is_error: false,
-            is_held_back: false,
+            is_denied: false,
             denied_by: Vec::new(),
             structured: None,
             sent: SentAs::Result,
@@ -172,8 +172,8 @@ impl ToolResult {
     }
 
     /// A result that says why a guard denied the call.
-    pub fn held_back(id: CallId, text: impl Into<String>) -> Self {
-        Self { is_held_back: true, ..Self::error(id, text) }
+    pub fn denied(id: CallId, text: impl Into<String>) -> Self {
+        Self { is_denied: true, ..Self::error(id, text) }
     }
 
     /// The result of a call that these rules deny, or would deny.

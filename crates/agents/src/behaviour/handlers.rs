@@ -109,7 +109,7 @@ async fn summary_of(
     if results.is_empty() {
         return Ok(Written::by_tools(NOTHING_CALLED.to_owned()));
     }
-    if results.iter().any(|result| result.is_held_back) {
+    if results.iter().any(|result| result.is_denied) {
         // The guard's words have to reach the agent unabridged; a summary could leave out the right calls.
         let note = "results, because calls were denied".to_owned();
         return Ok(Written { note, ..Written::by_tools(texts_of(results, agent.options.compat)) });

@@ -59,7 +59,7 @@ impl<'e> Run<'e> {
                 EventKind::Result(result) if actor == Some(Asking::Call.actor()) => {
                     let call = run.open.take().filter(|call| call.id == result.id);
                     // The guard's words about a call come from its knowledge of the case.
-                    let Some(call) = call.filter(|_| !result.is_held_back) else { continue };
+                    let Some(call) = call.filter(|_| !result.is_denied) else { continue };
                     match result.is_error {
                         true => run.failed.push((call, &result.text)),
                         false => run.mended(call),
@@ -152,8 +152,8 @@ mod tests {
         ToolResult::error(id, text)
     }
 
-    fn held_back(id: CallId, text: &str) -> ToolResult {
-        ToolResult::held_back(id, text)
+    fn denied(id: CallId, text: &str) -> ToolResult {
+        ToolResult::denied(id, text)
     }
 
     fn texts(lessons: &[Lesson]) -> Vec<&str> {
@@ -200,7 +200,7 @@ mod tests {
             query("task"),
             section("planner", sections::SUB_TASK, r#"{"sql": "Count"}"#),
             call("caller", &json!({"statement": "x"})),
-            result("caller", held_back, "SECRET: call cook before"),
+            result("caller", denied, "SECRET: call cook before"),
             section("judge", "judged", "SECRET"),
             section("judge", sections::SUB_TASK, r#"{"sql": "SECRET"}"#),
             call("judge", &json!({"statement": "SECRET"})),

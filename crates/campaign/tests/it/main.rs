@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use planproof_agents::AgentSpec;
 use planproof_campaign::{
-    Begun, BudgetOptions, CampaignError, CampaignOutcome, Cases, Complete, Halted, Keeping, Prepared,
-    ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed, StoreOptions, Watch, begin,
-    carry_out, replay, resume,
+    Begun, BudgetOptions, CampaignError, CampaignOutcome, Cases, Halted, Keeping, Prepared, ProgramOptions,
+    RecordedCampaign, Replay, RequestedCampaign, Resumed, StoreOptions, Watch, begin, carry_out, replay,
+    resume,
 };
-use planproof_engine::{CampaignEnd, EngineError, Outcome, RunProgress};
+use planproof_engine::{EngineError, Outcome, RunProgress};
 use planproof_store::{OWN_KEY_BYTES, OwnKey, Store};
 use tokio_util::sync::CancellationToken;
 
@@ -78,14 +78,11 @@ impl Watch for StopAfter {
     fn over(&mut self) {}
 }
 
-/// A completion that does nothing.
-type Nothing = fn(Complete<'_, '_>) -> std::future::Ready<Result<CampaignEnd, EngineError>>;
-
 async fn run(prepared: &Prepared, runs: usize) -> CampaignOutcome {
     let stop = CancellationToken::new();
     let mut watch = StopAfter(runs, stop.clone());
     let next = |outcomes: &[Outcome]| prepared.all_at_once(outcomes);
-    let ended = carry_out(prepared, "key".to_owned(), &stop, &mut watch, next, None::<Nothing>).await;
+    let ended = carry_out(prepared, "key".to_owned(), &stop, &mut watch, next).await;
     ended.expect("the store can be written")
 }
 
@@ -94,17 +91,7 @@ fn resumed(store: &Store, outcomes: Vec<Outcome>, budgets: BudgetOptions) -> Res
     let row = store.campaign("last").expect("it is there");
     let options = serde_json::from_str(&row.options).expect("options");
     let Cases { suite, cases, .. } = cases().expect("cases");
-    Resumed {
-        row,
-        suite,
-        cases,
-        agent: None,
-        options,
-        outcomes,
-        further: Vec::new(),
-        leads_on: false,
-        budgets,
-    }
+    Resumed { row, suite, cases, agent: None, options, outcomes, sequels: Vec::new(), budgets }
 }
 
 /// Of a campaign and of a matrix, from the beginning and with the budgets with which it was resumed.

@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
-use planproof_order::synth::{Day, InfeasibleShare, MessageRange, SynthesisOptions, TimeOptions};
+use planproof_order::synth::{
+    Day, InfeasibleShare, JudgeOptions, MessageRange, SynthesisOptions, TimeOptions,
+};
 use planproof_trace::TimeOfDay;
 
 use super::AskingArguments;
@@ -301,4 +303,15 @@ pub(crate) struct JudgeArguments {
     /// concurrently. By default such calls are only flagged.
     #[arg(long)]
     pub(crate) fail_at_once: bool,
+}
+
+impl JudgeArguments {
+    /// What counts as a failure.
+    pub(crate) fn options(&self) -> JudgeOptions {
+        JudgeOptions {
+            repeated_fails: !self.allow_repeats,
+            distractor_fails: !self.allow_distractors,
+            at_once_fails: self.fail_at_once,
+        }
+    }
 }

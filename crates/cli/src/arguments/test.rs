@@ -1,9 +1,11 @@
 //! The arguments of `planproof test`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use planproof_order::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
+use serde_json::Value;
 
 use super::campaign::{BEGINNING, SHAPE};
 use super::{AllCasesArguments, CampaignArguments, CaseArguments, CompatChoice};
@@ -202,5 +204,20 @@ impl ShrinkArguments {
         let failures_max = self.shrink_max.unwrap_or(default.failures_max);
         let options = ShrinkOptions { runs, failures: runs / 2 + 1, runs_max, failures_max, ..default };
         self.shrink.then_some(options)
+    }
+}
+
+/// The options that ask for the sequels of orders.
+pub(crate) const DISSECT: &str = "dissect";
+pub(crate) const SHRINK: &str = "shrink";
+
+impl TestArguments {
+    /// How the sequels of the campaign are done, by the options that ask for them.
+    pub(crate) fn sequels(&self) -> BTreeMap<String, Value> {
+        // All keys of these are strings, so they can be written.
+        let dissect = self.dissect.options().map(|how| serde_json::to_value(how).unwrap_or_default());
+        let shrink = self.shrink.options().map(|how| serde_json::to_value(how).unwrap_or_default());
+        let both = [(DISSECT, dissect), (SHRINK, shrink)].into_iter();
+        both.filter_map(|(option, how)| Some((option.to_owned(), how?))).collect()
     }
 }

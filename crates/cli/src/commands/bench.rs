@@ -11,23 +11,23 @@ use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
 use planproof_campaign::{CASES_MAX, Cases, StoreOptions};
-use planproof_order::synth::JudgeOptions;
+use planproof_order::synth::{JudgeOptions, TopicBank};
 use planproof_scenario::Scenarios;
 use planproof_store::{Matrix, Store};
-use planproof_suite::{Case, CaseSelection, Data, EffortLimits, OwnedData, Suite};
-use planproof_trace::faults::FaultShares;
+use planproof_suite::{Case, CaseSelection, Data, OwnedData, Suite};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use models::paid_for;
 
-use super::campaign::{CampaignCommand, CampaignRequest, Extras, MakesCases, carry_out, prepare};
+use super::campaign::{CampaignPlan, CampaignRequest, CaseSource, Extras, carry_out, prepare};
 use super::print_json;
-use super::runs::must_exist;
 use crate::arguments::{
     AllCasesArguments, BenchArguments, BenchCommand, ChoiceArguments, CompatChoice, Global, ReviewChoice,
 };
 use crate::failure::{ExitCode, Failure};
-use crate::suites::{self, KeptOptions};
+use crate::stored::must_exist;
+use crate::stored_options::SequelOptions;
+use crate::suites::{self, KeptOptions, SuiteValues};
 use crate::terminal;
 use crate::{secrets, select};
 
@@ -53,13 +53,13 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     }
     taken.extend(arguments.all.gate.file().map(|file| ("--baseline", file)));
     taken.extend(arguments.from.as_deref().map(|path| ("--from", path)));
-    let command = CampaignCommand::Bench(&cases, arguments.all.repeat);
+    let plan = cases.plan();
     let is_matrix = agents.as_ref().is_some_and(|agents| agents.len() > 1);
     if is_matrix && campaign.review != ReviewChoice::None {
         return Err(Failure::usage("--review works with one agent: name one"));
     }
     if is_matrix || resume.is_some() {
-        let request = matrix::Request { arguments, command, taken: taken.clone(), global };
+        let request = matrix::Request { arguments, plan: plan.clone(), taken: taken.clone(), global };
         // The id of a campaign and that of a matrix are given alike; only the store can tell which it is.
         if let Some((store, row)) = resumed_matrix(arguments)? {
             return matrix::go_on(&request, &store, row, agents.as_deref());
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     let request = CampaignRequest {
         campaign,
         agent: agents.and_then(|agents| agents.into_iter().next()),
-        command,
+        plan,
         all: &arguments.all,
         taken,
         shrink_to: None,
@@ -93,6 +93,8 @@ fn asked_for<'a>(
 ) -> Result<(BenchCases<'a>, Option<Vec<AgentSpec>>), Failure> {
     let mut suite = find(name)?;
     let values = arguments.of_suite.of_suite(&*suite, arguments.compat.map(judgement), global)?;
+    let (values, of_sequels) = values.apart_from_sequels();
+    let sequels = sequels(&*suite, &of_sequels)?;
     // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
     if !values.is_empty() {
         suite = suite.with_options(&values.pairs()).map_err(Failure::from)?.unwrap_or(suite);
@@ -113,7 +115,17 @@ fn asked_for<'a>(
     let agents = matrix::asked_for(arguments, global)?;
     let fitted = |agent: &AgentSpec| suites::fitted(&*suite, agent);
     let agents = agents.map(|agents| agents.iter().map(fitted).collect::<Result<Vec<_>, _>>()).transpose()?;
-    Ok((BenchCases { suite, kept: values.kept()?, arguments }, agents))
+    Ok((BenchCases { suite, kept: values.kept()?, sequels, arguments }, agents))
+}
+
+/// How the sequels are done that these options ask for.
+fn sequels(suite: &dyn Suite, values: &SuiteValues) -> Result<SequelOptions, Failure> {
+    let mut asked = SequelOptions::new();
+    for sequel in suite.sequels() {
+        let how = sequel.asked(&values.pairs()).map_err(Failure::from)?;
+        asked.extend(how.map(|how| (sequel.option().to_owned(), how)));
+    }
+    Ok(asked)
 }
 
 /// The word of a suite for how runs are judged.
@@ -139,8 +151,7 @@ pub(super) async fn quietly(
     let name = arguments.suite.as_deref().unwrap_or_default();
     let (cases, agents) = asked_for(name, arguments, global)?;
     let agent = agents.and_then(|agents| agents.into_iter().next());
-    let command = CampaignCommand::Bench(&cases, arguments.all.repeat);
-    let prepared = prepare(&arguments.campaign, global, agent, command, Extras::default())?;
+    let prepared = prepare(&arguments.campaign, global, agent, &cases.plan(), Extras::default())?;
     let ended = carry_out(&prepared, global, stop, |outcomes| prepared.run.all_at_once(outcomes)).await?;
     prepared.came_to_its_end(ended)
 }
@@ -190,39 +201,29 @@ pub(super) fn files(choice: &ChoiceArguments) -> impl Iterator<Item = (&'static 
 struct BenchCases<'a> {
     suite: Arc<dyn Suite>,
     kept: KeptOptions,
+    sequels: SequelOptions,
     arguments: &'a BenchArguments,
 }
 
-impl std::fmt::Debug for BenchCases<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BenchCases").field("suite", &self.suite.name()).finish_non_exhaustive()
+impl BenchCases<'_> {
+    /// What `planproof bench` asks for.
+    fn plan(&self) -> CampaignPlan<'_> {
+        let BenchArguments { choice, from, of_suite, all, .. } = self.arguments;
+        let named = from.as_deref().into_iter().chain(of_suite.files().map(|(_, path)| path));
+        CampaignPlan {
+            suite: Some(self.suite.name()),
+            kept: self.kept.clone(),
+            sequels: self.sequels.clone(),
+            files: named.chain(files(choice).map(|(_, path)| path)).chain(all.files.paths()).collect(),
+            faults: all.faults,
+            fail_over: all.fail_over,
+            ..CampaignPlan::new(self, all.repeat)
+        }
     }
 }
 
-impl MakesCases for BenchCases<'_> {
-    fn suite(&self) -> &str {
-        self.suite.name()
-    }
-
-    fn kept(&self) -> Result<KeptOptions, Failure> {
-        Ok(self.kept.clone())
-    }
-
-    fn files(&self) -> Vec<&Path> {
-        let BenchArguments { choice, from, of_suite, all, .. } = self.arguments;
-        let named = from.as_deref().into_iter().chain(of_suite.files().map(|(_, path)| path));
-        named.chain(files(choice).map(|(_, path)| path)).chain(all.files.paths()).collect()
-    }
-
-    fn faults(&self) -> Option<FaultShares> {
-        self.arguments.all.faults
-    }
-
-    fn fail_over(&self) -> Option<EffortLimits> {
-        self.arguments.all.fail_over
-    }
-
-    fn make(&self, _seed: u64) -> Result<Cases, Failure> {
+impl CaseSource for BenchCases<'_> {
+    fn make(&self, _seed: u64, _bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
         let cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
             None => load(&*self.suite, &self.arguments.choice)?,
@@ -244,26 +245,21 @@ impl<'a> ScenarioCases<'a> {
     pub(super) fn new(file: &'a Path, all: &'a AllCasesArguments) -> Self {
         Self { suite: Arc::new(suites::scenarios()), file, all }
     }
+
+    /// What `planproof test --scenarios` asks for.
+    pub(super) fn plan(&self) -> CampaignPlan<'_> {
+        CampaignPlan {
+            suite: Some(self.suite.name()),
+            files: std::iter::once(self.file).chain(self.all.files.paths()).collect(),
+            faults: self.all.faults,
+            fail_over: self.all.fail_over,
+            ..CampaignPlan::new(self, self.all.repeat)
+        }
+    }
 }
 
-impl MakesCases for ScenarioCases<'_> {
-    fn suite(&self) -> &str {
-        self.suite.name()
-    }
-
-    fn files(&self) -> Vec<&Path> {
-        std::iter::once(self.file).chain(self.all.files.paths()).collect()
-    }
-
-    fn faults(&self) -> Option<FaultShares> {
-        self.all.faults
-    }
-
-    fn fail_over(&self) -> Option<EffortLimits> {
-        self.all.fail_over
-    }
-
-    fn make(&self, _seed: u64) -> Result<Cases, Failure> {
+impl CaseSource for ScenarioCases<'_> {
+    fn make(&self, _seed: u64, _bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
         let text = select::read_json(self.file)?;
         let data = Data { text: &text, file: &self.file.display().to_string() };
         let cases = self.suite.load(Some(data), &CaseSelection::First, None);

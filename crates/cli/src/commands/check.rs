@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use planproof_order::synth::{JudgeOptions, PlanningCase, SENTENCES_ARGUMENT};
+use planproof_order::synth::{PlanningCase, SENTENCES_ARGUMENT};
 use planproof_order::{OrderSuite, case_arguments, mock_tools};
 use planproof_report::shell_word;
 use planproof_suite::{Case as _, Class};
@@ -15,7 +15,7 @@ use planproof_trace::wire::v1::read_traces;
 use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{CheckArguments, Global, JudgeArguments};
+use crate::arguments::{CheckArguments, Global};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render::{self, Marking};
 use crate::select;
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
     // Collected first, so that every verdict counts for the exit status even if the reader of stdout has stopped.
     let mut out = String::new();
     let (mut failed, mut unscored) = (false, false);
-    let suite = OrderSuite::new(judge_options(&arguments.judge));
+    let suite = OrderSuite::new(arguments.judge.options());
     for Plan { case, events } in &plans {
         let order = suite.wrap(case.clone());
         let id = inline(&case.id);
@@ -89,14 +89,6 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
         (false, true) => ExitCode::Outside,
         (false, false) => ExitCode::Passed,
     })
-}
-
-pub(crate) fn judge_options(arguments: &JudgeArguments) -> JudgeOptions {
-    JudgeOptions {
-        repeated_fails: !arguments.allow_repeats,
-        distractor_fails: !arguments.allow_distractors,
-        at_once_fails: arguments.fail_at_once,
-    }
 }
 
 /// The events of an agent that makes these calls one after the other and then answers.

@@ -22,7 +22,6 @@ use planproof_store::{Store, StoreLimits};
 use planproof_suite::{Case, Suite as _};
 use tokio_util::sync::CancellationToken;
 
-use super::campaign::of_simulation;
 use super::{print_json, runtime};
 use crate::arguments::{DemoArguments, Global};
 use crate::failure::{ExitCode, Failure};
@@ -30,6 +29,7 @@ use crate::render::{self, Marking};
 use crate::report_files::{ReportFile, must_differ};
 use crate::select::random_bytes;
 use crate::stored::{Stored, StoredTraces};
+use crate::stored_options::of_simulation;
 use crate::{secrets, terminal};
 
 /// Cases of the demonstration, the same for each agent.
@@ -181,7 +181,7 @@ impl Page {
         // Not read-only: the last reader of such a store would leave files of SQLite beside it.
         let store = Store::open(&self.store, StoreLimits::default())?;
         let stored = Stored::load(&store, CAMPAIGN)?;
-        let report = stored.report()?;
+        let report = stored.report();
         let traces = StoredTraces { store: &store, campaign: CAMPAIGN };
         let reported = stored.reported(&report, &traces);
         self.file.write_silently(|out| html::write(&reported, &HtmlLimits::default(), out))?;

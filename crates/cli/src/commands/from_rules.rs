@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use planproof_campaign::Cases;
+use planproof_order::synth::TopicBank;
 use planproof_scenario::{Drawing, RulesShown, Scenario, Scenarios, listed_tools};
 use planproof_spec::rules::RuleSet;
-use planproof_suite::{Case, CaseError, EffortLimits, Suite};
+use planproof_suite::{Case, CaseError, Suite};
 use planproof_trace::Tool;
-use planproof_trace::faults::FaultShares;
 use serde_json::Value;
 
-use super::campaign::MakesCases;
+use super::campaign::{CampaignPlan, CaseSource};
 use super::rules::{rules_of, unknown};
 use super::spec::known_tools;
 use crate::arguments::{AllCasesArguments, Global, RuleCasesArguments};
@@ -114,31 +114,23 @@ impl<'a> RuleCases<'a> {
         let policy = file.map(PathBuf::from);
         Self { suite: Arc::new(suites::scenarios()), arguments, policy, count, all, global }
     }
+
+    /// What `planproof test --rules` asks for.
+    pub(super) fn plan(&self) -> CampaignPlan<'_> {
+        let named = self.arguments.rules.as_deref().into_iter().chain(self.policy.as_deref());
+        CampaignPlan {
+            suite: Some(self.suite.name()),
+            files: named.chain(self.all.files.paths()).collect(),
+            faults: self.all.faults,
+            fail_over: self.all.fail_over,
+            is_drawn: true,
+            ..CampaignPlan::new(self, self.all.repeat)
+        }
+    }
 }
 
-impl MakesCases for RuleCases<'_> {
-    fn suite(&self) -> &str {
-        self.suite.name()
-    }
-
-    fn files(&self) -> Vec<&Path> {
-        let named = self.arguments.rules.as_deref().into_iter().chain(self.policy.as_deref());
-        named.chain(self.all.files.paths()).collect()
-    }
-
-    fn faults(&self) -> Option<FaultShares> {
-        self.all.faults
-    }
-
-    fn fail_over(&self) -> Option<EffortLimits> {
-        self.all.fail_over
-    }
-
-    fn draws(&self) -> bool {
-        true
-    }
-
-    fn make(&self, seed: u64) -> Result<Cases, Failure> {
+impl CaseSource for RuleCases<'_> {
+    fn make(&self, seed: u64, _bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
         let mut drawing = drawing(self.arguments, self.global)?;
         let cases = drawn(&mut drawing, seed, self.count)?;
         let cases = cases.into_iter().map(|case| -> Arc<dyn Case> { Arc::new(case) }).collect();

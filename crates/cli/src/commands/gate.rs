@@ -13,19 +13,19 @@ use planproof_suite::gate::{GateAnswer, Looks, MARGIN};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::campaign::{OrderOptions, Prepared};
-use super::runs::must_exist;
+use super::campaign::Prepared;
 use crate::arguments::{CampaignArguments, GateArguments, Global};
 use crate::failure::{ExitCode, Failure};
 use crate::report_files::{ReportFile, must_differ};
-use crate::stored::{self, Stored};
+use crate::stored::{self, Stored, must_exist};
+use crate::stored_options::{SequelOptions, SuiteOptions};
 use crate::{progress, render, terminal};
 
 /// Most bytes of a baseline file: those of a million cases.
 const BASELINE_BYTES_MAX: u64 = 512 << 20;
 
 /// Options of campaigns of orders that say nothing about how a run is judged; nor do those of a suite's tools.
-const NO_RULES: [&str; 4] = ["dissect", "shrink", "topics", "levels"];
+const NO_RULES: [&str; 2] = ["topics", "levels"];
 
 /// A document with the answer of the gate, if one was asked for.
 #[derive(Serialize)]
@@ -69,7 +69,7 @@ impl Before {
     pub(super) fn must_fit(
         &self,
         new: &RequestedCampaign,
-        order: &OrderOptions,
+        of_suite: &SuiteOptions,
         cases: &Cases,
     ) -> Result<(), Failure> {
         let after = BaselineFile::of(BaselineInput {
@@ -79,7 +79,7 @@ impl Before {
             simulated: false,
             seed: (!new.seed_is_secret).then_some(new.seed),
             repeats: new.repeats.get(),
-            rules: rules(order),
+            rules: rules(of_suite),
             cases: &cases.cases,
             outcomes: &[],
         });
@@ -111,7 +111,7 @@ impl Before {
             simulated: campaign.agent.simulated,
             seed: (!kept.seed_is_secret).then_some(kept.seed),
             repeats: campaign.repeats.get(),
-            rules: rules(&prepared.order),
+            rules: rules(&prepared.of_suite),
             cases,
             outcomes,
         });
@@ -169,7 +169,7 @@ pub(super) fn results(stored: &Stored) -> Result<BaselineFile, Failure> {
         simulated: row.simulated,
         seed: (!kept.seed_is_secret).then_some(kept.seed),
         repeats: row.repeats,
-        rules: rules(&stored.options.order),
+        rules: rules(&stored.options.of_suite),
         cases: stored.campaign.reached(),
         outcomes: &stored.campaign.outcomes,
     })
@@ -177,8 +177,10 @@ pub(super) fn results(stored: &Stored) -> Result<BaselineFile, Failure> {
 }
 
 /// The options that runs are judged by.
-fn rules(options: &OrderOptions) -> BTreeMap<String, Value> {
-    let all = options.to_map().into_iter();
+fn rules(options: &SuiteOptions) -> BTreeMap<String, Value> {
+    // Baselines of other suites have those of orders as well.
+    let order = Some(options.order().into_owned());
+    let all = SuiteOptions { order, sequels: SequelOptions::new(), ..options.clone() }.to_map().into_iter();
     all.filter(|(option, _)| !NO_RULES.contains(&option.as_str())).collect()
 }
 

@@ -3,17 +3,15 @@
 use std::collections::HashMap;
 use std::io::Write as _;
 
-use planproof_engine::{
-    LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, SummaryInput, Unit,
-};
+use planproof_engine::{LimitOutcome, LimitPlan, LimitReport, LimitStep, Outcome, RunSummary, Unit};
 use planproof_order::synth::ACTIONS_MAX;
 use planproof_report::html::{self, HtmlLimits};
 use planproof_report::{ReportedCampaign, deciding_interval, limit_is_decided, limit_lines};
 use tokio_util::sync::CancellationToken;
 
 use super::campaign::{
-    CampaignCommand, Ended, Extras, Prepared, REPLAY, broken_setup, carry_out, cost, findings, named_agent,
-    notes, prepare, stop_on_signal,
+    Ended, Extras, LimitCases, Prepared, REPLAY, broken_setup, carry_out, cost, findings, named_agent, notes,
+    prepare, stop_on_signal,
 };
 use super::view::Beside;
 use super::{print_json, runtime};
@@ -38,7 +36,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         &arguments.campaign,
         global,
         named_agent(&arguments.campaign)?,
-        CampaignCommand::Limit(plan, arguments),
+        &LimitCases { plan, arguments }.plan(),
         Extras::default(),
     )?;
     prepared.stream = stream;
@@ -49,11 +47,11 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
     let Ended { outcomes, progress, seal, failure, .. } =
         runtime()?.block_on(async { carry_out(&prepared, global, &stop_on_signal(), next).await })?;
     drop(beside);
-    let mut report = sum_up(&plan, &prepared, &outcomes, progress.ended_by.as_deref());
-    report.campaign.cost = prepared.run.options.cost(&progress);
-    report.campaign = prepared.run.options.completed(report.campaign, &progress);
-    report.campaign.seal = seal.map(|seal| seal.to_string());
-    report.campaign.label = prepared.run.store.campaign(&prepared.run.campaign.id)?.label;
+    let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
+    let label = prepared.run.store.campaign(&prepared.run.campaign.id)?.label;
+    let summed = prepared.run.summed((&prepared.run.cards, &runs), &progress, seal, label.as_deref());
+    let report =
+        summed.limit().ok_or_else(|| Failure::usage("the campaign is no longer a search for a limit"))?;
     let is_stdout_taken = page.as_ref().is_some_and(ReportFile::is_stdout);
     // Written even if the search was halted, because it shows what is finished.
     if let Some(page) = page {
@@ -91,7 +89,7 @@ pub(crate) fn run(arguments: &LimitArguments, global: &Global) -> Result<ExitCod
         }
     };
     unless_closed(printed)?;
-    if prepared.tell_differences(&outcomes, None, None) {
+    if prepared.tell_differences(&outcomes, &[]) {
         return Ok(ExitCode::Outside);
     }
     // A replay that is as recorded has passed, unless `--at-least` asks for a verdict on the limit itself.
@@ -113,7 +111,7 @@ pub(super) async fn quietly(
         &arguments.campaign,
         global,
         agent,
-        CampaignCommand::Limit(plan, arguments),
+        &LimitCases { plan, arguments }.plan(),
         Extras::default(),
     )?;
     let plan = prepared.run.options.limit.unwrap_or(plan);
@@ -157,32 +155,6 @@ fn next_units(plan: &LimitPlan, prepared: &Prepared, outcomes: &[Outcome]) -> Ve
         }
         LimitStep::Done => Vec::new(),
     }
-}
-
-fn sum_up(
-    plan: &LimitPlan,
-    prepared: &Prepared,
-    outcomes: &[Outcome],
-    ended_by: Option<&str>,
-) -> LimitReport {
-    let runs: Vec<RunSummary> = outcomes.iter().map(RunSummary::of).collect();
-    let agent = &prepared.run.campaign.agent;
-    let options = &prepared.run.options;
-    LimitReport::new(
-        *plan,
-        SummaryInput {
-            suite: &*prepared.run.suite,
-            agent: &agent.name,
-            model: agent.model.as_deref(),
-            simulated: agent.simulated,
-            cards: &prepared.run.cards,
-            repeats: 1,
-            runs: &runs,
-            synthesis: options.synthesis(),
-            cost: None,
-            ended_by,
-        },
-    )
 }
 
 /// Below `--at-least`: 1. Unfinished, or not known to be below: 3. Otherwise 0.

@@ -45,7 +45,7 @@ pub(super) fn table_of(store: &Store, called: &str, ids: &[String]) -> Result<Ma
     };
     // The first campaign stays in memory, because every other one is compared with it.
     let first = Stored::load(store, first)?;
-    let report = first.report()?;
+    let report = first.report();
     let traces = StoredTraces { store, campaign: &first.campaign.row.id };
     let reported = first.reported(&report, &traces);
     let mut table = MatrixTable::new(
@@ -58,7 +58,7 @@ pub(super) fn table_of(store: &Store, called: &str, ids: &[String]) -> Result<Ma
     table.add(parts_of(&first.campaign.row.agent, &first)?, &reported, None).map_err(usage)?;
     for id in others {
         let other = Stored::load(store, id)?;
-        let report = other.report()?;
+        let report = other.report();
         let traces = StoredTraces { store, campaign: &other.campaign.row.id };
         let parts = parts_of(&other.campaign.row.agent, &other)?;
         table.add(parts, &other.reported(&report, &traces), Some(&reported)).map_err(usage)?;

@@ -7,14 +7,11 @@ mod conversation;
 mod form;
 mod langchain;
 mod logs;
+mod session;
 mod source;
 mod spans;
 
 use std::path::Path;
-
-use planproof_spec::rules::RecordedEvent;
-use planproof_trace::Tool;
-use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::progress::tell;
@@ -23,54 +20,10 @@ use crate::terminal::inline;
 use coding_agents::CodingAgentLog;
 use conversation::Conversations;
 use form::Form;
+use session::{Gather, Take, unknown};
+pub(super) use session::{RecordedDoubts, RecordedSession};
 use source::{Lines, Values};
 use spans::Spans;
-
-/// A session as it was recorded.
-#[derive(Debug)]
-pub(super) struct RecordedSession {
-    /// The file and the place in it, or the case of a trace.
-    pub(super) name: String,
-    /// The line of the file on which it begins, from 1.
-    pub(super) line: u64,
-    /// What the user asked first, if that was recorded.
-    pub(super) query: Option<String>,
-    /// The tools that the agent had, if they were recorded.
-    pub(super) tools: Vec<Tool>,
-    /// The calls and what came of them.
-    pub(super) happened: Vec<RecordedEvent>,
-    /// The line of each call, where calls stand on lines of their own.
-    pub(super) call_lines: Vec<u64>,
-    /// What the record leaves open.
-    pub(super) doubts: RecordedDoubts,
-}
-
-/// What a record leaves open, as numbers of calls.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct RecordedDoubts {
-    /// Calls that ran at the same time as others.
-    pub(super) overlapping: usize,
-    /// Calls that cannot be ordered before or after another: both happened at one time, or the time is missing.
-    pub(super) unordered: usize,
-    /// Calls without their arguments.
-    pub(super) without_arguments: usize,
-}
-
-/// Takes one session after the other.
-type Take<'t> = &'t mut dyn FnMut(RecordedSession) -> Result<(), Failure>;
-
-/// What makes sessions of the JSON values of a file.
-trait Gather {
-    /// Takes the next value. `place` is what the name of a session has behind that of the file: `:LINE`, or nothing
-    /// where the value is the whole file.
-    fn value(&mut self, value: Value, line: u64, place: &str, take: Take<'_>) -> Result<(), Failure>;
-
-    /// Takes the end of the file.
-    fn end(&mut self, take: Take<'_>) -> Result<(), Failure>;
-
-    /// Whether a line that is not JSON is left out. Otherwise it is an error.
-    fn may_leave_out(&self) -> bool;
-}
 
 /// The sessions of a file.
 pub(super) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
@@ -149,14 +102,4 @@ impl LeftOut {
             count => tell!("warning: {place}: {} are left out: they are not JSON", counted(count, "line")),
         }
     }
-}
-
-/// The error of a file in which there is no session.
-fn unknown(name: &str, place: &str) -> Failure {
-    Failure::usage(format!(
-        "{}{place}: no session is found here; a file holds traces (trace v1), the log of a guard (decision v1), spans of \
-         OpenTelemetry (OTLP JSON), the log of a session of Claude Code or Codex, or transcripts of OpenAI or Anthropic: \
-         {{\"messages\": [...]}}, one a line, or a list of messages",
-        inline(name)
-    ))
 }

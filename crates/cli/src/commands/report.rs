@@ -10,13 +10,13 @@ use planproof_report::compare::{CaseChange, ComparedCampaign, ComparedCase, Comp
 use planproof_report::html::{self, HtmlLimits};
 use planproof_store::{Signatures, Store};
 
-use super::runs::{must_be_sealed_by, must_exist, no_seal_of_all, say_what_is_missing, show};
+use super::runs::{must_be_sealed_by, no_seal_of_all, say_what_is_missing, show};
 use super::{gate, matrix, print_json};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render;
 use crate::report_files::{ReportFile, ReportFileArguments};
-use crate::stored::{self, Stored, StoredTraces};
+use crate::stored::{self, Stored, StoredTraces, must_exist};
 use crate::terminal;
 use otlp::Destination;
 
@@ -62,7 +62,7 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
     }
     let stored = Stored::load(store, &arguments.run)?;
     say_what_is_missing(&stored.campaign.row, &stored.commands);
-    let report = stored.report()?;
+    let report = stored.report();
     let traces = StoredTraces { store, campaign: &stored.campaign.row.id };
     let reported = stored.reported(&report, &traces);
     files.write(&reported, global)?;
@@ -103,7 +103,7 @@ fn compare(
     for stored in [&a, &b] {
         say_what_is_missing(&stored.campaign.row, &stored.commands);
     }
-    let (report_a, report_b) = (a.report()?, b.report()?);
+    let (report_a, report_b) = (a.report(), b.report()?);
     let traces_a = StoredTraces { store, campaign: &a.campaign.row.id };
     let traces_b = StoredTraces { store, campaign: &b.campaign.row.id };
     let reported_a = a.reported(&report_a, &traces_a);

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;
+use planproof_campaign::sequel_of;
 use planproof_engine::{Finding, over_in_words};
 use planproof_model::prices::Money;
 use planproof_order::DrawnCases;
@@ -22,14 +23,15 @@ use planproof_suite::Class;
 use planproof_trace::{Event, EventKind, notation, wire};
 use serde_json::json;
 
-use super::campaign::{CampaignOptions, Derived, Found, print_report};
+use super::campaign::{Found, print_report};
 use super::{gate, matrix, print_json};
 use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsCommand, ShownArguments};
 use crate::damage;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::render::{self, Findings, Marking, Table};
-use crate::stored::{self, Figures, Stored};
+use crate::stored::{self, Figures, Stored, must_exist};
+use crate::stored_options::CampaignOptions;
 use crate::terminal;
 use crate::{orders, secrets, select};
 
@@ -86,14 +88,6 @@ pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode
 }
 
 pub(crate) use verify::{must_be_sealed_by, no_seal_of_all};
-
-/// The run store must exist: looking creates nothing.
-pub(crate) fn must_exist(path: &Path) -> Result<(), Failure> {
-    if path.exists() {
-        return Ok(());
-    }
-    Err(Failure::usage(format!("there is no run store {}; `planproof test` creates one", path.display())))
-}
 
 /// Whether it is a search, for a limit or for the answer to a comparison, which has ended when it runs no more, however
 /// many cases it has left.
@@ -310,7 +304,7 @@ fn show_in_full(
     let findings = Findings::of(&stored.campaign.cases, &stored.campaign.outcomes, shown.findings);
     print_report(
         stored.campaign.suite.unit(),
-        &stored.report()?,
+        &stored.report(),
         &Found {
             findings: &findings,
             unscored: stored.campaign.unscored(),
@@ -330,7 +324,7 @@ pub(crate) fn say_what_is_missing(campaign: &CampaignRow, commands: &CommandLine
     // In a search for a limit, most cases beyond it are never run.
     let is_search = is_search(campaign);
     // In a derived campaign, not every case is run as often as possible.
-    let is_asked_for = Derived::parent(&campaign.id).is_none();
+    let is_asked_for = sequel_of(&campaign.id).is_none();
     if missing > 0 && campaign.progress.ended_by.is_none() && !is_search && is_asked_for {
         tell!(
             "{missing} of {} runs are not finished; resume with `{}`",
@@ -594,7 +588,7 @@ fn learning(
         let (order, typed) = (orders::case(&*case)?, planproof_order::typed(&outcome));
         let Ok(verdict) = &typed.verdict else { continue };
         failed += 1;
-        match learning::lines(&order, verdict, options.order.judge(), &trace.events, &language, form) {
+        match learning::lines(&order, verdict, options.of_suite.judge(), &trace.events, &language, form) {
             Ok(lines) => {
                 // A model or tool may have repeated a key. A placeholder that occurs in the case itself is left as it
                 // is.

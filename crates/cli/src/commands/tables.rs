@@ -17,12 +17,11 @@ use serde::Serialize;
 
 use self::making::NotRun;
 use self::papers::{LIMIT, Line, MODEL, Paper, PaperTable, Papers, Request, Shown, command_line};
-use super::runs::must_exist;
 use super::{limit, matrix, print_json};
 use crate::arguments::{Global, STORE_DEFAULT, TablesArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render;
-use crate::stored::{self, Stored};
+use crate::stored::{self, Stored, must_exist};
 use crate::terminal;
 
 /// Schema name of a paper's table.
@@ -347,7 +346,7 @@ fn lay_out(
                 let is_of_table = |section: &Section| table.sections.iter().any(|key| key == section.key);
                 let mut campaigns = Vec::new();
                 for id in ids {
-                    let mut sections = Stored::load(store, &id)?.report()?.sections;
+                    let mut sections = Stored::load(store, &id)?.report().sections;
                     sections.0.retain(is_of_table);
                     campaigns.push((id, sections));
                 }

@@ -11,12 +11,11 @@ use planproof_view::limits::STORES_MAX;
 use planproof_view::{KnownCampaign, Library, ViewConfig, ViewServer};
 use serde_json::json;
 
-use super::runs::must_exist;
 use super::runtime;
 use crate::arguments::{CampaignArguments, Global, ViewArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
-use crate::stored::{self, Stored, StoredTraces};
+use crate::stored::{self, Stored, StoredTraces, must_exist};
 use crate::{open_files, progress, select, signals, terminal};
 
 pub(crate) fn run(arguments: &ViewArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -107,7 +106,7 @@ impl Library for KnownSuites {
     fn write_report(&self, store: &Store, campaign: &str, out: &mut dyn io::Write) -> Result<(), String> {
         let mut write = || {
             let stored = Stored::load(store, campaign)?;
-            let report = stored.report()?;
+            let report = stored.report();
             let traces = StoredTraces { store, campaign: &stored.campaign.row.id };
             html::write(&stored.reported(&report, &traces), &HtmlLimits::default(), out)?;
             Ok(())

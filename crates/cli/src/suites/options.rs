@@ -158,7 +158,14 @@ impl<const SCORE: bool> SuiteArguments<SCORE> {
     /// What the options of this command are about.
     const USES: &'static [OptionUse] = match SCORE {
         true => &[OptionUse::Data, OptionUse::Chosen, OptionUse::Scored],
-        false => &[OptionUse::Data, OptionUse::Chosen, OptionUse::Asked, OptionUse::Judged, OptionUse::Tools],
+        false => &[
+            OptionUse::Data,
+            OptionUse::Chosen,
+            OptionUse::Asked,
+            OptionUse::Judged,
+            OptionUse::Tools,
+            OptionUse::Sequel,
+        ],
     };
 
     /// Whether the command line has options that choose cases.
@@ -235,8 +242,9 @@ impl<const SCORE: bool> Args for SuiteArguments<SCORE> {
             let argument = declared.argument();
             command.arg(match SCORE {
                 true => argument,
-                // Cases of a file or of a campaign are made already. What acts outside may be named again.
-                false if declared.is_of(&[OptionUse::Tools]) => argument,
+                // Cases of a file or of a campaign are made already. What acts outside may be named again, and a sequel may
+                // follow a finished campaign.
+                false if declared.is_of(&[OptionUse::Tools, OptionUse::Sequel]) => argument,
                 false => argument.conflicts_with_all(["resume", "from"]),
             })
         })
@@ -291,6 +299,13 @@ impl SuiteValues {
     /// As a suite takes them.
     pub(crate) fn pairs(&self) -> Vec<(&str, &str)> {
         self.0.iter().map(|(name, value)| (*name, value.as_str())).collect()
+    }
+
+    /// The same without those about sequels, and these alone.
+    pub(crate) fn apart_from_sequels(&self) -> (Self, Self) {
+        let (sequels, others) =
+            self.0.clone().into_iter().partition(|(name, _)| has(name, OptionUse::Sequel));
+        (Self(others), Self(sequels))
     }
 
     /// Whether there are none.

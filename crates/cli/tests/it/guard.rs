@@ -30,18 +30,18 @@ fn the_guard_lifts_a_simulated_model_on_the_same_cases() {
     assert!(compared["difference"].as_f64().is_some_and(|lift| lift > 0.0), "{compared}");
 
     let verdicts = json_lines(&place.run("runs export last --format verdicts").code(0).out);
-    let held: Vec<&Value> = verdicts.iter().filter(|verdict| verdict["held_back"].is_array()).collect();
+    let held: Vec<&Value> = verdicts.iter().filter(|verdict| verdict["denied"].is_array()).collect();
     assert!(!held.is_empty());
     for verdict in held {
-        assert!(verdict["flags"].as_array().unwrap().contains(&json!("held_back")), "{verdict}");
-        let answer = verdict["held_back"][0]["answer"].as_str().unwrap();
+        assert!(verdict["flags"].as_array().unwrap().contains(&json!("denied")), "{verdict}");
+        let answer = verdict["denied"][0]["answer"].as_str().unwrap();
         assert!(
             answer.starts_with("Not done: it is too early for \"") && answer.contains("Right now: `"),
             "{answer}"
         );
     }
     let traces = place.run("runs export last").code(0).out;
-    assert!(traces.contains("\"is_error\":true,\"held_back\":true"), "{traces}");
+    assert!(traces.contains("\"is_error\":true,\"denied\":true"), "{traces}");
 }
 
 /// Runs an agent with the guard and without; what the guarded runs failed of, and the lift in points.
@@ -112,11 +112,11 @@ fn the_guard_stands_between_a_program_and_the_tools() {
         assert!(classes.as_object().unwrap().values().all(|count| *count == 0), "{classes}");
         assert!(lift > 0.0, "{form}: {lift}");
         let traces = place.run("runs export last").code(0).out;
-        assert!(traces.contains("\"is_error\":true,\"held_back\":true"), "{traces}");
+        assert!(traces.contains("\"is_error\":true,\"denied\":true"), "{traces}");
         let report = place.run("report last --html page.html").code(0);
         assert!(report.err.contains("wrote page.html"), "{report:?}");
         let page = std::fs::read_to_string(place.path("page.html")).unwrap();
-        assert!(page.contains("A guard held back a call, which was not executed."), "{agent}");
+        assert!(page.contains("A guard denied a call, which was not executed."), "{agent}");
     }
 }
 

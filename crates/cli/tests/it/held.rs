@@ -47,7 +47,7 @@ fn any_agent_is_held_to_rules_and_the_report_says_what_that_did() {
     place.write("traces.jsonl", &trace);
     place.run("check --rules rules.yaml traces.jsonl").code(0);
     let denied: Vec<Value> =
-        json_lines(&trace).into_iter().filter(|event| event["held_back"] == json!(true)).collect();
+        json_lines(&trace).into_iter().filter(|event| event["denied"] == json!(true)).collect();
     assert_eq!(Some(denied.len() as u64), guard["rejected"].as_u64());
     assert!(denied.iter().all(|event| event["denied_by"].as_array().is_some_and(|ids| !ids.is_empty())));
     // The campaign that has no guard is the one to compare with.
@@ -79,7 +79,7 @@ fn shadow_mode_denies_nothing_and_counts_the_same() {
         (&json!(false), &0.into(), &8.into())
     );
     let trace = place.run("runs export last").code(0).out;
-    assert!(trace.contains("\"denied_by\":[\"") && !trace.contains("held_back"), "{trace}");
+    assert!(trace.contains("\"denied_by\":[\"") && !trace.contains("\"denied\":"), "{trace}");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn what_a_guard_says_teaches_nothing() {
     let place = Place::new();
     place.run("test repair:one-step:memory=on@sim/in-order --cases 60 -q");
     let traces = json_lines(&place.run("runs export last").code(0).out);
-    let denied = traces.iter().filter(|line| line["held_back"] == true);
+    let denied = traces.iter().filter(|line| line["denied"] == true);
     let said: BTreeSet<&str> = denied.map(|line| line["text"].as_str().unwrap()).collect();
     assert!(said.len() > 5, "{said:?}");
     let lessons = json_lines(&place.run("runs lessons --most 10000 --json").code(0).out);

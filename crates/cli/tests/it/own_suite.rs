@@ -86,3 +86,30 @@ fn a_suite_from_outside_has_options_and_a_folder_of_data() {
     let help = run(&place, "bench --help").code(0).out;
     assert!(help.contains("Take only numbers from this one on (`doubles`)"), "{help}");
 }
+
+#[test]
+fn a_suite_from_outside_has_a_sequel() {
+    let place = Place::new();
+    let test = "bench doubles direct@sim/gold --set sim.noise=0.5 --limit 12 --json --quiet";
+    let report = run(&place, &format!("{test} --next 3 --record next.jsonl")).code(1).json();
+    let failed = report["failed"].as_u64().unwrap();
+    let asked = report["next"]["asked"].as_u64().unwrap();
+    assert!(failed > 0 && asked >= failed && asked <= 3 * failed, "{report}");
+    // It is in the store, in what is read back, in its recording, and in its own place of the list.
+    let shown = run(&place, "runs show last --json").code(0).json();
+    assert_eq!(shown["next"], report["next"]);
+    let replayed = run(&place, "bench doubles --replay next.jsonl --json --quiet").code(0).json();
+    assert_eq!(replayed["next"], report["next"]);
+    assert_eq!(json_lines(&run(&place, "runs list --json").code(0).out).len(), 2);
+    // It can follow later, and only once.
+    run(&place, test).code(1);
+    let later = run(&place, "bench doubles --resume last --next 3 --json --quiet").code(1).json();
+    assert_eq!(later["next"], report["next"]);
+    let other = run(&place, "bench doubles --resume last --next 2").code(2);
+    assert!(
+        other.err.contains("the next of the campaign was already started with other options"),
+        "{other:?}"
+    );
+    let none = run(&place, "bench gsm8k direct@sim/gold --next 2").code(2);
+    assert!(none.err.contains("--next is for doubles here, not for gsm8k"), "{none:?}");
+}

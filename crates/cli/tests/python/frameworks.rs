@@ -109,5 +109,5 @@ pub(crate) fn guard_lifts(agent: &str) {
     assert!(guarded.out.contains("Denied by the guard: calls of "), "{guarded:?}");
     assert!(guarded.out.contains("behind the guard 3 of 3: "), "{guarded:?}");
     assert!(guarded.out.contains("Lift of the guard: +"), "{guarded:?}");
-    assert!(place.run("runs export last").code(0).out.contains("\"held_back\":true"));
+    assert!(place.run("runs export last").code(0).out.contains("\"denied\":true"));
 }

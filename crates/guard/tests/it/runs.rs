@@ -43,7 +43,7 @@ fn a_denied_call_is_answered_as_the_proxy_answers_it() {
                 assert_eq!(answer["content"][0]["text"], denial.text.as_str());
                 assert_eq!(answer["structuredContent"], denial.structured.clone().unwrap());
                 let result = denial.result(&call);
-                assert!(result.is_held_back && result.is_error && !result.denied_by.is_empty(), "{result:?}");
+                assert!(result.is_denied && result.is_error && !result.denied_by.is_empty(), "{result:?}");
             }
             Decision::Note(rules) => panic!("no rule is in shadow mode: {rules:?}"),
         }

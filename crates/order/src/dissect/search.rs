@@ -6,11 +6,12 @@ use std::sync::Arc;
 use planproof_engine::rounds::Rounds;
 use planproof_engine::{Outcome, Unit};
 use planproof_suite as suite;
+use planproof_suite::SequelCase;
 use planproof_synth::Mutator;
 use planproof_trace::Draw;
 
 use super::{DissectOptions, DissectedError, Dissection, Next, Seen, Trial, TrialRecord, next};
-use crate::{OrderCase, OrderRun, typed};
+use crate::{OrderCase, OrderOutcome, OrderRun, typed};
 
 /// Makes trials and interprets them.
 pub(super) struct Search<'a> {
@@ -114,6 +115,21 @@ impl<'a> Search<'a> {
         place
     }
 
+    /// What came of a trial.
+    pub(super) fn note(&mut self, outcome: OrderOutcome) {
+        let record = &mut self.trials[outcome.ordinal as usize];
+        // A trial without a score would be asked for again in every round.
+        if outcome.passed().is_none() {
+            self.halted.insert(record.error);
+        }
+        record.outcome = Some(outcome);
+    }
+
+    /// A trial as a case of a sequel.
+    pub(super) fn made(&self, record: &TrialRecord) -> SequelCase {
+        SequelCase { case: self.case(record), origin: record.origin() }
+    }
+
     pub(super) fn conclude(mut self) -> Dissection {
         let errors = self.errors.iter().map(|&error| {
             let next = match self.advance(error) {
@@ -167,12 +183,7 @@ impl Rounds for Search<'_> {
     }
 
     fn take(&mut self, outcome: Outcome) {
-        let record = &mut self.trials[outcome.ordinal as usize];
-        // A trial without a score would be asked for again in every round.
-        if outcome.passed().is_none() {
-            self.halted.insert(record.error);
-        }
-        record.outcome = Some(typed(&outcome));
+        self.note(typed(&outcome));
     }
 
     fn halt(&mut self, unit: Unit) {

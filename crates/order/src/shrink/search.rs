@@ -7,6 +7,7 @@ use std::sync::Arc;
 use planproof_engine::rounds::Rounds;
 use planproof_engine::{Outcome, Unit};
 use planproof_suite as suite;
+use planproof_suite::SequelCase;
 use planproof_synth::{NoShrinking, PlanningCase, ShrinkEnd, ShrinkSearch, Shrinker};
 
 use super::{CandidateRecord, FailureCount, ShrinkOptions, Shrinking, ShrunkFailure, Target};
@@ -97,6 +98,21 @@ impl<'a> Search<'a> {
                 failure.begin(known, number, repeats);
             }
         }
+    }
+
+    /// What came of a run of a candidate.
+    pub(super) fn note(&mut self, outcome: OrderOutcome) {
+        let unit = Unit { ordinal: outcome.ordinal, repeat: outcome.repeat };
+        // Asking again would go on for ever.
+        if outcome.passed().is_none() {
+            self.halt(unit);
+        }
+        self.records[unit.ordinal as usize].outcomes.insert(unit.repeat, outcome);
+    }
+
+    /// A candidate as a case of a sequel.
+    pub(super) fn made(&self, record: &CandidateRecord) -> SequelCase {
+        SequelCase { case: self.case(record), origin: record.origin() }
     }
 
     pub(super) fn conclude(self) -> Shrinking {
@@ -253,12 +269,7 @@ impl Rounds for Search<'_> {
     }
 
     fn take(&mut self, outcome: Outcome) {
-        let (unit, outcome) = (outcome.unit(), typed(&outcome));
-        // Asking again would go on for ever.
-        if outcome.passed().is_none() {
-            self.halt(unit);
-        }
-        self.records[unit.ordinal as usize].outcomes.insert(unit.repeat, outcome);
+        self.note(typed(&outcome));
     }
 
     fn halt(&mut self, unit: Unit) {

@@ -52,7 +52,7 @@ fn the_basic_form() {
     insta::assert_snapshot!("basic_nothing", explained(&case, "answer \"\""));
     let refused = "call nonsense {} | err \"no such\\ntool\" | ".repeat(7)
         + &call("roof_painting")
-        + "call feed_mixing {} | held \"not now\" | failed \"exit status: 1\\n\\nImportError\"";
+        + "call feed_mixing {} | denied \"not now\" | failed \"exit status: 1\\n\\nImportError\"";
     insta::assert_snapshot!("basic_refused", explained(&case, &refused));
 }
 

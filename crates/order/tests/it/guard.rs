@@ -52,17 +52,17 @@ async fn nothing_wrong_is_executed() {
                 for class in [OrderClass::OrderError, OrderClass::Repeated, OrderClass::Distractor] {
                     assert!(!verdict.flags.contains(&Flag::Class(class)), "{kind:?}: {verdict:?}");
                 }
-                assert_eq!(verdict.held_back.is_empty(), !verdict.flags.contains(&Flag::HeldBack));
+                assert_eq!(verdict.denied.is_empty(), !verdict.flags.contains(&Flag::Denied));
             }
             let passed = |outcomes: &[OrderOutcome]| verdicts(outcomes).filter(|it| it.passed).count();
             let (before, after) = (passed(&bare), passed(&outcomes));
-            let held_back = verdicts(&outcomes).filter(|it| !it.held_back.is_empty()).count();
+            let denied = verdicts(&outcomes).filter(|it| !it.denied.is_empty()).count();
             match kind {
                 SimKind::Perfect | SimKind::Parallel | SimKind::Careless => {
                     assert_eq!(after, cases.len(), "{kind:?}");
                 }
                 // It does not heed the guard, so that what was denied is lost.
-                SimKind::InOrder => assert_eq!(after, cases.len() - held_back),
+                SimKind::InOrder => assert_eq!(after, cases.len() - denied),
                 SimKind::Forgetful => assert!(after > before && after < cases.len(), "{before} {after}"),
                 SimKind::Clumsy => assert!(after >= before, "{before} {after}"),
                 SimKind::Endless => assert_eq!(after, 0),
@@ -71,7 +71,7 @@ async fn nothing_wrong_is_executed() {
                 }
             }
             if kind == SimKind::Careless {
-                assert!(before < cases.len() && held_back >= cases.len() - before, "{before} {held_back}");
+                assert!(before < cases.len() && denied >= cases.len() - before, "{before} {denied}");
             }
         }
     }

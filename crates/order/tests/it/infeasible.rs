@@ -209,10 +209,10 @@ async fn the_guard_holds_back_what_cannot_pass() {
             assert_eq!(found.detected, found.scored(), "{kind:?}");
             // Told that there is a conflict, a model that sees none reports all sentences.
             let outcomes: Vec<OrderOutcome> = outcomes.iter().map(typed).collect();
-            let held_back = outcomes.iter().filter(|outcome| outcome.is_infeasible()).filter(|outcome| {
-                outcome.verdict.as_ref().is_ok_and(|verdict| verdict.flags.contains(&Flag::HeldBack))
+            let denied = outcomes.iter().filter(|outcome| outcome.is_infeasible()).filter(|outcome| {
+                outcome.verdict.as_ref().is_ok_and(|verdict| verdict.flags.contains(&Flag::Denied))
             });
-            assert_eq!(held_back.count() > 0, kind == SimKind::Careless, "{kind:?}");
+            assert_eq!(denied.count() > 0, kind == SimKind::Careless, "{kind:?}");
         }
     }
     let cases = mixed(false, 0.5);

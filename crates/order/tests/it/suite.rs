@@ -225,7 +225,7 @@ fn behind_the_guard_nothing_goes_wrong() {
             let verdict = case.judge(&behind_the_guard(&case, draw)).expect("it is scored");
             // Starts at random may leave a task undone, and nothing else.
             assert!(verdict.class().is_none_or(|class| class.as_str() == "action_lost"), "{verdict:?}");
-            assert!(verdict.scored.has("held_back"));
+            assert!(verdict.scored.has("denied"));
             passed += u32::from(verdict.passed());
         }
     }

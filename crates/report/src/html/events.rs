@@ -342,7 +342,7 @@ fn answer(result: &ToolResult, shows_id: bool, room: &Room) -> Markup {
     html! {
         " "
         div.result.error[result.is_error] {
-            span.what { @if result.is_held_back { "denied" } @else if !result.denied_by.is_empty() { "noted" } @else if result.is_error { "refused" } @else { "answer" } } " "
+            span.what { @if result.is_denied { "denied" } @else if !result.denied_by.is_empty() { "noted" } @else if result.is_error { "refused" } @else { "answer" } } " "
             @if shows_id { (call_id(&result.id)) " " }
             (said(&result.text))
             (room.show(&result.attachments))

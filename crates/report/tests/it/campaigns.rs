@@ -345,7 +345,7 @@ fn everything_is_in_the_campaign_of_everything() {
         absent(&report.flags),
         [
             "at_once",
-            "held_back",
+            "denied",
             "parameter_error",
             "reply_limit",
             "restart_limit",

@@ -58,7 +58,7 @@ pub fn session_in_turns(events: &[Event]) -> Vec<(u32, RecordedEvent)> {
     let denied: BTreeSet<&str> = events
         .iter()
         .filter_map(|event| match &event.kind {
-            EventKind::Result(result) if result.is_held_back => Some(result.id.as_str()),
+            EventKind::Result(result) if result.is_denied => Some(result.id.as_str()),
             _ => None,
         })
         .collect();

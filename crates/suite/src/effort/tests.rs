@@ -15,7 +15,7 @@ fn calls_that_are_made_together_are_one_round() {
         ("turn 1 call | call a | ok", [1, 1]),
         ("call a | ok | call b | ok", [2, 2]),
         // Failed and denied calls were made as well.
-        (r#"call a | err "no" | call a | held "no" | call a | ok"#, [3, 3]),
+        (r#"call a | err "no" | call a | denied "no" | call a | ok"#, [3, 3]),
         // One reply, carried out one after the other.
         ("batch #c1 #c2 | call a | ok | call b | ok", [2, 1]),
         ("batch #c1 #c2 | call a | ok | call b | ok | call c | ok", [3, 2]),

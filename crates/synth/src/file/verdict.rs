@@ -18,6 +18,9 @@ use crate::time_form::clock_time;
 /// Schema name of a verdict file.
 pub const VERDICT_SCHEMA: &str = "planproof/verdict/v1";
 
+/// The word for the flag of denied calls before anything was released.
+const DENIED_BEFORE: &str = "held_back";
+
 /// Why a verdict file cannot be used.
 #[derive(Debug, Error)]
 pub enum VerdictFileError {
@@ -55,8 +58,9 @@ struct VerdictFile<'a> {
     repair: Vec<Cow<'a, str>>,
     correct_next: Vec<Vec<Cow<'a, str>>>,
     refused: Vec<RefusedFile<'a>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    held_back: Vec<RefusedFile<'a>>,
+    // As planproof wrote it before anything was released; the flag is read so as well.
+    #[serde(default, alias = "held_back", skip_serializing_if = "Vec::is_empty")]
+    denied: Vec<RefusedFile<'a>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     failed: Vec<RefusedFile<'a>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -183,7 +187,7 @@ pub fn write_verdict(case: &str, verdict: &OracleVerdict) -> String {
         repair: ids(&verdict.repair),
         correct_next: verdict.correct_next.iter().map(|next| ids(next)).collect(),
         refused: refused(&verdict.refused),
-        held_back: refused(&verdict.held_back),
+        denied: refused(&verdict.denied),
         failed: refused(&verdict.failed),
         waived: ids(&verdict.waived),
         turns: verdict.turns.clone(),
@@ -267,7 +271,10 @@ pub fn read_verdict(text: &str) -> Result<(String, OracleVerdict), VerdictFileEr
 impl VerdictFile<'_> {
     fn into_verdict(self) -> Result<OracleVerdict, String> {
         let find_class = |name: &str| OrderClass::ALL.into_iter().find(|class| class.as_str() == name);
-        let find_flag = |name: &str| Flag::ALL.into_iter().find(|flag| flag.as_str() == name);
+        let find_flag = |name: &str| match name {
+            DENIED_BEFORE => Some(Flag::Denied),
+            name => Flag::ALL.into_iter().find(|flag| flag.as_str() == name),
+        };
         let class = match &self.class {
             None => None,
             Some(name) => Some(find_class(name).ok_or_else(|| format!("there is no class \"{name}\""))?),
@@ -356,7 +363,7 @@ impl VerdictFile<'_> {
             repair,
             correct_next,
             refused: refused(self.refused),
-            held_back: refused(self.held_back),
+            denied: refused(self.denied),
             failed: refused(self.failed),
             waived: actions(self.waived),
             turns: self.turns,

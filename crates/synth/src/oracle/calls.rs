@@ -53,13 +53,13 @@ pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'
             _ => None,
         })
         .collect();
-    let mut held_back = Vec::new();
+    let mut denied = Vec::new();
     let executed =
         paired_calls(events).into_iter().filter_map(|PairedCall { actor, call, place, result }| {
             let (id, tool, arguments) = (call.id.as_str(), call.name.as_str(), &call.arguments);
             let answered = match result {
-                Some((_, result)) if result.is_held_back => {
-                    held_back.push(Refused { tool: tool.to_owned(), answer: result.text.clone() });
+                Some((_, result)) if result.is_denied => {
+                    denied.push(Refused { tool: tool.to_owned(), answer: result.text.clone() });
                     return None;
                 }
                 Some((end, result)) => Some((end as u64, result.is_error.then_some(result.text.as_str()))),
@@ -77,7 +77,7 @@ pub(super) fn collect_calls(events: &[Event]) -> (Vec<Refused>, Vec<CallRecord<'
         space_out(&mut calls, number, &batch.ids);
     }
     calls.sort_by_key(|call| call.start);
-    (held_back, calls)
+    (denied, calls)
 }
 
 /// Distributes the positions at which calls of a batch began and ended, so that the calls follow each other as

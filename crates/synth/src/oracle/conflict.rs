@@ -48,7 +48,7 @@ pub(super) fn judge(
     ended: Ended,
     options: JudgeOptions,
 ) -> OracleVerdict {
-    let Ended { mut flags, held_back, cut_short, conflict, messages: _ } = ended;
+    let Ended { mut flags, denied, cut_short, conflict, messages: _ } = ended;
     let (mut refused, mut executed, mut starts, mut restarts) = (Vec::new(), Vec::new(), Vec::new(), 0);
     let mut has_acted = false;
     for call in calls {
@@ -102,7 +102,7 @@ pub(super) fn judge(
         repair: Vec::new(),
         correct_next: Vec::new(),
         refused,
-        held_back,
+        denied,
         failed: Vec::new(),
         waived: Vec::new(),
         turns: Vec::new(),

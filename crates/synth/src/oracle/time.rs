@@ -74,7 +74,7 @@ pub(super) fn judge(
     ended: Ended,
     options: JudgeOptions,
 ) -> OracleVerdict {
-    let Ended { mut flags, held_back, cut_short, conflict, messages: _ } = ended;
+    let Ended { mut flags, denied, cut_short, conflict, messages: _ } = ended;
     let is_restart = |call: &CallRecord<'_>| case.is_restart(call.tool);
     let has_cleared = |call: &CallRecord<'_>| is_clear(case, call);
     let calls = by_start_time(calls);
@@ -199,7 +199,7 @@ pub(super) fn judge(
         repair: repair.iter().map(|start| id_of(start.variable)).collect(),
         correct_next,
         refused,
-        held_back,
+        denied,
         failed: Vec::new(),
         waived: Vec::new(),
         turns: Vec::new(),

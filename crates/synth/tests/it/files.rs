@@ -80,7 +80,7 @@ fn wrong_run(case: &PlanningCase, draw: &mut Draw) -> String {
         };
         let answer = match draw.below(10) {
             0 => "err \"it \\\"failed\\\"\\n\"",
-            1 => "held \"not so\"",
+            1 => "denied \"not so\"",
             2 => "ok \"\" | call no_such_tool {} | err \"no\"",
             _ => "ok \"done\"",
         };
@@ -123,6 +123,19 @@ fn a_verdict_survives_the_file() {
     assert!(classes.len() >= 8, "{classes:?}");
     assert_eq!(faults.into_iter().collect::<Vec<_>>(), ["before_day", "no_clock_time", "overlap"]);
     assert!(answers > 0);
+}
+
+#[test]
+fn what_was_held_back_is_now_denied() {
+    let case = synthesise(SynthesisOptions::default(), 7, 1);
+    let line = format!("call {} {{}} | denied \"not so\" | answer \"\"", case.actions[0].tool);
+    let events = notation::parse(&line).expect("the notation is right");
+    let verdict = judge(&case, &events, JudgeOptions::default()).expect("the run is scored");
+    let now = write_verdict(&case.id, &verdict);
+    let before = now.replace("\"denied\"", "\"held_back\"");
+    assert!(before.contains("\"flags\":[\"action_lost\",\"held_back\"]"), "{before}");
+    assert!(before.contains("\"held_back\":[{"), "{before}");
+    assert_eq!(read_verdict(&before).expect("an older one"), (case.id.clone(), verdict));
 }
 
 #[test]

@@ -349,8 +349,8 @@ fn infeasible_cases_are_judged() {
             "passed [act_error] Some([1, 3]) exact calls 0",
         ),
         (
-            format!("call {} {{}} | held \"no\" | {exact} | answer \"\"", case.actions[0].tool),
-            "passed [held_back] Some([1, 3]) exact calls 0",
+            format!("call {} {{}} | denied \"no\" | {exact} | answer \"\"", case.actions[0].tool),
+            "passed [denied] Some([1, 3]) exact calls 0",
         ),
     ] {
         assert_eq!(check_verdict(&case, &line), expected, "{line}");

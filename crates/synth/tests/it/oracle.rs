@@ -90,12 +90,12 @@ fn classes_come_in_their_order() {
         ),
         (
             // Held back, which is not a mistake by itself.
-            format!("call barn_inspection {{}} | held \"no\" | {ALL_RIGHT} | answer \"\""),
-            "passed [held_back] violated [] undetermined []",
+            format!("call barn_inspection {{}} | denied \"no\" | {ALL_RIGHT} | answer \"\""),
+            "passed [denied] violated [] undetermined []",
         ),
         (
-            "call barn_inspection {} | held \"no\" | call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | answer \"\"".into(),
-            "action_lost [action_lost held_back] violated [] undetermined [c2]",
+            "call barn_inspection {} | denied \"no\" | call feed_mixing {} | ok \"d\" | call egg_collection {} | ok \"d\" | answer \"\"".into(),
+            "action_lost [action_lost denied] violated [] undetermined [c2]",
         ),
         (
             format!("{ALL_RIGHT} | call feed_mixing {{}} | ok \"d\" | answer \"\""),
@@ -205,12 +205,12 @@ fn which_of_the_overlapping_calls_began_first_only_shows() {
 }
 
 #[test]
-fn what_was_held_back_is_in_the_order_of_the_calls() {
+fn what_was_denied_is_in_the_order_of_the_calls() {
     let verdict = judged(&format!(
-        "call barn_inspection {{}} #x | call egg_collection {{}} #y | held #y \"later\" | held #x \"no\" | {ALL_RIGHT} | answer \"\""
+        "call barn_inspection {{}} #x | call egg_collection {{}} #y | denied #y \"later\" | denied #x \"no\" | {ALL_RIGHT} | answer \"\""
     ));
-    let held_back: Vec<&str> = verdict.held_back.iter().map(|it| it.tool.as_str()).collect();
-    assert_eq!(held_back, ["barn_inspection", "egg_collection"]);
+    let denied: Vec<&str> = verdict.denied.iter().map(|it| it.tool.as_str()).collect();
+    assert_eq!(denied, ["barn_inspection", "egg_collection"]);
     assert_eq!(verdict.calls.len(), 3);
 }
 

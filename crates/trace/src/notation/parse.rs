@@ -73,7 +73,7 @@ impl<'t> Parser<'t> {
             "call" => self.call(defaults)?,
             "ok" => self.result(defaults, ToolResult::ok)?,
             "err" => self.result(defaults, ToolResult::error)?,
-            "held" => self.result(defaults, ToolResult::held_back)?,
+            "denied" => self.result(defaults, ToolResult::denied)?,
             "spec" => self.spec()?,
             "section" => self.section()?,
             "correct" => EventKind::Correction {
@@ -96,7 +96,7 @@ impl<'t> Parser<'t> {
             _ => {
                 self.offset = start;
                 return Err(self
-                    .error("an event: query, turn, say, batch, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored"));
+                    .error("an event: query, turn, say, batch, call, ok, err, denied, spec, section, correct, tally, answer, limit, failed or unscored"));
             }
         };
         Ok(Event { at, actor, kind })

@@ -134,8 +134,8 @@ fn print_call(out: &mut String, call: &ToolCall, defaults: &Defaults) {
 
 fn print_result(out: &mut String, result: &ToolResult, defaults: &Defaults) {
     // A denied call is an error, too, so it is checked first.
-    out.push_str(match (result.is_error, result.is_held_back) {
-        (_, true) => "held",
+    out.push_str(match (result.is_error, result.is_denied) {
+        (_, true) => "denied",
         (true, false) => "err",
         (false, false) => "ok",
     });

@@ -14,8 +14,8 @@
 //! - A call whose arguments are not a JSON object has `arguments_text` (a string) instead of `arguments`.
 //! - If a model wrote several calls in one reply, `{"at":2,"type":"batch","calls":["c1","c2"]}` comes before them:
 //!   their ids, in the order in which they were written.
-//! - A result has `"held_back":true` if a guard between agent and tools denied the call. `"denied_by":["once"]` are the
-//!   ids of the rules by which it did; without `held_back`, of those that would have denied it, had they been enforced.
+//! - A result has `"denied":true` if a guard between agent and tools denied the call. `"denied_by":["once"]` are the
+//!   ids of the rules by which it did; without `denied`, of those that would have denied it, had they been enforced.
 //! - A result of a tool that made pictures can have small copies of them, at most
 //!   [`ATTACHMENTS_MAX`](crate::ATTACHMENTS_MAX) of at most [`ATTACHMENT_BYTES_MAX`](crate::ATTACHMENT_BYTES_MAX)
 //!   bytes: `"attachments":[{"name":"out-0.png","type":"image/jpeg","data":"/9j/..."}]`, `data` in base64.

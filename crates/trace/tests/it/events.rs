@@ -92,7 +92,7 @@ fn kind() -> impl Strategy<Value = EventKind> {
         4 => (id(), text(), arguments())
             .prop_map(|(id, name, arguments)| EventKind::Call(ToolCall { id, name, arguments })),
         4 => (id(), text(), 0..3usize).prop_map(|(id, text, how)| {
-            let make = [ToolResult::ok, ToolResult::error, ToolResult::held_back];
+            let make = [ToolResult::ok, ToolResult::error, ToolResult::denied];
             EventKind::Result(make[how](id, text))
         }),
         1 => vec(id(), 0..4).prop_map(|calls| EventKind::Batch { calls }),

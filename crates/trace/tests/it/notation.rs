@@ -166,11 +166,11 @@ fn errors_say_where_and_what() {
     for (text, message) in [
         (
             "cal x",
-            "at byte 0: expected an event: query, turn, say, batch, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored, found `cal x`",
+            "at byte 0: expected an event: query, turn, say, batch, call, ok, err, denied, spec, section, correct, tally, answer, limit, failed or unscored, found `cal x`",
         ),
         (
             "call a |",
-            "at byte 8: expected an event: query, turn, say, batch, call, ok, err, held, spec, section, correct, tally, answer, limit, failed or unscored, found the end",
+            "at byte 8: expected an event: query, turn, say, batch, call, ok, err, denied, spec, section, correct, tally, answer, limit, failed or unscored, found the end",
         ),
         (
             "@4 a//b: call x",

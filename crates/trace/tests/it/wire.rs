@@ -6,7 +6,7 @@ use planproof_trace::wire::WireError;
 use planproof_trace::wire::v1::{read_trace, read_traces, write_trace};
 use planproof_trace::{
     ATTACHMENTS_MAX, Arguments, Attachment, Attachments, CallId, Event, EventKind, Header, PictureType,
-    ToolCall, Trace,
+    ToolCall, ToolResult, Trace,
 };
 use proptest::prelude::*;
 
@@ -140,6 +140,19 @@ fn committed_files_are_read_and_written_the_same() {
     let trace = read_trace(&testdata("unordered_fields.jsonl")).expect("valid");
     assert_eq!(print(&trace.events), r#"query "Do A." | call x {"a":2,"b":1}"#);
     assert_eq!(trace.header.model, None);
+}
+
+#[test]
+fn what_was_held_back_is_now_denied() {
+    let mut trace = read_trace(&testdata("every_event.jsonl")).expect("valid");
+    let id = || CallId::new("c1");
+    let call = ToolCall { id: id(), name: "a".into(), arguments: Arguments::from_text("{}") };
+    let result = ToolResult::denied(id(), "not yet").denied_by(vec!["once".to_owned()]);
+    trace.events = vec![Event::new(0, EventKind::Call(call)), Event::new(1, EventKind::Result(result))];
+    let now = write(std::slice::from_ref(&trace));
+    let before = now.replace("\"denied\":true", "\"held_back\":true");
+    assert_ne!(before, now);
+    assert_eq!(read_trace(&before), Ok(trace));
 }
 
 #[test]

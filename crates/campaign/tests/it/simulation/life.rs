@@ -9,11 +9,10 @@ use std::time::Duration;
 
 use planproof_agents::AgentSpec;
 use planproof_campaign::{
-    Begun, BudgetOptions, CampaignError, CampaignOutcome, Cases, Complete, Halted, Keeping, Prepared,
-    ProgramOptions, RequestedCampaign, Resumed, StoreOptions, StoredCampaign, StoredOptions, Watch, begin,
-    carry_out, resume,
+    Begun, BudgetOptions, CampaignError, CampaignOutcome, Cases, Halted, Keeping, Prepared, ProgramOptions,
+    RequestedCampaign, Resumed, StoreOptions, StoredCampaign, StoredOptions, Watch, begin, carry_out, resume,
 };
-use planproof_engine::{CampaignEnd, EngineError, Outcome, RunProgress, Unit};
+use planproof_engine::{EngineError, Outcome, RunProgress, Unit};
 use planproof_store::{RunState, Signatures, Store, StoreError};
 use planproof_suite::{Suite, Unscored};
 use planproof_trace::wire::v1::read_trace;
@@ -252,9 +251,6 @@ struct Life {
     books_late: bool,
 }
 
-/// A completion that does nothing.
-type Nothing = fn(Complete<'_, '_>) -> std::future::Ready<Result<CampaignEnd, EngineError>>;
-
 /// Runs the life of a campaign under this seed, with the given defect in its engine, if any.
 ///
 /// # Errors
@@ -376,8 +372,7 @@ impl Life {
             agent: None,
             options,
             outcomes,
-            further: Vec::new(),
-            leads_on: false,
+            sequels: Vec::new(),
             budgets: budgets.clone(),
         };
         self.allows(budgets);
@@ -430,8 +425,7 @@ impl Life {
             Watcher { machine: &machine, scored: &mut self.scored, twice: Vec::new(), books_late };
         let next = |outcomes: &[Outcome]| prepared.all_at_once(outcomes);
         let carried = async {
-            let mut carried =
-                pin!(carry_out(&prepared, "key".to_owned(), &stop, &mut watcher, next, None::<Nothing>));
+            let mut carried = pin!(carry_out(&prepared, "key".to_owned(), &stop, &mut watcher, next));
             std::future::poll_fn(|context| {
                 machine.step();
                 if machine.is_dead() { Poll::Pending } else { carried.as_mut().poll(context) }

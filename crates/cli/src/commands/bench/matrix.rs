@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
+use planproof_order::synth::TopicBank;
 use planproof_report::compare::matrix::Combination;
 use planproof_sim::GOLD_NAME;
 use planproof_store::{CampaignRow, Matrix, Store};
@@ -11,8 +12,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    CampaignCommand, CampaignOptions, Counts, OrderOptions, Outside, carry_out, must_concern,
-    named as named_of, new_campaign, resume_stored, run_time, stop_on_signal, tokens_unknown,
+    CampaignPlan, Counts, Outside, asked, carry_out, must_concern, named as named_of, new_campaign,
+    resume_stored, run_time, stop_on_signal, tokens_unknown,
 };
 use super::super::view::Beside;
 use super::super::{matrix, runtime};
@@ -24,13 +25,14 @@ use crate::progress;
 use crate::report_files::{ReportFile, ReportFileArguments};
 use crate::select;
 use crate::stored::Stored;
+use crate::stored_options::CampaignOptions;
 use crate::stream::Stream;
 use crate::wanted::{self, Named};
 
 /// The command line's description of a matrix, with the maker of its cases.
 pub(super) struct Request<'a> {
     pub(super) arguments: &'a BenchArguments,
-    pub(super) command: CampaignCommand<'a>,
+    pub(super) plan: CampaignPlan<'a>,
     /// Other files of the command, with the options that name them.
     pub(super) taken: Vec<(&'a str, &'a std::path::Path)>,
     pub(super) global: &'a Global,
@@ -149,7 +151,7 @@ fn values(text: &str) -> Vec<String> {
 /// A new matrix.
 pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitCode, Failure> {
     let began = Instant::now();
-    let Request { arguments, command, global, .. } = request;
+    let Request { arguments, plan, global, .. } = request;
     let campaign = &arguments.campaign;
     if campaign.recording.replay.is_some() {
         return Err(Failure::usage(
@@ -161,11 +163,11 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     let asking = campaign.asking(run_time(campaign, first))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
-    let of_suite = OrderOptions { kept: command.kept()?, ..OrderOptions::default() };
+    let of_suite = asked(campaign, plan, TopicBank::shipped())?;
     // Each combination is like the first one, except for its agent and the name of its recording.
-    let new = new_campaign(campaign, global, first.clone(), command, &of_suite)?;
+    let new = new_campaign(campaign, global, first.clone(), plan, &of_suite)?;
     let id = begin_matrix(&world, &new, agents, || {
-        let cases = command.cases_of_suite(new.seed)?;
+        let cases = plan.cases(new.seed, TopicBank::shipped(), None)?;
         if let Some(guard) = &new.guard {
             must_concern(guard, &cases.cases)?;
         }
@@ -179,7 +181,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
 
 /// What the command line names of each campaign of a matrix of these agents, if it names them.
 fn named(request: &Request<'_>, agents: Option<&[AgentSpec]>) -> Result<Option<Vec<Named>>, Failure> {
-    let of = |agent| named_of(&request.arguments.campaign, agent, &request.command, request.global);
+    let of = |agent| named_of(&request.arguments.campaign, agent, &request.plan, request.global);
     let Some(agents) = agents else { return Ok(of(None)?.map(|named| vec![named])) };
     let numbered =
         (1..).zip(agents).map(|(number, agent)| Ok(of(Some(agent.clone()))?.map(|it| it.numbered(number))));
@@ -202,7 +204,7 @@ pub(super) fn go_on(
     };
     // One command began all combinations, so the first one speaks for them.
     let what = format!("the matrix {}", row.id);
-    request.command.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
+    request.plan.must_fit(&options.kept, &what, ("resume it with", &format!("--resume {}", row.id)))?;
     let named = named(request, agents)?;
     wanted::matrix_must_be_wanted(store, &row, &campaigns, named.as_deref())?;
     let files = files(request)?;
@@ -358,7 +360,7 @@ async fn carry_on(
         let stored = Stored::load_with(&own, row.clone(), options)?;
         let about = |failure: Failure| failure.about(&format!("combination {}, {}", place + 1, row.agent));
         let prepared =
-            resume_stored(own, stored, agent, &arguments.campaign.model, budgets, &request.command, global);
+            resume_stored(own, stored, agent, &arguments.campaign.model, budgets, &request.plan, global);
         let mut prepared = prepared.map_err(about)?;
         prepared.matrix = Some(matrix.row.id.clone());
         prepared.stream = stream.cloned();

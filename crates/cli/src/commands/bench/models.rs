@@ -19,7 +19,7 @@ use planproof_trace::Usage;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::super::campaign::{CampaignCommand, Extras, carry_out, named_agent, prepare, stop_on_signal};
+use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_signal};
 use super::super::runs::date;
 use super::super::{print_json, runtime};
 use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArguments, TestForm};
@@ -357,21 +357,20 @@ impl Models<'_> {
         };
         let arguments: &TestArguments = arguments;
         let agent = named_agent(&arguments.campaign)?;
-        let prepared =
-            prepare(&arguments.campaign, global, agent, CampaignCommand::Test(arguments), Extras::default())?;
+        let prepared = prepare(&arguments.campaign, global, agent, &arguments.plan(), Extras::default())?;
         let run = &prepared.run;
         let ended = carry_out(&prepared, global, stop, |outcomes| run.all_at_once(outcomes)).await?;
         prepared.came_to_its_end(ended)
     }
 
     fn report(&self, id: &str) -> Result<Report, Failure> {
-        Stored::load(&self.open()?, id)?.report()
+        Ok(Stored::load(&self.open()?, id)?.report())
     }
 
     fn of_campaign(&self, campaign: &CampaignRow, form: TestForm) -> Result<Row, Failure> {
         // Judged again, by the version that the row names.
         let stored = Stored::load(&self.open()?, &campaign.id)?;
-        let report = stored.report()?;
+        let report = stored.report();
         let unscored = stored.campaign.unscored().map(|why| reason(&why.to_string()));
         Ok(Row {
             agent: campaign.agent.clone(),

@@ -7,26 +7,37 @@ use std::sync::Arc;
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Cases, CasesOrigin, RecordedCampaign, StoredGuard};
 use planproof_engine::LimitPlan;
-use planproof_engine::studies::ShrinkOptions;
-use planproof_order::{DissectOptions, OrderSuite};
+use planproof_order::synth::TopicBank;
+use planproof_order::{DissectOptions, OrderSuite, ShrinkOptions};
 use planproof_suite::Case;
+use serde::de::DeserializeOwned;
 
-use super::campaign_command::CampaignCommand;
-use super::cases::{Drawn, Making, of_orders};
-use super::options::OrderOptions;
-use crate::arguments::{CHOOSING, CampaignArguments, CaseArguments, Given, Global, TestArguments};
+use super::plan::CampaignPlan;
+use crate::arguments::{
+    CHOOSING, CampaignArguments, CaseArguments, DISSECT, Given, Global, SHRINK, ShapeArguments,
+    TestArguments, Written, switch,
+};
 use crate::failure::Failure;
+use crate::orders::{Drawn, Making, OrderOptions, of_orders};
+use crate::stored_options::{SequelOptions, SuiteOptions};
 use crate::{secrets, select};
 
-/// An option in its written form: the id of its argument, and its value. A switch that is on has an empty value; an
-/// absent one has none.
-pub(super) type Written = (&'static str, Option<String>);
-
 /// Compares options as they are written.
-struct Agreement<'a> {
+pub(in crate::commands) struct Agreement<'a> {
     given: &'a Given,
     /// Each names both values.
     contradictions: Vec<String>,
+}
+
+/// A recording, and what stands beside `--replay`.
+pub(in crate::commands) struct BesideReplay<'a> {
+    pub(super) recorded: &'a RecordedCampaign,
+    /// What the recorded campaign keeps for its suite.
+    pub(super) of_suite: &'a SuiteOptions,
+    /// Its cases.
+    pub(super) all: &'a Cases,
+    /// The seed of the command line.
+    pub(super) seed: u64,
 }
 
 impl Agreement<'_> {
@@ -48,6 +59,113 @@ impl Agreement<'_> {
     fn switch(&mut self, id: &str, recorded: bool, now: bool) {
         self.option(id, switch(recorded).as_deref(), switch(now).as_deref());
     }
+
+    /// Compares how often each case is run.
+    pub(super) fn repeats(&mut self, plan: &CampaignPlan<'_>, beside: &BesideReplay<'_>) {
+        let recorded = beside.recorded.campaign.repeats.to_string();
+        self.option("repeat", Some(&recorded), Some(&plan.repeats.to_string()));
+    }
+
+    /// Compares the options of dissection and shrinking.
+    pub(super) fn sequels_of_orders(&mut self, plan: &CampaignPlan<'_>, beside: &BesideReplay<'_>) {
+        let (then, now) = (&beside.of_suite.sequels, &plan.sequels);
+        self.options(dissecting(then), &dissecting(now));
+        self.options(shrinking(then), &shrinking(now));
+    }
+
+    /// Compares the cases of a benchmark, its repeats and its sequels.
+    pub(super) fn made_cases(
+        &mut self,
+        plan: &CampaignPlan<'_>,
+        beside: &BesideReplay<'_>,
+    ) -> Result<(), Failure> {
+        let (cases, seed) = (&beside.all.cases, beside.recorded.campaign.options.seed);
+        // Without a choice on the command line, the recorded cases are used, and the data need not be there.
+        let is_given = CHOOSING.iter().any(|id| self.given.has(id));
+        if is_given {
+            let now = plan.cases(seed, TopicBank::shipped(), None)?.cases;
+            if !are_same(&now, cases) {
+                let (recorded, now) = (cases.len(), now.len());
+                self.contradictions.push(format!(
+                    "recorded with {recorded} cases that are not the {now} that are requested now"
+                ));
+            }
+        }
+        self.repeats(plan, beside);
+        for (option, now) in &plan.sequels {
+            if beside.of_suite.sequels.get(option) != Some(now) {
+                self.contradictions.push(format!("recorded without --{option} as it is given now"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares a search for a limit.
+    pub(super) fn search(
+        &mut self,
+        plan: &LimitPlan,
+        shape: &ShapeArguments,
+        beside: &BesideReplay<'_>,
+    ) -> Result<(), Failure> {
+        let note = &beside.recorded.campaign;
+        self.options(note.options.limit.as_ref().map(searching).unwrap_or_default(), &searching(plan));
+        if let Some(Making::Levels(levels)) = made(note.drawn.as_ref().unwrap_or(&note.cases))? {
+            // Any number of actions will do here, because it is not compared.
+            let now = CaseArguments {
+                actions: (plan.from, plan.from),
+                first: 0,
+                infeasible: None,
+                turns: None,
+                shape: shape.clone(),
+            };
+            let now = Drawn::of(&now, beside.seed, 1)?.as_written();
+            let shape = levels.first().map(Drawn::as_written).unwrap_or_default();
+            // These differ from level to level; `searching` has compared the search they follow from.
+            let of_level = ["cases", "first", "actions", "infeasible", "turns"];
+            self.options(shape.into_iter().filter(|(id, _)| !of_level.contains(id)).collect(), &now);
+        }
+        Ok(())
+    }
+
+    /// Compares the cases of a test.
+    pub(super) fn drawn_cases(
+        &mut self,
+        test: &TestArguments,
+        plan: &CampaignPlan<'_>,
+        beside: &BesideReplay<'_>,
+    ) -> Result<(), Failure> {
+        let (campaign, cases) = (&beside.recorded.campaign, &beside.all.cases);
+        if let Some(file) = &test.from {
+            let orders = OrderSuite::new(beside.of_suite.judge());
+            let now = of_orders(&orders, select::read_cases(file)?);
+            let now = plan.failing(now, campaign.options.seed)?.cases;
+            if !are_same(&now, cases) {
+                let (recorded, shown, now) = (cases.len(), file.display(), now.len());
+                self.contradictions.push(format!(
+                    "recorded with {recorded} cases that are not the {now} of --from {shown} now"
+                ));
+            }
+            return Ok(());
+        }
+        let now = Drawn::of(&test.draw, beside.seed, test.cases)?.as_written();
+        let origin = campaign.drawn.as_ref().unwrap_or(&campaign.cases);
+        match (made(origin)?, origin) {
+            (Some(Making::Drawn(drawn)), _) => self.options(drawn.as_written(), &now),
+            // The only known fact about cases from a file is their number.
+            (None, CasesOrigin::Given(count)) => {
+                self.option("cases", Some(&count.to_string()), Some(&test.cases.to_string()));
+                for (id, now) in now.into_iter().filter(|(id, _)| *id != "cases") {
+                    if self.given.has(id) {
+                        let now = words(id, now.as_deref());
+                        self.contradictions.push(format!("recorded with cases from a file, now {now}"));
+                    }
+                }
+            }
+            // `must_fit` has refused the recording of a search for a limit.
+            (Some(Making::Levels(_)) | None, _) => {}
+        }
+        Ok(())
+    }
 }
 
 /// An option as people read it.
@@ -60,25 +178,20 @@ fn words(id: &str, value: Option<&str>) -> String {
     }
 }
 
-/// A switch as it is written.
-pub(super) fn switch(is_on: bool) -> Option<String> {
-    is_on.then(String::new)
-}
-
 /// Makes sure that the command line does not contradict the recording, whose cases these are. `name` is the given
 /// agent, with its options.
 ///
 /// # Errors
 /// One error with every contradiction and both values.
 pub(super) fn must_agree(
-    (recorded, order): (&RecordedCampaign, &OrderOptions),
+    (recorded, of_suite): (&RecordedCampaign, &SuiteOptions),
     all: &Cases,
     name: Option<&AgentSpec>,
     arguments: &CampaignArguments,
-    command: &CampaignCommand<'_>,
+    plan: &CampaignPlan<'_>,
     global: &Global,
 ) -> Result<(), Failure> {
-    let (note, cases) = (&recorded.campaign, all.cases.as_slice());
+    let note = &recorded.campaign;
     let mut agreement = Agreement { given: &global.given, contradictions: Vec::new() };
     match name {
         // Programs may be elsewhere on another machine; models and ways of planning are as recorded.
@@ -112,61 +225,16 @@ pub(super) fn must_agree(
         options.reply_tokens.map(|tokens| tokens.to_string()).as_deref(),
         number(arguments.reply_tokens).as_deref(),
     );
+    let order = of_suite.order();
     let judge = order.judge();
     agreement.switch("allow_repeats", !judge.repeated_fails, arguments.judge.allow_repeats);
     agreement.switch("allow_distractors", !judge.distractor_fails, arguments.judge.allow_distractors);
     agreement.switch("fail_at_once", judge.at_once_fails, arguments.judge.fail_at_once);
     agreement.option("seed", Some(&options.seed.to_string()), Some(&global.seed.to_string()));
-    topics(&mut agreement, order, command.topics())?;
-    match command {
-        CampaignCommand::Test(test) => {
-            drawn_cases(&mut agreement, (recorded, order), cases, test, global.seed)?;
-            agreement.option(
-                "repeat",
-                number(note.repeats).as_deref(),
-                number(test.all.repeat.get()).as_deref(),
-            );
-            agreement
-                .options(dissecting(order.dissect.as_ref()), &dissecting(test.dissect.options().as_ref()));
-            agreement.options(shrinking(order.shrink.as_ref()), &shrinking(test.shrink.options().as_ref()));
-        }
-        CampaignCommand::Limit(plan, arguments) => {
-            let shape = &arguments.shape;
-            agreement.options(options.limit.as_ref().map(searching).unwrap_or_default(), &searching(plan));
-            if let Some(Making::Levels(levels)) = made(note.drawn.as_ref().unwrap_or(&note.cases))? {
-                // Any number of actions will do here, because it is not compared.
-                let now = CaseArguments {
-                    actions: (plan.from, plan.from),
-                    first: 0,
-                    infeasible: None,
-                    turns: None,
-                    shape: shape.clone(),
-                };
-                let now = Drawn::of(&now, global.seed, 1)?.as_written();
-                let shape = levels.first().map(Drawn::as_written).unwrap_or_default();
-                // These differ from level to level; `searching` has compared the search they follow from.
-                let of_level = ["cases", "first", "actions", "infeasible", "turns"];
-                agreement.options(shape.into_iter().filter(|(id, _)| !of_level.contains(id)).collect(), &now);
-            }
-        }
-        CampaignCommand::Bench(makes, repeat) => {
-            // Without a choice on the command line, the recorded cases are used, and the data need not be there.
-            let is_given = CHOOSING.iter().any(|id| global.given.has(id));
-            let now = if is_given {
-                failing(makes.make(options.seed)?, command, options.seed)?.cases
-            } else {
-                cases.to_vec()
-            };
-            if !are_same(&now, cases) {
-                let (recorded, now) = (cases.len(), now.len());
-                agreement.contradictions.push(format!(
-                    "recorded with {recorded} cases that are not the {now} that are requested now"
-                ));
-            }
-            agreement.option("repeat", number(note.repeats).as_deref(), number(repeat.get()).as_deref());
-        }
-    }
-    faults(&mut agreement, recorded, all, command)?;
+    topics(&mut agreement, &order, plan.topics)?;
+    let beside = BesideReplay { recorded, of_suite, all, seed: global.seed };
+    plan.source.agree(&mut agreement, plan, &beside)?;
+    faults(&mut agreement, &beside, plan)?;
     if agreement.contradictions.is_empty() {
         return Ok(());
     }
@@ -225,25 +293,17 @@ fn guard(
     Ok(())
 }
 
-/// The cases with the faults of the command line, if it has any.
-fn failing(cases: Cases, command: &CampaignCommand<'_>, seed: u64) -> Result<Cases, Failure> {
-    match command.faults() {
-        Some(shares) => cases.with_faults(shares, seed).map_err(Failure::from),
-        None => Ok(cases),
-    }
-}
-
 /// Compares how tools fail, which is in the cases.
 fn faults(
     agreement: &mut Agreement<'_>,
-    recorded: &RecordedCampaign,
-    all: &Cases,
-    command: &CampaignCommand<'_>,
+    beside: &BesideReplay<'_>,
+    plan: &CampaignPlan<'_>,
 ) -> Result<(), Failure> {
-    let Some(shares) = command.faults().filter(|_| agreement.given.has("faults")) else { return Ok(()) };
-    let seed = recorded.campaign.options.seed;
-    let now = Cases::given(Arc::clone(&all.suite), all.cases.clone()).with_faults(shares, seed);
-    if !are_same(&now.map_err(Failure::from)?.cases, &all.cases) {
+    let Some(shares) = plan.faults.filter(|_| agreement.given.has("faults")) else { return Ok(()) };
+    let all = beside.all;
+    let now = Cases::given(Arc::clone(&all.suite), all.cases.clone());
+    let now = plan.failing(now, beside.recorded.campaign.options.seed)?;
+    if !are_same(&now.cases, &all.cases) {
         agreement
             .contradictions
             .push(format!("recorded with other faults of tools, now with --faults {shares}"));
@@ -257,51 +317,16 @@ fn are_same(now: &[Arc<dyn Case>], recorded: &[Arc<dyn Case>]) -> bool {
     now.len() == recorded.len() && now.iter().zip(recorded).all(|(now, it)| now.to_line() == it.to_line())
 }
 
-/// Compares the cases of a test.
-fn drawn_cases(
-    agreement: &mut Agreement<'_>,
-    (recorded, order): (&RecordedCampaign, &OrderOptions),
-    cases: &[Arc<dyn Case>],
-    test: &TestArguments,
-    seed: u64,
-) -> Result<(), Failure> {
-    if let Some(file) = &test.from {
-        let orders = OrderSuite::new(order.judge());
-        let now = of_orders(&orders, select::read_cases(file)?);
-        let now = failing(now, &CampaignCommand::Test(test), recorded.campaign.options.seed)?.cases;
-        let is_same = are_same(&now, cases);
-        if !is_same {
-            let (recorded, shown, now) = (cases.len(), file.display(), now.len());
-            agreement
-                .contradictions
-                .push(format!("recorded with {recorded} cases that are not the {now} of --from {shown} now"));
-        }
-        return Ok(());
-    }
-    let now = Drawn::of(&test.draw, seed, test.cases)?.as_written();
-    let campaign = &recorded.campaign;
-    let origin = campaign.drawn.as_ref().unwrap_or(&campaign.cases);
-    match (made(origin)?, origin) {
-        (Some(Making::Drawn(drawn)), _) => agreement.options(drawn.as_written(), &now),
-        // The only known fact about cases from a file is their number.
-        (None, CasesOrigin::Given(count)) => {
-            agreement.option("cases", Some(&count.to_string()), Some(&test.cases.to_string()));
-            for (id, now) in now.into_iter().filter(|(id, _)| *id != "cases") {
-                if agreement.given.has(id) {
-                    let now = words(id, now.as_deref());
-                    agreement.contradictions.push(format!("recorded with cases from a file, now {now}"));
-                }
-            }
-        }
-        // `must_fit` has refused the recording of a search for a limit.
-        (Some(Making::Levels(_)) | None, _) => {}
-    }
-    Ok(())
+/// How a sequel is done, if it is asked for.
+fn how<T: DeserializeOwned>(sequels: &SequelOptions, option: &str) -> Option<T> {
+    T::deserialize(sequels.get(option)?).ok()
 }
 
-fn dissecting(options: Option<&DissectOptions>) -> Vec<Written> {
-    let number =
-        |get: fn(&DissectOptions) -> Option<u32>| options.and_then(get).map(|number| number.to_string());
+fn dissecting(sequels: &SequelOptions) -> Vec<Written> {
+    let options: Option<DissectOptions> = how(sequels, DISSECT);
+    let number = |get: fn(&DissectOptions) -> Option<u32>| {
+        options.as_ref().and_then(get).map(|number| number.to_string())
+    };
     vec![
         ("dissect", switch(options.is_some())),
         ("dissect_k", number(|options| Some(options.variants))),
@@ -311,8 +336,9 @@ fn dissecting(options: Option<&DissectOptions>) -> Vec<Written> {
     ]
 }
 
-fn shrinking(options: Option<&ShrinkOptions>) -> Vec<Written> {
-    let number = |get: fn(&ShrinkOptions) -> u32| options.map(|options| get(options).to_string());
+fn shrinking(sequels: &SequelOptions) -> Vec<Written> {
+    let options: Option<ShrinkOptions> = how(sequels, SHRINK);
+    let number = |get: fn(&ShrinkOptions) -> u32| options.as_ref().map(|options| get(options).to_string());
     vec![
         ("shrink", switch(options.is_some())),
         ("shrink_max", number(|options| options.failures_max)),

@@ -1,25 +1,22 @@
-//! Running a prepared campaign, and the campaigns that it leads to, with observers.
+//! Running a prepared campaign and its sequels, with observers.
 
 use indicatif::ProgressBar;
-use planproof_campaign::{Begun, Complete, Halted, Watch};
-use planproof_engine::{Campaign, CampaignEnd, Outcome, RunProgress, Unit};
+use planproof_campaign::{Begun, EndedSequel, Halted, Watch};
+use planproof_engine::{Campaign, Outcome, RunProgress, Unit};
 use planproof_model::ServerFacts;
 use planproof_model::check::ModelCheck;
-use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord};
 use planproof_store::{Fingerprint, Progress};
+use planproof_suite::Sequel;
 use tokio_util::sync::CancellationToken;
 
-use super::derived::Derived;
-use super::dissect::dissect;
 use super::prepared::Prepared;
-use super::shrink::shrink;
 use crate::arguments::Global;
 use crate::commands::serve_model::random_key;
 use crate::failure::{ExitCode, Failure};
 use crate::render::counted;
 use crate::stream::Stream;
 use crate::terminal::{self, inline};
-use crate::{orders, progress, signals};
+use crate::{progress, signals};
 
 /// What came of a campaign.
 pub(in crate::commands) struct Ended {
@@ -31,10 +28,8 @@ pub(in crate::commands) struct Ended {
     pub(in crate::commands) seal: Option<Fingerprint>,
     /// Why it could not go on.
     pub(in crate::commands) failure: Option<Failure>,
-    /// The dissection of its failures, as far as it got.
-    pub(in crate::commands) dissection: Option<Dissection>,
-    /// Their shrinking, as far as it got.
-    pub(in crate::commands) shrinking: Option<Shrinking>,
+    /// Its sequels, as far as they got.
+    pub(in crate::commands) sequels: Vec<EndedSequel>,
 }
 
 /// A token that is cancelled by Ctrl-C and similar signals. A second one ends the process immediately: everything
@@ -53,60 +48,21 @@ pub(in crate::commands) fn stop_on_signal() -> CancellationToken {
 }
 
 /// Runs what `next` returns, given all outcomes so far, until it returns nothing. `stop` ends the campaign; finished
-/// runs stay in the store. Then dissects its failures, and shrinks them, if that is requested.
+/// runs stay in the store. Then runs its sequels.
 pub(in crate::commands) async fn carry_out(
     prepared: &Prepared,
     global: &Global,
     stop: &CancellationToken,
     next: impl Fn(&[Outcome]) -> Vec<Unit>,
 ) -> Result<Ended, Failure> {
-    let Prepared { run, order, .. } = prepared;
-    let leads_on = order.dissect.is_some() || order.shrink.is_some();
-    // Only what follows a campaign reads its cases as orders, and nothing follows one of another suite.
-    let typed = if leads_on { orders::cases(order.judge(), &run.campaign.cases)? } else { Vec::new() };
-    let (mut dissection, mut shrinking) = (None, None);
-    // The finished runs of derived campaigns, with their number.
-    let mut further: Option<(Derived, usize)> = None;
-    let orders = OrderSuite::new(order.judge());
-    let leads_to = async |complete: Complete<'_, '_>| {
-        let Complete { campaign, outcomes, writer, stop, supervision, notes } = complete;
-        let mut end = CampaignEnd::Complete;
-        if let Some(options) = order.dissect {
-            let watch = (writer.clone(), stop, supervision.clone());
-            let mut finished = prepared.trials.iter().filter(|trial| trial.outcome.is_some()).count();
-            let observe = |trial: &TrialRecord, outcome: &Outcome| {
-                finished += 1;
-                notes.note(&*orders.wrap(trial.case.clone()), outcome);
-            };
-            let found =
-                dissect(prepared, (campaign, &typed), outcomes, options, watch, observe, global).await;
-            // Noted before an error is returned, so that the hint below can give the number.
-            further = Some((Derived::Dissection, finished));
-            let (ended, found) = found?;
-            (end, dissection) = (ended, Some(found));
-        }
-        // What ended the dissection early, or a recording that can no longer be written, also prevents the shrinking.
-        if let (CampaignEnd::Complete, true, Some(options)) = (end, notes.are_whole(), order.shrink) {
-            let watch = (writer, stop, supervision);
-            let mut finished = prepared.candidates.iter().map(|candidate| candidate.outcomes.len()).sum();
-            let observe = |candidate: &CandidateRecord, outcome: &Outcome| {
-                finished += 1;
-                notes.note(&*orders.wrap(candidate.case.clone()), outcome);
-            };
-            let found = shrink(prepared, (campaign, &typed), outcomes, options, watch, observe, global).await;
-            further = Some((Derived::Shrinking, finished));
-            let (ended, found) = found?;
-            (end, shrinking) = (ended, Some(found));
-        }
-        Ok(end)
-    };
+    let run = &prepared.run;
     let mut watcher = Watcher::new(global, prepared);
-    let key = random_key();
-    let leads_to = leads_on.then_some(leads_to);
-    let ended = planproof_campaign::carry_out(run, key, stop, &mut watcher, next, leads_to).await?;
-    let further = match further {
+    let ended = planproof_campaign::carry_out(run, random_key(), stop, &mut watcher, next).await?;
+    let further = match ended.sequels.last() {
         None => String::new(),
-        Some((of, finished)) => format!(", and so are {finished} of the {} of its failures", of.noun()),
+        Some(EndedSequel { sequel, finished, .. }) => {
+            format!(", and so are {finished} of the {} of its failures", sequel.name())
+        }
     };
     // If the store failed, it may contain outcomes that were not reported.
     let finished =
@@ -117,8 +73,8 @@ pub(in crate::commands) async fn carry_out(
         if prepared.matrix.is_some() { " of this combination" } else { "" },
         prepared.resume_line()
     );
-    // A campaign that this one led to has another key if another process ran it, and no report shows its seal.
-    if leads_on && ended.failure.is_none() {
+    // A sequel has another key if another process ran it, and no report shows its seal.
+    if !run.sequels.is_empty() && ended.failure.is_none() {
         for derived in run.store.derived(&run.campaign.id)? {
             let seal = run.store.last_seal(&derived.id)?.filter(|seal| Some(*seal) != ended.seal);
             if let Some(seal) = seal {
@@ -127,8 +83,8 @@ pub(in crate::commands) async fn carry_out(
         }
     }
     let failure = ended.failure.map(|halted| describe(halted, &hint));
-    let planproof_campaign::CampaignOutcome { outcomes, progress, seal, .. } = ended;
-    Ok(Ended { outcomes, progress, seal, failure, dissection, shrinking })
+    let planproof_campaign::CampaignOutcome { outcomes, sequels, progress, seal, .. } = ended;
+    Ok(Ended { outcomes, progress, seal, failure, sequels })
 }
 
 /// Shows on stderr how a campaign goes.
@@ -205,6 +161,10 @@ impl Watch for Watcher<'_> {
 
     fn follows(&self) -> bool {
         self.stream.is_some()
+    }
+
+    fn sequel(&mut self, sequel: &dyn Sequel, failures: usize) {
+        progress::say(self.global, &format!("{} {}", sequel.doing(), counted(failures, "failure")));
     }
 
     fn over(&mut self) {

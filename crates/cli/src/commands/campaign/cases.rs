@@ -1,122 +1,107 @@
-//! The cases of a campaign of orders: drawn, or from a file.
+//! The cases of campaigns of orders that command lines ask for: drawn, or from a file.
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::num::NonZeroU32;
 
 use planproof_campaign::{CASES_MAX, Cases, CasesOrigin};
-use planproof_engine::{LimitPlan, SynthesisUse};
-use planproof_order::synth::{
-    Day, InfeasibleShare, JudgeOptions, MessageRange, PlanningCase, SynthesisCounts, SynthesisOptions,
-    Synthesizer, TimeOptions, TopicBank, Wordings,
-};
-use planproof_order::{DrawnCases, DrawnLevel, OrderSuite, SolverMeter};
-use planproof_suite::Case;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use planproof_engine::LimitPlan;
+use planproof_order::OrderSuite;
+use planproof_order::synth::TopicBank;
 
-use super::agreement::{Written, switch};
-use super::options::OrderOptions;
-use crate::arguments::{CaseArguments, ShapeArguments, TestArguments};
-use crate::commands::check::judge_options;
+use super::agreement::{Agreement, BesideReplay};
+use super::plan::{CampaignPlan, CaseSource};
+use crate::arguments::{CaseArguments, LimitArguments, ShapeArguments, TestArguments};
 use crate::failure::Failure;
+use crate::orders::{Drawn, draw_levels, of_orders};
 use crate::select;
 use crate::values::{AUTO_CASES_MAX, CaseCount};
 
-/// How cases of orders are made, in the form of a recording.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Making {
-    /// They are drawn.
-    Drawn(Drawn),
-    /// They are drawn level by level, for a search for a limit.
-    Levels(Vec<Drawn>),
-}
-
-/// Everything that is needed to draw the same cases again.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Drawn {
-    /// In decimal digits, because many readers lose precision above 2^53.
-    seed: String,
-    first: u64,
-    count: u64,
-    actions_min: u32,
-    actions_max: u32,
-    sentences_max: Option<u32>,
-    tries_max: u32,
-    list_max: Option<u8>,
-    sub_sentences_max: u8,
-    relative_depth: u8,
-    distractors: u32,
-    topic: Option<String>,
-    /// The time form; absent for the basic one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    time: Option<DrawnTime>,
-    /// The share of infeasible cases; absent if none can be reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    infeasible: Option<f64>,
-    /// The fewest and the most messages; absent if the query is the only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    turns: Option<(u32, u32)>,
-    /// Only hard cases; absent if any case will do.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    hard: bool,
-}
-
-/// How cases of the time form are drawn. Minutes of the day count from midnight.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DrawnTime {
-    day_start: u16,
-    day_end: u16,
-    duration_min: Option<u16>,
-    duration_max: Option<u16>,
-    restarts_max: Option<u32>,
-}
-
-impl From<TimeOptions> for DrawnTime {
-    fn from(time: TimeOptions) -> Self {
-        let TimeOptions { day: Day { start, end }, duration_min, duration_max, restarts_max } = time;
-        Self { day_start: start, day_end: end, duration_min, duration_max, restarts_max }
-    }
-}
-
-impl From<&DrawnTime> for TimeOptions {
-    fn from(time: &DrawnTime) -> Self {
-        Self {
-            day: Day { start: time.day_start, end: time.day_end },
-            duration_min: time.duration_min,
-            duration_max: time.duration_max,
-            restarts_max: time.restarts_max,
+impl TestArguments {
+    /// What `planproof test` asks for, if it is for synthesised orders.
+    pub(in crate::commands) fn plan(&self) -> CampaignPlan<'_> {
+        let Self { from, shrink, all, draw, .. } = self;
+        let named = [from, &shrink.shrink_to].into_iter().filter_map(Option::as_deref);
+        CampaignPlan {
+            sequels: self.sequels(),
+            files: named.chain(all.files.paths()).collect(),
+            faults: all.faults,
+            fail_over: all.fail_over,
+            is_drawn: from.is_none() && self.like.is_none(),
+            until_decided: CaseCount::from(self.cases) == CaseCount::Auto,
+            topics: draw.shape.topics.as_deref(),
+            like: self.like.as_deref(),
+            writes_smallest: shrink.shrink_to.is_some(),
+            ..CampaignPlan::new(self, all.repeat)
         }
     }
 }
 
-/// The requested cases.
-///
-/// `most` is the number of them that can be compared with a baseline.
-pub(super) fn of(
-    arguments: &TestArguments,
-    seed: u64,
-    bank: &TopicBank,
-    most: Option<u64>,
-) -> Result<Cases, Failure> {
-    let suite = OrderSuite::new(judge_options(&arguments.campaign.judge));
-    let Some(file) = &arguments.from else {
-        let count = match (arguments.cases.into(), most) {
-            (CaseCount::Auto, Some(most)) => most.min(AUTO_CASES_MAX),
-            (count, _) => count.most(),
+impl CaseSource for TestArguments {
+    fn make(&self, seed: u64, bank: &TopicBank, most: Option<u64>) -> Result<Cases, Failure> {
+        let suite = OrderSuite::new(self.campaign.judge.options());
+        let Some(file) = &self.from else {
+            let count = match (self.cases.into(), most) {
+                (CaseCount::Auto, Some(most)) => most.min(AUTO_CASES_MAX),
+                (count, _) => count.most(),
+            };
+            let drawn = Drawn::of(&self.draw, seed, count)?.draw_from(&suite, bank)?;
+            return Ok(of_topics(drawn, &self.draw.shape));
         };
-        let drawn = Drawn::of(&arguments.draw, seed, count)?.draw_from(&suite, bank)?;
-        return Ok(of_topics(drawn, &arguments.draw.shape));
-    };
-    Ok(of_orders(&suite, select::read_cases(file)?))
+        Ok(of_orders(&suite, select::read_cases(file)?))
+    }
+
+    fn agree(
+        &self,
+        agreement: &mut Agreement<'_>,
+        plan: &CampaignPlan<'_>,
+        beside: &BesideReplay<'_>,
+    ) -> Result<(), Failure> {
+        agreement.drawn_cases(self, plan, beside)?;
+        agreement.repeats(plan, beside);
+        agreement.sequels_of_orders(plan, beside);
+        Ok(())
+    }
 }
 
-/// Orders that are there already.
-pub(super) fn of_orders(suite: &OrderSuite, cases: Vec<PlanningCase>) -> Cases {
-    let cases = cases.into_iter().map(|case| -> Arc<dyn Case> { suite.wrap(case) }).collect();
-    Cases::given(Arc::new(suite.clone()), cases)
+/// The cases of a search for a limit with this plan, level by level. Each number of actions has its own range of the
+/// seed's sequence, so that its cases are the same in every search and no two cases share an id.
+pub(in crate::commands) struct LimitCases<'a> {
+    pub(in crate::commands) plan: LimitPlan,
+    pub(in crate::commands) arguments: &'a LimitArguments,
+}
+
+impl LimitCases<'_> {
+    /// What `planproof limit` asks for.
+    pub(in crate::commands) fn plan(&self) -> CampaignPlan<'_> {
+        let Self { plan, arguments } = self;
+        CampaignPlan {
+            files: arguments.html.as_deref().into_iter().collect(),
+            is_drawn: true,
+            limit: Some(*plan),
+            topics: arguments.shape.topics.as_deref(),
+            ..CampaignPlan::new(self, NonZeroU32::MIN)
+        }
+    }
+}
+
+impl CaseSource for LimitCases<'_> {
+    fn make(&self, seed: u64, bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
+        let shape = &self.arguments.shape;
+        let suite = OrderSuite::new(self.arguments.campaign.judge.options());
+        Ok(of_topics(draw_levels(levels(&self.plan, shape, seed)?, &suite, bank)?, shape))
+    }
+
+    fn levels(&self, seed: u64) -> Result<Option<Vec<Drawn>>, Failure> {
+        levels(&self.plan, &self.arguments.shape, seed).map(Some)
+    }
+
+    fn agree(
+        &self,
+        agreement: &mut Agreement<'_>,
+        _plan: &CampaignPlan<'_>,
+        beside: &BesideReplay<'_>,
+    ) -> Result<(), Failure> {
+        agreement.search(&self.plan, &self.arguments.shape, beside)
+    }
 }
 
 /// The same for a recording: in full if they are about topics of the user's own, whose file may have changed by then.
@@ -129,20 +114,8 @@ fn of_topics(cases: Cases, shape: &ShapeArguments) -> Cases {
     }
 }
 
-/// The cases of a search for a limit, level by level. Each number of actions has its own range of the seed's
-/// sequence, so that its cases are the same in every search and no two cases share an id.
-pub(super) fn of_levels(
-    plan: &LimitPlan,
-    shape: &ShapeArguments,
-    seed: u64,
-    (judge, bank): (JudgeOptions, &TopicBank),
-) -> Result<Cases, Failure> {
-    let levels = levels(plan, shape, seed)?;
-    Ok(of_topics(draw_levels(levels, &OrderSuite::new(judge), bank)?, shape))
-}
-
 /// How these are drawn.
-pub(super) fn levels(plan: &LimitPlan, shape: &ShapeArguments, seed: u64) -> Result<Vec<Drawn>, Failure> {
+fn levels(plan: &LimitPlan, shape: &ShapeArguments, seed: u64) -> Result<Vec<Drawn>, Failure> {
     let count: u64 = plan.levels().map(|(_, cases)| u64::from(cases)).sum();
     if count > CASES_MAX {
         return Err(Failure::usage(format!(
@@ -162,182 +135,4 @@ pub(super) fn levels(plan: &LimitPlan, shape: &ShapeArguments, seed: u64) -> Res
         Drawn::of(&draw, seed, count.into())
     };
     plan.levels().map(level).collect()
-}
-
-/// How the cases of levels are drawn again, one by one.
-pub(super) fn drawn_again(levels: &[Drawn], bank: &TopicBank) -> Result<DrawnCases, Failure> {
-    let seed = levels.first().map_or(Ok(0), Drawn::seed)?;
-    let level =
-        |drawn: &Drawn| DrawnLevel { first: drawn.first, count: drawn.count, options: drawn.options() };
-    Ok(DrawnCases { seed, levels: levels.iter().map(level).collect(), bank: bank.clone() })
-}
-
-/// Makes cases again as they were made, with the topics that come with planproof.
-pub(super) fn make_again(order: &OrderOptions, how: &Value) -> Result<Cases, Failure> {
-    let (suite, bank) = (OrderSuite::new(order.judge()), TopicBank::shipped());
-    match Making::read(how)? {
-        Making::Drawn(drawn) => drawn.draw_from(&suite, bank),
-        Making::Levels(levels) => draw_levels(levels, &suite, bank),
-    }
-}
-
-fn draw_levels(levels: Vec<Drawn>, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
-    let mut all = Cases::given(Arc::new(suite.clone()), Vec::new());
-    let mut made = SynthesisUse::default();
-    for drawn in &levels {
-        let level = drawn.clone().draw_from(suite, bank)?;
-        all.cases.extend(level.cases);
-        let level = level.synthesis.unwrap_or_default();
-        made.solver_calls += level.solver_calls;
-        made.solver_time += level.solver_time;
-        made.time += level.time;
-    }
-    all.synthesis = Some(made);
-    // Checked again, because the levels may come from a recording.
-    if all.cases.len() as u64 > CASES_MAX {
-        return Err(Failure::usage(format!("a campaign has at most {CASES_MAX} cases")));
-    }
-    Ok(Cases { origin: Making::Levels(levels).into(), named: Some(DrawnCases::line), ..all })
-}
-
-impl Making {
-    /// In the form of a recording.
-    ///
-    /// # Errors
-    /// It is not understood.
-    pub(super) fn read(how: &Value) -> Result<Self, Failure> {
-        Self::deserialize(how)
-            .map_err(|error| Failure::usage(format!("the recorded case options are invalid: {error}")))
-    }
-}
-
-impl From<Making> for CasesOrigin {
-    fn from(how: Making) -> Self {
-        // All its keys are strings, so it can be written.
-        Self::Made(serde_json::to_value(how).unwrap_or_default())
-    }
-}
-
-fn invalid() -> Failure {
-    Failure::usage("the seed or the number of the drawn cases is invalid")
-}
-
-impl Drawn {
-    pub(super) fn of(draw: &CaseArguments, seed: u64, count: u64) -> Result<Self, Failure> {
-        // Only for its error: the sequence of a seed has an end.
-        draw.places(count)?;
-        // All fields are named, so that a new option cannot be left out of recordings.
-        let SynthesisOptions {
-            actions_min,
-            actions_max,
-            sentences_max,
-            tries_max,
-            list_max,
-            sub_sentences_max,
-            relative_depth,
-            distractors,
-            topic,
-            time,
-            infeasible,
-            turns,
-            hard,
-        } = draw.options();
-        Ok(Self {
-            seed: seed.to_string(),
-            first: draw.first,
-            count,
-            actions_min,
-            actions_max,
-            sentences_max,
-            tries_max,
-            list_max,
-            sub_sentences_max,
-            relative_depth,
-            distractors,
-            topic,
-            time: time.map(DrawnTime::from),
-            infeasible: infeasible.map(InfeasibleShare::get),
-            turns: turns.map(|MessageRange { min, max }| (min, max)),
-            hard,
-        })
-    }
-
-    fn seed(&self) -> Result<u64, Failure> {
-        self.seed.parse().map_err(|_| invalid())
-    }
-
-    fn options(&self) -> SynthesisOptions {
-        SynthesisOptions {
-            actions_min: self.actions_min,
-            actions_max: self.actions_max,
-            sentences_max: self.sentences_max,
-            tries_max: self.tries_max,
-            list_max: self.list_max,
-            sub_sentences_max: self.sub_sentences_max,
-            relative_depth: self.relative_depth,
-            distractors: self.distractors,
-            topic: self.topic.clone(),
-            time: self.time.as_ref().map(TimeOptions::from),
-            infeasible: self.infeasible.and_then(InfeasibleShare::new),
-            turns: self.turns.map(|(min, max)| MessageRange { min, max }),
-            hard: self.hard,
-        }
-    }
-
-    /// Draws the cases.
-    fn draw_from(self, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
-        // A recording may come from anywhere, so its numbers are checked as if they were typed.
-        let seed = self.seed()?;
-        let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX);
-        let end = end.ok_or_else(invalid)?;
-        let synthesizer = Synthesizer::new(self.options(), Wordings::shipped(), bank)
-            .map_err(|error| select::no_synthesis(error, bank))?;
-        let mut counts = SynthesisCounts::default();
-        let mut solver = SolverMeter::default();
-        let start = Instant::now();
-        let cases = (self.first..end)
-            .map(|index| synthesizer.case(seed, index, &mut counts, &mut solver))
-            .collect::<Result<Vec<PlanningCase>, _>>()?;
-        let synthesis =
-            SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
-        let origin = Making::Drawn(self).into();
-        Ok(Cases { origin, synthesis: Some(synthesis), ..of_orders(suite, cases) })
-    }
-
-    /// The options that draw these cases.
-    pub(super) fn as_written(&self) -> Vec<Written> {
-        fn text<T: ToString>(value: &Option<T>) -> Option<String> {
-            value.as_ref().map(T::to_string)
-        }
-        fn range<T: PartialEq + ToString>(low: &T, high: &T) -> String {
-            if low == high { low.to_string() } else { format!("{}..{}", low.to_string(), high.to_string()) }
-        }
-        let day = |time: &DrawnTime| {
-            let [start, end] =
-                [time.day_start, time.day_end].map(|at| format!("{:02}:{:02}", at / 60, at % 60));
-            format!("{start}-{end}")
-        };
-        let time = self.time.as_ref();
-        let durations = time.and_then(|time| Some(range(&time.duration_min?, &time.duration_max?)));
-        // An id that no argument has would not be noticed: as it can never be given, it would never be compared.
-        vec![
-            ("cases", Some(self.count.to_string())),
-            ("first", Some(self.first.to_string())),
-            ("actions", Some(range(&self.actions_min, &self.actions_max))),
-            ("infeasible", text(&self.infeasible)),
-            ("turns", self.turns.map(|(low, high)| range(&low, &high))),
-            ("topic", self.topic.clone()),
-            ("distractors", Some(self.distractors.to_string())),
-            ("sentences_max", text(&self.sentences_max)),
-            ("sub_sentences_max", Some(self.sub_sentences_max.to_string())),
-            ("list_max", text(&self.list_max)),
-            ("relative_depth", Some(self.relative_depth.to_string())),
-            ("tries_max", Some(self.tries_max.to_string())),
-            ("hard", switch(self.hard)),
-            ("time", switch(time.is_some())),
-            ("day", time.map(day)),
-            ("durations", durations),
-            ("restarts_max", time.and_then(|time| text(&time.restarts_max))),
-        ]
-    }
 }

@@ -6,10 +6,11 @@ use planproof_engine::GUARD_PREFIX;
 use planproof_report::compare::{CaseChange, ComparedCampaign, Comparison};
 use planproof_store::{CampaignRow, Store};
 
-use super::{Prepared, command_of};
+use super::Prepared;
 use crate::commands::report::difference;
 use crate::failure::Failure;
 use crate::stored::{Stored, StoredTraces};
+use crate::stored_options::command_of;
 use crate::{render, stored, terminal};
 
 /// Reports the guard's gain, if the store has the bare agent on the same cases; else how to find out.
@@ -68,7 +69,7 @@ fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Fail
             && row.repeats == guarded.campaign.row.repeats
             && row.finished() == row.total()
     };
-    let report = guarded.report()?;
+    let report = guarded.report();
     let traces = StoredTraces { store, campaign: &guarded.campaign.row.id };
     let after = guarded.reported(&report, &traces);
     // The newest one is first. The cheap facts are compared before all of its traces are read.
@@ -77,7 +78,7 @@ fn over_bare(store: &Store, guarded: &Stored) -> Result<Option<Comparison>, Fail
             continue;
         }
         let bare = Stored::load(store, &row.id)?;
-        let report = bare.report()?;
+        let report = bare.report();
         let traces = StoredTraces { store, campaign: &row.id };
         // Having no case in common is an error of a comparison, but only a reason to look further here.
         let comparison = Comparison::new(&bare.reported(&report, &traces), &after).ok();

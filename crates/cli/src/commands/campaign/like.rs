@@ -12,12 +12,10 @@ use planproof_order::{DrawnCases, OrderSuite};
 use planproof_store::Store;
 use planproof_suite::EffortLimits;
 
-use super::cases;
-use super::options::OrderOptions;
 use crate::arguments::{CampaignArguments, Global};
-use crate::commands::runs::must_exist;
 use crate::failure::Failure;
-use crate::stored;
+use crate::orders::{OrderOptions, of_orders};
+use crate::stored::{self, must_exist};
 
 /// What is taken from the earlier campaign.
 pub(super) struct Like {
@@ -66,8 +64,8 @@ impl Like {
         let kept = &options.kept;
         Ok(Self {
             cases,
-            topics: options.order.topics.clone(),
-            judge: options.order.judge(),
+            topics: options.of_suite.order().topics.clone(),
+            judge: options.of_suite.judge(),
             seed: kept.seed,
             seed_is_secret: kept.seed_is_secret,
             repeats: NonZeroU32::new(row.repeats).unwrap_or(NonZeroU32::MIN),
@@ -80,7 +78,7 @@ impl Like {
 
     /// Its cases for a judge with these options.
     pub(super) fn cases(&self, order: &OrderOptions) -> Cases {
-        cases::of_orders(&OrderSuite::new(order.judge()), self.cases.clone())
+        of_orders(&OrderSuite::new(order.judge()), self.cases.clone())
     }
 
     /// Takes over how it was judged, unless the command line says otherwise.

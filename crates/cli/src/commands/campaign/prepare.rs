@@ -7,40 +7,36 @@ use std::time::Duration;
 
 use planproof_agents::AgentSpec;
 use planproof_campaign::{
-    Answers, BudgetOptions, Keeping, ProgramOptions, RecordedCampaign, Replay, RequestedCampaign, Resumed,
-    StoreOptions, StoredCampaign, StoredGuard,
+    Answers, BudgetOptions, Keeping, PlannedSequel, ProgramOptions, RecordedCampaign, Replay,
+    RequestedCampaign, Resumed, StoreOptions, StoredCampaign, StoredGuard, sequel_of,
 };
 use planproof_isolation::Isolate;
 use planproof_order::synth::TopicBank;
-use planproof_order::{OrderSuite, untyped};
+use planproof_report::CommandLines;
 use planproof_store::Store;
-use planproof_suite::Case;
+use planproof_suite::{Case, Concluded, Sequel};
 
 use super::agreement::must_agree;
-use super::campaign_command::CampaignCommand;
-use super::derived::{Derived, must_be_asked_for};
-use super::dissect;
 use super::like::Like;
-use super::options::{ORDER, OrderOptions};
+use super::plan::CampaignPlan;
 use super::prepared::Prepared;
 use super::shard::{ShardRun, must_be_same};
-use super::shrink;
 use super::world::Outside;
 use crate::arguments::{
     BudgetArguments, CampaignArguments, Global, ModelArguments, ProgramArguments, ReviewChoice,
     StoreArguments, Think,
 };
-use crate::commands::check::judge_options;
 use crate::commands::gate::Before;
 use crate::commands::rules::{read_rules, unknown};
-use crate::commands::runs::must_exist;
 use crate::damage;
 use crate::failure::Failure;
+use crate::orders::OrderOptions;
 use crate::review;
 use crate::secrets;
 use crate::select;
 use crate::spec_source::sha256;
-use crate::stored::{self, Stored};
+use crate::stored::{self, Stored, must_exist};
+use crate::stored_options::{ORDER, SuiteOptions};
 use crate::values::seconds;
 use crate::wanted::{self, Named};
 
@@ -68,7 +64,7 @@ pub(in crate::commands) fn prepare(
     arguments: &CampaignArguments,
     global: &Global,
     agent: Option<AgentSpec>,
-    command: CampaignCommand<'_>,
+    plan: &CampaignPlan<'_>,
     extras: Extras<'_>,
 ) -> Result<Prepared, Failure> {
     let mut reviewing = None;
@@ -79,18 +75,18 @@ pub(in crate::commands) fn prepare(
         return Err(Failure::usage("--review shows one run at a time: leave --concurrency out"));
     }
     let mut prepared = match (&arguments.recording.replay, &arguments.resume, agent) {
-        (Some(file), _, agent) => replay(arguments, global, file, agent, command),
+        (Some(file), _, agent) => replay(arguments, global, file, agent, plan),
         (None, None, Some(agent)) => match extras.shard.and_then(|shard| shard.found.as_deref()) {
             Some(found) => {
-                must_be_same_shard(arguments, global, &agent, command, (extras, found))?;
-                go_on(arguments, global, Some(agent), command, (extras, found))
+                must_be_same_shard(arguments, global, &agent, plan, (extras, found))?;
+                go_on(arguments, global, Some(agent), plan, (extras, found))
             }
-            None => begin(arguments, global, agent, command, extras),
+            None => begin(arguments, global, agent, plan, extras),
         },
         (None, _, agent) => {
             // Only the store knows the agent of a resumed campaign, so `--review` is checked once it is loaded.
             let resume = arguments.resume.as_deref().unwrap_or("last");
-            let prepared = go_on(arguments, global, agent, command, (extras, resume))?;
+            let prepared = go_on(arguments, global, agent, plan, (extras, resume))?;
             let name = AgentSpec::parse(&prepared.run.campaign.agent.name);
             let name = name.map_err(|error| Failure::usage(error.to_string()))?;
             reviewing = review::reviewing(arguments.review, &name)?;
@@ -122,20 +118,20 @@ pub(in crate::commands) fn new_campaign(
     arguments: &CampaignArguments,
     global: &Global,
     agent: AgentSpec,
-    command: &CampaignCommand<'_>,
-    order: &OrderOptions,
+    plan: &CampaignPlan<'_>,
+    of_suite: &SuiteOptions,
 ) -> Result<RequestedCampaign, Failure> {
     let recording = &arguments.recording;
-    let program = program(arguments, command);
+    let program = program(arguments, plan);
     // A program that recognises the test could draw the cases of a known seed, with their answers. A cache contains
     // answers to earlier cases, which have to be the same.
-    let can_be_drawn = !global.given.has("seed") && recording.cache.is_none() && command.draws_cases();
+    let can_be_drawn = !global.given.has("seed") && recording.cache.is_none() && plan.is_drawn;
     let seed_is_secret = can_be_drawn && agent.is_program() && program.isolate != Isolate::None;
     // Many JSON readers lose precision of larger numbers.
     let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
     let seed = if seed_is_secret { drawn() } else { global.seed };
     Ok(RequestedCampaign {
-        repeats: command.repeats(),
+        repeats: plan.repeats,
         seed,
         seed_is_secret,
         timeout: run_time(arguments, &agent),
@@ -152,12 +148,12 @@ pub(in crate::commands) fn new_campaign(
             (None, None) => Keeping::Nowhere,
         },
         store: (&arguments.store).into(),
-        limit: command.limit(),
-        until_decided: command.until_decided(),
-        fail_over: command.fail_over(),
+        limit: plan.limit,
+        until_decided: plan.until_decided,
+        fail_over: plan.fail_over,
         shard: None,
-        suite: command.suite().filter(|suite| *suite != ORDER).map(str::to_owned),
-        of_suite: order.to_map(),
+        suite: plan.suite.filter(|suite| *suite != ORDER).map(str::to_owned),
+        of_suite: of_suite.to_map(),
         command_line: global.command_line.clone(),
         label: arguments.label.as_deref().map(secrets::without),
         is_checked: !arguments.no_check,
@@ -201,14 +197,14 @@ fn asked_model<'a>(arguments: &'a CampaignArguments, agent: &'a AgentSpec) -> Op
 }
 
 /// How a program is started, with the files of the command line hidden from it.
-fn program(arguments: &CampaignArguments, command: &CampaignCommand<'_>) -> ProgramOptions {
+fn program(arguments: &CampaignArguments, plan: &CampaignPlan<'_>) -> ProgramOptions {
     let ProgramArguments { env, env_file, cwd, allow_host, isolate, agent_memory, header, body, answer } =
         arguments.program.clone();
     let (isolate, allow_hosts) = (isolate.into(), allow_host);
     let store = arguments.store.store.as_path();
     // `Outside::store` is hidden anyway, with the files beside it.
     let files = arguments.files().into_iter().map(|(_, path)| path).filter(|path| *path != store);
-    let hidden = files.chain(command.files()).filter(|path| *path != Path::new("-"));
+    let hidden = files.chain(plan.files.iter().copied()).filter(|path| *path != Path::new("-"));
     let hidden = hidden.map(Path::to_owned).collect();
     ProgramOptions {
         env,
@@ -225,19 +221,17 @@ fn program(arguments: &CampaignArguments, command: &CampaignCommand<'_>) -> Prog
 }
 
 /// The options of the campaign's suite that the command line asks for.
-fn asked(
+pub(in crate::commands) fn asked(
     arguments: &CampaignArguments,
-    command: &CampaignCommand<'_>,
+    plan: &CampaignPlan<'_>,
     bank: &TopicBank,
-) -> Result<OrderOptions, Failure> {
-    Ok(OrderOptions {
-        dissect: command.dissect(),
-        shrink: command.shrink(),
+) -> Result<SuiteOptions, Failure> {
+    let order = plan.is_of_orders().then(|| OrderOptions {
         // The topics and not their file, which may change before the campaign is resumed.
-        topics: command.topics().map(|_| bank.clone()),
-        kept: command.kept()?,
-        ..OrderOptions::judging(judge_options(&arguments.judge))
-    })
+        topics: plan.topics.map(|_| bank.clone()),
+        ..OrderOptions::judging(arguments.judge.options())
+    });
+    Ok(SuiteOptions { order, kept: plan.kept.clone(), sequels: plan.sequels.clone() })
 }
 
 /// A new campaign.
@@ -245,18 +239,18 @@ fn begin(
     arguments: &CampaignArguments,
     global: &Global,
     agent: AgentSpec,
-    command: CampaignCommand<'_>,
+    plan: &CampaignPlan<'_>,
     extras: Extras<'_>,
 ) -> Result<Prepared, Failure> {
     let asking = extras.asking(arguments.asking(run_time(arguments, &agent))?);
-    let bank = select::topic_bank(command.topics())?;
-    let like = command.like().map(|run| Like::read(arguments, run, global)).transpose()?;
-    let mut order = asked(arguments, &command, &bank)?;
-    if let Some(like) = &like {
-        like.judge(&mut order, global);
+    let bank = select::topic_bank(plan.topics)?;
+    let like = plan.like.map(|run| Like::read(arguments, run, global)).transpose()?;
+    let mut of_suite = asked(arguments, plan, &bank)?;
+    if let (Some(like), Some(order)) = (&like, &mut of_suite.order) {
+        like.judge(order, global);
     }
-    command.must_be_shrunk(order.shrink.as_ref())?;
-    let mut new = new_campaign(arguments, global, agent, &command, &order)?;
+    plan.must_be_shrunk(&of_suite.sequels)?;
+    let mut new = new_campaign(arguments, global, agent, plan, &of_suite)?;
     if let Some(like) = &like {
         like.run(&mut new, global);
     }
@@ -264,25 +258,22 @@ fn begin(
         new.shard = Some(shard.shard);
         new.budgets = shard.of_budgets(new.budgets);
     }
-    if let Some(levels) = command.levels(new.seed)? {
+    if let (Some(levels), Some(order)) = (plan.source.levels(new.seed)?, &mut of_suite.order) {
         order.levels = Some(levels);
-        new.of_suite = order.to_map();
+        new.of_suite = of_suite.to_map();
     }
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
     let cases = || {
         let cases = match &like {
-            Some(like) => like.cases(&order),
-            None => command.cases(new.seed, &bank, extras.before.map(Before::cases))?,
+            Some(like) => like.cases(&of_suite.order()),
+            None => plan.source.make(new.seed, &bank, extras.before.map(Before::cases))?,
         };
-        let cases = match command.faults() {
-            Some(shares) => cases.with_faults(shares, new.seed).map_err(Failure::from)?,
-            None => cases,
-        };
+        let cases = plan.failing(cases, new.seed)?;
         if let Some(guard) = &new.guard {
             must_concern(guard, &cases.cases)?;
         }
         if let Some(before) = extras.before {
-            before.must_fit(&new, &order, &cases)?;
+            before.must_fit(&new, &of_suite, &cases)?;
         }
         Ok(cases)
     };
@@ -290,17 +281,23 @@ fn begin(
     if !global.quiet {
         select::tell_run_time(asked_model(arguments, &new.agent), &arguments.model, arguments.timeout);
     }
-    Ok(Prepared::new(run, order))
+    Ok(with_sequels(run, of_suite))
+}
+
+/// A campaign that was not run yet, with its sequels.
+fn with_sequels(mut run: planproof_campaign::Prepared, of_suite: SuiteOptions) -> Prepared {
+    run.sequels = of_suite.planned(&*run.suite);
+    Prepared::new(run, of_suite)
 }
 
 /// What the command line names of a campaign that goes on, if it names the agent.
 pub(in crate::commands) fn named(
     arguments: &CampaignArguments,
     agent: Option<AgentSpec>,
-    command: &CampaignCommand<'_>,
+    plan: &CampaignPlan<'_>,
     global: &Global,
 ) -> Result<Option<Named>, Failure> {
-    Named::of(arguments, agent, &program(arguments, command), command.kept()?, global)
+    Named::of(arguments, agent, &program(arguments, plan), plan.kept.clone(), global)
 }
 
 /// A campaign from the store: its cases, its options, and the finished runs, judged again from their traces. What the
@@ -309,10 +306,10 @@ fn go_on(
     arguments: &CampaignArguments,
     global: &Global,
     agent: Option<AgentSpec>,
-    command: CampaignCommand<'_>,
+    plan: &CampaignPlan<'_>,
     (extras, resume): (Extras<'_>, &str),
 ) -> Result<Prepared, Failure> {
-    let named = named(arguments, agent, &command, global)?;
+    let named = named(arguments, agent, plan, global)?;
     must_exist(&arguments.store.store)?;
     let store = StoreOptions::from(&arguments.store).open()?;
     let row = stored::find(&store, resume)?;
@@ -330,7 +327,7 @@ fn go_on(
         )));
     }
     // First, because the wrong command could not name it.
-    command.must_fit(
+    plan.must_fit(
         &options.kept,
         &format!("campaign {}", row.id),
         ("resume it with", &format!("--resume {}", row.id)),
@@ -343,7 +340,7 @@ fn go_on(
         budgets = shard.of_budgets(budgets);
     }
     let asking = extras.asking(arguments.model.clone());
-    resume_stored(store, stored, agent, &asking, budgets, &command, global)
+    resume_stored(store, stored, agent, &asking, budgets, plan, global)
 }
 
 /// Makes sure that the shard which the store has is the one that the command line asks for.
@@ -351,23 +348,23 @@ fn must_be_same_shard(
     arguments: &CampaignArguments,
     global: &Global,
     agent: &AgentSpec,
-    command: CampaignCommand<'_>,
+    plan: &CampaignPlan<'_>,
     (extras, found): (Extras<'_>, &str),
 ) -> Result<(), Failure> {
     let Some(run) = extras.shard else { return Ok(()) };
-    let bank = select::topic_bank(command.topics())?;
-    let like = command.like().map(|run| Like::read(arguments, run, global)).transpose()?;
-    let mut order = asked(arguments, &command, &bank)?;
-    if let Some(like) = &like {
-        like.judge(&mut order, global);
+    let bank = select::topic_bank(plan.topics)?;
+    let like = plan.like.map(|run| Like::read(arguments, run, global)).transpose()?;
+    let mut of_suite = asked(arguments, plan, &bank)?;
+    if let (Some(like), Some(order)) = (&like, &mut of_suite.order) {
+        like.judge(order, global);
     }
-    let mut new = new_campaign(arguments, global, agent.clone(), &command, &order)?;
+    let mut new = new_campaign(arguments, global, agent.clone(), plan, &of_suite)?;
     if let Some(like) = &like {
         like.run(&mut new, global);
     }
     let mut cases = match &like {
-        Some(like) => like.cases(&order),
-        None => command.cases(new.seed, &bank, None)?,
+        Some(like) => like.cases(&of_suite.order()),
+        None => plan.source.make(new.seed, &bank, None)?,
     };
     let shard = run.shard.take(&mut cases.cases)?;
     let store = Store::open_read_only(&arguments.store.store)?;
@@ -383,62 +380,70 @@ pub(in crate::commands) fn resume_stored(
     agent: Option<AgentSpec>,
     asking: &ModelArguments,
     budgets: BudgetOptions,
-    command: &CampaignCommand<'_>,
+    plan: &CampaignPlan<'_>,
     global: &Global,
 ) -> Result<Prepared, Failure> {
-    let Stored { campaign, mut options, dissection, shrinking, .. } = stored;
+    let Stored { campaign, mut options, sequels: begun, .. } = stored;
     damage::must_be_none(&campaign.row.id, &campaign.named_damage(), campaign.seals.as_ref())?;
     let StoredCampaign { row, suite, cases, mut outcomes, .. } = campaign;
     // What failed outside of the agent may work now, so unscored runs are run again.
     outcomes.retain(|outcome| outcome.verdict.is_ok());
-    let order = &mut options.order;
-    let begun = dissection.as_ref().map(|(_, dissection)| dissection.options);
-    order.dissect = Derived::Dissection.resumed(command.dissect(), order.dissect, begun)?;
-    let begun = shrinking.as_ref().map(|(_, shrinking)| shrinking.options);
-    order.shrink = Derived::Shrinking.resumed(command.shrink(), order.shrink, begun)?;
-    command.must_be_shrunk(order.shrink.as_ref())?;
-    let is_dissected =
-        order.dissect.is_none_or(|options| dissect::is_over(&options, &outcomes, dissection.as_ref()));
-    let is_shrunk = match order.shrink {
-        None => true,
-        Some(how) => shrink::is_over(&how, order.judge(), &cases, &outcomes, shrinking.as_ref())?,
-    };
+    let sequels = resumed_sequels(&mut options.of_suite, suite.sequels(), begun, plan)?;
+    plan.must_be_shrunk(&options.of_suite.sequels)?;
     // Derived campaigns are stored with these options and are read back by them, even if they are requested only now.
-    options.kept.of_suite = order.to_map();
-    // The engine knows neither dissection nor shrinking, so it gets their runs as cases with outcomes.
-    let mut further = Vec::new();
-    let trials = dissection.map(|(_, dissection)| dissection.into_scored_trials()).unwrap_or_default();
-    let candidates = shrinking.map(|(_, shrinking)| shrinking.into_scored_candidates()).unwrap_or_default();
-    let orders = OrderSuite::new(options.order.judge());
-    for (trial, outcome) in trials.iter().filter_map(|trial| Some((trial, trial.outcome.as_ref()?))) {
-        let case = orders.wrap(trial.case.clone());
-        let outcome = untyped(&case, outcome);
-        further.push((case as _, outcome));
-    }
-    for candidate in &candidates {
-        let case = orders.wrap(candidate.case.clone());
-        for outcome in candidate.outcomes.values() {
-            further.push((case.clone() as _, untyped(&case, outcome)));
-        }
-    }
+    options.kept.of_suite = options.of_suite.to_map();
     // By the stored limit of a run, which a resumed campaign keeps.
     let asking = ModelArguments { think: options.kept.think, ..asking.within(options.kept.timeout())? };
     // `resume` takes the store, and the world refers to its path.
     let path = store.path().to_owned();
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &path };
-    let resumed = Resumed {
-        row,
-        suite,
-        cases,
-        agent,
-        options: options.kept,
-        outcomes,
-        further,
-        leads_on: !is_dissected || !is_shrunk,
-        budgets,
-    };
+    let resumed = Resumed { row, suite, cases, agent, options: options.kept, outcomes, sequels, budgets };
     let run = planproof_campaign::resume(&world, store, resumed)?;
-    Ok(Prepared { trials, candidates, ..Prepared::new(run, options.order) })
+    Ok(Prepared::new(run, options.of_suite))
+}
+
+/// The sequels of a campaign that goes on, among those that its suite has: those that were begun or kept, and those that
+/// the command line asks for now, which are added to what it keeps.
+fn resumed_sequels(
+    of_suite: &mut SuiteOptions,
+    all: Vec<Arc<dyn Sequel>>,
+    begun: Vec<(PlannedSequel, Concluded)>,
+    plan: &CampaignPlan<'_>,
+) -> Result<Vec<PlannedSequel>, Failure> {
+    let asked = &plan.sequels;
+    let mut begun: Vec<PlannedSequel> = begun.into_iter().map(|(planned, _)| planned).collect();
+    let mut sequels = Vec::new();
+    for sequel in all {
+        let option = sequel.option();
+        let place = begun.iter().position(|planned| planned.sequel.name() == sequel.name());
+        let begun = place.map(|place| begun.swap_remove(place));
+        // What was begun decides: it may have been requested only on an earlier resume, of which the campaign's own
+        // options say nothing.
+        let before = begun.as_ref().map(|planned| &planned.how).or_else(|| of_suite.sequels.get(option));
+        let how = match (asked.get(option), before) {
+            (Some(now), Some(before)) if now != before => {
+                return Err(Failure::usage(format!(
+                    "--{option}: the {} of the campaign was already started with other options; resume it without such \
+                     options",
+                    sequel.name()
+                )));
+            }
+            (now, before) => before.or(now).cloned(),
+        };
+        let Some(how) = how else { continue };
+        of_suite.sequels.insert(option.to_owned(), how.clone());
+        sequels.push(PlannedSequel { sequel, how, begun: begun.and_then(|planned| planned.begun) });
+    }
+    Ok(sequels)
+}
+
+/// The campaign of a sequel cannot resume alone: its next cases follow from the one that led to it.
+fn must_be_asked_for(campaign: &str, commands: &CommandLines) -> Result<(), Failure> {
+    let Some(parent) = sequel_of(campaign) else { return Ok(()) };
+    Err(Failure::usage(format!(
+        "{campaign} holds runs derived from the campaign {parent}: resume that one, `{}`",
+        commands.resume(parent)
+    )))
 }
 
 /// A recorded campaign, run again with the answers of the recording.
@@ -447,7 +452,7 @@ fn replay(
     global: &Global,
     file: &Path,
     agent: Option<AgentSpec>,
-    command: CampaignCommand<'_>,
+    plan: &CampaignPlan<'_>,
 ) -> Result<Prepared, Failure> {
     let world = Outside { asking: &arguments.model, is_quiet: global.quiet, store: &arguments.store.store };
     let may_differ = &arguments.recording.may_differ;
@@ -455,33 +460,33 @@ fn replay(
     let note = &recorded.campaign;
     let shown = file.display();
     // First, because all that follows relies on a recording of this command.
-    command.must_fit(
+    plan.must_fit(
         &note.options,
         &format!("the recording {shown}"),
         ("replay it with", &format!("--replay {shown}")),
     )?;
     let mut cases = recorded.cases(&world)?;
-    let order = OrderOptions::of(&note.options)?;
+    let of_suite = SuiteOptions::of(&note.options)?;
     // The campaign keeps the options of the recording, and without these its cases could not be drawn again.
-    cases.named = cases.named.filter(|_| order.levels.is_some());
-    wanted::replay_must_be_wanted(&recorded, &order, agent.as_ref(), &command.kept()?)?;
-    must_agree((&recorded, &order), &cases, agent.as_ref(), arguments, &command, global)?;
-    command.must_be_shrunk(order.shrink.as_ref())?;
+    cases.named = cases.named.filter(|_| of_suite.order().levels.is_some());
+    wanted::replay_must_be_wanted(&recorded, &of_suite, agent.as_ref(), &plan.kept)?;
+    must_agree((&recorded, &of_suite), &cases, agent.as_ref(), arguments, plan, global)?;
+    plan.must_be_shrunk(&of_suite.sequels)?;
     let replay = Replay {
         file: file.to_owned(),
         may_differ: may_differ.clone(),
         agent,
-        program: program(arguments, &command),
+        program: program(arguments, plan),
         timeout: arguments.timeout.map(seconds),
         concurrency: arguments.concurrency,
         budgets: (&arguments.budget).into(),
         store: (&arguments.store).into(),
         command_line: global.command_line.clone(),
         label: arguments.label.as_deref().map(secrets::without),
-        fail_over: command.fail_over(),
+        fail_over: plan.fail_over,
     };
     let run = planproof_campaign::replay(&world, &replay, recorded, cases)?;
-    Ok(Prepared::new(run, order))
+    Ok(with_sequels(run, of_suite))
 }
 
 impl From<&BudgetArguments> for BudgetOptions {

@@ -3,47 +3,44 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use planproof_campaign::EndedSequel;
 use planproof_engine::{Outcome, Report};
-use planproof_order::{CandidateRecord, Dissection, OrderSuite, Shrinking, TrialRecord, untyped};
 use planproof_report::gate::GateReport;
 use planproof_report::{CommandLines, ReportedCampaign};
 use planproof_suite::Case;
 
 use super::carry_out::Ended;
-use super::options::{OrderOptions, commands};
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::stored::StoredTraces;
+use crate::stored_options::{SuiteOptions, commands};
 use crate::stream::Stream;
 use crate::terminal;
 
 /// Most cases of a replay whose differences are reported.
 const DIFFERENCES_SHOWN_MAX: usize = 5;
 
-/// A campaign that is ready to run, with the data that only orders have.
+/// A campaign that is ready to run, with what the command line adds to it.
 pub(in crate::commands) struct Prepared {
     pub(in crate::commands) run: planproof_campaign::Prepared,
-    pub(in crate::commands) order: OrderOptions,
+    /// What it keeps for its suite.
+    pub(in crate::commands) of_suite: SuiteOptions,
     /// The matrix that it belongs to, which is resumed as a whole.
     pub(in crate::commands) matrix: Option<String>,
     /// Records the events while it is run, if that is requested.
     pub(in crate::commands) stream: Option<Arc<Stream>>,
-    /// Existing trials of the dissection; unscored ones are run again.
-    pub(super) trials: Vec<TrialRecord>,
-    /// The same of the shrinking.
-    pub(super) candidates: Vec<CandidateRecord>,
 }
 
 impl Prepared {
     /// A campaign that has led to nothing yet.
-    pub(super) fn new(run: planproof_campaign::Prepared, order: OrderOptions) -> Self {
-        Self { run, order, matrix: None, stream: None, trials: Vec::new(), candidates: Vec::new() }
+    pub(super) fn new(run: planproof_campaign::Prepared, of_suite: SuiteOptions) -> Self {
+        Self { run, of_suite, matrix: None, stream: None }
     }
 
     /// How to resume it.
     pub(in crate::commands) fn commands(&self) -> CommandLines {
         let planproof_campaign::Prepared { options, campaign, store, .. } = &self.run;
-        commands(options, &self.order, &campaign.agent.name, store.path())
+        commands(options, &self.of_suite, &campaign.agent.name, store.path())
     }
 
     /// How to resume it, or the matrix that it belongs to.
@@ -96,30 +93,17 @@ impl Prepared {
     pub(in crate::commands) fn tell_differences(
         &self,
         outcomes: &[Outcome],
-        dissection: Option<&Dissection>,
-        shrinking: Option<&Shrinking>,
+        sequels: &[EndedSequel],
     ) -> bool {
         let Some(replayed) = self.run.replayed() else { return false };
-        // Those of dissection and shrinking follow, if there are any; only then are the lists copied. The ordinal of a
-        // derived case becomes its place in the list.
+        // Those of sequels follow, if there are any; only then are the lists copied. The ordinal of a case of a sequel
+        // becomes its place in the list.
         let (mut cases, mut outcomes) = (Cow::from(&*self.run.campaign.cases), Cow::from(outcomes));
-        let orders = OrderSuite::new(self.order.judge());
-        for trial in dissection.into_iter().flat_map(|dissection| &dissection.trials) {
-            let case = orders.wrap(trial.case.clone());
-            if let Some(outcome) = &trial.outcome {
-                let outcome = untyped(&case, outcome);
-                outcomes.to_mut().push(Outcome { ordinal: cases.len() as u32, ..outcome });
-            }
-            cases.to_mut().push(case);
-        }
-        for candidate in shrinking.into_iter().flat_map(|shrinking| &shrinking.candidates) {
-            let place = cases.len() as u32;
-            let case = orders.wrap(candidate.case.clone());
-            let of_candidate = candidate.outcomes.values();
-            outcomes
-                .to_mut()
-                .extend(of_candidate.map(|outcome| Outcome { ordinal: place, ..untyped(&case, outcome) }));
-            cases.to_mut().push(case);
+        for sequel in sequels {
+            let first = cases.len() as u32;
+            let in_list = |outcome: &Outcome| Outcome { ordinal: first + outcome.ordinal, ..outcome.clone() };
+            outcomes.to_mut().extend(sequel.outcomes.iter().map(in_list));
+            cases.to_mut().extend(sequel.cases.iter().cloned());
         }
         let differences = replayed.differences(&cases, &outcomes);
         if differences.is_empty() {

@@ -9,10 +9,10 @@ use planproof_campaign::{BudgetOptions, RequestedCampaign, Shard, StoreOptions, 
 use planproof_store::{CampaignRow, Store};
 use planproof_suite::{Case, EffortLimits};
 
-use super::CampaignRequest;
-use super::options::CampaignOptions;
+use super::request::CampaignRequest;
 use crate::arguments::Global;
 use crate::failure::Failure;
+use crate::stored_options::CampaignOptions;
 use crate::{progress, secrets, stored};
 
 /// The shard that a command line asks for. The lock on its store is held until this is dropped.
@@ -56,15 +56,13 @@ impl ShardRun {
 
 /// Refuses what belongs to the campaign as a whole.
 fn must_be_possible(request: &CampaignRequest<'_>, shard: Shard, global: &Global) -> Result<(), Failure> {
-    let CampaignRequest { campaign, all, agent, command, .. } = request;
+    let CampaignRequest { campaign, all, agent, plan, .. } = request;
     let later = [
         (
             "--baseline",
             all.gate.baseline.is_some(),
             "compare the merged campaign: `planproof report A B --fail-if-worse`",
         ),
-        ("--dissect", command.dissect().is_some(), "resume the merged campaign with it"),
-        ("--shrink", command.shrink().is_some(), "resume the merged campaign with it"),
         ("--resume", campaign.resume.is_some(), "a shard resumes by itself: leave it out"),
         ("--replay", campaign.recording.replay.is_some(), "a recording is replayed as a whole"),
         (
@@ -72,13 +70,17 @@ fn must_be_possible(request: &CampaignRequest<'_>, shard: Shard, global: &Global
             campaign.recording.record.is_some(),
             "keep the answers with --cache FILE, one file for each shard",
         ),
-        ("--cases auto", command.until_decided(), "name the number of cases"),
+        ("--cases auto", plan.until_decided, "name the number of cases"),
     ];
+    if let Some(option) = plan.sequels.keys().next() {
+        let instead = "resume the merged campaign with it";
+        return Err(Failure::usage(format!("--{option} does not go with --shard {shard}: {instead}")));
+    }
     if let Some((option, _, instead)) = later.iter().find(|(_, is_given, _)| *is_given) {
         return Err(Failure::usage(format!("{option} does not go with --shard {shard}: {instead}")));
     }
     // Each shard would draw a seed of its own, and with it other cases.
-    if agent.as_ref().is_some_and(AgentSpec::is_program) && !global.given.has("seed") && command.is_drawn() {
+    if agent.as_ref().is_some_and(AgentSpec::is_program) && !global.given.has("seed") && plan.is_drawn {
         return Err(Failure::usage(format!(
             "--shard {shard} of a program: all shards have to draw the same cases, so name the same --seed in all of them"
         )));
@@ -152,7 +154,7 @@ pub(super) fn must_be_same(
     compare("--serve-model", model(&stored.kept.serve_model), model(&new.serve_model));
     let rules =
         |map: &serde_json::Map<String, serde_json::Value>| serde_json::Value::from(map.clone()).to_string();
-    compare("what runs are judged by", rules(&stored.kept.of_suite), rules(&new.of_suite));
+    compare("what runs are judged by", rules(&stored.of_suite.to_map()), rules(&new.of_suite));
     let limits = |limits: &Option<EffortLimits>| {
         limits.map_or_else(|| "absent".to_owned(), |limits| limits.to_string())
     };

@@ -16,11 +16,11 @@ use planproof_suite::{Case, Suite};
 use planproof_trace::Secrets;
 use serde_json::Value;
 
-use super::cases::make_again;
-use super::options::OrderOptions;
 use crate::arguments::ModelArguments;
 use crate::failure::Failure;
-use crate::{isolation, open_files, own, progress, prompts, secrets, select, suites};
+use crate::orders::make_again;
+use crate::stored_options::{SuiteOptions, suite_of};
+use crate::{isolation, open_files, own, progress, prompts, secrets, select};
 
 /// The command line as a campaign's world.
 pub(in crate::commands) struct Outside<'a> {
@@ -35,11 +35,11 @@ impl World for Outside<'_> {
     type Error = Failure;
 
     fn suite(&self, options: &StoredOptions) -> Result<Arc<dyn Suite>, Failure> {
-        suites::of_campaign(options, &OrderOptions::of(options)?)
+        suite_of(options, &SuiteOptions::of(options)?)
     }
 
     fn made_again(&self, options: &StoredOptions, how: &Value) -> Result<Cases, Failure> {
-        make_again(&OrderOptions::of(options)?, how)
+        make_again(&SuiteOptions::of(options)?.order(), how)
     }
 
     fn model(&self, name: &str, form: ModelForm, key: KeyNeeded) -> Result<Arc<dyn Model>, Failure> {

@@ -25,13 +25,13 @@ pub(super) fn run(store: &Store, arguments: &ReportArguments, global: &Global) -
     let first = Stored::load(store, &arguments.run)?;
     say_what_is_missing(&first.campaign.row, &first.commands);
     let traces = StoredTraces { store, campaign: &first.campaign.row.id };
-    let report = first.report()?;
+    let report = first.report();
     let mut table = AgentTableBuilder::new(&first.reported(&report, &traces)).map_err(usage)?;
     for name in &arguments.others {
         let other = Stored::load(store, name)?;
         say_what_is_missing(&other.campaign.row, &other.commands);
         let traces = StoredTraces { store, campaign: &other.campaign.row.id };
-        table.add(&other.reported(&other.report()?, &traces)).map_err(usage)?;
+        table.add(&other.reported(&other.report(), &traces)).map_err(usage)?;
     }
     let table = table.build().map_err(usage)?;
     let is_stdout_taken = page.as_ref().is_some_and(crate::report_files::ReportFile::is_stdout);

@@ -8,7 +8,7 @@ use planproof_model::prices::Prices;
 use planproof_suite::grouped;
 use planproof_trace::Usage;
 
-use super::super::campaign::{CampaignCommand, Extras, carry_out, named_agent, prepare, stop_on_signal};
+use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_signal};
 use super::super::runtime;
 use crate::arguments::{Arguments, Command, RecordingArguments};
 use crate::failure::Failure;
@@ -62,15 +62,14 @@ pub(super) fn of_a_run(read: Arguments) -> Result<Option<ExpectedRun>, Failure> 
     let stand_in = agent.as_str().strip_suffix(model.as_str()).unwrap_or_default();
     let stand_in = select::agent_spec(&format!("{stand_in}{STAND_IN}"))?;
     runtime()?.block_on(async {
-        let command = CampaignCommand::Test(&test);
-        let prepared = prepare(&test.campaign, &global, Some(stand_in), command, Extras::default())?;
+        let prepared = prepare(&test.campaign, &global, Some(stand_in), &test.plan(), Extras::default())?;
         let run = &prepared.run;
         let ended =
             carry_out(&prepared, &global, &stop_on_signal(), |outcomes| run.all_at_once(outcomes)).await?;
         prepared.came_to_its_end(ended)
     })?;
     let open = StoreOptions { path: store.0.clone(), pages_max: None }.open()?;
-    let report = Stored::load(&open, "last")?.report()?;
+    let report = Stored::load(&open, "last")?.report();
     let (Some(tokens), Some(needed)) = (report.tokens, report.effort.and_then(|effort| effort.needed)) else {
         return Ok(None);
     };

@@ -13,7 +13,7 @@ use planproof_store::{CampaignRow, Store};
 use tokio_util::sync::CancellationToken;
 
 use super::super::bench::{self, paid_for};
-use super::super::campaign::{CampaignCommand, Extras, carry_out, named_agent, prepare, stop_on_signal};
+use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_signal};
 use super::super::{limit, runtime};
 use super::papers::{LIMIT, Line, Papers, Request};
 use super::pdoctor;
@@ -187,7 +187,7 @@ impl Making<'_> {
         if !line.dissects() || row.failed == 0 {
             return Ok(true);
         }
-        let report = Stored::load(store, &row.id)?.report()?;
+        let report = Stored::load(store, &row.id)?.report();
         Ok(report.dissection.is_some_and(|dissection| dissection.unfinished == 0))
     }
 
@@ -240,13 +240,7 @@ async fn run(line: Vec<OsString>, stop: &CancellationToken) -> Result<(), Failur
     match &parsed.arguments.command {
         Command::Test(arguments) => {
             let agent = named_agent(&arguments.campaign)?;
-            let prepared = prepare(
-                &arguments.campaign,
-                global,
-                agent,
-                CampaignCommand::Test(arguments),
-                Extras::default(),
-            )?;
+            let prepared = prepare(&arguments.campaign, global, agent, &arguments.plan(), Extras::default())?;
             let all = |outcomes: &[_]| prepared.run.all_at_once(outcomes);
             let ended = carry_out(&prepared, global, stop, all).await?;
             prepared.came_to_its_end(ended)

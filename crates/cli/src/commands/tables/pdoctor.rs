@@ -11,12 +11,12 @@ use planproof_report::tables::{
 };
 use planproof_store::{CampaignRow, Store};
 
-use super::super::campaign::CampaignOptions;
 use super::super::runs::say_what_is_missing;
 use crate::failure::Failure;
 use crate::orders;
 use crate::render::{self, Table};
-use crate::stored::{self, PartOfDissection, Stored};
+use crate::stored::{self, Stored};
+use crate::stored_options::CampaignOptions;
 
 /// Most characters of an agent's name in a row.
 const AGENT_CHARACTERS_MAX: usize = 30;
@@ -155,7 +155,7 @@ impl Found {
         // Only a dissection has to be read with its runs; summaries suffice for all other figures.
         let (summaries, part) = if !store.derived(&campaign.id)?.is_empty() {
             let stored = Stored::load(store, &campaign.id)?;
-            let part = stored.part_of_dissection(|card| is_within(card.size), ERRORS_MAX)?;
+            let part = PartOfDissection::of(&stored, |card| is_within(card.size), ERRORS_MAX)?;
             (Summaries::of(&stored.campaign), part)
         } else {
             (stored::summaries(store, campaign, options)?, None)

@@ -198,8 +198,9 @@ struct ResultLine<'a> {
     #[serde(borrow)]
     text: Cow<'a, str>,
     is_error: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
-    held_back: bool,
+    // As planproof wrote it before anything was released.
+    #[serde(default, alias = "held_back", skip_serializing_if = "is_false")]
+    denied: bool,
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     denied_by: Vec<Cow<'a, str>>,
     /// How an injected failure was sent, unless as a result.
@@ -450,7 +451,7 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
             id,
             text,
             is_error,
-            is_held_back,
+            is_denied,
             denied_by,
             structured: _,
             sent,
@@ -469,7 +470,7 @@ pub(super) fn write_event(event: &Event, out: &mut Vec<u8>) {
                 id: id.as_str().into(),
                 text: text.into(),
                 is_error: *is_error,
-                held_back: *is_held_back,
+                denied: *is_denied,
                 denied_by: denied_by.iter().map(Into::into).collect(),
                 sent,
                 wait_ms,
@@ -588,7 +589,7 @@ pub(super) fn read_event(
             let line: ResultLine<'_> = serde_json::from_str(line)?;
             let id = CallId::new(line.id);
             let text = line.text.into_owned();
-            let (is_error, is_held_back) = (line.is_error, line.held_back);
+            let (is_error, is_denied) = (line.is_error, line.denied);
             let sent = match line.sent {
                 None => SentAs::Result,
                 Some(Sent::Rpc) => SentAs::Rpc,
@@ -597,16 +598,8 @@ pub(super) fn read_event(
             };
             let attachments = read_attachments(&line.attachments)?;
             let denied_by = line.denied_by.into_iter().map(Cow::into_owned).collect();
-            let result = ToolResult {
-                id,
-                text,
-                is_error,
-                is_held_back,
-                denied_by,
-                structured: None,
-                sent,
-                attachments,
-            };
+            let result =
+                ToolResult { id, text, is_error, is_denied, denied_by, structured: None, sent, attachments };
             (line.at, line.actor, EventKind::Result(result))
         }
         Type::Spec => {

@@ -11,3 +11,16 @@ pub use dissection::{
 pub use shrinking::{
     CANDIDATE_RUNS_MAX, CaseSize, ExampleRun, NotShrunk, ShrinkOptions, ShrinkReport, ShrunkCase,
 };
+
+use crate::Section;
+
+/// What a sequel of a campaign came to, for reports.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Study {
+    /// Failures were dissected.
+    Dissection(Box<DissectionReport>),
+    /// Failures were shrunk.
+    Shrinking(Box<ShrinkReport>),
+    /// Anything else, as parts of the report.
+    Sections(Vec<Section>),
+}

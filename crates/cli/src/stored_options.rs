@@ -1,88 +1,57 @@
-//! The stored options of a campaign for the commands, including those of campaigns of orders.
+//! The stored options of a campaign, including those that it keeps for its suite, and how to resume it with them.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::{REPLY_TOKENS, RunLimits};
-use planproof_campaign::{ProgramOptions, StoredOptions};
-use planproof_engine::Campaign;
-use planproof_engine::SynthesisUse;
-use planproof_engine::studies::ShrinkOptions;
-use planproof_order::synth::{JudgeOptions, TopicBank};
-use planproof_order::{DissectOptions, DrawnCases};
+use planproof_campaign::{PlannedSequel, ProgramOptions, StoredOptions};
+use planproof_engine::{Campaign, SynthesisUse};
+use planproof_order::OrderSuite;
+use planproof_order::synth::JudgeOptions;
 use planproof_report::CommandLines;
 use planproof_suite::{OptionUse, Suite};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
 use serde_json::{Map, Value};
 
-use super::cases::{self, Drawn};
 use crate::arguments::{STORE_DEFAULT, TIMEOUT_SECONDS};
 use crate::failure::Failure;
+use crate::orders::OrderOptions;
 use crate::suites::KeptOptions;
 use crate::{secrets, suites};
 
 /// The suite of a campaign that names none.
 pub(crate) const ORDER: &str = "order";
 
-/// Options that only campaigns of one suite have: all of them are for orders, except those of tools.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct OrderOptions {
-    pub(crate) repeated_fails: bool,
-    pub(crate) distractor_fails: bool,
-    pub(crate) at_once_fails: bool,
-    /// How failures are dissected; absent if they are not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) dissect: Option<DissectOptions>,
-    /// How failures are shrunk; absent if they are not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) shrink: Option<ShrinkOptions>,
-    /// The user's own topics of its cases; absent if they come with planproof.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) topics: Option<TopicBank>,
-    /// How the cases of a search for a limit were drawn, of which the store only names those that were not run; absent
-    /// in other campaigns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) levels: Option<Vec<Drawn>>,
-    /// What a suite keeps for its tools. Its keys stand among the others.
-    #[serde(skip)]
+/// What a campaign keeps for its suite.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SuiteOptions {
+    /// What only orders have; `None` in a campaign of another suite.
+    pub(crate) order: Option<OrderOptions>,
+    /// What the suite keeps for its tools.
     pub(crate) kept: KeptOptions,
+    /// How its sequels are done, by their options.
+    pub(crate) sequels: SequelOptions,
 }
 
-impl Default for OrderOptions {
-    fn default() -> Self {
-        Self::judging(JudgeOptions::default())
-    }
-}
+/// How sequels of a campaign are done, by the options that ask for them.
+pub(crate) type SequelOptions = BTreeMap<String, Value>;
 
-impl OrderOptions {
-    /// The options of cases with this judge, and nothing else.
-    pub(crate) fn judging(judge: JudgeOptions) -> Self {
-        let JudgeOptions { repeated_fails, distractor_fails, at_once_fails } = judge;
-        Self {
-            repeated_fails,
-            distractor_fails,
-            at_once_fails,
-            dissect: None,
-            shrink: None,
-            topics: None,
-            levels: None,
-            kept: KeptOptions::default(),
-        }
-    }
-
+impl SuiteOptions {
     /// Those of a campaign.
     ///
     /// # Errors
     /// They cannot be read.
     pub(crate) fn of(options: &StoredOptions) -> Result<Self, Failure> {
-        Self::read(options.of_suite.clone())
+        Self::read(options)
             .map_err(|error| Failure::usage(format!("the options of the campaign are invalid: {error}")))
     }
 
-    fn read(mut of_suite: Map<String, Value>) -> Result<Self, serde_json::Error> {
-        let mut kept = KeptOptions::default();
+    fn read(options: &StoredOptions) -> Result<Self, serde_json::Error> {
+        let mut of_suite = options.of_suite.clone();
+        let (mut kept, mut sequels) = (KeptOptions::default(), SequelOptions::new());
         for name in of_suite.keys().cloned().collect::<Vec<_>>() {
             let value = of_suite.get(&name).and_then(Value::as_str).map(str::to_owned);
             // What has another type is left, and refused below.
@@ -91,44 +60,69 @@ impl OrderOptions {
                 kept.0.insert(name, value);
             }
         }
-        Ok(Self { kept, ..serde_json::from_value(Value::Object(of_suite))? })
+        for sequel in suites::sequels_of(options.suite.as_deref().unwrap_or(ORDER)) {
+            if let Some(how) = of_suite.remove(sequel.option()) {
+                sequel.check(&how).map_err(serde_json::Error::custom)?;
+                sequels.insert(sequel.option().to_owned(), how);
+            }
+        }
+        // Campaigns of other suites have the options of orders as well if an older planproof began them.
+        let order: OrderOptions = serde_json::from_value(Value::Object(of_suite))?;
+        Ok(Self { order: options.suite.is_none().then_some(order), kept, sequels })
     }
 
     /// As a campaign keeps them.
     pub(crate) fn to_map(&self) -> Map<String, Value> {
         // All keys are strings, so it is a map.
-        let mut map = match serde_json::to_value(self) {
-            Ok(Value::Object(map)) => map,
-            _ => Map::new(),
+        let mut map = match self.order.as_ref().map(serde_json::to_value) {
+            Some(Ok(Value::Object(map))) => map,
+            Some(_) | None => Map::new(),
         };
+        map.extend(self.sequels.iter().map(|(name, how)| (name.clone(), how.clone())));
         map.extend(self.kept.0.iter().map(|(name, value)| (name.clone(), value.clone().into())));
         map
     }
 
+    /// What only orders have: the defaults in a campaign of another suite.
+    pub(crate) fn order(&self) -> Cow<'_, OrderOptions> {
+        self.order.as_ref().map_or_else(|| Cow::Owned(OrderOptions::default()), Cow::Borrowed)
+    }
+
+    /// What failures of orders are.
     pub(crate) fn judge(&self) -> JudgeOptions {
-        let Self { repeated_fails, distractor_fails, at_once_fails, .. } = *self;
-        JudgeOptions { repeated_fails, distractor_fails, at_once_fails }
+        self.order().judge()
     }
 
-    /// How its cases are drawn again that the store only names.
-    ///
-    /// # Errors
-    /// The options make no sense.
-    pub(crate) fn drawn(&self) -> Result<Option<DrawnCases>, Failure> {
-        self.levels.as_deref().map(|levels| cases::drawn_again(levels, self.bank())).transpose()
+    /// The sequels that a campaign of this suite has with these options, before any of them is begun.
+    pub(crate) fn planned(&self, suite: &dyn Suite) -> Vec<PlannedSequel> {
+        let sequels = suite.sequels().into_iter();
+        let planned = sequels.filter_map(|sequel| {
+            let how = self.sequels.get(sequel.option())?.clone();
+            Some(PlannedSequel { sequel, how, begun: None })
+        });
+        planned.collect()
     }
+}
 
-    /// The topics that its cases are about.
-    pub(crate) fn bank(&self) -> &TopicBank {
-        self.topics.as_ref().unwrap_or_else(|| TopicBank::shipped())
+/// The suite of a campaign.
+///
+/// # Errors
+/// This planproof does not know it.
+pub(crate) fn suite_of(options: &StoredOptions, of_suite: &SuiteOptions) -> Result<Arc<dyn Suite>, Failure> {
+    let order = of_suite.order();
+    if let Some(drawn) = order.drawn()? {
+        let suite = OrderSuite { drawn: Some(Arc::new(drawn)), ..OrderSuite::new(order.judge()) };
+        return Ok(Arc::new(suite));
     }
+    let suite = suites::find(options.suite.as_deref().unwrap_or(ORDER), order.judge())?;
+    Ok(suite.with_options(&of_suite.kept.pairs()).map_err(Failure::from)?.unwrap_or(suite))
 }
 
 /// The stored options of a campaign, parsed completely.
 #[derive(Debug, Clone)]
 pub(crate) struct CampaignOptions {
     pub(crate) kept: StoredOptions,
-    pub(crate) order: OrderOptions,
+    pub(crate) of_suite: SuiteOptions,
 }
 
 impl CampaignOptions {
@@ -138,8 +132,8 @@ impl CampaignOptions {
     /// What does not make sense in them.
     pub(crate) fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let kept: StoredOptions = serde_json::from_str(text)?;
-        let order = OrderOptions::read(kept.of_suite.clone())?;
-        Ok(Self { kept, order })
+        let of_suite = SuiteOptions::read(&kept)?;
+        Ok(Self { kept, of_suite })
     }
 
     /// The kind of its cases.
@@ -147,7 +141,7 @@ impl CampaignOptions {
     /// # Errors
     /// This planproof does not know it.
     pub(crate) fn suite(&self) -> Result<Arc<dyn Suite>, Failure> {
-        suites::of_campaign(&self.kept, &self.order)
+        suite_of(&self.kept, &self.of_suite)
     }
 
     /// Refuses a campaign with another kind of cases, for that reason.
@@ -160,7 +154,7 @@ impl CampaignOptions {
 
     /// How to resume a campaign of this agent in this store.
     pub(crate) fn commands(&self, agent: &str, store: &Path) -> CommandLines {
-        commands(&self.kept, &self.order, agent, store)
+        commands(&self.kept, &self.of_suite, agent, store)
     }
 }
 
@@ -170,7 +164,8 @@ pub(crate) fn of_simulation(campaign: &Campaign, synthesis: SynthesisUse) -> Sto
     let mut options = StoredOptions::new(*seed, *concurrency, limits.wall, limits.iterations);
     options.iterations_follow_case = limits.iterations_follow_case;
     options.reply_tokens = limits.reply_tokens;
-    options.of_suite = OrderOptions::default().to_map();
+    options.of_suite =
+        SuiteOptions { order: Some(OrderOptions::default()), ..SuiteOptions::default() }.to_map();
     options.set_synthesis(Some(synthesis));
     options
 }
@@ -185,9 +180,9 @@ pub(crate) fn command_of(options: &StoredOptions) -> String {
 }
 
 /// How to resume a campaign of this agent in this store.
-pub(super) fn commands(
+pub(crate) fn commands(
     options: &StoredOptions,
-    order: &OrderOptions,
+    of_suite: &SuiteOptions,
     agent: &str,
     store: &Path,
 ) -> CommandLines {
@@ -234,10 +229,11 @@ pub(super) fn commands(
     if let Some(tokens) = options.reply_tokens.filter(|tokens| *tokens != REPLY_TOKENS) {
         words.extend(["--reply-tokens".to_owned(), tokens.to_string()]);
     }
+    let judge = of_suite.judge();
     let judging = [
-        ("--allow-repeats", !order.repeated_fails),
-        ("--allow-distractors", !order.distractor_fails),
-        ("--fail-at-once", order.at_once_fails),
+        ("--allow-repeats", !judge.repeated_fails),
+        ("--allow-distractors", !judge.distractor_fails),
+        ("--fail-at-once", judge.at_once_fails),
     ];
     words.extend(judging.into_iter().filter(|(_, is_set)| *is_set).map(|(option, _)| option.to_owned()));
     let store = (store != Path::new(STORE_DEFAULT)).then(|| store.to_string_lossy());

@@ -1,0 +1,137 @@
+//! The dissection as a sequel of campaigns.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use planproof_engine::Unit;
+use planproof_engine::rounds::Rounds as _;
+use planproof_suite::studies::Study;
+use planproof_suite::{
+    CaseError, Concluded, Followed, OpenSequel, RunResult, Sequel, SequelCase, SequelRounds,
+};
+use planproof_synth::{Mutator, TopicBank, Wordings};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use super::{DissectOptions, DissectionRun, Search, pick_errors, report};
+use crate::outcome::of_result;
+use crate::{LedTo, OrderCase, OrderOutcome, OrderSuite};
+
+/// The key under which a campaign keeps the user's own topics.
+const TOPICS: &str = "topics";
+
+/// The dissection of failures of this suite.
+pub(crate) struct DissectionSequel(pub(crate) OrderSuite);
+
+impl DissectionSequel {
+    fn options(how: &Value) -> Result<DissectOptions, CaseError> {
+        DissectOptions::deserialize(how).map_err(CaseError::new)
+    }
+}
+
+impl Sequel for DissectionSequel {
+    fn name(&self) -> &'static str {
+        "dissection"
+    }
+
+    fn doing(&self) -> &'static str {
+        "dissecting"
+    }
+
+    fn option(&self) -> &'static str {
+        "dissect"
+    }
+
+    fn check(&self, how: &Value) -> Result<(), CaseError> {
+        Self::options(how).map(drop)
+    }
+
+    fn open(&self, of: &Followed<'_>, how: &Value) -> Result<Box<dyn OpenSequel>, CaseError> {
+        let options = Self::options(how)?;
+        let bank = match of.options.get(TOPICS) {
+            Some(topics) => TopicBank::deserialize(topics).map_err(CaseError::new)?,
+            None => TopicBank::shipped().clone(),
+        };
+        let outcomes: Vec<OrderOutcome> = of.results.iter().map(of_result).collect();
+        let errors = pick_errors(&outcomes, &options, of.seed);
+        let (id, cases) = (of.id.to_owned(), self.0.typed(of.cases)?);
+        Ok(Box::new(OpenDissection { id, cases, outcomes, seed: of.seed, options, bank, errors }))
+    }
+}
+
+/// The dissection of the failures of one campaign.
+struct OpenDissection {
+    /// Id of the campaign of the trials.
+    id: String,
+    /// The cases of the campaign itself, with its outcomes and the seed of its runs.
+    cases: Vec<Arc<OrderCase>>,
+    outcomes: Vec<OrderOutcome>,
+    seed: u64,
+    options: DissectOptions,
+    bank: TopicBank,
+    errors: Vec<u32>,
+}
+
+impl OpenSequel for OpenDissection {
+    fn failures(&self) -> usize {
+        self.errors.len()
+    }
+
+    fn seed(&self) -> u64 {
+        DissectionRun::seed(self.seed)
+    }
+
+    fn repeats(&self) -> NonZeroU32 {
+        NonZeroU32::MIN
+    }
+
+    fn rounds(
+        &self,
+        known: &[SequelCase],
+        results: &[RunResult],
+    ) -> Result<Box<dyn SequelRounds + '_>, CaseError> {
+        let trials = LedTo::new(known, results)?.trials(self.cases.len());
+        let trials = trials.ok_or_else(|| CaseError::new("its cases are not trials of a dissection"))?;
+        let mutator = Mutator::new(Wordings::shipped(), &self.bank);
+        let search = Search::new(&self.cases, &self.errors, self.options, self.seed, mutator, trials);
+        let made = search.records().iter().map(|record| search.made(record)).collect();
+        Ok(Box::new(DissectionRounds { open: self, search, made }))
+    }
+}
+
+struct DissectionRounds<'a> {
+    open: &'a OpenDissection,
+    search: Search<'a>,
+    made: Vec<SequelCase>,
+}
+
+impl SequelRounds for DissectionRounds<'_> {
+    fn cases(&self) -> &[SequelCase] {
+        &self.made
+    }
+
+    fn next(&mut self) -> Vec<(u32, u32)> {
+        let units = self.search.next();
+        let new = self.search.records()[self.made.len()..].iter().map(|record| self.search.made(record));
+        self.made.extend(new);
+        units.into_iter().map(|Unit { ordinal, repeat }| (ordinal, repeat)).collect()
+    }
+
+    fn take(&mut self, result: RunResult) {
+        self.search.note(of_result(&result));
+    }
+
+    fn halt(&mut self, ordinal: u32, repeat: u32) {
+        self.search.halt(Unit { ordinal, repeat });
+    }
+
+    fn conclude(self: Box<Self>) -> Concluded {
+        let OpenDissection { id, cases, outcomes, .. } = self.open;
+        let dissection = self.search.conclude();
+        Concluded {
+            study: Study::Dissection(Box::new(report(id, &dissection, cases, outcomes))),
+            is_complete: dissection.is_complete(),
+            found: Vec::new(),
+        }
+    }
+}
