@@ -29,6 +29,18 @@ impl Scope {
     }
 }
 
+/// Where an administrator configures Claude Code.
+const MANAGED_CLAUDE: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/ClaudeCode"
+} else if cfg!(windows) {
+    "C:\\Program Files\\ClaudeCode"
+} else {
+    "/etc/claude-code"
+};
+
+/// Where an administrator configures Codex.
+const MANAGED_CODEX: &str = if cfg!(windows) { "C:\\ProgramData\\OpenAI\\Codex" } else { "/etc/codex" };
+
 /// The folders that configurations are in.
 #[derive(Debug, Clone)]
 pub(crate) struct Folders {
@@ -42,6 +54,10 @@ pub(crate) struct Folders {
     pub(crate) config: PathBuf,
     /// The project's.
     pub(crate) project: PathBuf,
+    /// That of an administrator, for Claude Code.
+    pub(crate) managed_claude: PathBuf,
+    /// The same for Codex.
+    pub(crate) managed_codex: PathBuf,
 }
 
 impl Folders {
@@ -55,6 +71,8 @@ impl Folders {
             codex: named("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
             config: named("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
             project: project.to_owned(),
+            managed_claude: MANAGED_CLAUDE.into(),
+            managed_codex: MANAGED_CODEX.into(),
             home,
         })
     }

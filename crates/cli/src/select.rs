@@ -42,7 +42,7 @@ use crate::failure::Failure;
 use crate::progress::tell;
 use crate::terminal::inline;
 use crate::{env_file, progress, providers, secrets};
-pub(crate) use kinds::{made_from, options_written, with_options};
+pub(crate) use kinds::{made_from, options_written, rules_named_by, with_options};
 pub(crate) use meant::{RUNS_COMMANDS, as_command, with_provider};
 
 /// Largest file of cases or traces that is read, in bytes.

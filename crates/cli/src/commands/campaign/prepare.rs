@@ -134,6 +134,10 @@ pub(in crate::commands) fn new_campaign(
     // Many JSON readers lose precision of larger numbers.
     let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
     let seed = if seed_is_secret { drawn() } else { global.seed };
+    let guard = match &arguments.guard {
+        Some(file) => Some(file.clone()),
+        None => select::rules_named_by(&agent)?,
+    };
     Ok(RequestedCampaign {
         repeats: command.repeats(),
         seed,
@@ -162,7 +166,7 @@ pub(in crate::commands) fn new_campaign(
         label: arguments.label.as_deref().map(secrets::without),
         is_checked: !arguments.no_check,
         think: arguments.think.map(Think::is_on),
-        guard: arguments.guard.as_deref().map(stored_guard).transpose()?,
+        guard: guard.as_deref().map(stored_guard).transpose()?,
     })
 }
 
