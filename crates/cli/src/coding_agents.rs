@@ -20,15 +20,6 @@ pub(crate) enum Scope {
     Project,
 }
 
-impl Scope {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
-}
-
 /// Where an administrator configures Claude Code.
 const MANAGED_CLAUDE: &str = if cfg!(target_os = "macos") {
     "/Library/Application Support/ClaudeCode"

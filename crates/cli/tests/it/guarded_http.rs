@@ -481,7 +481,10 @@ fn sessions_are_named_as_asked_for() {
 #[test]
 fn rules_are_in_modes_of_their_own() {
     let (place, server) = (place(), Upstream::start(AS_JSON));
-    place.write("rules.yaml", &RULES.replace("never: {call: refund},", "never: {call: refund}, mode: shadow,"));
+    place.write(
+        "rules.yaml",
+        &RULES.replace("never: {call: refund},", "never: {call: refund}, mode: shadow,"),
+    );
     let guard = Guard::start(&place, &server.url, "");
     assert_eq!(guard.post(&guard.url, "", &call(1, "refund")).1.matches("isError").count(), 0);
     assert!(guard.post(&guard.url, "", &call(2, "pay")).1.contains("denied by rule look-first"));

@@ -160,7 +160,10 @@ fn whatever_is_wrong_is_a_denial_with_status_0() {
         ),
         ("hook codex --rules rules.yaml --enforce", "the command line of the hook is wrong"),
         ("hook gemini --rules rules.yaml --enforce --state guard", "the command line of the hook is wrong"),
-        ("hook codex --rules rules.yaml --state guard", "the command line of the hook is wrong"),
+        (
+            "hook codex --rules rules.yaml --shadow --enforce --state guard",
+            "the command line of the hook is wrong",
+        ),
         ("hook codex --rules rules.yaml --enforce --state guard --secret NO_SUCH", "NO_SUCH"),
         ("hook", "the command line of the hook is wrong"),
     ] {

@@ -9,9 +9,10 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use planproof_guard::{FromClient, LINE_BYTES_MAX, McpGuard, Then};
+use planproof_tools::mcp::standard_streams;
 use planproof_tools::process::ProcessGroup;
 use planproof_tools::{Line, LineReader};
-use tokio::io::{AsyncWrite, AsyncWriteExt as _, Stdout};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -94,23 +95,27 @@ pub(super) struct Relay<'a> {
     shared: RefCell<Option<(Shared, Place)>>,
     global: &'a Global,
     /// One line at a time, whoever writes it.
-    out: Mutex<Stdout>,
+    out: Mutex<Box<dyn AsyncWrite + Send + Unpin>>,
+    client: RefCell<Option<Box<dyn AsyncRead + Send + Unpin>>>,
     has_lost_results: Cell<bool>,
 }
 
 impl<'a> Relay<'a> {
+    /// A session that has not begun. Needs a Tokio runtime.
     pub(super) fn new(
         guard: McpGuard,
         log: Option<LogFile>,
         shared: Option<(Shared, Place)>,
         global: &'a Global,
     ) -> Self {
+        let (client, out) = standard_streams();
         Self {
             guard: RefCell::new(guard),
             log: RefCell::new(log),
             shared: RefCell::new(shared),
             global,
-            out: Mutex::new(tokio::io::stdout()),
+            out: Mutex::new(Box::new(out)),
+            client: RefCell::new(Some(Box::new(client))),
             has_lost_results: Cell::new(false),
         }
     }
@@ -173,7 +178,8 @@ impl<'a> Relay<'a> {
 
     /// Passes on what the client says, until it says no more.
     async fn to_server(&self, mut server: ChildStdin) {
-        let mut lines = LineReader::new(tokio::io::stdin(), LINE_BYTES_MAX);
+        let Some(client) = self.client.take() else { return };
+        let mut lines = LineReader::new(client, LINE_BYTES_MAX);
         // Whether we are within a line that is too long, and whether that is passed on.
         let mut long = None;
         loop {
