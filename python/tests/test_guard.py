@@ -71,6 +71,23 @@ def test_calls_are_decided_on(guard: planproof.Guard, rules: Path) -> None:
     assert not guard.before("get_order", order), "the session has ended"
 
 
+def test_each_rule_is_in_its_own_mode(rules: Path) -> None:
+    text = rules.read_text(encoding="utf-8").replace("{id: few,", "{id: few, mode: shadow,")
+    rules.write_text(text, encoding="utf-8")
+    with planproof.Guard(rules) as guard:
+        decisions = [guard.before("pay") for _ in range(6)]
+        assert all(decisions) and decisions[4].reason is None
+        noted = decisions[5]
+        assert noted.reason is not None and noted.rules[0]["id"] == "few"
+        assert noted.logged is not None and (noted.logged["action"], noted.logged["mode"]) == ("noted", "shadow")
+        assert not guard.before("refund", {"order_id": 1}) and guard.mode == "enforce"
+    assert not guard.before("pay"), "some rule enforces, so nothing is approved once the guard is gone"
+    rules.write_text(text.replace("rules:", "mode: shadow\nrules:", 1), encoding="utf-8")
+    with planproof.Guard(rules) as guard:
+        assert guard.before("refund", {"order_id": 1}) and guard.mode == "shadow"
+    assert guard.before("pay"), "all rules only watch"
+
+
 def test_an_error_is_not_a_result(guard: planproof.Guard) -> None:
     for outcome in ({"error": "no"}, {"error": "no"}, {"result": 1}, {"result": 2}):
         decision = guard.before("try")

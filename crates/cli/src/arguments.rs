@@ -42,7 +42,7 @@ pub(crate) use doctor::DoctorArguments;
 pub(crate) use groups::in_groups;
 pub(crate) use guard::{GuardArguments, GuardCommand};
 pub(crate) use hook::{
-    EditArguments, HookAgent, HookArguments, HookCommand, InstallArguments, UninstallArguments,
+    EditArguments, HeldArguments, HookAgent, HookArguments, HookCommand, InstallArguments, UninstallArguments,
 };
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
 pub(crate) use limit::LimitArguments;

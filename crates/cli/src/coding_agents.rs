@@ -20,14 +20,17 @@ pub(crate) enum Scope {
     Project,
 }
 
-impl Scope {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
-}
+/// Where an administrator configures Claude Code.
+const MANAGED_CLAUDE: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/ClaudeCode"
+} else if cfg!(windows) {
+    "C:\\Program Files\\ClaudeCode"
+} else {
+    "/etc/claude-code"
+};
+
+/// Where an administrator configures Codex.
+const MANAGED_CODEX: &str = if cfg!(windows) { "C:\\ProgramData\\OpenAI\\Codex" } else { "/etc/codex" };
 
 /// The folders that configurations are in.
 #[derive(Debug, Clone)]
@@ -42,6 +45,10 @@ pub(crate) struct Folders {
     pub(crate) config: PathBuf,
     /// The project's.
     pub(crate) project: PathBuf,
+    /// That of an administrator, for Claude Code.
+    pub(crate) managed_claude: PathBuf,
+    /// The same for Codex.
+    pub(crate) managed_codex: PathBuf,
 }
 
 impl Folders {
@@ -55,6 +62,8 @@ impl Folders {
             codex: named("CODEX_HOME").unwrap_or_else(|| home.join(".codex")),
             config: named("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
             project: project.to_owned(),
+            managed_claude: MANAGED_CLAUDE.into(),
+            managed_codex: MANAGED_CODEX.into(),
             home,
         })
     }

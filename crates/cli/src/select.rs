@@ -42,7 +42,7 @@ use crate::progress::tell;
 use crate::terminal::inline;
 pub(crate) use crate::text_files::{read_json, read_text};
 use crate::{env_file, progress, providers, secrets};
-pub(crate) use kinds::{made_from, options_written, with_options};
+pub(crate) use kinds::{made_from, options_written, rules_named_by, with_options};
 pub(crate) use meant::{RUNS_COMMANDS, as_command, with_provider};
 
 /// Most edits between a word and the one suggested for it.

@@ -1,11 +1,12 @@
 //! Specifications by name: files, and those that are shipped.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
 use planproof_agents::behaviour::Schemas;
 use planproof_spec::{
-    Compat, Diagnostic, FaultySpec, Loaded, SHIPPED, Severity, load_as_published, load_with_schemas, shipped,
+    Compat, Diagnostic, FaultySpec, Loaded, SHIPPED, Severity, Spec, load_as_published, load_with_schemas,
+    shipped,
 };
 
 use crate::failure::Failure;
@@ -66,6 +67,13 @@ impl Source {
     /// shipped ones would change the established meaning of their names, and cost tokens with each request.
     pub(crate) fn shows_examples(&self) -> bool {
         !self.is_shipped
+    }
+
+    /// The file of rules that the specification names, as seen from the current folder: its own path is seen from that
+    /// of the specification.
+    pub(crate) fn rules(&self, spec: &Spec) -> Option<PathBuf> {
+        let folder = Path::new(&self.name).parent().filter(|_| !self.is_shipped).unwrap_or(Path::new(""));
+        spec.rules.as_ref().map(|rules| folder.join(&rules.value))
     }
 
     /// The SHA-256 of its text, which defines it completely, in hexadecimal digits.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use planproof_spec::rules::{CallRule, Phase, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues};
 use serde_json::{Value, json};
 
-use crate::log::{GuardAction, LoggedLine};
+use crate::log::{GuardAction, GuardModes, LoggedLine};
 
 /// Most calls whose results have not come. Further calls are rejected until one comes.
 pub const PENDING_CALLS_MAX: usize = 1024;
@@ -50,11 +50,27 @@ pub struct Ruling {
     pub number: u64,
     /// Why it is rejected; `None` if it is approved, and counts as made.
     pub refusal: Option<Refusal>,
-    /// The rules that reject it, and those that its being made brings to another verdict.
+    /// The rules that reject or note it, and those that its being made brings to another verdict.
     pub rules: Vec<RuleChange>,
     /// The rules in shadow mode that would reject it, by their numbers in the file. The call is made all the same,
     /// unless there is a refusal.
     pub noted: Vec<usize>,
+}
+
+impl Ruling {
+    /// A call that is not decided on, or was decided on before.
+    pub(crate) fn undecided(number: u64) -> Self {
+        Self { number, refusal: None, rules: Vec::new(), noted: Vec::new() }
+    }
+
+    /// The numbers of the rules that object to the call: those that reject it or, if none does, those that note it.
+    pub(crate) fn objecting(&self) -> &[usize] {
+        match &self.refusal {
+            Some(Refusal::Rules(rules)) => rules,
+            Some(_) => &[],
+            None => &self.noted,
+        }
+    }
 }
 
 /// What a call does to a rule, for the value of `per` that it belongs to.
@@ -165,6 +181,11 @@ impl GuardedSession {
         Self { is_by_rule: true, ..self }
     }
 
+    /// Has the rules be in these modes from here on.
+    pub(crate) fn set_modes(&mut self, modes: GuardModes) {
+        self.is_by_rule = modes.is_by_rule();
+    }
+
     /// The rules.
     pub fn rules(&self) -> &Arc<RuleSet> {
         &self.rules
@@ -188,10 +209,11 @@ impl GuardedSession {
             _ => &[],
         };
         let changes = before.into_iter().zip(after).map(|((rule, before), (_, after))| {
-            let after = if rejecting.contains(&rule) { RuleVerdict::Violated } else { after };
-            RuleChange { rule, before, after }
+            let is_kept_from = rejecting.contains(&rule) || refusal.is_some() && noted.contains(&rule);
+            RuleChange { rule, before, after: if is_kept_from { RuleVerdict::Violated } else { after } }
         });
-        let rules = changes.filter(|it| it.before != it.after || rejecting.contains(&it.rule)).collect();
+        let objects = |rule: &usize| rejecting.contains(rule) || noted.contains(rule);
+        let rules = changes.filter(|it| it.before != it.after || objects(&it.rule)).collect();
         Ruling { number, refusal, rules, noted }
     }
 
@@ -333,12 +355,12 @@ impl GuardedSession {
                     tool: &call.tool,
                     arguments: &call.arguments,
                 };
-                match action {
-                    GuardAction::Passed => self.recall(call.number, Some(asked)),
-                    GuardAction::Continued => {}
-                    GuardAction::Blocked | GuardAction::Noted => self.recall(call.number, None),
+                let is_counted = line.is_counted_call();
+                let is_continued = *action == GuardAction::Continued;
+                if !is_continued {
+                    self.recall(call.number, Some(asked).filter(|_| is_counted));
                 }
-                if matches!(action, GuardAction::Passed | GuardAction::Continued) {
+                if is_counted || is_continued {
                     self.passed(call.number, call.id.as_deref(), seam);
                 }
             }
@@ -421,6 +443,12 @@ impl GuardedSession {
             }
         }
         right
+    }
+
+    /// Why a call is rejected or noted, in sentences for the agent; `None` if nothing is said against it.
+    pub(crate) fn reason(&self, ruling: &Ruling) -> Option<String> {
+        let noted = || (!ruling.noted.is_empty()).then(|| Refusal::Rules(ruling.noted.clone()));
+        ruling.refusal.clone().or_else(noted).map(|refusal| self.explain(&refusal))
     }
 
     /// Why a call is rejected, in sentences for the agent.

@@ -209,17 +209,13 @@ impl HookSession {
         self.names.check(&call.tool, &call.arguments).err()
     }
 
-    /// Takes an event. The microseconds are those since the hook was started.
-    pub fn take(
-        &mut self,
-        event: &HookEvent,
-        mode: GuardMode,
-        log: &DecisionLog,
-        microseconds: u64,
-    ) -> HookAnswer {
+    /// Takes an event, with the rules in the modes of the log. The microseconds are those since the hook was started.
+    pub fn take(&mut self, event: &HookEvent, log: &DecisionLog, microseconds: u64) -> HookAnswer {
+        let modes = log.modes();
+        self.session.set_modes(modes);
         match event {
             HookEvent::Other => HookAnswer::default(),
-            HookEvent::Before(call) if is_canary(&call.tool) => HookAnswer::to_canary(mode),
+            HookEvent::Before(call) if is_canary(&call.tool) => HookAnswer::to_canary(modes.mode()),
             HookEvent::Before(call) => {
                 let (call, ambiguous) = self.of_server(call);
                 let call = &call;
@@ -231,25 +227,26 @@ impl HookSession {
                     if is_known {
                         return HookAnswer { reply, ..HookAnswer::default() };
                     }
-                    let ruling = Ruling { number, refusal: None, rules: Vec::new(), noted: Vec::new() };
+                    let ruling = Ruling::undecided(number);
                     self.session.passed(number, call.id.as_deref(), log.seam());
                     let line = self.line(call, &ruling, GuardAction::Continued, None, log, microseconds);
                     return HookAnswer { line: Some(line), reply, reason: None };
                 }
                 let ruling = self.session.decide(asked(call));
-                let refusal = ruling.refusal.as_ref().map(|refusal| self.session.explain(refusal));
                 let unclear = ambiguous.or_else(|| self.unclear(call));
-                let reason = refusal.or_else(|| unclear.map(|why| format!("The call is denied: {why}.")));
-                if ruling.refusal.is_none() && reason.is_some() {
+                let unclear = unclear.map(|why| format!("The call is denied: {why}."));
+                let is_refused = ruling.refusal.is_some() || unclear.is_some();
+                if ruling.refusal.is_none() && unclear.is_some() {
                     self.session.abandoned(ruling.number);
                 }
-                let action = match (&reason, mode) {
-                    (None, _) => GuardAction::Passed,
-                    (Some(_), GuardMode::Shadow) => GuardAction::Noted,
-                    (Some(_), GuardMode::Enforce) => GuardAction::Blocked,
+                // What refuses a call is said before what only notes it.
+                let reason = match &ruling.refusal {
+                    Some(refusal) => Some(self.session.explain(refusal)),
+                    None => unclear.or_else(|| self.session.reason(&ruling)),
                 };
+                let action = modes.action(reason.is_some(), is_refused);
                 let line = self.line(call, &ruling, action, reason.as_deref(), log, microseconds);
-                if action == GuardAction::Passed {
+                if action.is_counted(modes.is_by_rule()) {
                     self.session.passed(ruling.number, call.id.as_deref(), log.seam());
                 }
                 let denied = reason.clone().filter(|_| action == GuardAction::Blocked);
@@ -265,13 +262,17 @@ impl HookSession {
             }
             HookEvent::Stop { is_again } => {
                 let unsatisfied = self.session.unsatisfied();
+                let is_enforced = match modes.is_by_rule() {
+                    true => unsatisfied.iter().any(|rule| !rule.is_shadow),
+                    false => modes.mode() == GuardMode::Enforce,
+                };
                 let due: Vec<String> =
                     unsatisfied.iter().map(|rule| format!("{}: {rule}.", rule.id)).collect();
                 let is_due = !due.is_empty();
                 let reason = is_due
                     .then(|| format!("Before you end, these rules are to be satisfied: {}", due.join(" ")));
                 // Once: an agent that is always kept from ending never does.
-                let is_kept = !is_again && mode == GuardMode::Enforce;
+                let is_kept = !is_again && is_enforced;
                 let kept = reason.clone().filter(|_| is_kept);
                 HookAnswer { line: None, reply: kept.map_or(HookReply::Nothing, HookReply::Keep), reason }
             }

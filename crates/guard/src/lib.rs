@@ -36,7 +36,8 @@ pub use dialect::{DIALECT_BYTES_MAX, DIALECT_SCHEMA, HookDialect, HookOutput, Ho
 pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX};
 pub use lines::{DECIDE_SCHEMA, DECIDE_SEAM, LineAnswer, LineGuard, OPEN_SESSIONS_MAX};
 pub use log::{
-    DecisionLog, GuardAction, GuardMode, LogFault, LoggedCall, LoggedLine, LoggedRule, SCHEMA, happened,
+    DecisionLog, GuardAction, GuardMode, GuardModes, LogFault, LoggedCall, LoggedLine, LoggedRule, SCHEMA,
+    happened,
 };
 pub use mcp::{FromClient, LINE_BYTES_MAX, McpGuard, OUTSTANDING_MAX, SEAM, Then};
 pub use replay::{ReplayedCall, replay};

@@ -8,8 +8,8 @@ use planproof_trace::Secrets;
 use serde_json::{Map, Value, json};
 
 use crate::canary::{canary_reason, is_canary};
-use crate::decision::{AskedCall, CarriedCall, GuardedSession, Refusal, Ruling};
-use crate::log::{DecisionLog, GuardAction, GuardMode};
+use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling};
+use crate::log::{DecisionLog, GuardAction, GuardMode, GuardModes};
 use crate::mcp::probable_id;
 use crate::names::KnownNames;
 use crate::{answers, strict};
@@ -41,7 +41,7 @@ pub struct LineGuard {
     /// Without rules, nothing is known, and nothing approved: the reason.
     rules: Result<Arc<RuleSet>, String>,
     names: KnownNames,
-    mode: GuardMode,
+    modes: GuardModes,
     digest: String,
     secrets: Secrets,
     /// The session of calls that name none.
@@ -79,29 +79,36 @@ impl LineGuard {
     /// that name no session are of the session `own`.
     pub fn new(
         rules: Result<Arc<RuleSet>, String>,
-        mode: GuardMode,
+        modes: impl Into<GuardModes>,
         digest: impl Into<String>,
         own: impl Into<String>,
         secrets: Secrets,
     ) -> Self {
         let names = rules.as_deref().map_or_else(|_| KnownNames::default(), KnownNames::of);
-        let (digest, own) = (digest.into(), own.into());
-        let mut guard = Self { rules, names, mode, digest, secrets, own, sessions: BTreeMap::new() };
+        let (modes, digest, own) = (modes.into(), digest.into(), own.into());
+        let mut guard = Self { rules, names, modes, digest, secrets, own, sessions: BTreeMap::new() };
         guard.open(guard.own.clone());
         guard
     }
 
     fn open(&mut self, session: String) {
-        let log = DecisionLog::new(&session, DECIDE_SEAM, self.mode, &self.digest, self.secrets.clone());
-        let guarded = self.rules.as_ref().ok().map(GuardedSession::new);
+        let log = DecisionLog::new(&session, DECIDE_SEAM, self.modes, &self.digest, self.secrets.clone());
+        let guarded = self.rules.as_ref().ok().map(|rules| {
+            let mut guarded = GuardedSession::new(rules);
+            guarded.set_modes(self.modes);
+            guarded
+        });
         self.sessions.insert(session, LineSession { guarded, log, calls: 0, open: BTreeSet::new() });
     }
 
     /// The first line that a guard writes, without its end: what it is, and why it rejects everything, if it does.
     pub fn greeting(&self) -> String {
         let mut greeting = json!({
-            "schema": DECIDE_SCHEMA, "mode": self.mode, "digest": self.digest, "session": self.own,
+            "schema": DECIDE_SCHEMA, "mode": self.modes.mode(), "digest": self.digest, "session": self.own,
         });
+        if self.modes.is_by_rule() {
+            greeting["by_rule"] = Value::from(true);
+        }
         match &self.rules {
             Ok(rules) => greeting["rules"] = Value::from(rules.rules().len()),
             Err(fault) => greeting["fault"] = Value::from(fault.as_str()),
@@ -128,7 +135,7 @@ impl LineGuard {
 
     /// The answer to a line that cannot be answered. It may have been about a call.
     fn refused(&self, id: &Value, fault: &str) -> LineAnswer {
-        let verdict = verdict(self.mode == GuardMode::Shadow);
+        let verdict = verdict(self.modes.mode() == GuardMode::Shadow);
         let answer = json!({ "id": id, "verdict": verdict, "fault": fault }).to_string();
         LineAnswer { log: Vec::new(), answer, approved: None, id: id.clone() }
     }
@@ -189,9 +196,9 @@ impl LineGuard {
             ),
             false => self.names.check(&call.tool, &call.arguments).err(),
         };
-        let mode = self.mode;
+        let modes = self.modes;
         let fault = self.rules.as_ref().err().or(unclear.as_ref()).cloned();
-        let canary = is_canary(&call.tool).then(|| canary_reason(mode));
+        let canary = is_canary(&call.tool).then(|| canary_reason(modes.mode()));
         let is_canary = canary.is_some();
         let session = open_session(&mut self.sessions, &name)?;
         session.calls += 1;
@@ -200,30 +207,24 @@ impl LineGuard {
             Some(guarded) => {
                 // A call that is not decided on has a number all the same, and never happened.
                 guarded.recall(session.calls, None);
-                Ruling { number: session.calls, refusal: None, rules: Vec::new(), noted: Vec::new() }
+                Ruling::undecided(session.calls)
             }
-            None => Ruling { number: session.calls, refusal: None, rules: Vec::new(), noted: Vec::new() },
+            None => Ruling::undecided(session.calls),
         };
         let number = ruling.number;
-        let refusal = ruling.refusal.as_ref();
-        let reason = match (&session.guarded, refusal) {
-            (Some(guarded), Some(refusal)) => Some(guarded.explain(refusal)),
-            _ => canary.or_else(|| fault.map(|fault| format!("The call is denied: {fault}."))),
-        };
-        let action = match (&reason, mode) {
-            (None, _) => GuardAction::Passed,
-            _ if is_canary => GuardAction::Blocked,
-            (Some(_), GuardMode::Shadow) => GuardAction::Noted,
-            (Some(_), GuardMode::Enforce) => GuardAction::Blocked,
+        let is_refused = ruling.refusal.is_some() || fault.is_some();
+        let reason = session.guarded.as_ref().and_then(|guarded| guarded.reason(&ruling));
+        let reason =
+            reason.or_else(|| canary.or_else(|| fault.map(|fault| format!("The call is denied: {fault}."))));
+        let action = match is_canary {
+            true => GuardAction::Blocked,
+            false => modes.action(reason.is_some(), is_refused),
         };
         let mut answer = json!({ "id": id, "verdict": verdict(action.is_passed_on()), "number": number });
         if let Some(reason) = &reason {
-            let rules = match (&self.rules, refusal) {
-                (Ok(rules), Some(Refusal::Rules(numbers))) => {
-                    numbers.iter().filter_map(|number| rules.rules().get(*number)).collect()
-                }
-                _ => Vec::new(),
-            };
+            let rules = self.rules.as_ref().map_or(&[][..], |rules| rules.rules());
+            let objecting = ruling.objecting().iter();
+            let rules: Vec<_> = objecting.filter_map(|number| rules.get(*number)).collect();
             let mut denial = answers::structured(reason, &call.tool, rules.iter().copied());
             answer["reason"] = denial["reason"].take();
             answer["rules"] = denial["rules"].take();
@@ -242,7 +243,7 @@ impl LineGuard {
         if action.is_passed_on() && session.open.len() < OPEN_CALLS_MAX {
             session.open.insert(number);
         }
-        let approved = (action == GuardAction::Passed).then_some((name, number));
+        let approved = action.is_counted(modes.is_by_rule()).then_some((name, number));
         Ok(LineAnswer { log: vec![line], answer: answer.to_string(), approved, id: id.clone() })
     }
 
@@ -290,7 +291,8 @@ impl LineGuard {
     /// Takes an approval back, because the log cannot be written. Gives what is answered instead; in shadow mode, and
     /// to anything else, the answer itself.
     pub fn unlogged(&mut self, answer: LineAnswer, why: &str) -> LineAnswer {
-        let Some((session, number)) = answer.approved.as_ref().filter(|_| self.mode == GuardMode::Enforce)
+        let Some((session, number)) =
+            answer.approved.as_ref().filter(|_| self.modes.mode() == GuardMode::Enforce)
         else {
             return answer;
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use planproof_spec::rules::{Phase, RecordedEvent, RuleSet};
+use planproof_spec::rules::{CallRule, Phase, RecordedEvent, RuleSet};
 use planproof_trace::{Arguments, Secrets};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +24,61 @@ pub enum GuardMode {
     Enforce,
 }
 
+impl GuardMode {
+    /// The mode of a rule.
+    fn of_rule(rule: &CallRule) -> Self {
+        if rule.is_shadow { Self::Shadow } else { Self::Enforce }
+    }
+}
+
+/// In which mode the rules of a guard are: all in one, or each in its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GuardModes {
+    mode: GuardMode,
+    is_by_rule: bool,
+}
+
+impl From<GuardMode> for GuardModes {
+    /// All rules in this mode, whatever they say.
+    fn from(mode: GuardMode) -> Self {
+        Self { mode, is_by_rule: false }
+    }
+}
+
+impl GuardModes {
+    /// What a command line asks for: one mode for all rules or, if it names none, for each rule that of the rule or of
+    /// its file. Rules that cannot be read (`None`) enforce.
+    pub fn asked(asked: Option<GuardMode>, rules: Option<&RuleSet>) -> Self {
+        match (asked, rules) {
+            (Some(mode), _) => mode.into(),
+            (None, Some(rules)) if rules.rules().iter().all(|rule| rule.is_shadow) => {
+                Self { mode: GuardMode::Shadow, is_by_rule: true }
+            }
+            (None, _) => Self { mode: GuardMode::Enforce, is_by_rule: true },
+        }
+    }
+
+    /// The mode of whatever no single rule decides, such as messages that cannot be read and logs that cannot be
+    /// written: that of all rules or, if each is in its own, enforcement unless all are in shadow mode.
+    pub fn mode(self) -> GuardMode {
+        self.mode
+    }
+
+    /// Whether each rule is in its own mode.
+    pub fn is_by_rule(self) -> bool {
+        self.is_by_rule
+    }
+
+    /// What becomes of a call: approved, objected to by rules that are only in shadow mode, or refused.
+    pub(crate) fn action(self, is_objected_to: bool, is_refused: bool) -> GuardAction {
+        match (is_objected_to, is_refused, self.mode) {
+            (false, false, _) => GuardAction::Passed,
+            (_, true, GuardMode::Enforce) => GuardAction::Blocked,
+            _ => GuardAction::Noted,
+        }
+    }
+}
+
 /// What became of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -34,7 +89,7 @@ pub enum GuardAction {
     Continued,
     /// It was rejected, and not passed on.
     Blocked,
-    /// It was rejected, and passed on nevertheless: in shadow mode.
+    /// Rules in shadow mode object, and it was passed on nevertheless.
     Noted,
 }
 
@@ -42,6 +97,12 @@ impl GuardAction {
     /// Whether the server got the message.
     pub fn is_passed_on(self) -> bool {
         self != Self::Blocked
+    }
+
+    /// Whether a call counts in later decisions: it is approved, or its own rules only note it. In shadow mode of the
+    /// whole guard, what would have been rejected does not count, as it would not if the guard enforced.
+    pub(crate) fn is_counted(self, is_by_rule: bool) -> bool {
+        self == Self::Passed || self == Self::Noted && is_by_rule
     }
 }
 
@@ -67,8 +128,12 @@ pub enum LoggedLine {
         /// Why it was rejected.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// The mode of the guard.
+        /// The mode in which it was decided: that of the guard or, if each rule is in its own, that of the rules that
+        /// object. Without one that does, it is `enforce` if any rule is.
         mode: GuardMode,
+        /// Whether each rule is in its own mode. A call that was only noted then counts in later decisions.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_rule: bool,
         /// The digest of the rules; empty if they could not be read.
         digest: String,
         /// How long the decision took.
@@ -131,6 +196,9 @@ pub struct LoggedRule {
     pub before: String,
     /// Its verdict after the call; for a rule that rejects the call, what it was kept from.
     pub after: String,
+    /// Its own mode, if each rule is in its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<GuardMode>,
 }
 
 /// Why a line of a log cannot be used.
@@ -181,6 +249,14 @@ impl LoggedLine {
     pub fn is_made_call(&self) -> bool {
         use GuardAction::{Noted, Passed};
         matches!(self, Self::Decision { call: Some(_), action: Passed | Noted, .. })
+    }
+
+    /// Whether it is of a call that counts in later decisions of its session.
+    pub(crate) fn is_counted_call(&self) -> bool {
+        match self {
+            Self::Decision { call: Some(_), action, by_rule, .. } => action.is_counted(*by_rule),
+            _ => false,
+        }
     }
 
     /// The id of its session.
@@ -234,21 +310,27 @@ pub fn happened<'l>(lines: impl Iterator<Item = &'l LoggedLine>) -> Vec<Recorded
 pub struct DecisionLog {
     session: String,
     seam: String,
-    mode: GuardMode,
+    modes: GuardModes,
     digest: String,
     secrets: Secrets,
 }
 
 impl DecisionLog {
-    /// The log of a session.
+    /// The log of a session of a guard in these modes. The digest is that of its rules.
     pub fn new(
         session: impl Into<String>,
         seam: impl Into<String>,
-        mode: GuardMode,
+        modes: impl Into<GuardModes>,
         digest: impl Into<String>,
         secrets: Secrets,
     ) -> Self {
-        Self { session: session.into(), seam: seam.into(), mode, digest: digest.into(), secrets }
+        let (session, seam, digest) = (session.into(), seam.into(), digest.into());
+        Self { session, seam, modes: modes.into(), digest, secrets }
+    }
+
+    /// The modes of the guard.
+    pub fn modes(&self) -> GuardModes {
+        self.modes
     }
 
     /// Where the guard stands.
@@ -269,7 +351,8 @@ impl DecisionLog {
         let changes = changes.filter_map(|change| {
             let rule = rules?.rules().get(change.rule)?;
             let (before, after) = (change.before.words().to_owned(), change.after.words().to_owned());
-            Some(LoggedRule { id: rule.id.clone(), before, after })
+            let mode = self.modes.is_by_rule.then(|| GuardMode::of_rule(rule));
+            Some(LoggedRule { id: rule.id.clone(), before, after, mode })
         });
         let rules: Vec<LoggedRule> = changes.collect();
         let without = |text: &String| self.secrets.redact(text).into_owned();
@@ -280,6 +363,10 @@ impl DecisionLog {
             tool: without(&call.tool),
             arguments: self.without_secrets(&call.arguments),
         });
+        let mode = match action {
+            GuardAction::Noted if self.modes.is_by_rule && call.is_some() => GuardMode::Shadow,
+            _ => self.modes.mode,
+        };
         line(&LoggedLine::Decision {
             schema: SCHEMA.to_owned(),
             session: self.session.clone(),
@@ -288,7 +375,8 @@ impl DecisionLog {
             rules,
             action,
             reason: reason.map(|reason| self.secrets.redact(reason).into_owned()),
-            mode: self.mode,
+            mode,
+            by_rule: self.modes.is_by_rule,
             digest: self.digest.clone(),
             microseconds,
         })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planproof_spec::rules::RuleSet;
 
 use crate::decision::{AskedCall, GuardedSession};
-use crate::log::{GuardAction, LoggedCall, LoggedLine};
+use crate::log::{GuardAction, GuardMode, GuardModes, LoggedCall, LoggedLine};
 
 /// A call of a log, decided on again.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +15,8 @@ pub struct ReplayedCall {
     pub session: String,
     /// The call.
     pub call: LoggedCall,
-    /// Whether the log rejects it, in whichever mode.
+    /// Whether the log rejects it, in whichever mode of the whole guard. What rules in a shadow mode of their own note
+    /// is not rejected.
     pub was_rejected: bool,
     /// Why the log does.
     pub was_reason: Option<String>,
@@ -30,12 +31,14 @@ impl ReplayedCall {
     }
 }
 
-/// Decides on each call of a log again, in order. Calls that these rules reject never happened, whatever the log says;
+/// Decides on each call of a log again, in order: if the guard had each rule in its own mode, with the modes of these
+/// rules. Calls that these rules reject never happened, whatever the log says;
 /// a call that they approve and that the log rejected has the result that the log has of it, if any.
 pub fn replay<'l>(
     rules: &'l Arc<RuleSet>,
     lines: impl Iterator<Item = LoggedLine> + 'l,
 ) -> impl Iterator<Item = ReplayedCall> + 'l {
+    let own = GuardModes::asked(None, Some(rules));
     let mut sessions: BTreeMap<String, Replayed> = BTreeMap::new();
     lines.filter_map(move |line| {
         let name = line.session().to_owned();
@@ -43,7 +46,7 @@ pub fn replay<'l>(
             .entry(name)
             .or_insert_with(|| Replayed { session: GuardedSession::new(rules), numbers: BTreeMap::new() });
         match line {
-            LoggedLine::Decision { session: name, call: Some(call), action, reason, .. } => {
+            LoggedLine::Decision { session: name, call: Some(call), action, reason, by_rule, .. } => {
                 if action == GuardAction::Continued {
                     return None;
                 }
@@ -52,13 +55,17 @@ pub fn replay<'l>(
                     tool: &call.tool,
                     arguments: &call.arguments,
                 };
+                session.session.set_modes(if by_rule { own } else { GuardMode::Enforce.into() });
                 let ruling = session.session.decide(asked);
                 session.numbers.insert(call.number, ruling.number);
                 Some(ReplayedCall {
                     session: name,
-                    was_rejected: matches!(action, GuardAction::Blocked | GuardAction::Noted),
+                    was_rejected: action == GuardAction::Blocked || action == GuardAction::Noted && !by_rule,
                     was_reason: reason,
-                    reason: ruling.refusal.map(|refusal| session.session.explain(&refusal)),
+                    reason: ruling
+                        .refusal
+                        .filter(|_| !by_rule || own.mode() == GuardMode::Enforce)
+                        .map(|refusal| session.session.explain(&refusal)),
                     call,
                 })
             }

@@ -19,11 +19,12 @@ use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use planproof_loopback::is_loopback_host;
 use secrecy::SecretString;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm, is_loopback_host};
+use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm};
 use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
 use key::Key;
 use loading::{LOADING_MAX, Loading, LoadingNotice};

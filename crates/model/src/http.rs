@@ -6,7 +6,6 @@
 mod body;
 
 use std::borrow::Cow;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,15 +57,6 @@ const IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 const IDLE_CONNECTIONS_MAX: usize = 8192;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("planproof/", env!("CARGO_PKG_VERSION")));
-
-/// Whether `host`, as it appears in a URL or a `Host` header without its port, can only be this machine.
-pub(crate) fn is_loopback_host(host: &str) -> bool {
-    if let Some(inner) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return inner.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
-    }
-    host.eq_ignore_ascii_case("localhost")
-        || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
-}
 
 /// The format of a reply that is asked for. Servers also send the other one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -628,18 +618,6 @@ fn innermost(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn loopback_names_are_known() {
-        for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.9.9.9", "[::1]"] {
-            assert!(is_loopback_host(host), "{host}");
-        }
-        for host in
-            ["", "localhost.evil.com", "127.0.0.1.evil.com", "10.0.0.1", "[::2]", "::1", "0.0.0.0", "0x7f.1"]
-        {
-            assert!(!is_loopback_host(host), "{host}");
-        }
-    }
 
     #[test]
     fn retry_after_is_read_in_both_units() {

@@ -11,7 +11,7 @@
 //! the served model answers. The server listens on this machine only and refuses requests that name another host or
 //! come from a foreign web page.
 
-pub mod access;
+mod access;
 mod anthropic;
 mod chat_completions;
 mod completions;

@@ -68,6 +68,7 @@
 //! | `(:flags :env-input)`, `(:handler NAME)` | the environment writes the content, in one of the ways of [`Handler`] |
 //! | `(:content RULE ...)` | what the content must be like: `tool`, `arguments`, `label`, `(matches "REGEX")`, `(json "SCHEMA")`, `(max-length N)` (see [`ContentRule`]) |
 //! | `(:instructions "TEXT")` | the beginning of a model's instructions |
+//! | `(:rules "FILE")` | the file of rules (rules v1) that an agent is held to, for whoever makes the agent |
 //! | `(:behavior FORMULA)` | which sequences are allowed: a state, `(next f ...)`, `(or f ...)`, `(until f g :min N :max N)`, `(always f :min N :max N)` (see [`FormulaKind`]) |
 //! | `(:require CONDITION ...)` | what must hold besides, in linear temporal logic over finite traces: a state, `call:TOOL`, `(call:TOOL TEST ...)`, `true`, `false`, `not`, `and`, `or`, `implies`, `always`, `eventually`, `next`, `until`, `before`, `(at-most N f)`; a call counts when it is executed (see [`RequirementKind`]) |
 //! | `(:accepts EXAMPLE ...)`, `(:rejects EXAMPLE ...)` | sequences that must, and must not, be accepted; checked when the file is loaded |

@@ -18,6 +18,9 @@ impl Display for Spec {
         if let Some(instructions) = &self.instructions {
             write!(f, "\n  (:instructions {})", quoted(&instructions.value))?;
         }
+        if let Some(rules) = &self.rules {
+            write!(f, "\n  (:rules {})", quoted(&rules.value))?;
+        }
         f.write_str("\n  (:states")?;
         for state in &self.states {
             write!(f, "\n    {state}")?;

@@ -14,8 +14,8 @@ use crate::{
 };
 
 /// Clauses of a specification.
-const CLAUSES: [&str; 7] =
-    [":instructions", ":states", ":behavior", ":require", ":accepts", ":rejects", ":examples"];
+const CLAUSES: [&str; 8] =
+    [":instructions", ":states", ":behavior", ":require", ":accepts", ":rejects", ":examples", ":rules"];
 
 /// Parses one specification. The understood parts of a faulty one are returned with the faults.
 ///
@@ -123,13 +123,15 @@ pub(crate) struct Draft {
     pub(crate) accepts: Vec<Example>,
     pub(crate) rejects: Vec<Example>,
     pub(crate) examples: Vec<ShownExample>,
+    pub(crate) rules: Option<Spanned<String>>,
 }
 
 impl From<Spec> for Draft {
     fn from(spec: Spec) -> Self {
-        let Spec { name, instructions, states, behavior, requirements, accepts, rejects, examples } = spec;
+        let Spec { name, instructions, states, behavior, requirements, accepts, rejects, examples, rules } =
+            spec;
         let (states, behavior) = (Some(states), Some(behavior));
-        Self { name, instructions, states, behavior, requirements, accepts, rejects, examples }
+        Self { name, instructions, states, behavior, requirements, accepts, rejects, examples, rules }
     }
 }
 
@@ -145,6 +147,7 @@ impl Draft {
             accepts: self.accepts,
             rejects: self.rejects,
             examples: self.examples,
+            rules: self.rules,
         })
     }
 }
@@ -188,6 +191,7 @@ impl Reader<'_> {
             accepts: Vec::new(),
             rejects: Vec::new(),
             examples: Vec::new(),
+            rules: None,
         };
         let mut seen: Vec<(String, Span)> = Vec::new();
         for clause in clauses {
@@ -199,6 +203,7 @@ impl Reader<'_> {
             }
             match keyword.as_str() {
                 ":instructions" => draft.instructions = self.words(":instructions", body, clause.span),
+                ":rules" => draft.rules = self.words(":rules", body, clause.span),
                 ":states" => draft.states = self.states(body),
                 ":behavior" => {
                     draft.behavior = self.behavior(body, clause.span);

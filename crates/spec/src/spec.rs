@@ -31,6 +31,9 @@ pub struct Spec {
     pub rejects: Vec<Example>,
     /// Whole texts that a model is shown.
     pub examples: Vec<ShownExample>,
+    /// The file of rules (rules v1) that an agent of this specification is held to, as seen from the specification's
+    /// own file. It is not read here.
+    pub rules: Option<Spanned<String>>,
 }
 
 /// A state of an agent.

@@ -36,7 +36,7 @@ pub use between::{
     SESSION_BYTES_MAX, SessionName,
 };
 pub use server::{McpRun, McpServer};
-pub use stdio::{serve_stdio, serve_stream};
+pub use stdio::{serve_stdio, serve_stream, standard_streams};
 pub use token::{AccessToken, TOKEN_BYTES};
 pub use written::{EARLIER_CALLS_WAIT_MAX, WRITTEN_REPLIES_MAX, WrittenCalls};
 

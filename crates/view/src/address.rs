@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use planproof_model::server::access::same;
+use planproof_loopback::same;
 use planproof_store::{RunStanding, RunsAfter, Unit};
 
 /// Most bytes of a text that a filter looks for.

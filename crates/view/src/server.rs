@@ -20,7 +20,7 @@ use futures::stream;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use planproof_model::server::access::{NotFromHere, from_this_machine};
+use planproof_loopback::{NotFromHere, from_this_machine};
 use planproof_report::html::fragments::report_policy;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};

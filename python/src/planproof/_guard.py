@@ -46,8 +46,8 @@ class CallDenied(Exception):
 class Decision:
     """What was decided on a call.
 
-    `reason` is written for the agent: give it to the model instead of the tool's result. In shadow mode it says why
-    the call would have been rejected, and `approved` is true all the same.
+    `reason` is written for the agent: give it to the model instead of the tool's result. In shadow mode, of the guard or
+    of the rules that object, it says why the call would have been rejected, and `approved` is true all the same.
     """
 
     approved: bool
@@ -209,11 +209,14 @@ class GuardSession:
 class Guard(GuardSession):
     """Holds calls to the rules of a file: a process that decides, which this object starts and asks.
 
-    It is a session itself; `session` begins further ones, for a program with several conversations. `mode` is
-    `"enforce"` or `"shadow"`, and there is no default: a guard that only watches has to be asked for. `log` is a file
-    that gets each decision (decision v1). Raises `GuardError` if the rules or the log cannot be used.
+    It is a session itself; `session` begins further ones, for a program with several conversations. `mode`,
+    `"enforce"` or `"shadow"`, is that of all rules; without it each rule is in its own mode, which is to enforce unless
+    the file says otherwise. `log` is a file that gets each decision (decision v1). Raises `GuardError` if the rules or
+    the log cannot be used.
 
-        with planproof.Guard("rules.yaml", mode="enforce") as guard:
+    The attribute `mode` says what becomes of calls once the guard is gone: in `"enforce"` they are rejected.
+
+        with planproof.Guard("rules.yaml") as guard:
             decision = guard.before("refund", {"order_id": 17})
             if decision:
                 guard.after(decision, refund(order_id=17))
@@ -225,14 +228,15 @@ class Guard(GuardSession):
         self,
         rules: Union[str, "os.PathLike[str]"],
         *,
-        mode: str,
+        mode: Optional[str] = None,
         log: Union[str, "os.PathLike[str]", None] = None,
         answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
         super().__init__(self, None)
-        if mode not in ("enforce", "shadow"):
-            raise ValueError(f'mode is "enforce" or "shadow", not {mode!r}')
-        self.mode = mode
+        if mode not in ("enforce", "shadow", None):
+            raise ValueError(f'mode is "enforce", "shadow" or None, not {mode!r}')
+        # Until the guard has said what its rules are.
+        self.mode = mode or "enforce"
         self._answer_seconds = answer_seconds
         self._lock = threading.Lock()
         self._waiting: Dict[int, "Future[Dict[str, Any]]"] = {}
@@ -240,7 +244,9 @@ class Guard(GuardSession):
         self._failure: Optional[str] = None
         # A process that was forked off must not talk to the guard of another.
         self._process_id = os.getpid()
-        words = [find_binary(), "guard", "decide", "--rules", os.fspath(Path(rules).absolute()), f"--{mode}"]
+        words = [find_binary(), "guard", "decide", "--rules", os.fspath(Path(rules).absolute())]
+        if mode is not None:
+            words.append(f"--{mode}")
         if log is not None:
             words += ["--log", os.fspath(Path(log).absolute())]
         try:
@@ -271,6 +277,8 @@ class Guard(GuardSession):
         if greeted.get("schema") != _SCHEMA or "fault" in greeted:
             self.close()
             raise GuardError(self._because(greeted.get("fault") or "the program is of another version"))
+        if greeted.get("mode") == "shadow":
+            self.mode = "shadow"
 
     def session(self, name: str) -> GuardSession:
         """Begins a session of this name. Raises `GuardError` if there is one, or the guard is gone."""

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, Subcommand};
+use clap::{Args, Subcommand};
+use planproof_guard::GuardMode;
 use planproof_tools::mcp::SessionName;
 
 use crate::values::{file, session_name};
@@ -12,7 +13,6 @@ use crate::values::{file, session_name};
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    group(ArgGroup::new("mode").args(["shadow", "enforce"]).required(true)),
     after_help = "Examples:\n  \
               planproof guard --rules rules.yaml --shadow --log guard.jsonl -- npx my-server\n  \
               planproof guard --rules rules.yaml --enforce --log guard.jsonl -- npx my-server\n  \
@@ -25,15 +25,12 @@ use crate::values::{file, session_name};
 pub(crate) struct GuardArguments {
     #[command(subcommand)]
     pub(crate) command: Option<GuardCommand>,
-    /// Rules on the calls of a session (rules v1). While they cannot be read, `--enforce` rejects every call.
+    /// Rules on the calls of a session (rules v1). While they cannot be read, every call is rejected, unless
+    /// `--shadow`.
     #[arg(long, required = true, value_name = "FILE", value_parser = file())]
     pub(crate) rules: Option<PathBuf>,
-    /// Pass on every call, and say which ones would have been rejected.
-    #[arg(long)]
-    pub(crate) shadow: bool,
-    /// Answer a call that would violate a rule with the reason, and do not pass it on.
-    #[arg(long)]
-    pub(crate) enforce: bool,
+    #[command(flatten)]
+    pub(crate) mode: ModeArguments,
     /// Append every decision and every result to this file (decision v1), before it is passed on.
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) log: Option<PathBuf>,
@@ -54,14 +51,38 @@ pub(crate) struct GuardArguments {
     #[arg(long, value_name = "WHAT", value_parser = session, requires = "to")]
     pub(crate) session: Option<SessionName>,
     /// History that all guards of one session share (SQLite), such as the hooks of the agent: they decide as one.
-    #[arg(long, value_name = "FILE", requires = "session_name", conflicts_with = "to", value_parser = file())]
+    ///
+    /// Its sessions are called as `--session` names them or, where that is absent, as `--session-name` does.
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) history: Option<PathBuf>,
     /// Name of the session in `--history`, which all its guards are started with.
-    #[arg(long, value_name = "NAME", requires = "history", value_parser = session_name)]
+    #[arg(long, value_name = "NAME", requires = "history", conflicts_with = "session", value_parser = session_name)]
     pub(crate) session_name: Option<String>,
     /// The MCP server (stdio) and its arguments. No shell reads them.
     #[arg(last = true, required_unless_present = "to", value_name = "SERVER")]
     pub(crate) server: Vec<OsString>,
+}
+
+/// The mode of all rules.
+#[derive(Debug, Args)]
+pub(crate) struct ModeArguments {
+    /// Only note what would be rejected, whatever mode the rules have [default: the mode of each rule].
+    #[arg(long, conflicts_with = "enforce")]
+    pub(crate) shadow: bool,
+    /// Reject what violates a rule, whatever mode the rules have [default: the mode of each rule].
+    #[arg(long)]
+    pub(crate) enforce: bool,
+}
+
+impl ModeArguments {
+    /// The mode that is asked for; `None` for that of each rule.
+    pub(crate) fn asked(&self) -> Option<GuardMode> {
+        match (self.shadow, self.enforce) {
+            (true, _) => Some(GuardMode::Shadow),
+            (false, true) => Some(GuardMode::Enforce),
+            (false, false) => None,
+        }
+    }
 }
 
 /// A port of 127.0.0.1.
@@ -100,22 +121,16 @@ fn session(text: &str) -> Result<SessionName, String> {
 #[derive(Debug, Subcommand)]
 pub(crate) enum GuardCommand {
     /// Decide on the calls that a program asks about, a line each: for code that makes its calls itself.
-    #[command(
-        group(ArgGroup::new("decide-mode").args(["shadow", "enforce"]).required(true)),
-        after_help = "Examples:\n  \
+    #[command(after_help = "Examples:\n  \
                   planproof guard decide --rules rules.yaml --enforce --log guard.jsonl < questions.jsonl\n\n\
-                  Exit status: 0 stdin has ended; 2 the command line is wrong, or the log cannot be opened."
-    )]
+                  Exit status: 0 stdin has ended; 2 the command line is wrong, or the log cannot be opened.")]
     Decide {
-        /// Rules on the calls of a session (rules v1). While they cannot be read, `--enforce` rejects every call.
+        /// Rules on the calls of a session (rules v1). While they cannot be read, every call is rejected, unless
+        /// `--shadow`.
         #[arg(long, value_name = "FILE", value_parser = file())]
         rules: PathBuf,
-        /// Approve every call, and say which ones would have been rejected.
-        #[arg(long)]
-        shadow: bool,
-        /// Reject a call that would violate a rule.
-        #[arg(long)]
-        enforce: bool,
+        #[command(flatten)]
+        mode: ModeArguments,
         /// Append every decision and every result to this file (decision v1), before it is answered.
         #[arg(long, value_name = "FILE", value_parser = file())]
         log: Option<PathBuf>,

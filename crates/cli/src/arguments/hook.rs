@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
+use super::guard::ModeArguments;
 use crate::coding_agents::Scope;
 use crate::values::{file, session_name};
 
@@ -37,7 +38,6 @@ impl HookAgent {
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    group(ArgGroup::new("mode").args(["shadow", "enforce"]).required(true)),
     group(ArgGroup::new("who").args(["agent", "dialect"]).required(true)),
     group(ArgGroup::new("memory").args(["state", "history"]).required(true)),
     after_help = "Examples:\n  \
@@ -56,38 +56,40 @@ pub(crate) struct HookArguments {
     /// File that says how another agent reports to its hooks and is answered (dialect v1).
     #[arg(long, value_name = "FILE", value_parser = file())]
     pub(crate) dialect: Option<PathBuf>,
-    /// Rules on the calls of a session (rules v1). While they cannot be read, `--enforce` rejects every call.
-    #[arg(long, required = true, value_name = "FILE", value_parser = file())]
-    pub(crate) rules: Option<PathBuf>,
-    /// Deny nothing, and only log what would have been rejected.
-    #[arg(long)]
-    pub(crate) shadow: bool,
-    /// Deny a call that would violate a rule.
-    #[arg(long)]
-    pub(crate) enforce: bool,
-    /// Folder with a log of each session (decision v1), which is also the memory of the hook.
-    #[arg(long, value_name = "FOLDER", value_parser = file())]
-    pub(crate) state: Option<PathBuf>,
-    /// History in place of that folder (SQLite), which all guards of one session share, such as `planproof guard`
-    /// before a server of the agent: they decide as one.
-    #[arg(long, value_name = "FILE", value_parser = file())]
-    pub(crate) history: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) held: HeldArguments,
     /// Name of the session in `--history` [default: the agent's name for it].
     #[arg(long, value_name = "NAME", requires = "history", value_parser = session_name)]
     pub(crate) session_name: Option<String>,
 }
 
+/// What a hook holds calls to, and its memory. A hook that is installed is started with the same.
+#[derive(Debug, Args)]
+pub(crate) struct HeldArguments {
+    /// Rules on the calls of a session (rules v1), read at each event. While they cannot be read, every call is denied,
+    /// unless `--shadow`.
+    #[arg(long, required = true, value_name = "FILE", value_parser = file())]
+    pub(crate) rules: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) mode: ModeArguments,
+    /// Folder with a log of each session (decision v1), which is also the memory of the hook. `hook install` has a
+    /// default: `guard` in planproof's folder of the user's state.
+    #[arg(long, value_name = "FOLDER", value_parser = file())]
+    pub(crate) state: Option<PathBuf>,
+    /// History in place of that folder (SQLite), which all guards of one session share, such as `planproof guard`
+    /// before a server of the agent: they decide as one.
+    #[arg(long, value_name = "FILE", conflicts_with = "state", value_parser = file())]
+    pub(crate) history: Option<PathBuf>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum HookCommand {
     /// Write the hooks into an agent's configuration, and keep everything else there as it is.
-    #[command(
-        group(ArgGroup::new("mode").args(["shadow", "enforce"]).required(true)),
-        after_help = "Examples:\n  \
+    #[command(after_help = "Examples:\n  \
                       planproof hook install claude-code --rules rules.yaml --shadow --dry-run\n  \
                       planproof hook install codex --rules rules.yaml --enforce --project --yes\n\n\
                       Exit status: 0 the hooks are there, or would be; 1 you did not agree; 2 the rules or the \
-                      configuration cannot be used, or nobody can be asked; 3 it cannot be written."
-    )]
+                      configuration cannot be used, or nobody can be asked; 3 it cannot be written.")]
     Install(InstallArguments),
     /// Remove the hooks of planproof from an agent's configuration, and nothing else.
     #[command(after_help = "Examples:\n  \
@@ -102,21 +104,8 @@ pub(crate) struct InstallArguments {
     /// The agent.
     #[arg(value_name = "AGENT")]
     pub(crate) agent: HookAgent,
-    /// Rules on the calls of a session (rules v1). They must be right now; the hook reads them at each event.
-    #[arg(long, value_name = "FILE", value_parser = file())]
-    pub(crate) rules: PathBuf,
-    /// Have the hook deny nothing, and only log what would have been rejected.
-    #[arg(long)]
-    pub(crate) shadow: bool,
-    /// Have the hook deny calls that would violate a rule.
-    #[arg(long)]
-    pub(crate) enforce: bool,
-    /// Folder for the log of each session [default: `guard` in planproof's folder of the user's state].
-    #[arg(long, value_name = "FOLDER", value_parser = file())]
-    pub(crate) state: Option<PathBuf>,
-    /// History in place of that folder (SQLite), which all guards of one session share.
-    #[arg(long, value_name = "FILE", conflicts_with = "state", value_parser = file())]
-    pub(crate) history: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) held: HeldArguments,
     #[command(flatten)]
     pub(crate) edit: EditArguments,
 }

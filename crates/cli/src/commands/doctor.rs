@@ -15,13 +15,14 @@ use serde_json::json;
 
 use super::runtime;
 use crate::arguments::{DoctorArguments, Global};
-use crate::coding_agents::{Folders, Scope};
+use crate::coding_agents::Folders;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render;
 use crate::terminal::{self, inline};
 use crate::wanted;
 use attempt::Sign;
+use found::Owner;
 use standing::{Guarding, Standing, Way};
 
 /// The name of the format of `--json`.
@@ -50,7 +51,7 @@ fn try_out(ways: &mut [Way], arguments: &DoctorArguments, folder: &Path) -> Resu
     // What guards several ways is started once.
     let mut guards: BTreeMap<String, Guarding> = BTreeMap::new();
     for guard in ways.iter().filter_map(|way| way.guard.as_ref()) {
-        if guard.scope() == Scope::User || arguments.project {
+        if guard.scope() != Owner::Project || arguments.project {
             guards.entry(key(guard)).or_insert_with(|| guard.clone());
         }
     }

@@ -9,7 +9,7 @@ pub(super) mod shared;
 use std::path::Path;
 use std::sync::Arc;
 
-use planproof_guard::{DecisionLog, GuardMode, McpGuard, SEAM};
+use planproof_guard::{DecisionLog, GuardMode, GuardModes, McpGuard, SEAM};
 use planproof_spec::rules::RuleSet;
 use planproof_tools::mcp::SessionName;
 use planproof_tools::process::ProcessGroup;
@@ -24,7 +24,7 @@ use crate::spec_source::sha256;
 use crate::terminal::inline;
 use crate::{secrets, select};
 use relay::{LogFile, Relay};
-use shared::Shared;
+use shared::{Place, Shared};
 
 /// Random bytes that name a session.
 const SESSION_BYTES: usize = 8;
@@ -35,17 +35,13 @@ const SHOWN_MAX: usize = 10;
 pub(crate) fn run(arguments: &GuardArguments, global: &Global) -> Result<ExitCode, Failure> {
     match (&arguments.command, &arguments.rules) {
         (Some(GuardCommand::Replay { log, rules }), _) => replay::run(log, rules, global),
-        (Some(GuardCommand::Decide { rules, enforce, log, .. }), _) => {
-            decide::run(rules, mode(*enforce), log.as_deref())
+        (Some(GuardCommand::Decide { rules, mode, log }), _) => {
+            decide::run(rules, mode.asked(), log.as_deref())
         }
         (None, Some(rules)) => stand_between(arguments, rules, global),
         // The parser requires one of them.
         (None, None) => Err(Failure::usage("--rules is missing")),
     }
-}
-
-fn mode(enforce: bool) -> GuardMode {
-    if enforce { GuardMode::Enforce } else { GuardMode::Shadow }
 }
 
 /// A name of a session that no other has.
@@ -55,7 +51,6 @@ fn session_name() -> String {
 }
 
 fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
-    let mode = mode(arguments.enforce);
     let log = match &arguments.log {
         Some(path) => {
             must_differ(path, &[("--rules", rules)])?;
@@ -63,20 +58,23 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
         }
         None => None,
     };
-    let (rules, digest) = read(rules, mode);
-    if let (Some(to), Some(port)) = (&arguments.to, arguments.listen) {
-        let held = http::HeldTo { rules, mode, digest };
-        let name = arguments.session.clone().unwrap_or(SessionName::One);
-        return runtime()?.block_on(http::serve(held, log, (to, port, name), global));
+    let (rules, modes, digest) = read(rules, arguments.mode.asked());
+    let history = arguments.history.as_deref().map(Shared::open).transpose()?;
+    let name = arguments.session_name.clone();
+    if history.is_some() && name.is_none() && arguments.session.is_none() {
+        return Err(Failure::usage(
+            "--history needs the name of the session: pass --session-name, or with --to also --session",
+        ));
     }
-    let shared = match (&arguments.history, &arguments.session_name) {
-        (Some(path), Some(name)) => Some(Shared::open(path, name)?),
-        // The parser requires both.
-        _ => None,
-    };
-    let session = arguments.session_name.clone().unwrap_or_else(session_name);
-    let lines = DecisionLog::new(session, SEAM, mode, digest, secrets::held());
-    let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), mode, lines);
+    if let (Some(to), Some(port)) = (&arguments.to, arguments.listen) {
+        let held = http::HeldTo { rules, modes, digest };
+        let named = http::Named { by: arguments.session.clone().unwrap_or(SessionName::One), name };
+        return runtime()?.block_on(http::serve(held, log, history, (to, port, named), global));
+    }
+    let session = name.unwrap_or_else(session_name);
+    let shared = history.map(|history| (history, Place::new(&*session)));
+    let lines = DecisionLog::new(session, SEAM, modes, digest, secrets::held());
+    let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), lines);
 
     // The parser requires the program.
     let Some((program, words)) = arguments.server.split_first() else {
@@ -91,17 +89,21 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
             let program = program.to_string_lossy();
             Failure::usage(format!("the server `{}` cannot be started: {error}", inline(&program)))
         })?;
-        Relay::new(guard, log, shared, mode, global).run(group).await
+        Relay::new(guard, log, shared, global).run(group).await
     });
     // A read of stdin cannot be cancelled, and must not keep the process.
     runtime.shutdown_background();
     ended
 }
 
-/// The rules with the digest of their file, or why there are none. A guard without rules stands where it was put, and
-/// does what its mode says: it rejects everything, or nothing.
-fn read(path: &Path, mode: GuardMode) -> (Result<Arc<RuleSet>, String>, String) {
-    let then = match mode {
+/// Rules that may be unreadable, for the reason given; the modes that they are in, and the digest of their file.
+type Held = (Result<Arc<RuleSet>, String>, GuardModes, String);
+
+/// The rules, or why there are none. A guard without rules stands where it was put, and does what its mode says: it
+/// rejects everything, or nothing.
+fn read(path: &Path, asked: Option<GuardMode>) -> Held {
+    let without = GuardModes::asked(asked, None);
+    let then = match without.mode() {
         GuardMode::Enforce => "every call is rejected",
         GuardMode::Shadow => "no call is looked at",
     };
@@ -109,18 +111,21 @@ fn read(path: &Path, mode: GuardMode) -> (Result<Arc<RuleSet>, String>, String) 
         Ok(text) => text,
         Err(failure) => {
             tell!("{}; {then}", failure.describe());
-            return (Err("the rules of the guard cannot be read".to_owned()), String::new());
+            return (Err("the rules of the guard cannot be read".to_owned()), without, String::new());
         }
     };
     let digest = format!("sha256:{}", sha256(text.as_bytes()));
     match RuleSet::read(&text) {
-        Ok(rules) => (Ok(Arc::new(rules)), digest),
+        Ok(rules) => {
+            let modes = GuardModes::asked(asked, Some(&rules));
+            (Ok(Arc::new(rules)), modes, digest)
+        }
         Err(faults) => {
             for fault in faults.iter().take(SHOWN_MAX) {
                 tell!("{}:{fault}", path.display());
             }
             tell!("error: {} cannot be used: see `planproof rules check`; {then}", path.display());
-            (Err("the rules of the guard are not valid".to_owned()), digest)
+            (Err("the rules of the guard are not valid".to_owned()), without, digest)
         }
     }
 }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 use planproof_guard::{
-    DecisionLog, GuardMode, HookAnswer, HookDialect, HookEvent, HookOutput, HookPayload, HookReply,
-    HookSession, LoggedLine, PAYLOAD_BYTES_MAX,
+    DecisionLog, GuardMode, GuardModes, HookAnswer, HookDialect, HookEvent, HookOutput, HookPayload,
+    HookReply, HookSession, LoggedLine, PAYLOAD_BYTES_MAX,
 };
 use planproof_spec::rules::RuleSet;
 use planproof_store::HistorySnapshot;
@@ -99,9 +99,8 @@ pub(crate) fn run_any(arguments: &HookArguments, global: &Global) -> Result<Exit
     }
 }
 
-/// The parts of the command line of a hook, which its parser requires.
+/// The parts of the command line of a hook that say where its session is.
 struct Asked<'a> {
-    rules: &'a Path,
     memory: Memory<'a>,
     /// The session's name, if it is not the agent's.
     session: Option<&'a str>,
@@ -117,8 +116,12 @@ enum Memory<'a> {
 
 /// Takes one event, and gives the exit status.
 fn take_event(arguments: &HookArguments) -> u8 {
-    let mode = if arguments.enforce { GuardMode::Enforce } else { GuardMode::Shadow };
     let started = Instant::now();
+    let held = &arguments.held;
+    let read = held.rules.as_deref().map(read_rules);
+    let known = read.as_ref().and_then(|read| Some(&*read.as_ref().ok()?.0));
+    let modes = GuardModes::asked(held.mode.asked(), known);
+    let mode = modes.mode();
     let dialect = match dialect(arguments) {
         Ok(dialect) => dialect,
         Err(why) => return refuse(None, &why, mode),
@@ -127,24 +130,27 @@ fn take_event(arguments: &HookArguments) -> u8 {
         Ok(payload) => payload,
         Err(why) => return refuse(Some(&dialect), &why, mode),
     };
-    let folder = arguments.state.as_deref().map(Memory::Folder);
-    let memory = folder.or(arguments.history.as_deref().map(Memory::History));
-    let (Some(rules), Some(memory)) = (&arguments.rules, memory) else {
+    let folder = held.state.as_deref().map(Memory::Folder);
+    let memory = folder.or(held.history.as_deref().map(Memory::History));
+    let (Some(read), Some(memory)) = (read, memory) else {
         return refuse(Some(&dialect), "the command line of the hook is wrong", mode);
     };
-    let asked = Asked { rules, memory, session: arguments.session_name.as_deref() };
-    match take(&asked, &payload, mode, started) {
-        Ok(answer) => {
-            if mode == GuardMode::Shadow
-                && let Some(reason) = answer.reason
+    let asked = Asked { memory, session: arguments.session_name.as_deref() };
+    let taken = read.and_then(|(rules, digest)| take(&asked, &rules, &digest, &payload, modes, started));
+    match (taken, &payload.event) {
+        (Ok(answer), _) => {
+            let is_carried_out = matches!(answer.reply, HookReply::Deny(_) | HookReply::Keep(_));
+            if let Some(reason) = answer.reason
+                && !is_carried_out
+                && (mode == GuardMode::Shadow || modes.is_by_rule())
             {
                 tell!("guard: would be rejected: {}", inline(&reason));
             }
             say(&dialect.output(&answer.reply))
         }
-        Err(why) if matches!(payload.event, HookEvent::Before(_)) => refuse(Some(&dialect), &why, mode),
+        (Err(why), HookEvent::Before(_)) => refuse(Some(&dialect), &why, mode),
         // Only a call can be denied. What is not known of a result stays pending.
-        Err(why) => {
+        (Err(why), _) => {
             tell!("error: {}", inline(&why));
             0
         }
@@ -205,33 +211,39 @@ fn read_payload(dialect: &HookDialect) -> Result<HookPayload, String> {
     HookPayload::read(&bytes, dialect)
 }
 
-/// Decides on an event, and has it in the log before it is answered.
-fn take(
-    asked: &Asked<'_>,
-    payload: &HookPayload,
-    mode: GuardMode,
-    started: Instant,
-) -> Result<HookAnswer, String> {
-    let text = select::read_text(asked.rules).map_err(|failure| match failure {
+/// The rules, and the digest of their file.
+fn read_rules(path: &Path) -> Result<(Arc<RuleSet>, String), String> {
+    let text = select::read_text(path).map_err(|failure| match failure {
         Failure::Usage(why) => why,
         _ => "the rules of the guard cannot be read".to_owned(),
     })?;
-    let rules = RuleSet::read(&text).map(Arc::new).map_err(|faults| {
+    let rules = RuleSet::read(&text).map_err(|faults| {
         let first = faults.first().map(ToString::to_string).unwrap_or_default();
-        format!("the rules of the guard are not valid: {}:{first}", asked.rules.display())
+        format!("the rules of the guard are not valid: {}:{first}", path.display())
     })?;
-    let digest = format!("sha256:{}", sha256(text.as_bytes()));
+    Ok((Arc::new(rules), format!("sha256:{}", sha256(text.as_bytes()))))
+}
+
+/// Decides on an event, and has it in the log before it is answered.
+fn take(
+    asked: &Asked<'_>,
+    rules: &Arc<RuleSet>,
+    digest: &str,
+    payload: &HookPayload,
+    modes: GuardModes,
+    started: Instant,
+) -> Result<HookAnswer, String> {
     let session = asked.session.unwrap_or(&payload.session);
-    let log = DecisionLog::new(session, &*payload.seam, mode, digest.clone(), secrets::held());
+    let log = DecisionLog::new(session, &*payload.seam, modes, digest, secrets::held());
     let decide = |mut session: HookSession| {
         let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        session.take(&payload.event, mode, &log, microseconds)
+        session.take(&payload.event, &log, microseconds)
     };
     match asked.memory {
-        Memory::Folder(folder) => in_folder(folder, session, &rules, decide),
+        Memory::Folder(folder) => in_folder(folder, session, rules, decide),
         Memory::History(path) => {
             let made_with = format!("planproof {} {digest}", env!("CARGO_PKG_VERSION"));
-            in_history(path, session, &rules, made_with, decide)
+            in_history(path, session, rules, made_with, decide)
         }
     }
 }

@@ -102,9 +102,11 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let tool_limits = ClientLimits { call, ..ClientLimits::default() };
     let sources = tool_sources::parse(&arguments.tools)?;
     let rules = match &arguments.rules {
-        Some(path) => Some((path.display().to_string(), rules_of(path)?)),
-        None => None,
+        Some(path) => Some(path.clone()),
+        None => select::rules_named_by(&name)?,
     };
+    let rules =
+        rules.map(|path| Ok::<_, Failure>((path.display().to_string(), rules_of(&path)?))).transpose()?;
     let is_from_stdin = arguments.task == "-";
     let task = if is_from_stdin { select::read_text(Path::new("-"))? } else { arguments.task.clone() };
     let task = task.trim().to_owned();

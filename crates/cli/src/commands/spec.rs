@@ -16,11 +16,13 @@ use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::{Value, json};
 
+use super::rules::rules_of;
 use super::{runtime, tool_sources};
 use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
 };
 use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::progress::tell;
 use crate::render::counted;
 use crate::spec_source::Source;
 use crate::{progress, select, terminal};
@@ -95,7 +97,16 @@ fn check(
         }
         // A specification that loads may still have errors about tools.
         let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        let is_good = automaton.is_some() && !has_errors && (diagnostics.is_empty() || !deny_warnings);
+        let rules = automaton.as_ref().and_then(|automaton| source.rules(automaton.spec()));
+        let has_rules = match rules.map(|path| rules_of(&path)) {
+            Some(Err(failure)) => {
+                tell!("{}", failure.describe());
+                false
+            }
+            _ => true,
+        };
+        let is_good =
+            automaton.is_some() && !has_errors && has_rules && (diagnostics.is_empty() || !deny_warnings);
         // One unusable file does not end the command, so that all of them are reported.
         bad += usize::from(!is_good);
         let line = if global.json {

@@ -1,6 +1,7 @@
 //! Agents made from specifications: built from their names, with the files that they are made from.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use planproof_agents::behaviour::evaluator::{Evaluator, ProgramChecker};
@@ -163,6 +164,29 @@ pub(super) fn specifications(name: &AgentSpec) -> Result<Vec<(String, Arc<Automa
         Ok((specified.source.name, specified.loaded.automaton))
     };
     name.specifications().into_iter().map(read).collect()
+}
+
+/// The file of rules that the agent's specifications name, if one does, as seen from the current folder.
+///
+/// # Errors
+/// A specification cannot be used, or two of them name different files.
+pub(crate) fn rules_named_by(name: &AgentSpec) -> Result<Option<PathBuf>, Failure> {
+    let mut found: Option<PathBuf> = None;
+    for specification in name.specifications() {
+        let Specified { source, loaded } = Specified::read(specification, None, compat_of(name))?;
+        let Some(path) = source.rules(loaded.automaton.spec()) else { continue };
+        match &found {
+            Some(other) if *other != path => {
+                return Err(Failure::usage(format!(
+                    "the specifications of {name} name the rules {} and {}: have them name the same",
+                    other.display(),
+                    path.display()
+                )));
+            }
+            _ => found = Some(path),
+        }
+    }
+    Ok(found)
 }
 
 /// The specifications that an agent is made from.

@@ -61,7 +61,7 @@ pub(crate) fn kill(place: &Place, mut command: Command, moment: &Moment) {
 
 /// Kills the command so many times, each time resuming the campaign, and hands what is finished to `look`
 /// each time, with the number of the start that was killed.
-fn kill_and_resume(
+pub(crate) fn kill_and_resume(
     place: &Place,
     words: &[&str],
     kills: u32,

@@ -57,18 +57,36 @@ fn what_is_wrong_is_said() {
     let place = Place::new();
     place.write("rules.yaml", RULES);
     let question = r#"{"do":"before","tool":"look"}"#;
-    assert!(decided(&place, "", "").code(2).err.contains("<--shadow|--enforce>"));
+    assert!(decided(&place, "--shadow --enforce", "").code(2).err.contains("cannot be used with"));
     assert!(decided(&place, "--enforce --log no/such/log", "").code(2).err.contains("cannot write --log"));
     assert!(decided(&place, "--enforce --log rules.yaml", "").code(2).err.contains("rules.yaml"));
     // Rules that cannot be used reject everything, or where it only watches nothing.
     place.write("rules.yaml", "schema: planproof/rules/v1\nrules:\n- {id: a, sometimes: {call: b}}\n");
-    for (option, verdict) in [("--enforce", "reject"), ("--shadow", "approve")] {
+    for (option, verdict) in [("--enforce", "reject"), ("", "reject"), ("--shadow", "approve")] {
         let run = decided(&place, option, question).code(0);
         let answers = json_lines(&run.out);
         assert!(answers[0]["fault"].as_str().unwrap().contains("not valid"), "{run:?}");
         assert_eq!(answers[1]["verdict"], verdict);
         assert!(run.err.contains("rules.yaml:3"), "{run:?}");
     }
+}
+
+/// Without a mode on the command line, each rule is in its own.
+#[test]
+fn rules_are_in_modes_of_their_own() {
+    let place = Place::new();
+    place.write("rules.yaml", &RULES.replace("{id: few,", "{id: few, mode: shadow,"));
+    let questions = [r#"{"do":"before","tool":"pay"}"#; 4].join("\n");
+    let refund = r#"{"do":"before","tool":"refund","arguments":{"id":7}}"#;
+    let run = decided(&place, "--log log.jsonl", &format!("{questions}\n{refund}")).code(0);
+    let answers = json_lines(&run.out);
+    assert_eq!((&answers[0]["mode"], &answers[0]["by_rule"]), (&json!("enforce"), &json!(true)));
+    assert_eq!((&answers[4]["verdict"], &answers[4]["rules"][0]["id"]), (&json!("approve"), &json!("few")));
+    assert_eq!(answers[5]["verdict"], "reject");
+    let log = json_lines(&std::fs::read_to_string(place.path("log.jsonl")).unwrap());
+    assert_eq!((&log[3]["action"], &log[3]["mode"]), (&json!("noted"), &json!("shadow")));
+    assert_eq!((&log[4]["action"], &log[4]["mode"]), (&json!("blocked"), &json!("enforce")));
+    place.run("guard replay log.jsonl --rules rules.yaml").code(0);
 }
 
 /// A program that is killed loses no approval: each that it heard of is in the log.

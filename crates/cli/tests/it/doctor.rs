@@ -53,6 +53,30 @@ fn an_agent_with_hooks_that_fail_closed_is_enforced() {
     assert!(text.contains("mend: planproof hook install claude-code --rules /"), "{text}");
 }
 
+/// Rules that are in modes of their own.
+#[test]
+fn modes_of_rules_are_seen() {
+    let user = User::new();
+    let two = "schema: planproof/rules/v1\nrules:\n- {id: no-refunds, mode: shadow, never: {call: refund}}\n\
+               - {id: no-deletes, never: {call: delete}}\n";
+    user.place.write("rules.yaml", two);
+    user.run("hook install claude-code --rules ../rules.yaml --yes").code(0);
+    assert!(!user.read("home/.claude/settings.json").contains("--enforce"));
+    let found = ways(&user, "doctor --json --try --yes", 0);
+    assert!(
+        found[0].2.contains("of 2 rules, 1 only watch (mode: shadow); it rejected the canary"),
+        "{found:?}"
+    );
+    user.place
+        .write("rules.yaml", &two.replace("never: {call: delete}", "mode: shadow, never: {call: delete}"));
+    let found = ways(&user, "doctor --json --try --yes", 1);
+    assert!(
+        found[0].1 == "advisory" && found[0].2.contains("only watches (mode: shadow in the rules)"),
+        "{found:?}"
+    );
+    assert!(found[0].2.contains("would reject nothing else"), "{found:?}");
+}
+
 /// Whatever is wrong with the hooks of Claude Code.
 #[test]
 fn a_hook_that_does_not_hold_is_found_out() {
@@ -91,7 +115,10 @@ fn a_hook_that_does_not_hold_is_found_out() {
     let tried = ways(&user, "doctor --json --try --yes", 0);
     assert!(tried[0].2.contains("every call is denied"), "{tried:?}");
     fs::write(user.path("home/.claude/settings.json"), "{\"env\": {\"A_KEY\": \"abc\" \"x\"").unwrap();
-    assert!(ways(&user, "doctor --json", 1).iter().any(|way| way.2.contains("it is not JSON")));
+    let found = ways(&user, "doctor --json", 1);
+    assert!(found.len() == 1 && found[0].2.ends_with("what is in the file: it is not JSON"), "{found:?}");
+    let text = user.run("doctor").code(1).out;
+    assert_eq!(text.matches("settings.json").count(), 1, "{text}");
 }
 
 #[test]

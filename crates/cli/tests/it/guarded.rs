@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::crafted::{Crafted, crafted};
 use crate::support::{Place, json_lines, send};
 
 /// A server that keeps what reaches it in a file, and answers every request that begins with a number as its id.
@@ -148,47 +149,6 @@ fn from_nothing_to_enforcement() {
 fn nothing_gets_past() {
     let place = Place::new();
     place.write("rules.yaml", RULES);
-    let of =
-        |head: &str| format!("{{{head},\"params\":{{\"name\":\"refund\",\"arguments\":{{}}}}}}").into_bytes();
-    let plain = r#""jsonrpc":"2.0","id":1,"method":"tools/call""#;
-    let replaced =
-        |from: &str, to: &str| String::from_utf8(of(plain)).unwrap().replace(from, to).into_bytes();
-    let crafted: Vec<Vec<u8>> = vec![
-        of(plain),
-        of(r#""id":1,"method":"tools\/call""#),
-        of(r#""id":1,"method":"\u0074ools/call""#),
-        of(r#""id":1,"m\u0065thod":"tools/call""#),
-        of(r#""id":1,"method":"Tools/Call""#),
-        of(r#""id":1,"METHOD":"tools/call""#),
-        of(r#""id":1,"method":"ping","method":"tools/call""#),
-        of(r#""id":1,"method":"tools/call","method":"ping""#),
-        of(r#""id":1,"method":"tools/call\u0000""#),
-        of("\"id\":1,\"method\":\"t\u{43e}ols/call\""),
-        of(r#""id":null,"method":"tools/call""#),
-        of(r#""id":1.5,"method":"tools/call""#),
-        of(r#""id":[1],"method":"tools/call""#),
-        of(r#""method":"tools/call""#),
-        [b"[".to_vec(), of(plain), b"]".to_vec()].concat(),
-        [b"{\"method\":\"x\",\"params\":\r".to_vec(), of(plain), b"\r}".to_vec()].concat(),
-        [of(plain), b" ".to_vec(), of(plain)].concat(),
-        [b"\xef\xbb\xbf".to_vec(), of(plain)].concat(),
-        [of(plain), b"\xff".to_vec()].concat(),
-        replaced("refund", "Refund"),
-        replaced("refund", "r\\u0065fund"),
-        replaced("refund", "refund "),
-        replaced("refund", "\u{ff52}efund"),
-        replaced("\"refund\"", "7"),
-        replaced("\"refund\"", "[\"refund\"]"),
-        replaced("\"name\":\"refund\",", ""),
-        replaced("\"name\"", "\"Name\""),
-        replaced("\"params\"", "\"param\u{17f}\""),
-        replaced("{}", "[[]]"),
-        replaced("{}", "{\"x\":9007199254740993}"),
-        replaced("{}", "{\"x\":1e999}"),
-        replaced("{}", "{\"x\":1,\"x\":2}"),
-        replaced("{}", &format!("{{\"x\":{}}}", "[".repeat(200_000))),
-        replaced("{}", "{\"x\":\"\\ud83d\"}"),
-    ];
     let good = |id: usize| -> Vec<u8> {
         let text = format!(
             r#"{{ "id":{id}, "method":"tools\/call","params":{{"name":"look","arguments":{{"k":1.50}}}} }}"#
@@ -196,18 +156,18 @@ fn nothing_gets_past() {
         text.into_bytes()
     };
     let mut talk = guarded(&place, &["--enforce", "--quiet"]);
-    let mut expected = Vec::new();
-    for (number, line) in crafted.iter().enumerate() {
-        talk.say(line);
-        // A notification has no answer; the next call shows that it has none.
-        if number != 13 {
+    let (crafted, mut expected) = (crafted(), Vec::new());
+    for (number, Crafted { what, bytes, is_answered }) in crafted.iter().enumerate() {
+        talk.say(bytes);
+        // One that is not answered shows that by the answer to the next call.
+        if *is_answered {
             let answer: Value = serde_json::from_str(&talk.hear()).unwrap();
-            assert!(is_rejected(&answer) || answer.get("error").is_some(), "{number}: {answer}");
+            assert!(is_rejected(&answer) || answer.get("error").is_some(), "{what}: {answer}");
         }
         let passes = good(number + 2);
         talk.say(&passes);
         let answer: Value = serde_json::from_str(&talk.hear()).unwrap();
-        assert_eq!(answer["id"], number + 2, "after {number}: {answer}");
+        assert_eq!(answer["id"], number + 2, "after {what}: {answer}");
         expected.extend([passes, b"\n".to_vec()].concat());
     }
     let (code, said) = talk.end();
@@ -215,13 +175,13 @@ fn nothing_gets_past() {
     // To the byte.
     assert_eq!(std::fs::read(place.path("reached.jsonl")).unwrap(), expected);
     let blocked = read(&place, "log.jsonl").matches("\"action\":\"blocked\"").count();
-    assert_eq!(blocked, crafted.len());
+    assert!(blocked == crafted.len() && blocked > 150, "{blocked}");
 }
 
 #[test]
 fn what_reached_the_server_is_in_the_log_even_if_the_guard_is_killed() {
-    let mut reached_in_all = 0;
-    for round in 0..20_u64 {
+    let (mut reached_in_all, rounds) = (0, count("PLANPROOF_GUARD_KILLS", 12));
+    for round in 0..rounds {
         let place = Place::new();
         place.write("rules.yaml", RULES);
         let mut talk = guarded(&place, &["--enforce", "--quiet"]);
@@ -243,7 +203,8 @@ fn what_reached_the_server_is_in_the_log_even_if_the_guard_is_killed() {
             from
         });
         let from = reader.join().unwrap();
-        std::thread::sleep(Duration::from_micros(round * round * 97));
+        // Up to 35 ms, in no order.
+        std::thread::sleep(Duration::from_micros(round * 6_173 % 35_000));
         talk.child.kill().unwrap();
         talk.child.wait().unwrap();
         drop(from);
@@ -266,9 +227,15 @@ fn what_reached_the_server_is_in_the_log_even_if_the_guard_is_killed() {
         assert_eq!(passed[..reached.len()], reached[..], "round {round}");
         assert!(reached.iter().all(|id| id.as_u64().unwrap() % 3 != 0), "round {round}");
         reached_in_all += reached.len();
+        // The state after the kill is that of a replay: the log leads to each of its decisions.
         place.run("guard replay log.jsonl --rules rules.yaml").code(0);
     }
     assert!(reached_in_all > 20, "{reached_in_all}");
+}
+
+/// How often something is tried: as the variable says, or by default so often as a gate has time for.
+pub(crate) fn count(variable: &str, by_default: u64) -> u64 {
+    std::env::var(variable).map_or(by_default, |text| text.parse().unwrap())
 }
 
 #[test]
@@ -371,7 +338,8 @@ fn a_guard_that_cannot_do_its_work_does_what_its_mode_says() {
     let run = place.run("guard --rules rules.yaml --enforce -- no-such-program").code(2);
     assert!(run.err.contains("the server `no-such-program` cannot be started"), "{run:?}");
     for wrong in [
-        "guard --rules rules.yaml -- true",
+        "guard --rules rules.yaml --history h.db -- true",
+        "guard --rules rules.yaml --enforce --to http://h/ --listen 127.0.0.1:0 --history h.db",
         "guard --rules rules.yaml --shadow --enforce -- true",
         "guard --enforce -- true",
         "guard --rules rules.yaml --enforce",
@@ -383,6 +351,48 @@ fn a_guard_that_cannot_do_its_work_does_what_its_mode_says() {
     // A file that lies in the folder changes nothing.
     place.write("planproof.toml", "quiet = [broken");
     assert_eq!(place.run("guard --rules rules.yaml --enforce -- true").out, "");
+}
+
+/// Without a mode on the command line, each rule is in its own.
+#[test]
+fn rules_are_in_modes_of_their_own() {
+    let place = Place::new();
+    let rules = RULES.replace("never: {call: refund},", "never: {call: refund}, mode: shadow,");
+    place.write("rules.yaml", &rules);
+    let (refund, pay) = (call(1, "refund", &json!({"id": 1})), call(2, "pay", &json!({"id": 1})));
+    let mut talk = guarded(&place, &[]);
+    assert!(!is_rejected(&talk.ask(&refund)) && is_rejected(&talk.ask(&pay)));
+    let (code, said) = talk.end();
+    assert!(
+        code == 0 && said.contains("guard: would be rejected: The call is denied by rule no-refunds"),
+        "{said}"
+    );
+    assert!(said.contains("guard: rejected: The call is denied by rule look-first"), "{said}");
+    let log = json_lines(&read(&place, "log.jsonl"));
+    assert_eq!(
+        (&log[0]["action"], &log[0]["mode"], &log[0]["by_rule"]),
+        (&json!("noted"), &json!("shadow"), &json!(true))
+    );
+    assert_eq!(log[0]["rules"][0]["mode"], "shadow");
+    let blocked = log.iter().find(|line| line["action"] == "blocked").unwrap();
+    assert_eq!(blocked["mode"], "enforce");
+    place.run("guard replay log.jsonl --rules rules.yaml").code(0);
+    // The command line wins over both.
+    for (mode, expected) in [("--enforce", [true, true]), ("--shadow", [false, false])] {
+        let mut talk = guarded(&place, &[mode, "-q"]);
+        assert_eq!([&refund, &pay].map(|message| is_rejected(&talk.ask(message))), expected, "{mode}");
+        talk.end();
+    }
+    // A log that is full: closed where a rule enforces, open where all are in shadow mode.
+    if std::path::Path::new("/dev/full").exists() {
+        place.write("watch.yaml", &RULES.replace("rules:\n", "mode: shadow\nrules:\n"));
+        for (rules, expected) in [("rules.yaml", true), ("watch.yaml", false), ("none.yaml", true)] {
+            let words = ["guard", "--rules", rules, "--log", "/dev/full", "--", "sh", "-c", SERVER];
+            let mut talk = Talk::start(&place, &words);
+            assert_eq!(is_rejected(&talk.ask(&call(1, "look", &json!({})))), expected, "{rules}");
+            talk.end();
+        }
+    }
 }
 
 #[test]

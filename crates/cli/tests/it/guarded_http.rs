@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, json_lines, send};
+use crate::crafted::{Crafted, crafted};
+use crate::support::{Place, Run, json_lines, send};
+use crate::until;
 
 const RULES: &str = "schema: planproof/rules/v1\nrules:\n\
     - {id: no-refunds, never: {call: refund}, why: Ask a person.}\n\
@@ -49,25 +51,29 @@ struct Upstream {
 
 impl Upstream {
     fn start(answer: &'static str) -> Self {
+        Self::serving(move |request, stream| {
+            let result = result_of(request);
+            let length = result.len().to_string();
+            let bytes = answer.replace("CALL", &result).replace("LENGTH", &length);
+            stream.write_all(bytes.as_bytes()).is_ok() && answer.contains("LENGTH")
+        })
+    }
+
+    /// One that writes what it likes. It gives whether it reads on.
+    fn serving(answer: impl Fn(&Heard, &mut TcpStream) -> bool + Send + Sync + 'static) -> Self {
+        let answer = Arc::new(answer);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let heard = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&heard);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let kept = Arc::clone(&kept);
+                let (kept, answer) = (Arc::clone(&kept), Arc::clone(&answer));
                 thread::spawn(move || {
                     let mut reader = BufReader::new(stream);
                     while let Some(request) = Heard::read(&mut reader) {
-                        let id = serde_json::from_str(&request.body)
-                            .map_or(Value::Null, |it: Value| it["id"].clone());
-                        kept.lock().unwrap().push(request);
-                        let result = json!({"content": [{"type": "text", "text": "{\"ok\":true}"}]});
-                        let result = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
-                        let length = result.len().to_string();
-                        let bytes = answer.replace("CALL", &result).replace("LENGTH", &length);
-                        if reader.get_mut().write_all(bytes.as_bytes()).is_err() || !answer.contains("LENGTH")
-                        {
+                        kept.lock().unwrap().push(request.clone());
+                        if !answer(&request, reader.get_mut()) {
                             return;
                         }
                     }
@@ -82,6 +88,13 @@ impl Upstream {
         let heard = self.heard.lock().unwrap();
         heard.iter().filter_map(|heard| serde_json::from_str(&heard.body).ok()).collect()
     }
+}
+
+/// The result of a call, as a message.
+fn result_of(request: &Heard) -> String {
+    let id = serde_json::from_str(&request.body).map_or(Value::Null, |it: Value| it["id"].clone());
+    let result = json!({"content": [{"type": "text", "text": "{\"ok\":true}"}]});
+    json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()
 }
 
 const AS_JSON: &str =
@@ -140,6 +153,16 @@ impl Drop for Guard {
 }
 
 fn request(url: &str, method: &str, head: &str, body: &str) -> (u16, String) {
+    let mut stream = send_request(url, method, head, body.as_bytes());
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}"));
+    // A body in pieces is not put together: whoever looks for a line in it finds it.
+    (head[9..12].parse().unwrap(), body.to_owned())
+}
+
+/// Sends a request, whose answer can be read from what this gives.
+fn send_request(url: &str, method: &str, head: &str, body: &[u8]) -> TcpStream {
     let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -148,13 +171,9 @@ fn request(url: &str, method: &str, head: &str, body: &str) -> (u16, String) {
     if !head.to_ascii_lowercase().contains("host:") {
         let _ = write!(text, "host: {host}\r\n");
     }
-    let _ = write!(text, "{head}\r\n{body}");
-    stream.write_all(text.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}"));
-    // A body in pieces is not put together: whoever looks for a line in it finds it.
-    (head[9..12].parse().unwrap(), body.to_owned())
+    let _ = write!(text, "{head}\r\n");
+    stream.write_all(&[text.as_bytes(), body].concat()).unwrap();
+    stream
 }
 
 fn call(number: u64, tool: &str) -> String {
@@ -197,24 +216,38 @@ fn calls_are_held_to_rules_and_results_are_learnt_in_either_form() {
 #[test]
 fn nothing_gets_past() {
     let (place, server) = (place(), Upstream::start(AS_JSON));
-    let guard = Guard::start(&place, &server.url, "--enforce");
+    let guard = Guard::start(&place, &server.url, "--enforce -q");
     let refund = call(7, "refund");
     let json = "content-type: application/json\r\n";
+    // What is crafted is rejected as over stdio, whether it can be answered there or not.
+    let crafted = crafted();
+    for Crafted { what, bytes, .. } in &crafted {
+        let mut answer = String::new();
+        let more = "accept: application/json\r\n";
+        let mut stream = send_request(&guard.url, "POST", &format!("{json}{more}"), bytes);
+        stream.read_to_string(&mut answer).unwrap();
+        let is_result = answer.starts_with("HTTP/1.1 200") && answer.contains("\"isError\":true");
+        assert!(is_result || answer.starts_with("HTTP/1.1 400"), "{what}: {answer}");
+    }
+    assert!(crafted.len() > 150 && server.messages().is_empty(), "{:?}", server.messages());
     let spoilt = [
-        ("", refund.replace("refund", "Refund"), 200),
-        ("", refund.replace("\"name\":\"refund\"", "\"name\":\"look\",\"name\":\"refund\""), 400),
-        ("", format!("[{refund}]"), 400),
-        ("", refund.replace("\"id\":7", "\"id\":7.5"), 400),
-        ("", refund.replace("\"id\":7,", ""), 400),
-        ("", refund.replace("tools/call", "tools/CALL"), 400),
-        ("", format!("{refund}{refund}"), 400),
-        ("", "nonsense".to_owned(), 400),
         ("mcp-method: tools/list\r\n", call(8, "look"), 400),
         ("mcp-method: tools/call\r\nmcp-name: refund\r\n", call(9, "look"), 400),
         ("mcp-name: =?base64?cmVmdW5k?=\r\n", call(9, "look"), 400),
         ("mcp-name: look\r\nmcp-name: refund\r\n", call(9, "look"), 400),
+        ("mcp-name: look\r\nmcp-name: look\r\n", call(9, "look"), 400),
+        ("mcp-method: tools/call\r\nmcp-method: tools/list\r\n", call(9, "look"), 400),
+        ("mcp-method: Tools/Call\r\n", call(9, "look"), 400),
+        ("mcp-name: Look\r\n", call(9, "look"), 400),
+        ("mcp-name: \r\n", call(9, "look"), 400),
+        ("mcp-name: =?base64?!?=\r\n", call(9, "look"), 400),
+        ("mcp-session-id: a\r\nmcp-session-id: b\r\n", call(9, "look"), 400),
+        ("mcp-method: tools/call\r\nmcp-name: look\r\n", refund.clone(), 400),
         ("host: evil.example\r\n", call(10, "look"), 403),
+        ("host: localhost\r\nhost: evil.example\r\n", call(10, "look"), 403),
         ("origin: http://evil.example\r\n", call(10, "look"), 403),
+        ("origin: null\r\n", call(10, "look"), 403),
+        ("content-encoding: identity, gzip\r\n", call(10, "look"), 415),
         ("content-encoding: gzip\r\n", call(10, "look"), 415),
     ];
     for (head, body, expected) in &spoilt {
@@ -288,6 +321,138 @@ fn a_call_without_an_answer_stays_pending() {
     assert_eq!(broken.messages().len(), 1);
 }
 
+/// A stream that the client opens: events come at once and as they are, and a result among them counts.
+#[test]
+fn results_that_come_over_a_stream_of_the_client_are_learnt() {
+    const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let begun = Arc::new(Mutex::new(None));
+    let asked = Arc::clone(&begun);
+    let server = Upstream::serving(move |request, stream| {
+        let write = |stream: &mut TcpStream, text: &str| stream.write_all(text.as_bytes()).unwrap();
+        if request.head.starts_with("POST") {
+            // The answer breaks off: the client has to fetch the rest.
+            *asked.lock().unwrap() = Some(result_of(request));
+            write(stream, &format!("{HEAD}id: 7\ndata: \n\n"));
+            return false;
+        }
+        let resumes = request.head.to_ascii_lowercase().contains("last-event-id: 7");
+        write(stream, &format!("{HEAD}: hello\n\n"));
+        thread::sleep(Duration::from_millis(200));
+        write(
+            stream,
+            "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n",
+        );
+        if let Some(result) = asked.lock().unwrap().take().filter(|_| resumes) {
+            // A message over several lines of data.
+            let (begin, end) = result.split_at(result.find(',').unwrap() + 1);
+            write(stream, &format!("id: 8\r\ndata: {begin}\r\ndata: {end}\r\n\r\n"));
+        }
+        false
+    });
+    let place = place();
+    let guard = Guard::start(&place, &server.url, "--enforce");
+    let session = "mcp-session-id: s\r\n";
+    let accept = format!("{session}accept: text/event-stream\r\n");
+    assert_eq!(guard.post(&guard.url, session, &call(1, "look")).0, 200);
+    assert!(guard.post(&guard.url, session, &call(2, "pay")).1.contains("denied"), "nothing is known yet");
+    // The first bytes are there before the server writes the rest.
+    let started = std::time::Instant::now();
+    let mut stream = send_request(&guard.url, "GET", &format!("{accept}last-event-id: 7\r\n"), b"");
+    let mut said = String::new();
+    let mut reader = BufReader::new(&mut stream);
+    while !said.contains(": hello") {
+        assert_ne!(reader.read_line(&mut said).unwrap(), 0, "{said}");
+    }
+    assert!(started.elapsed() < Duration::from_millis(180), "{:?}", started.elapsed());
+    reader.read_to_string(&mut said).unwrap();
+    assert!(said.contains("notifications/progress") && said.contains("id: 8\r\ndata: {"), "{said}");
+    until("the result counts", || {
+        (!guard.post(&guard.url, session, &call(3, "pay")).1.contains("denied")).then_some(())
+    });
+    let heard = server.heard.lock().unwrap();
+    let get = heard.iter().find(|heard| heard.head.starts_with("GET")).unwrap();
+    assert!(get.head.to_ascii_lowercase().contains("last-event-id: 7"), "{}", get.head);
+}
+
+/// What the server does with the call of a client that has gone is not known, so the call stays pending.
+#[test]
+fn a_call_whose_client_goes_away_stays_pending() {
+    let place = place();
+    place.write(
+        "rules.yaml",
+        "schema: planproof/rules/v1\nrules: [{id: one, at-most: {done: pay, times: 1}}]\n",
+    );
+    for session in ["", "mcp-session-id: s\r\n"] {
+        let server = Upstream::serving(|request, stream| {
+            thread::sleep(Duration::from_millis(300));
+            let result = result_of(request);
+            let head = format!("content-type: application/json\r\ncontent-length: {}", result.len());
+            stream.write_all(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{result}").as_bytes()).is_ok()
+        });
+        let guard = Guard::start(&place, &server.url, "--enforce --session url");
+        let head = format!("content-type: application/json\r\n{session}");
+        let gone = send_request(&guard.at("a"), "POST", &head, call(1, "pay").as_bytes());
+        until("the call has reached the server", || (server.messages().len() == 1).then_some(()));
+        drop(gone);
+        // Another client of the session is told so, before and after the server has answered nobody.
+        for (number, wait) in [(2, 0), (3, 500)] {
+            thread::sleep(Duration::from_millis(wait));
+            let (_, said) = guard.post(&guard.at("a"), session, &call(number, "pay"));
+            assert!(said.contains("denied by rule one"), "{session}{said}");
+        }
+        // Another session is not concerned.
+        assert!(guard.post(&guard.at("b"), session, &call(4, "pay")).1.contains("ok"));
+        assert_eq!(server.messages().len(), 2);
+        let (code, said) = guard.end("TERM");
+        assert_eq!(code, Some(0), "{said}");
+        let log = json_lines(&std::fs::read_to_string(place.path("log.jsonl")).unwrap());
+        let end = log.iter().rfind(|line| line["session"].as_str().unwrap().ends_with("/a")).unwrap();
+        assert_eq!((&end["kind"], &end["pending"]), (&json!("end"), &json!([1])), "{end}");
+    }
+}
+
+/// Over HTTP, too, all guards of a session have one history.
+#[test]
+fn a_history_is_shared_with_hooks_and_outlives_the_guard() {
+    let (place, server) = (place(), Upstream::start(AS_JSON));
+    let hook = |session: &str, tool: &str| -> bool {
+        let words = [
+            "hook",
+            "claude-code",
+            "--rules",
+            "rules.yaml",
+            "--enforce",
+            "--history",
+            "h.db",
+            "--session-name",
+            session,
+        ];
+        let payload = json!({"session_id": "x", "hook_event_name": "PreToolUse", "tool_name": tool,
+            "tool_input": {"id": 1}, "tool_use_id": tool});
+        Run::of(place.command(&words), &payload.to_string()).code(0).out.is_empty()
+    };
+    let guard = Guard::start(&place, &server.url, "--enforce --session url --history h.db");
+    assert!(!hook("one", "pay"), "nobody has looked");
+    guard.call(1, "look");
+    // What the guard has learnt, the hook knows, in the same session alone.
+    assert!(hook("one", "pay") && !hook("two", "pay"));
+    guard.end("KILL");
+    // And the next guard knows it.
+    let guard = Guard::start(&place, &server.url, "--enforce --session url --history h.db");
+    assert_eq!(guard.call(2, "pay")["result"]["isError"], Value::Null);
+    let (_, other) = guard.post(&guard.at("two"), "", &call(3, "pay"));
+    assert!(other.contains("denied by rule look-first"), "{other}");
+    guard.end("TERM");
+    // With one session for all requests, its name is that of the command line.
+    let guard = Guard::start(&place, &server.url, "--enforce --history h.db --session-name one");
+    assert_eq!(guard.post(&guard.url, "", &call(4, "pay")).1.matches("isError").count(), 0);
+    guard.end("TERM");
+    place.run("guard replay h.db --rules rules.yaml").code(0);
+    // What is no history is refused before anything listens.
+    let line = format!("guard --rules rules.yaml --to {} --listen 127.0.0.1:0 --session url", server.url);
+    place.run(&format!("{line} --history rules.yaml")).code(2);
+}
+
 #[test]
 fn sessions_are_named_as_asked_for() {
     let (place, server) = (place(), Upstream::start(AS_JSON));
@@ -314,6 +479,25 @@ fn sessions_are_named_as_asked_for() {
 }
 
 #[test]
+fn rules_are_in_modes_of_their_own() {
+    let (place, server) = (place(), Upstream::start(AS_JSON));
+    place.write(
+        "rules.yaml",
+        &RULES.replace("never: {call: refund},", "never: {call: refund}, mode: shadow,"),
+    );
+    let guard = Guard::start(&place, &server.url, "");
+    assert_eq!(guard.post(&guard.url, "", &call(1, "refund")).1.matches("isError").count(), 0);
+    assert!(guard.post(&guard.url, "", &call(2, "pay")).1.contains("denied by rule look-first"));
+    let (_, said) = guard.end("TERM");
+    assert!(said.contains("guard: would be rejected: The call is denied by rule no-refunds"), "{said}");
+    let log = json_lines(&std::fs::read_to_string(place.path("log.jsonl")).unwrap());
+    let decisions = log.iter().filter(|line| line["kind"] == "decision");
+    let modes: Vec<_> = decisions.map(|line| (&line["action"], &line["mode"])).collect();
+    assert_eq!(modes, [(&json!("noted"), &json!("shadow")), (&json!("blocked"), &json!("enforce"))]);
+    place.run("guard replay log.jsonl --rules rules.yaml").code(0);
+}
+
+#[test]
 fn shadow_mode_only_notes_and_a_killed_guard_has_logged_what_it_passed_on() {
     let (place, server) = (place(), Upstream::start(AS_JSON));
     let guard = Guard::start(&place, &server.url, "--shadow");
@@ -336,6 +520,8 @@ fn a_wrong_command_line_is_refused() {
         ("--to http://h/ --listen 127.0.0.1:0 --session cookie", "write url, header:NAME or auth"),
         ("--to http://h/", "--listen"),
         ("--to http://h/ --listen 127.0.0.1:0 -- server", "--to"),
+        ("--to http://h/ --listen 127.0.0.1:0 --history h.db", "--history needs the name of the session"),
+        ("--to http://h/ --listen 127.0.0.1:0 --history h.db --session url --session-name x", "--session"),
     ] {
         let run = place.run(&format!("guard --rules rules.yaml --enforce {more}")).code(2);
         assert!(run.err.contains(said), "{more}: {run:?}");

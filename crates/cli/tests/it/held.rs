@@ -1,8 +1,11 @@
 //! Agents under test that are held to rules: `--guard`.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::child;
+use crate::crash::kill_and_resume;
 use crate::support::{Place, json_lines};
 
 const RULES: &str = "schema: planproof/rules/v1\nrules:\n\
@@ -173,4 +176,65 @@ fn a_program_reads_why_its_call_was_denied() {
     assert_eq!(answer["content"][0]["text"], answer["structuredContent"]["reason"]);
     let denied = trace.iter().filter(|event| event["denied_by"] == json!(["few"])).count();
     assert_eq!(denied, 1);
+}
+
+/// A campaign that is killed again and again, and whose rules are gone by then, comes to the same as one that is not.
+#[test]
+fn a_killed_campaign_is_held_to_the_same_rules() {
+    let line = "test tools@sim/careless --cases 1200 --seed 5 --guard few.yaml --concurrency 4";
+    let (killed, whole) = (place(), place());
+    let words: Vec<&str> = line.split(' ').collect();
+    kill_and_resume(&killed, &words, 6, Duration::from_millis(120), |_, _| {
+        let _ = std::fs::remove_file(killed.path("few.yaml"));
+    });
+    assert!(!killed.path("few.yaml").exists());
+    whole.run(&format!("{line} -q")).code(1);
+    for what in ["runs export last", "runs export last --format verdicts"] {
+        assert!(killed.run(what).code(0).out == whole.run(what).code(0).out, "{what}");
+    }
+    let [killed, whole] =
+        [killed, whole].map(|place| place.run("report last --json").code(0).json()["guard"].clone());
+    assert!(whole["rejected"].as_u64() > Some(100), "{whole}");
+    assert_eq!(killed, whole);
+}
+
+/// An agent's specification may name rules, as seen from its own file.
+#[test]
+fn a_specification_names_the_rules_of_its_agent() {
+    let place = place();
+    std::fs::create_dir_all(place.path("agents")).unwrap();
+    std::fs::rename(place.path("few.yaml"), place.path("agents/few.yaml")).unwrap();
+    let react = place.run("spec print react").code(0).out;
+    let held = |rules: &str| react.replacen("\n", &format!("\n  (:rules \"{rules}\")\n"), 1);
+    place.write("agents/held.spec", &held("few.yaml"));
+    place.write("free.spec", &react);
+    let checked = place.run("spec check agents/held.spec").code(0);
+    assert!(
+        place.run("spec print agents/held.spec").code(0).out.contains("(:rules \"few.yaml\")"),
+        "{checked:?}"
+    );
+    let test = |agent: &str, more: &str| {
+        place.run(&format!("test {agent}@sim/perfect --cases 6 --actions 3..3 --seed 5 {more} --json -q"))
+    };
+    let report = test("spec:agents/held.spec", "").code(1).json();
+    assert_eq!(
+        (&report["guard"]["rules"], &report["guard"]["runs_with"]),
+        (&json!("agents/few.yaml"), &6.into())
+    );
+    assert_eq!(test("spec:free.spec", "").code(0).json()["guard"], Value::Null);
+    // What the command line names is in its place.
+    place.write("lax.yaml", &FEW.replace("times: 2", "times: 20"));
+    assert_eq!(
+        test("spec:agents/held.spec", "--guard lax.yaml").code(0).json()["guard"]["rules"],
+        "lax.yaml"
+    );
+    // Rules that cannot be used are errors before anything runs, and `spec check` finds them.
+    place.write("agents/none.spec", &held("none.yaml"));
+    assert!(test("spec:agents/none.spec", "").code(2).err.contains("agents/none.yaml"));
+    assert!(place.run("spec check agents/none.spec").code(2).err.contains("agents/none.yaml"));
+    // All agents of a matrix are held to the same.
+    let matrix = place
+        .run("bench order spec:agents/held.spec@sim/perfect spec:free.spec@sim/perfect --limit 2")
+        .code(2);
+    assert!(matrix.err.contains("pass --guard agents/few.yaml"), "{matrix:?}");
 }

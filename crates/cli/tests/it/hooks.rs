@@ -160,7 +160,10 @@ fn whatever_is_wrong_is_a_denial_with_status_0() {
         ),
         ("hook codex --rules rules.yaml --enforce", "the command line of the hook is wrong"),
         ("hook gemini --rules rules.yaml --enforce --state guard", "the command line of the hook is wrong"),
-        ("hook codex --rules rules.yaml --state guard", "the command line of the hook is wrong"),
+        (
+            "hook codex --rules rules.yaml --shadow --enforce --state guard",
+            "the command line of the hook is wrong",
+        ),
         ("hook codex --rules rules.yaml --enforce --state guard --secret NO_SUCH", "NO_SUCH"),
         ("hook", "the command line of the hook is wrong"),
     ] {
@@ -180,4 +183,42 @@ fn whatever_is_wrong_is_a_denial_with_status_0() {
         ""
     );
     assert!(place.run("hook --help").code(0).out.contains("Exit status: always 0"));
+}
+
+/// Without a mode on the command line, each rule is in its own, and what fails is denied unless all are in shadow mode.
+#[test]
+fn rules_are_in_modes_of_their_own() {
+    let place = Place::new();
+    let shadow = RULES.replace("{id: tests-first,", "{id: tests-first, mode: shadow,");
+    place.write(
+        "rules.yaml",
+        &format!("{shadow}    - {{id: no-drop, never: {{call: drop}}}}\n").replace("    -", "-"),
+    );
+    place.write("watch.yaml", &shadow);
+    let push = json!({"command": "git push"});
+    let run = |rules: &str, payload: &str| {
+        let words = ["hook", "codex", "--rules", rules, "--state", "guard"];
+        Run::of(place.command(&words), payload)
+    };
+    let noted = run("rules.yaml", &event("PreToolUse", "Bash", &push, "1")).code(0);
+    assert!(
+        noted.out.is_empty()
+            && noted.err.contains("would be rejected: The call is denied by rule tests-first")
+    );
+    assert!(
+        denied(run("rules.yaml", &event("PreToolUse", "drop", &json!({}), "2"))).unwrap().contains("no-drop")
+    );
+    let file = std::fs::read_dir(place.path("guard")).unwrap().next().unwrap().unwrap().path();
+    let lines = json_lines(&std::fs::read_to_string(&file).unwrap());
+    let modes: Vec<&Value> = lines.iter().map(|line| &line["mode"]).collect();
+    assert_eq!(modes, ["shadow", "enforce"]);
+    let log = file.display().to_string();
+    place.run_words(&["guard", "replay", &log, "--rules", "rules.yaml"]).code(0);
+    // What is wrong with the payload, or the log, is denied where a rule enforces.
+    assert!(denied(run("rules.yaml", "{")).is_some() && denied(run("none.yaml", "{")).is_some());
+    assert_eq!(denied(run("watch.yaml", "{")), None);
+    std::fs::write(&file, "{}\n").unwrap();
+    let payload = event("PreToolUse", "Bash", &push, "3");
+    assert!(denied(run("rules.yaml", &payload)).unwrap().contains("line 1"));
+    assert_eq!(denied(run("watch.yaml", &payload)), None);
 }

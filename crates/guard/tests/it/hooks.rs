@@ -29,7 +29,7 @@ impl Sessions {
         let log = DecisionLog::new(payload.session, "codex", self.mode, "sha256:00", Secrets::none());
         let lines = self.lines.iter().map(|line| LoggedLine::read(line).unwrap());
         let mut session = HookSession::resume(&rules, lines);
-        let answer = session.take(&payload.event, self.mode, &log, 1);
+        let answer = session.take(&payload.event, &log, 1);
         self.lines.extend(answer.line.clone());
         answer
     }
@@ -119,7 +119,7 @@ fn a_name_with_several_servers_in_it_is_read_as_the_rules_do() {
         let payload = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": tool,
             "tool_use_id": format!("{number}"), "tool_input": {}});
         let payload = HookPayload::read(payload.to_string().as_bytes(), &codex()).unwrap();
-        session.take(&payload.event, GuardMode::Enforce, &log, 1).reason.unwrap_or_default()
+        session.take(&payload.event, &log, 1).reason.unwrap_or_default()
     };
     // The canary: read as a tool of `a`, no rule names it.
     assert_eq!(reason("mcp__a__b__pay"), "");
@@ -228,7 +228,7 @@ fn agents_differ_in_words_only() {
             let payload = event(agent, is_after, server, tool, error).to_string();
             let payload = HookPayload::read(payload.as_bytes(), &dialect).unwrap();
             assert_eq!(payload.seam, agent);
-            session.take(&payload.event, GuardMode::Enforce, &log, 1).reply
+            session.take(&payload.event, &log, 1).reply
         };
         assert!(matches!(reply(false, "", "pay", false), HookReply::Deny(_)), "{agent}");
         assert_eq!(reply(false, "", "look", false), HookReply::Allow, "{agent}");
@@ -266,7 +266,7 @@ fn a_dialect_with_two_questions_about_a_call_counts_it_once() {
             "tool_input": arguments});
         let payload = HookPayload::read(payload.to_string().as_bytes(), &dialect).unwrap();
         let log = DecisionLog::new("s", payload.seam, GuardMode::Enforce, "", Secrets::none());
-        session.take(&payload.event, GuardMode::Enforce, &log, 1).reply
+        session.take(&payload.event, &log, 1).reply
     };
     assert_eq!(reply("preToolUse"), HookReply::Allow);
     assert_eq!(reply("beforeMCPExecution"), HookReply::Allow);

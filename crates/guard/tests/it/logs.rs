@@ -100,7 +100,7 @@ fn keys_are_not_written() {
     let rules = rules("- {id: none, never: {call: drop}}\n");
     let secrets = Secrets::new(["sk-0123456789abcdef".to_owned()]);
     let log = DecisionLog::new("s1", "mcp", GuardMode::Enforce, "sha256:00", secrets);
-    let mut guard = McpGuard::new(Ok(&rules), GuardMode::Enforce, log);
+    let mut guard = McpGuard::new(Ok(&rules), log);
     let heard = guard
         .from_client(call(1, "send", &json!({"sk-0123456789abcdef": ["sk-0123456789abcdef"]})).as_bytes());
     let decision = guard.decision_line(&heard, 0).unwrap();

@@ -8,5 +8,7 @@ mod hooks;
 mod lines;
 mod logs;
 mod messages;
+mod modes;
 mod runs;
+mod sessions;
 mod support;

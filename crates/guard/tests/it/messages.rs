@@ -223,7 +223,7 @@ fn a_tool_with_a_form_of_its_results_gets_the_reason_as_text_only() {
 
 #[test]
 fn unreadable_rules_reject_every_call_and_nothing_else() {
-    let new = |mode| McpGuard::new(Err("the rules cannot be read".to_owned()), mode, log(mode));
+    let new = |mode| McpGuard::new(Err("the rules cannot be read".to_owned()), log(mode));
     let mut closed = new(GuardMode::Enforce);
     assert!(is_passed(&closed.from_client(br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#)));
     let heard = closed.from_client(call(2, "look", &json!({})).as_bytes());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_guard::{DecisionLog, FromClient, GuardMode, McpGuard, Then};
+use planproof_guard::{DecisionLog, FromClient, GuardModes, McpGuard, Then};
 use planproof_spec::rules::RuleSet;
 use planproof_trace::Secrets;
 use serde_json::{Value, json};
@@ -13,12 +13,12 @@ pub(crate) fn rules(text: &str) -> Arc<RuleSet> {
     Arc::new(read.unwrap_or_else(|faults| panic!("{text}: {}", faults[0])))
 }
 
-pub(crate) fn log(mode: GuardMode) -> DecisionLog {
+pub(crate) fn log(mode: impl Into<GuardModes>) -> DecisionLog {
     DecisionLog::new("s1", "mcp", mode, "sha256:00", Secrets::none())
 }
 
-pub(crate) fn guard(rules: &Arc<RuleSet>, mode: GuardMode) -> McpGuard {
-    McpGuard::new(Ok(rules), mode, log(mode))
+pub(crate) fn guard(rules: &Arc<RuleSet>, mode: impl Into<GuardModes>) -> McpGuard {
+    McpGuard::new(Ok(rules), log(mode))
 }
 
 /// A call of a tool as a client sends it.

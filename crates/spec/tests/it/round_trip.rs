@@ -99,7 +99,7 @@ fn any_spec() -> impl Strategy<Value = Spec> {
     let predicates = prop::collection::vec(any_predicate(), 0..3);
     let examples = || prop::collection::vec(any_example(), 0..2);
     (
-        (any_words(), any_states()),
+        (any_words(), any_states(), any_words()),
         any_behavior(),
         prop::collection::vec(any_requirement(true), 0..3),
         predicates,
@@ -107,7 +107,7 @@ fn any_spec() -> impl Strategy<Value = Spec> {
     )
         .prop_map(
             |(
-                (instructions, states),
+                (instructions, states, rules),
                 behavior,
                 mut requirements,
                 predicates,
@@ -116,7 +116,7 @@ fn any_spec() -> impl Strategy<Value = Spec> {
                 let call = RequirementKind::Call(CallPattern { tool: Some("pay".into()), predicates });
                 requirements.push(requirement(call));
                 let name = "random".to_owned().into();
-                Spec { name, instructions, states, behavior, requirements, accepts, rejects, examples }
+                Spec { name, instructions, states, behavior, requirements, accepts, rejects, examples, rules }
             },
         )
 }

@@ -52,6 +52,7 @@ pub(crate) fn spec(behavior: Formula, requirements: Vec<Requirement>, with_calls
         accepts: Vec::new(),
         rejects: Vec::new(),
         examples: Vec::new(),
+        rules: None,
     }
 }
 

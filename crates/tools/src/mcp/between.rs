@@ -24,6 +24,7 @@ use bytes::{Bytes, BytesMut};
 use futures::stream;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
+use planproof_loopback::{from_this_machine, same};
 use tokio::net::TcpListener;
 
 use super::events::{EventMessages, Found};
@@ -127,8 +128,6 @@ pub struct BetweenConfig {
     pub session: SessionName,
     /// The first segment of the path of every request, if there is one.
     pub token: Option<String>,
-    /// Whether a request is from this machine; otherwise why it is refused.
-    pub admit: fn(&Parts) -> Result<(), &'static str>,
 }
 
 /// A place between clients and a server, before it serves.
@@ -211,7 +210,9 @@ async fn answer(State(relay): State<Arc<Relay>>, request: Request) -> Response {
 impl Relay {
     async fn answer(&self, request: Request) -> Result<Response, Refused> {
         let (head, body) = request.into_parts();
-        (self.config.admit)(&head).map_err(|why| refused(StatusCode::FORBIDDEN, why))?;
+        from_this_machine(&head, &[]).map_err(|_| {
+            refused(StatusCode::FORBIDDEN, "only programs on this machine are served (Host, Origin)")
+        })?;
         let exchange = self.exchange(&head)?;
         let ending = Ending { between: Arc::clone(&self.between), exchange };
         let message = match head.method {
@@ -464,9 +465,4 @@ impl Streamed {
             }
         }
     }
-}
-
-/// Compares a secret with what was given for it, in a time that does not depend on the position of a difference.
-fn same(left: &[u8], right: &[u8]) -> bool {
-    left.len() == right.len() && left.iter().zip(right).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }

@@ -15,6 +15,13 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::handler::{OpenRun, RunHandler};
 use super::{McpError, REQUEST_BYTES_MAX, RunTools};
 
+/// The stdin and stdout of this process. Where both are pipes, and the system allows it, nothing is handed to another
+/// thread. Needs a Tokio runtime, and nothing else in the process may use them.
+pub fn standard_streams()
+-> (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static) {
+    stdio_pipes()
+}
+
 /// Serves one run over this process's stdin and stdout, until stdin ends. Nothing else in the process may write to
 /// stdout during that time. Needs a Tokio runtime.
 ///

@@ -161,6 +161,15 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     // Before the campaigns are created: a file that cannot be written is a mistake in the request.
     let files = files(request)?;
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
+    for agent in agents.iter().filter(|_| campaign.guard.is_none()) {
+        if let Some(rules) = select::rules_named_by(agent)? {
+            let rules = rules.display();
+            return Err(Failure::usage(format!(
+                "{agent} names the rules {rules}, and all agents of a matrix are held to the same: pass --guard {rules}, \
+                 or test it on its own"
+            )));
+        }
+    }
     let asking = campaign.asking(run_time(campaign, first))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
     let of_suite = asked(campaign, plan, TopicBank::shipped())?;

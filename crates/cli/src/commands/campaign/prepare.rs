@@ -130,6 +130,10 @@ pub(in crate::commands) fn new_campaign(
     // Many JSON readers lose precision of larger numbers.
     let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
     let seed = if seed_is_secret { drawn() } else { global.seed };
+    let guard = match &arguments.guard {
+        Some(file) => Some(file.clone()),
+        None => select::rules_named_by(&agent)?,
+    };
     Ok(RequestedCampaign {
         repeats: plan.repeats,
         seed,
@@ -158,7 +162,7 @@ pub(in crate::commands) fn new_campaign(
         label: arguments.label.as_deref().map(secrets::without),
         is_checked: !arguments.no_check,
         think: arguments.think.map(Think::is_on),
-        guard: arguments.guard.as_deref().map(stored_guard).transpose()?,
+        guard: guard.as_deref().map(stored_guard).transpose()?,
     })
 }
 

@@ -9,10 +9,31 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use serde_json::Value;
 
-use crate::coding_agents::{Folders, Scope, words_of};
+use crate::coding_agents::{Folders, words_of};
 
 /// Longest configuration that is read, in bytes.
 const CONFIGURATION_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// Whose configuration a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The administrator's, for all users of the machine. Users cannot change it.
+    Administrator,
+    /// The user's, for all projects.
+    User,
+    /// A project's, for whoever works in its folder.
+    Project,
+}
+
+impl Owner {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Administrator => "managed",
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
 
 /// Most plugins of an agent that are looked at.
 const PLUGINS_MAX: usize = 1000;
@@ -93,19 +114,21 @@ const VS_CODE: KnownAgent = KnownAgent {
 pub(super) struct FoundAgent {
     pub(super) known: KnownAgent,
     /// Its files that are there.
-    pub(super) files: Vec<(Scope, PathBuf)>,
+    pub(super) files: Vec<(Owner, PathBuf)>,
     pub(super) hooks: Vec<FoundHook>,
     pub(super) servers: Vec<FoundServer>,
-    /// What cannot be read, and so is not known.
-    pub(super) faults: Vec<String>,
+    /// The files that cannot be read, and why: what is in them is not known.
+    pub(super) faults: Vec<(Owner, PathBuf, String)>,
     /// Why no hook runs, if a configuration says so.
     pub(super) no_hooks: Option<String>,
+    /// The same for hooks that are not the administrator's.
+    pub(super) only_managed: Option<String>,
 }
 
 /// A hook.
 #[derive(Debug, Clone)]
 pub(super) struct FoundHook {
-    pub(super) scope: Scope,
+    pub(super) scope: Owner,
     pub(super) file: PathBuf,
     pub(super) event: String,
     pub(super) matcher: Option<String>,
@@ -122,7 +145,7 @@ pub(super) struct FoundHook {
 /// An MCP server.
 #[derive(Debug, Clone)]
 pub(super) struct FoundServer {
-    pub(super) scope: Scope,
+    pub(super) scope: Owner,
     pub(super) file: PathBuf,
     pub(super) name: String,
     /// The program and its arguments; empty for a server that is not started.
@@ -134,10 +157,13 @@ pub(super) struct FoundServer {
 
 /// Looks for all agents.
 pub(super) fn agents(folders: &Folders) -> Vec<FoundAgent> {
-    let Folders { home, claude, codex, config, project } = folders;
-    let of_project = |path: &str| (Scope::Project, project.join(path));
-    let (user, both) = (Scope::User, |path: &str| [(Scope::User, home.join(path)), of_project(path)]);
+    let Folders { home, claude, codex, config, project, managed_claude, managed_codex } = folders;
+    let managed = |folder: &Path, name: &str| (Owner::Administrator, folder.join(name));
+    let of_project = |path: &str| (Owner::Project, project.join(path));
+    let (user, both) = (Owner::User, |path: &str| [(Owner::User, home.join(path)), of_project(path)]);
     let claude_files = [
+        managed(managed_claude, "managed-settings.json"),
+        managed(managed_claude, "managed-mcp.json"),
         (user, claude.join("settings.json")),
         (user, home.join(".claude.json")),
         of_project(".claude/settings.json"),
@@ -145,6 +171,10 @@ pub(super) fn agents(folders: &Folders) -> Vec<FoundAgent> {
         of_project(".mcp.json"),
     ];
     let codex_files = [
+        managed(managed_codex, "requirements.toml"),
+        managed(managed_codex, "managed_config.toml"),
+        managed(managed_codex, "config.toml"),
+        managed(managed_codex, "hooks.json"),
         (user, codex.join("config.toml")),
         (user, codex.join("hooks.json")),
         of_project(".codex/config.toml"),
@@ -171,7 +201,7 @@ pub(super) fn agents(folders: &Folders) -> Vec<FoundAgent> {
     for agent in &mut found {
         if agent.known == OPENCODE {
             agent.add_plugins(user, &opencode);
-            agent.add_plugins(Scope::Project, &project.join(".opencode"));
+            agent.add_plugins(Owner::Project, &project.join(".opencode"));
         }
         if agent.known == CODEX {
             agent.forget_untrusted(codex, project);
@@ -183,7 +213,7 @@ pub(super) fn agents(folders: &Folders) -> Vec<FoundAgent> {
 }
 
 impl FoundAgent {
-    fn read(known: KnownAgent, files: &[(Scope, PathBuf)], project: &Path) -> Self {
+    fn read(known: KnownAgent, files: &[(Owner, PathBuf)], project: &Path) -> Self {
         let mut agent = Self {
             known,
             files: Vec::new(),
@@ -191,6 +221,7 @@ impl FoundAgent {
             servers: Vec::new(),
             faults: Vec::new(),
             no_hooks: None,
+            only_managed: None,
         };
         for (scope, path) in files {
             if agent.files.iter().any(|(_, known)| known == path) {
@@ -204,16 +235,25 @@ impl FoundAgent {
                 }
                 Err(why) => {
                     agent.files.push((*scope, path.clone()));
-                    agent.faults.push(format!("{}: {why}", path.display()));
+                    agent.faults.push((*scope, path.clone(), why));
                 }
             }
         }
         agent
     }
 
-    fn add(&mut self, scope: Scope, path: &Path, document: &Value, project: &Path) {
-        if document.get("disableAllHooks") == Some(&Value::Bool(true)) {
-            self.no_hooks = Some(format!("`disableAllHooks` in {}", path.display()));
+    fn add(&mut self, scope: Owner, path: &Path, document: &Value, project: &Path) {
+        let is_on = |key: &str| document.get(key) == Some(&Value::Bool(true));
+        let is_managed = scope == Owner::Administrator;
+        if is_on("disableAllHooks") {
+            // Users cannot switch off what an administrator has set up.
+            let place = if is_managed { &mut self.no_hooks } else { &mut self.only_managed };
+            *place = Some(format!("`disableAllHooks` in {}", path.display()));
+        }
+        for key in ["allowManagedHooksOnly", "allow_managed_hooks_only"] {
+            if is_managed && is_on(key) {
+                self.only_managed = Some(format!("`{key}` in {}", path.display()));
+            }
         }
         let features = document.get("features");
         if ["hooks", "codex_hooks"]
@@ -234,7 +274,7 @@ impl FoundAgent {
     }
 
     /// Adds the hooks of a group, which are in a list of their own or, for some agents, the group itself.
-    fn add_group(&mut self, scope: Scope, path: &Path, event: &str, group: &Value) {
+    fn add_group(&mut self, scope: Owner, path: &Path, event: &str, group: &Value) {
         let matcher = group.get("matcher").and_then(Value::as_str).map(str::to_owned);
         let handlers = match group.get("hooks").and_then(Value::as_array) {
             Some(handlers) => handlers.iter().collect(),
@@ -260,7 +300,7 @@ impl FoundAgent {
         }
     }
 
-    fn add_servers(&mut self, scope: Scope, path: &Path, servers: Option<&Value>) {
+    fn add_servers(&mut self, scope: Owner, path: &Path, servers: Option<&Value>) {
         for (name, server) in servers.and_then(Value::as_object).into_iter().flatten() {
             let is_off = server.get("enabled") == Some(&Value::Bool(false))
                 || server.get("disabled") == Some(&Value::Bool(true));
@@ -292,7 +332,7 @@ impl FoundAgent {
     }
 
     /// Adds plugins that call planproof before a tool. They are programs, so no more is known of them.
-    fn add_plugins(&mut self, scope: Scope, folder: &Path) {
+    fn add_plugins(&mut self, scope: Owner, folder: &Path) {
         for name in ["plugin", "plugins"] {
             let entries = fs::read_dir(folder.join(name)).into_iter().flatten().flatten().take(PLUGINS_MAX);
             for path in entries.map(|entry| entry.path()) {
@@ -335,7 +375,8 @@ impl FoundAgent {
                 state.get("trusted_hash").is_some() && state.get("enabled") != Some(&Value::Bool(false))
             });
             hook.skipped = match hook.scope {
-                Scope::Project if !is_trusted_project => {
+                Owner::Administrator => None,
+                Owner::Project if !is_trusted_project => {
                     Some("Codex does not trust this project, and reads no hooks of it".to_owned())
                 }
                 _ if !is_trusted => Some(

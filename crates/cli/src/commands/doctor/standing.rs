@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use planproof_report::shell_word;
 use planproof_spec::rules::RuleSet;
 
-use super::found::{FoundAgent, FoundHook, FoundServer, KnownAgent};
-use crate::coding_agents::{HookForm, Scope, is_planproof};
+use super::found::{FoundAgent, FoundHook, FoundServer, KnownAgent, Owner};
+use crate::coding_agents::{HookForm, is_planproof};
 use crate::config::{holds_secret, is_name_of_secret};
 use crate::select;
 
@@ -43,7 +43,7 @@ pub(super) struct Way {
     pub(super) server: Option<String>,
     /// Where it is configured.
     pub(super) file: PathBuf,
-    pub(super) scope: Scope,
+    pub(super) scope: Owner,
     pub(super) standing: Standing,
     pub(super) reason: String,
     /// The command, or the words, that mend it.
@@ -62,7 +62,7 @@ pub(super) enum Guarding {
 }
 
 impl Guarding {
-    pub(super) fn scope(&self) -> Scope {
+    pub(super) fn scope(&self) -> Owner {
         match self {
             Self::Hook(hook) => hook.scope,
             Self::Server(server) => server.scope,
@@ -87,12 +87,21 @@ struct Judged {
 
 /// All ways of an agent.
 pub(super) fn ways(agent: &FoundAgent, folder: &Path) -> Vec<Way> {
-    let (hook, judged) = best_hook(agent, folder);
-    let first = agent.files.first();
-    let (scope, file) = match (&hook, first) {
-        (Some(hook), _) => (hook.scope, hook.file.clone()),
-        (None, Some((scope, file))) => (*scope, file.clone()),
-        (None, None) => (Scope::User, PathBuf::new()),
+    let (mut hook, mut judged) = best_hook(agent, folder);
+    if let Some((_, _, why)) = agent.faults.first() {
+        // It may switch the hooks off, and it may name servers.
+        let more = match agent.faults.len() {
+            1 => String::new(),
+            count => format!(", and neither can {} more", count - 1),
+        };
+        let reason = format!("it is not known what is in the file: {why}{more}");
+        let mend = Some("correct the file".to_owned());
+        (hook, judged) = (None, Judged { standing: Standing::Unguarded, reason, mend });
+    }
+    let (scope, file) = match (&hook, agent.faults.first(), agent.files.first()) {
+        (Some(hook), ..) => (hook.scope, hook.file.clone()),
+        (None, Some((scope, file, _)), _) | (None, None, Some((scope, file))) => (*scope, file.clone()),
+        (None, None, None) => (Owner::User, PathBuf::new()),
     };
     let guard = hook.clone().filter(|hook| !hook.words.is_empty()).map(Guarding::Hook);
     let mut ways = vec![Way {
@@ -131,17 +140,6 @@ pub(super) fn ways(agent: &FoundAgent, folder: &Path) -> Vec<Way> {
             is_tried: false,
         });
     }
-    ways.extend(agent.faults.iter().map(|fault| Way {
-        agent: agent.known,
-        server: None,
-        file: PathBuf::new(),
-        scope: Scope::User,
-        standing: Standing::Unguarded,
-        reason: format!("it is not known what is there: {fault}"),
-        mend: Some("correct the file".to_owned()),
-        guard: None,
-        is_tried: false,
-    }));
     ways
 }
 
@@ -175,7 +173,7 @@ fn judge_hook(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
     let install = |words: &Words<'_>| {
         let name = known.installed_as?;
         let rules = words.rules.map_or("RULES.yaml".to_owned(), shell_word);
-        let project = if hook.scope == Scope::Project { " --project" } else { "" };
+        let project = if hook.scope == Owner::Project { " --project" } else { "" };
         Some(format!("planproof hook install {name} --rules {rules} --enforce{project}"))
     };
     if hook.words.is_empty() {
@@ -185,8 +183,13 @@ fn judge_hook(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
     let words = Words::of(&hook.words);
     let unguarded =
         |reason: String, mend: Option<String>| Judged { standing: Standing::Unguarded, reason, mend };
-    if let Some(why) = &agent.no_hooks {
-        return unguarded(format!("no hook runs, because of {why}"), Some("remove that setting".to_owned()));
+    let is_managed = hook.scope == Owner::Administrator;
+    let others = agent.only_managed.as_ref().filter(|_| !is_managed);
+    if let Some(why) = agent.no_hooks.as_ref().or(others) {
+        return unguarded(
+            format!("it does not run, because of {why}"),
+            Some("remove that setting".to_owned()),
+        );
     }
     if let Some(why) = &hook.skipped {
         return unguarded(why.clone(), Some("start `codex`, and enter /hooks".to_owned()));
@@ -197,18 +200,19 @@ fn judge_hook(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
         return unguarded(reason, install(&words));
     }
     let advisory = |reason: String| Judged { standing: Standing::Advisory, reason, mend: install(&words) };
-    if words.is_shadow() {
-        return advisory("the hook only watches (--shadow)".to_owned());
+    if let Some(how) = words.watches(folder) {
+        return advisory(format!("the hook only watches ({how})"));
     }
     if !HookForm::matches_all(hook.matcher.as_deref()) {
         let matcher = hook.matcher.as_deref().unwrap_or_default();
         return advisory(format!("the hook is for tools that match `{matcher}` only"));
     }
     let has = |event: &&&str| {
-        agent
-            .hooks
-            .iter()
-            .any(|it| it.event == **event && is_planproof(&it.words, "hook") && it.skipped.is_none())
+        agent.hooks.iter().any(|it| {
+            let runs =
+                it.skipped.is_none() && (agent.only_managed.is_none() || it.scope == Owner::Administrator);
+            it.event == **event && is_planproof(&it.words, "hook") && runs
+        })
     };
     if let Some(missing) = known.after.iter().find(|event| !has(event)) {
         return advisory(format!("there is no hook for `{missing}`, so results are not known"));
@@ -254,9 +258,9 @@ fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
     if !program(&server.words, folder) {
         return unguarded("planproof is not where the configuration says", None);
     }
-    if words.is_shadow() {
-        let reason = "the guard only watches (--shadow)".to_owned();
-        let mend = Some("replace --shadow by --enforce in its arguments".to_owned());
+    if let Some(how) = words.watches(folder) {
+        let reason = format!("the guard only watches ({how})");
+        let mend = Some("have --enforce in its arguments, and not --shadow".to_owned());
         return Judged { standing: Standing::Advisory, reason, mend };
     }
     enforced(&words, folder, "the guard rejects calls".to_owned())
@@ -264,17 +268,22 @@ fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
 
 /// What enforces, with a word on rules that cannot be used.
 fn enforced(words: &Words<'_>, folder: &Path, reason: String) -> Judged {
-    let fault = words.rules.and_then(|rules| {
-        let text = select::read_text(&folder.join(rules));
-        let is_right = text.is_ok_and(|text| RuleSet::read(&text).is_ok());
-        (!is_right).then_some(rules)
-    });
-    let (reason, mend) = match fault {
-        Some(rules) => (
+    let read = words.rules.map(|rules| words.read(folder).ok_or(rules));
+    let (reason, mend) = match read {
+        Some(Err(rules)) => (
             "every call is denied, because the rules cannot be used".to_owned(),
             Some(format!("planproof rules check {}", shell_word(rules))),
         ),
-        None => (reason, None),
+        Some(Ok(rules)) if !words.has("--enforce") => {
+            let all = rules.rules();
+            match all.iter().filter(|rule| rule.is_shadow).count() {
+                0 => (reason, None),
+                shadow => {
+                    (format!("{reason}; of {} rules, {shadow} only watch (mode: shadow)", all.len()), None)
+                }
+            }
+        }
+        _ => (reason, None),
     };
     Judged { standing: Standing::Enforced, reason, mend }
 }
@@ -296,9 +305,24 @@ impl<'a> Words<'a> {
         Self { words: own, rules }
     }
 
-    /// Without either, the command line is wrong, and denies everything.
-    fn is_shadow(&self) -> bool {
-        self.words.iter().any(|word| word == "--shadow")
+    fn has(&self, option: &str) -> bool {
+        self.words.iter().any(|word| word == option)
+    }
+
+    /// The rules, for whoever is in this folder; `None` if they cannot be used.
+    fn read(&self, folder: &Path) -> Option<RuleSet> {
+        let text = select::read_text(&folder.join(self.rules?)).ok()?;
+        RuleSet::read(&text).ok()
+    }
+
+    /// How all calls are only watched, if they are.
+    fn watches(&self, folder: &Path) -> Option<&'static str> {
+        if self.has("--shadow") {
+            return Some("--shadow");
+        }
+        let is_by_rule = !self.has("--enforce");
+        let rules = self.read(folder).filter(|_| is_by_rule)?;
+        rules.rules().iter().all(|rule| rule.is_shadow).then_some("mode: shadow in the rules")
     }
 }
 
@@ -337,7 +361,82 @@ pub(super) fn shown(words: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::found::agents;
     use super::*;
+    use crate::coding_agents::Folders;
+
+    /// A folder for a test, removed with it.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn write(&self, name: &str, text: &str) {
+            let path = self.0.join(name);
+            std::fs::create_dir_all(path.parent().unwrap_or(&self.0)).expect("a folder");
+            std::fs::write(path, text).expect("a file");
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// What an administrator has configured counts, and users cannot switch it off.
+    #[test]
+    fn managed_settings_are_read() {
+        let root = Folder(std::env::temp_dir().join(format!("planproof-managed-{}", std::process::id())));
+        let at = |name: &str| root.0.join(name);
+        let folders = Folders {
+            home: at("home"),
+            claude: at("home/.claude"),
+            codex: at("home/.codex"),
+            config: at("home/.config"),
+            project: at("project"),
+            managed_claude: at("etc/claude-code"),
+            managed_codex: at("etc/codex"),
+        };
+        root.write("planproof", "");
+        root.write("rules.yaml", "schema: planproof/rules/v1\nrules: [{id: x, never: {call: a}}]\n");
+        let command = |agent: &str| {
+            let (program, rules) = (at("planproof"), at("rules.yaml"));
+            format!("{} hook {agent} --rules {} --enforce --state s", program.display(), rules.display())
+        };
+        let hooks = |agent: &str| {
+            let handler =
+                serde_json::json!({"type": "command", "command": command(agent), "onFailure": "block"});
+            let group = serde_json::json!([{"hooks": [handler]}]);
+            serde_json::json!({"PreToolUse": group, "PostToolUse": group, "PostToolUseFailure": group})
+        };
+        let own = |name: &str| -> (Standing, String, Owner) {
+            let found = agents(&folders);
+            let agent = found.iter().find(|agent| agent.known.name == name).expect("the agent");
+            let way = ways(agent, &folders.project).remove(0);
+            (way.standing, way.reason, way.scope)
+        };
+        let managed = |more: &str| format!("{{{more}\"hooks\": {}}}", hooks("claude-code"));
+        root.write("etc/claude-code/managed-settings.json", &managed(""));
+        assert_eq!((own("Claude Code").0, own("Claude Code").2), (Standing::Enforced, Owner::Administrator));
+        // A user's switch is none for the administrator's hooks, and the administrator's is.
+        root.write("home/.claude/settings.json", "{\"disableAllHooks\": true}");
+        assert_eq!(own("Claude Code").0, Standing::Enforced);
+        root.write("etc/claude-code/managed-settings.json", &managed("\"disableAllHooks\": true, "));
+        assert_eq!(own("Claude Code").0, Standing::Unguarded);
+        // Where only managed hooks are allowed, the user's do not run.
+        root.write("home/.claude/settings.json", &managed(""));
+        root.write("etc/claude-code/managed-settings.json", "{\"allowManagedHooksOnly\": true}");
+        let (standing, reason, _) = own("Claude Code");
+        assert!(standing == Standing::Unguarded && reason.contains("allowManagedHooksOnly"), "{reason}");
+        // Codex runs managed hooks without asking for trust.
+        let handler = format!("[{{ hooks = [{{ type = \"command\", command = '{}' }}] }}]", command("codex"));
+        root.write("etc/codex/requirements.toml", &format!("[hooks]\nmanaged_dir = \"/etc/codex/hooks\"\nPreToolUse = {handler}\nPostToolUse = {handler}\n"));
+        let (standing, reason, scope) = own("Codex");
+        assert!(standing == Standing::Advisory && scope == Owner::Administrator, "{reason}");
+        root.write("etc/codex/requirements.toml", "allow_managed_hooks_only = true\n");
+        root.write("home/.codex/hooks.json", &format!("{{\"hooks\": {}}}", hooks("codex")));
+        let (standing, reason, _) = own("Codex");
+        assert!(standing == Standing::Unguarded && reason.contains("allow_managed_hooks_only"), "{reason}");
+    }
 
     #[test]
     fn no_word_that_may_be_a_key_is_shown() {

@@ -14,7 +14,7 @@ use crate::report_files::must_differ;
 use crate::secrets;
 use crate::terminal::{self, inline};
 
-pub(super) fn run(rules: &Path, mode: GuardMode, log: Option<&Path>) -> Result<ExitCode, Failure> {
+pub(super) fn run(rules: &Path, mode: Option<GuardMode>, log: Option<&Path>) -> Result<ExitCode, Failure> {
     let mut log = match log {
         Some(path) => {
             must_differ(path, &[("--rules", rules)])?;
@@ -22,8 +22,8 @@ pub(super) fn run(rules: &Path, mode: GuardMode, log: Option<&Path>) -> Result<E
         }
         None => None,
     };
-    let (rules, digest) = super::read(rules, mode);
-    let mut guard = LineGuard::new(rules, mode, digest, super::session_name(), secrets::held());
+    let (rules, modes, digest) = super::read(rules, mode);
+    let mut guard = LineGuard::new(rules, modes, digest, super::session_name(), secrets::held());
     // A program that stops to listen has ended its sessions as well.
     unless_closed(answer_all(&mut guard, log.as_mut()).map_err(Failure::from))?;
     if let Some(log) = &mut log {

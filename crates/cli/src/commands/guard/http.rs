@@ -6,22 +6,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use planproof_guard::{DecisionLog, GuardMode, McpGuard, SEAM, Then};
-use planproof_model::server::access::from_this_machine;
+use planproof_guard::{DecisionLog, GuardMode, GuardModes, McpGuard, SEAM, Then};
 use planproof_spec::rules::RuleSet;
 use planproof_tools::mcp::{
     Between, BetweenConfig, BetweenServer, BindError, Exchange, HTTP_MESSAGE_BYTES_MAX, Passage, SessionName,
 };
 use serde_json::{Value, json};
 
-use super::SESSION_BYTES;
 use super::relay::LogFile;
+use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::spec_source::sha256;
 use crate::terminal::{self, inline};
-use crate::{secrets, select, signals};
+use crate::{secrets, signals};
 
 /// Most sessions that one guard remembers. Further ones are refused, because forgetting one would make its rules
 /// forget what has been done.
@@ -36,8 +35,16 @@ const AUTHORIZATION_DIGITS: usize = 16;
 /// What sessions are held to.
 pub(super) struct HeldTo {
     pub(super) rules: Result<Arc<RuleSet>, String>,
-    pub(super) mode: GuardMode,
+    pub(super) modes: GuardModes,
     pub(super) digest: String,
+}
+
+/// What names sessions.
+pub(super) struct Named {
+    /// The part of a request that does.
+    pub(super) by: SessionName,
+    /// The name of the only one, where a history has it.
+    pub(super) name: Option<String>,
 }
 
 /// Serves until it is asked to stop.
@@ -47,15 +54,19 @@ pub(super) struct HeldTo {
 pub(super) async fn serve(
     held: HeldTo,
     log: Option<LogFile>,
-    (to, port, name): (&str, u16, SessionName),
+    history: Option<Shared>,
+    (to, port, named): (&str, u16, Named),
     global: &Global,
 ) -> Result<ExitCode, Failure> {
     let stop = signals::stop_requested();
     let uri = to.parse().map_err(|error| Failure::usage(format!("--to {to} is not a URL: {error}")))?;
-    let random = select::random_bytes::<SESSION_BYTES>();
+    let Named { by: name, name: only } = named;
     let sessions = Arc::new(Sessions {
         held,
-        process: random.iter().map(|byte| format!("{byte:02x}")).collect(),
+        process: super::session_name(),
+        only,
+        has_history: history.is_some(),
+        history: Mutex::new(history),
         is_digested: name == SessionName::Authorization,
         is_quiet: global.quiet,
         log: Mutex::new(log),
@@ -70,16 +81,7 @@ pub(super) async fn serve(
         (Some(_), SessionName::Path) => format!("/${TOKEN_VARIABLE}/mcp/SESSION"),
         (Some(_), _) => format!("/${TOKEN_VARIABLE}/mcp"),
     };
-    let config = BetweenConfig {
-        to: uri,
-        port,
-        session: name,
-        token,
-        admit: |head| {
-            from_this_machine(head, &[])
-                .map_err(|_| "only programs on this machine are served (Host, Origin)")
-        },
-    };
+    let config = BetweenConfig { to: uri, port, session: name, token };
     let server = BetweenServer::bind(config, Arc::clone(&sessions) as Arc<dyn Between>).await;
     let server = server.map_err(|error| match error {
         BindError::Url(error) => Failure::usage(format!("--to {to}: {error}")),
@@ -107,12 +109,23 @@ struct Sessions {
     held: HeldTo,
     /// Tells sessions of one name apart that other processes have had.
     process: String,
+    /// The name of the only session in the history, if it has one.
+    only: Option<String>,
+    has_history: bool,
+    /// Locked after a session, never before one.
+    history: Mutex<Option<Shared>>,
     /// Names are secrets, of which only a digest is kept.
     is_digested: bool,
     is_quiet: bool,
     log: Mutex<Option<LogFile>>,
-    sessions: Mutex<BTreeMap<String, Arc<Mutex<McpGuard>>>>,
+    sessions: Mutex<BTreeMap<String, Arc<Mutex<OpenSession>>>>,
     has_lost_results: AtomicBool,
+}
+
+/// A session that some request has named.
+struct OpenSession {
+    guard: McpGuard,
+    place: Place,
 }
 
 /// A panic within a guard ends its request; what it has decided stands.
@@ -128,12 +141,12 @@ impl Sessions {
         }
     }
 
-    fn known(&self, exchange: &Exchange) -> Option<Arc<Mutex<McpGuard>>> {
+    fn known(&self, exchange: &Exchange) -> Option<Arc<Mutex<OpenSession>>> {
         lock(&self.sessions).get(&self.name(exchange)).cloned()
     }
 
     /// The session's guard; `None` if there are too many sessions.
-    fn session(&self, exchange: &Exchange) -> Option<Arc<Mutex<McpGuard>>> {
+    fn session(&self, exchange: &Exchange) -> Option<Arc<Mutex<OpenSession>>> {
         let name = self.name(exchange);
         let mut sessions = lock(&self.sessions);
         if let Some(known) = sessions.get(&name) {
@@ -142,13 +155,37 @@ impl Sessions {
         if sessions.len() >= SESSIONS_MAX {
             return None;
         }
-        let HeldTo { rules, mode, digest } = &self.held;
-        let id = if name.is_empty() { self.process.clone() } else { format!("{}/{name}", self.process) };
-        let log = DecisionLog::new(id, SEAM, *mode, digest.as_str(), secrets::held());
-        let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), *mode, log);
-        let guard = Arc::new(Mutex::new(guard));
-        sessions.insert(name, Arc::clone(&guard));
-        Some(guard)
+        let HeldTo { rules, modes, digest } = &self.held;
+        let id = match (&self.only, self.has_history) {
+            (Some(only), _) => only.clone(),
+            // As the other guards of the session call it.
+            (None, true) => name.clone(),
+            (None, false) if name.is_empty() => self.process.clone(),
+            (None, false) => format!("{}/{name}", self.process),
+        };
+        let place = Place::new(&*id);
+        let log = DecisionLog::new(id, SEAM, *modes, digest.as_str(), secrets::held());
+        let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), log);
+        let session = Arc::new(Mutex::new(OpenSession { guard, place }));
+        sessions.insert(name, Arc::clone(&session));
+        Some(session)
+    }
+
+    /// Does something with a session's guard and, where there is one, with the history.
+    fn with_history<T>(
+        &self,
+        session: &mut OpenSession,
+        act: impl FnOnce(&mut McpGuard, Option<(&mut Shared, &mut Place)>) -> T,
+    ) -> T {
+        let OpenSession { guard, place } = session;
+        if !self.has_history {
+            return act(guard, None);
+        }
+        // Others may hold the history for a while, and other requests need not wait for that.
+        tokio::task::block_in_place(|| {
+            let mut history = lock(&self.history);
+            act(guard, history.as_mut().map(|history| (history, place)))
+        })
     }
 
     fn append(&self, line: &str) -> Result<(), String> {
@@ -172,8 +209,8 @@ impl Sessions {
     }
 
     fn end(&self) {
-        for guard in lock(&self.sessions).values() {
-            let guard = lock(guard);
+        for session in lock(&self.sessions).values() {
+            let guard = &lock(session).guard;
             for rule in guard.unsatisfied() {
                 self.say(&format!("not satisfied when the session ended: {}", inline(&rule)));
             }
@@ -186,8 +223,8 @@ impl Sessions {
 
 impl Between for Sessions {
     fn client_said(&self, exchange: &Exchange, message: &[u8]) -> Passage {
-        let Some(guard) = self.session(exchange) else {
-            return match self.held.mode {
+        let Some(session) = self.session(exchange) else {
+            return match self.held.modes.mode() {
                 GuardMode::Shadow => Passage::Pass,
                 GuardMode::Enforce => {
                     let why =
@@ -199,10 +236,12 @@ impl Between for Sessions {
             };
         };
         // Locked until the decision is in the log, so that the log has a session in its order.
-        let mut guard = lock(&guard);
-        guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
+        let mut session = lock(&session);
+        session.guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
         let started = Instant::now();
-        let mut heard = guard.from_client(message);
+        let mut heard =
+            self.with_history(&mut session, |guard, shared| shared::heard(shared, guard, message));
+        let guard = &mut session.guard;
         let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         if let Some(line) = guard.decision_line(&heard, microseconds)
             && let Err(why) = self.append(&line)
@@ -210,12 +249,9 @@ impl Between for Sessions {
             tell!("warning: {}", inline(&why));
             heard = guard.unlogged(heard, &why);
         }
-        drop(guard);
+        drop(session);
         if let Some(reason) = &heard.reason {
-            let what = match self.held.mode {
-                GuardMode::Enforce => "rejected",
-                GuardMode::Shadow => "would be rejected",
-            };
+            let what = if heard.then == Then::Pass { "would be rejected" } else { "rejected" };
             self.say(&format!("{what}: {}", inline(reason)));
         }
         match heard.then {
@@ -231,23 +267,24 @@ impl Between for Sessions {
 
     fn too_long(&self, exchange: &Exchange) {
         self.say(&format!("refused: a message of more than {HTTP_MESSAGE_BYTES_MAX} bytes"));
-        if let Some(guard) = self.session(exchange) {
-            let mut guard = lock(&guard);
+        if let Some(session) = self.session(exchange) {
+            let guard = &mut lock(&session).guard;
             let heard = guard.too_long();
             self.log_results(guard.decision_line(&heard, 0));
         }
     }
 
     fn server_said(&self, exchange: &Exchange, message: &[u8]) {
-        let Some(guard) = self.known(exchange) else { return };
-        let mut guard = lock(&guard);
-        guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
-        self.log_results(guard.from_server(message));
+        let Some(session) = self.known(exchange) else { return };
+        let mut session = lock(&session);
+        session.guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
+        let results = self.with_history(&mut session, |guard, shared| shared::learnt(shared, guard, message));
+        self.log_results(results);
     }
 
     fn unread(&self, exchange: &Exchange) {
-        let Some(guard) = self.known(exchange) else { return };
-        let mut guard = lock(&guard);
+        let Some(session) = self.known(exchange) else { return };
+        let guard = &mut lock(&session).guard;
         self.log_results(guard.unread());
     }
 
@@ -255,8 +292,8 @@ impl Between for Sessions {
         if !exchange.ends_scope {
             return;
         }
-        if let Some(guard) = self.known(exchange) {
-            lock(&guard).scope_ended(&exchange.scope);
+        if let Some(session) = self.known(exchange) {
+            lock(&session).guard.scope_ended(&exchange.scope);
         }
     }
 }

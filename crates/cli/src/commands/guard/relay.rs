@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
-use planproof_guard::{FromClient, GuardMode, LINE_BYTES_MAX, McpGuard, Then};
+use planproof_guard::{FromClient, LINE_BYTES_MAX, McpGuard, Then};
+use planproof_tools::mcp::standard_streams;
 use planproof_tools::process::ProcessGroup;
 use planproof_tools::{Line, LineReader};
-use tokio::io::{AsyncWrite, AsyncWriteExt as _, Stdout};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::shared::Shared;
+use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::{self, tell};
@@ -91,29 +92,30 @@ enum End {
 pub(super) struct Relay<'a> {
     guard: RefCell<McpGuard>,
     log: RefCell<Option<LogFile>>,
-    shared: RefCell<Option<Shared>>,
-    mode: GuardMode,
+    shared: RefCell<Option<(Shared, Place)>>,
     global: &'a Global,
     /// One line at a time, whoever writes it.
-    out: Mutex<Stdout>,
+    out: Mutex<Box<dyn AsyncWrite + Send + Unpin>>,
+    client: RefCell<Option<Box<dyn AsyncRead + Send + Unpin>>>,
     has_lost_results: Cell<bool>,
 }
 
 impl<'a> Relay<'a> {
+    /// A session that has not begun. Needs a Tokio runtime.
     pub(super) fn new(
         guard: McpGuard,
         log: Option<LogFile>,
-        shared: Option<Shared>,
-        mode: GuardMode,
+        shared: Option<(Shared, Place)>,
         global: &'a Global,
     ) -> Self {
+        let (client, out) = standard_streams();
         Self {
             guard: RefCell::new(guard),
             log: RefCell::new(log),
             shared: RefCell::new(shared),
-            mode,
             global,
-            out: Mutex::new(tokio::io::stdout()),
+            out: Mutex::new(Box::new(out)),
+            client: RefCell::new(Some(Box::new(client))),
             has_lost_results: Cell::new(false),
         }
     }
@@ -176,7 +178,8 @@ impl<'a> Relay<'a> {
 
     /// Passes on what the client says, until it says no more.
     async fn to_server(&self, mut server: ChildStdin) {
-        let mut lines = LineReader::new(tokio::io::stdin(), LINE_BYTES_MAX);
+        let Some(client) = self.client.take() else { return };
+        let mut lines = LineReader::new(client, LINE_BYTES_MAX);
         // Whether we are within a line that is too long, and whether that is passed on.
         let mut long = None;
         loop {
@@ -214,29 +217,16 @@ impl<'a> Relay<'a> {
 
     /// Decides on a line of the client, with the history of the session where it is shared.
     fn hear(&self, line: &[u8]) -> FromClient {
-        let mut guard = self.guard.borrow_mut();
         let mut shared = self.shared.borrow_mut();
-        let Some(shared) = shared.as_mut() else { return guard.from_client(line) };
-        let (heard, kept) = shared.decide(&mut guard, line);
-        match kept {
-            Err(why) if guard.decision_line(&heard, 0).is_some() => {
-                tell!("warning: {}", inline(&why));
-                guard.unlogged(heard, &why)
-            }
-            _ => heard,
-        }
+        let shared = shared.as_mut().map(|(shared, place)| (shared, place));
+        shared::heard(shared, &mut self.guard.borrow_mut(), line)
     }
 
     /// Takes a line of the server, and gives the lines of the log about the results in it.
     fn learn(&self, line: &[u8]) -> Vec<String> {
-        let mut guard = self.guard.borrow_mut();
         let mut shared = self.shared.borrow_mut();
-        let Some(shared) = shared.as_mut() else { return guard.from_server(line) };
-        let (results, kept) = shared.learn(&mut guard, line);
-        if let Err(why) = kept {
-            tell!("warning: {}; to other guards of the session, the calls stay pending", inline(&why));
-        }
-        results
+        let shared = shared.as_mut().map(|(shared, place)| (shared, place));
+        shared::learnt(shared, &mut self.guard.borrow_mut(), line)
     }
 
     /// Logs a decision, and answers where the line does not pass. Gives whether it does.
@@ -250,10 +240,7 @@ impl<'a> Relay<'a> {
             heard = self.guard.borrow_mut().unlogged(heard, &why);
         }
         if let Some(reason) = &heard.reason {
-            let what = match self.mode {
-                GuardMode::Enforce => "rejected",
-                GuardMode::Shadow => "would be rejected",
-            };
+            let what = if heard.then == Then::Pass { "would be rejected" } else { "rejected" };
             progress::say(self.global, &format!("guard: {what}: {}", inline(reason)));
         }
         match heard.then {

@@ -1,4 +1,4 @@
-//! The history of a session that this guard shares with others, such as the hooks of the agent.
+//! The histories of sessions that guards share with others, such as the hooks of the agent.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -8,14 +8,25 @@ use planproof_guard::{FromClient, LoggedLine, McpGuard};
 use planproof_store::{History, HistoryError, HistoryTurn};
 
 use crate::failure::Failure;
+use crate::progress::tell;
 use crate::select;
+use crate::terminal::inline;
 
-/// A session in a history.
-pub(super) struct Shared {
-    history: History,
+/// A history that is open.
+pub(super) struct Shared(History);
+
+/// How far the guard of a session has read its history.
+pub(super) struct Place {
     session: String,
     /// The last line that the guard has taken.
     last: u64,
+}
+
+impl Place {
+    /// The beginning of a session.
+    pub(super) fn new(session: impl Into<String>) -> Self {
+        Self { session: session.into(), last: 0 }
+    }
 }
 
 impl Shared {
@@ -23,17 +34,21 @@ impl Shared {
     ///
     /// # Errors
     /// It cannot be used.
-    pub(super) fn open(path: &Path, session: &str) -> Result<Self, Failure> {
-        let history = open(path).map_err(Failure::usage)?;
-        Ok(Self { history, session: session.to_owned(), last: 0 })
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        open(path).map(Self).map_err(Failure::usage)
     }
 
     /// Has the guard take a line of the client on all that the session has had so far, and keeps the decision before
     /// anybody else decides. Gives why that is not possible: the decision is then made without the others.
-    pub(super) fn decide(&mut self, guard: &mut McpGuard, line: &[u8]) -> (FromClient, Result<(), String>) {
+    pub(super) fn decide(
+        &mut self,
+        place: &mut Place,
+        guard: &mut McpGuard,
+        line: &[u8],
+    ) -> (FromClient, Result<(), String>) {
         let started = Instant::now();
-        let Self { history, session, last } = self;
-        let turn = match history.turn(session) {
+        let Place { session, last } = place;
+        let turn = match self.0.turn(session) {
             Ok(turn) => turn,
             Err(error) => return (guard.from_client(line), Err(error.to_string())),
         };
@@ -48,12 +63,17 @@ impl Shared {
     }
 
     /// Has the guard take a line of the server, and keeps the results in it.
-    pub(super) fn learn(&mut self, guard: &mut McpGuard, line: &[u8]) -> (Vec<String>, Result<(), String>) {
+    pub(super) fn learn(
+        &mut self,
+        place: &mut Place,
+        guard: &mut McpGuard,
+        line: &[u8],
+    ) -> (Vec<String>, Result<(), String>) {
         if !guard.awaits_results() {
             return (guard.from_server(line), Ok(()));
         }
-        let Self { history, session, last } = self;
-        let turn = match history.turn(session) {
+        let Place { session, last } = place;
+        let turn = match self.0.turn(session) {
             Ok(turn) => turn,
             Err(error) => return (guard.from_server(line), Err(error.to_string())),
         };
@@ -62,6 +82,37 @@ impl Shared {
         let kept = caught_up.and_then(|()| keep(turn, &results, last));
         (results, kept)
     }
+}
+
+/// What a client has said, decided on with the history of the session if there is one.
+pub(super) fn heard(
+    shared: Option<(&mut Shared, &mut Place)>,
+    guard: &mut McpGuard,
+    line: &[u8],
+) -> FromClient {
+    let Some((shared, place)) = shared else { return guard.from_client(line) };
+    let (heard, kept) = shared.decide(place, guard, line);
+    match kept {
+        Err(why) if guard.decision_line(&heard, 0).is_some() => {
+            tell!("warning: {}", inline(&why));
+            guard.unlogged(heard, &why)
+        }
+        _ => heard,
+    }
+}
+
+/// The results in what a server has said, as lines of the log, after they are in the history if there is one.
+pub(super) fn learnt(
+    shared: Option<(&mut Shared, &mut Place)>,
+    guard: &mut McpGuard,
+    line: &[u8],
+) -> Vec<String> {
+    let Some((shared, place)) = shared else { return guard.from_server(line) };
+    let (results, kept) = shared.learn(place, guard, line);
+    if let Err(why) = kept {
+        tell!("warning: {}; to other guards of the session, the calls stay pending", inline(&why));
+    }
+    results
 }
 
 /// Opens a history, in whose folder there may be nothing yet.

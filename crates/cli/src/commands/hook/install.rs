@@ -4,10 +4,13 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use planproof_guard::GuardMode;
 use planproof_report::shell_word;
 use similar::TextDiff;
 
-use crate::arguments::{EditArguments, Global, HookAgent, InstallArguments, UninstallArguments};
+use crate::arguments::{
+    EditArguments, Global, HeldArguments, HookAgent, InstallArguments, UninstallArguments,
+};
 use crate::coding_agents::{Folders, HookForm, Scope, settings};
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure};
@@ -26,8 +29,11 @@ const BACKUPS_MAX: u32 = 100;
 const STATE: &str = "guard";
 
 pub(super) fn install(arguments: &InstallArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let InstallArguments { agent, rules, enforce, state, history, edit, .. } = arguments;
+    let InstallArguments { agent, held, edit } = arguments;
+    let HeldArguments { rules, mode, state, history } = held;
     must_have_file(*agent)?;
+    // The parser requires them.
+    let rules = rules.as_deref().ok_or_else(|| Failure::usage("--rules is missing"))?;
     // A fault would deny every call, or none.
     rules_of(rules)?;
     let rules = absolute("--rules", rules)?;
@@ -42,9 +48,12 @@ pub(super) fn install(arguments: &InstallArguments, global: &Global) -> Result<E
     };
     let program = std::env::current_exe()
         .map_err(|error| Failure::outside(format!("it is not known where planproof is: {error}")))?;
-    let mode = if *enforce { "--enforce" } else { "--shadow" };
-    let words = [text_of(&program)?, "hook", agent.seam(), "--rules", text_of(&rules)?, mode, option];
-    let words = words.into_iter().chain([text_of(&state)?]);
+    let mode = mode.asked().map(|mode| match mode {
+        GuardMode::Enforce => "--enforce",
+        GuardMode::Shadow => "--shadow",
+    });
+    let words = [text_of(&program)?, "hook", agent.seam(), "--rules", text_of(&rules)?];
+    let words = words.into_iter().chain(mode).chain([option, text_of(&state)?]);
     let command = words.map(shell_word).collect::<Vec<_>>().join(" ");
     let folders = folders()?;
     for (what, path) in [("the rules", &rules), ("the logs", &state), ("planproof", &program)] {

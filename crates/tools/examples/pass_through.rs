@@ -1,0 +1,58 @@
+//! A pass-through of typed messages with the SDK, which decides nothing: the peer of `planproof guard` in
+//! `benches/guard.py`. It starts the server that its command line names.
+
+use std::process::Stdio;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, ListToolsResult, PaginatedRequestParams, ServerConfig,
+};
+use rmcp::service::{Peer, RequestContext, RoleClient, RoleServer};
+use rmcp::transport::stdio;
+use rmcp::{ServerHandler, ServiceExt as _};
+use tokio::process::Command;
+
+struct PassThrough {
+    server: Peer<RoleClient>,
+    info: ServerConfig,
+}
+
+fn failed(error: impl ToString) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}
+
+impl ServerHandler for PassThrough {
+    fn get_info(&self) -> ServerConfig {
+        self.info.clone()
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.server.list_tools(request).await.map_err(failed)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.server.call_tool_once(request).await.map_err(failed)
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args_os().skip(1);
+    let program = words.next().ok_or("name the server")?;
+    let mut command = Command::new(program);
+    let mut child = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let streams = (child.stdout.take().ok_or("no stdout")?, child.stdin.take().ok_or("no stdin")?);
+    let server = ().serve(streams).await?;
+    let info = server.peer_info().map(|info| (*info).clone()).unwrap_or_default();
+    let between = PassThrough { server: server.peer().clone(), info };
+    between.serve(stdio()).await?.waiting().await?;
+    child.kill().await?;
+    Ok(())
+}
