@@ -4,6 +4,7 @@ mod decide;
 mod http;
 mod relay;
 mod replay;
+pub(super) mod said;
 pub(super) mod shared;
 
 use std::path::Path;
@@ -18,7 +19,7 @@ use tokio::process::Command;
 use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, GuardArguments, GuardCommand};
 use crate::failure::{ExitCode, Failure};
-use crate::progress::tell;
+use crate::progress::{self, tell};
 use crate::report_files::must_differ;
 use crate::spec_source::sha256;
 use crate::terminal::inline;
@@ -63,7 +64,11 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
         }
         None => None,
     };
-    let (rules, digest) = read(rules, mode);
+    let file = rules;
+    let (rules, digest) = read(file, mode);
+    if let Ok(rules) = &rules {
+        progress::say(global, &said::begun(mode, file, rules));
+    }
     if let (Some(to), Some(port)) = (&arguments.to, arguments.listen) {
         let held = http::HeldTo { rules, mode, digest };
         let name = arguments.session.clone().unwrap_or(SessionName::One);

@@ -8,5 +8,6 @@ mod hooks;
 mod lines;
 mod logs;
 mod messages;
+mod results;
 mod runs;
 mod support;

@@ -1,6 +1,6 @@
 //! A guard before an MCP server at a URL. `planproof-tools` passes the messages on; each named session has a guard.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::SESSION_BYTES;
 use super::relay::LogFile;
+use super::said::refused;
 use crate::arguments::Global;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
@@ -61,6 +62,7 @@ pub(super) async fn serve(
         log: Mutex::new(log),
         sessions: Mutex::default(),
         has_lost_results: AtomicBool::new(false),
+        noticed: Mutex::default(),
     });
     let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
     let place = match (&token, &name) {
@@ -113,6 +115,8 @@ struct Sessions {
     log: Mutex<Option<LogFile>>,
     sessions: Mutex<BTreeMap<String, Arc<Mutex<McpGuard>>>>,
     has_lost_results: AtomicBool,
+    /// What was said of the server, once for all sessions.
+    noticed: Mutex<BTreeSet<String>>,
 }
 
 /// A panic within a guard ends its request; what it has decided stands.
@@ -210,13 +214,10 @@ impl Between for Sessions {
             tell!("warning: {}", inline(&why));
             heard = guard.unlogged(heard, &why);
         }
+        let about = guard.about(&heard);
         drop(guard);
-        if let Some(reason) = &heard.reason {
-            let what = match self.held.mode {
-                GuardMode::Enforce => "rejected",
-                GuardMode::Shadow => "would be rejected",
-            };
-            self.say(&format!("{what}: {}", inline(reason)));
+        if let Some(reason) = heard.reason.as_ref().filter(|_| !self.is_quiet) {
+            tell!("{}", refused(self.held.mode == GuardMode::Enforce, &about, reason));
         }
         match heard.then {
             Then::Pass => Passage::Pass,
@@ -243,6 +244,12 @@ impl Between for Sessions {
         let mut guard = lock(&guard);
         guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
         self.log_results(guard.from_server(message));
+        for notice in guard.notices() {
+            // Sessions of one server have the same tools.
+            if lock(&self.noticed).insert(notice.clone()) {
+                tell!("warning: guard: {}", inline(&notice));
+            }
+        }
     }
 
     fn unread(&self, exchange: &Exchange) {

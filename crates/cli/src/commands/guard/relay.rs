@@ -16,6 +16,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::said::refused;
 use super::shared::Shared;
 use crate::arguments::Global;
 use crate::failure::{ExitCode, Failure};
@@ -250,11 +251,8 @@ impl<'a> Relay<'a> {
             heard = self.guard.borrow_mut().unlogged(heard, &why);
         }
         if let Some(reason) = &heard.reason {
-            let what = match self.mode {
-                GuardMode::Enforce => "rejected",
-                GuardMode::Shadow => "would be rejected",
-            };
-            progress::say(self.global, &format!("guard: {what}: {}", inline(reason)));
+            let about = self.guard.borrow().about(&heard);
+            progress::say(self.global, &refused(self.mode == GuardMode::Enforce, &about, reason));
         }
         match heard.then {
             Then::Pass => true,
@@ -287,6 +285,9 @@ impl<'a> Relay<'a> {
                     // Before the client can build on them.
                     let results = if out.is_none() { self.learn(&line) } else { Vec::new() };
                     self.log_results(&results);
+                    for notice in self.guard.borrow_mut().notices() {
+                        tell!("warning: guard: {}", inline(&notice));
+                    }
                     (with_end(&line), true)
                 }
             };
