@@ -46,11 +46,17 @@ def at(value: Any, pointer: str) -> Any:
     return value
 
 
+def unwrapped(outcome: Any, pointer: str) -> Any:
+    """Where a pointer into an outcome begins: the SDKs for Python wrap what is not an object."""
+    is_wrapped = isinstance(outcome, dict) and list(outcome) == ["result"] and pointer.split("/")[1:2] != ["result"]
+    return outcome["result"] if is_wrapped else outcome
+
+
 def everything_at(value: Any, pointer: str) -> list[Any]:
-    found = [value]
+    found = [unwrapped(value, pointer)]
     for part in pointer.split("/")[1:]:
         if part == "*":
-            found = [item for value in found if isinstance(value, list) for item in value]
+            found = [item for value in found for item in (value if isinstance(value, list) else [value])]
         else:
             found = [target for value in found if (target := at(value, "/" + part)) is not MISSING]
     return found
@@ -87,7 +93,7 @@ def matches(event: Event, pattern: dict[str, Any]) -> bool:
     if not all(passes(at(event.arguments, key), test) for key, test in pattern.get("where", {}).items()):
         return False
     tests = pattern.get({"done": "result", "failed": "error"}.get(event.moment, ""), {})
-    return all(event.outcome is not MISSING and passes(at(event.outcome, key), test) for key, test in tests.items())
+    return all(event.outcome is not MISSING and passes(at(unwrapped(event.outcome, key), key), test) for key, test in tests.items())
 
 
 def formula_holds(formula: list[Any], session: list[Event], place: int) -> bool:

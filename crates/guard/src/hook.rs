@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_spec::rules::{RuleSet, outcome_of};
+use planproof_spec::rules::{CallResult, RuleSet, result_of};
 use serde_json::{Value, json};
 
 use crate::canary::{canary_reason, is_canary};
@@ -72,13 +72,10 @@ impl HookPayload {
                 arguments: arguments_in(&payload, &fields.arguments)?,
             })
         };
-        let outcome = |places: &Places| match places.find(&payload) {
-            Some(Value::String(text)) => outcome_of(text),
-            other => other.cloned().unwrap_or_default(),
-        };
         let ended = |is_error: bool| -> Result<HookEvent, String> {
-            let outcome = outcome(if is_error { &fields.error } else { &fields.result });
-            Ok(HookEvent::After { call: call()?, is_error, outcome })
+            let found = (if is_error { &fields.error } else { &fields.result }).find(&payload);
+            let CallResult { value, says_error, .. } = found.map(result_of).unwrap_or_default();
+            Ok(HookEvent::After { call: call()?, is_error: is_error || says_error, outcome: value })
         };
         let is_true = |places: &Places| places.find(&payload) == Some(&Value::Bool(true));
         let event = match dialect.events.get(name) {

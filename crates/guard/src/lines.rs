@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use planproof_spec::rules::{RuleSet, outcome_of};
+use planproof_spec::rules::{CallResult, RuleSet, result_of};
 use planproof_trace::Secrets;
 use serde_json::{Map, Value, json};
 
@@ -260,10 +260,8 @@ impl LineGuard {
             (None, Some(error)) => (true, error),
             _ => return Err(Unanswerable("`after` has either a `result` or an `error`".to_owned())),
         };
-        let outcome = match outcome {
-            Value::String(text) => outcome_of(&text),
-            other => other,
-        };
+        let CallResult { value: outcome, says_error, .. } = result_of(&outcome);
+        let is_error = is_error || says_error;
         let session = open_session(&mut self.sessions, session)?;
         let is_open = session.open.remove(&number);
         let mut log = Vec::new();

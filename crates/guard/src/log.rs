@@ -14,6 +14,9 @@ use crate::decision::Ruling;
 /// The name of the format, in every line.
 pub const SCHEMA: &str = "planproof/decision/v1";
 
+/// Most characters of a call that people are shown beside the reason why it is rejected.
+const CALL_SHOWN_MAX: usize = 200;
+
 /// What becomes of a call that is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -338,6 +341,11 @@ impl DecisionLog {
         &self.seam
     }
 
+    /// The call as [`shown`], or that it is a message which cannot be read as one.
+    pub(crate) fn about(&self, call: Option<&CarriedCall>) -> String {
+        shown(call, &self.session, &self.secrets)
+    }
+
     /// The line of a decision, without its end.
     pub fn decision(
         &self,
@@ -404,18 +412,37 @@ impl DecisionLog {
         })
     }
 
-    /// A value without secrets, in keys as well.
     fn without_secrets(&self, value: &Value) -> Value {
-        if self.secrets.is_empty() {
-            return value.clone();
-        }
-        let key = "value";
-        let mut arguments = Arguments::Object(Map::from_iter([(key.to_owned(), value.clone())]));
-        self.secrets.redact_arguments(&mut arguments);
-        match arguments {
-            Arguments::Object(mut object) => object.remove(key).unwrap_or(Value::Null),
-            Arguments::Malformed(text) => Value::String(text),
-        }
+        without_secrets(value, &self.secrets)
+    }
+}
+
+/// What a person needs to find a call again: the tool, the arguments, cut, and the session, without secrets. Without a
+/// call, it is a message that could not be read as one.
+pub fn shown(call: Option<&CarriedCall>, session: &str, secrets: &Secrets) -> String {
+    let call = call.map_or_else(
+        || "a message".to_owned(),
+        |call| format!("{} {}", call.tool, without_secrets(&call.arguments, secrets)),
+    );
+    let call = secrets.redact(&call).into_owned();
+    let cut = match call.char_indices().nth(CALL_SHOWN_MAX) {
+        Some((end, _)) => format!("{}...", call.get(..end).unwrap_or_default()),
+        None => call,
+    };
+    format!("{cut} in session {}", secrets.redact(session))
+}
+
+/// A value without secrets, in keys as well.
+fn without_secrets(value: &Value, secrets: &Secrets) -> Value {
+    if secrets.is_empty() {
+        return value.clone();
+    }
+    let key = "value";
+    let mut arguments = Arguments::Object(Map::from_iter([(key.to_owned(), value.clone())]));
+    secrets.redact_arguments(&mut arguments);
+    match arguments {
+        Arguments::Object(mut object) => object.remove(key).unwrap_or(Value::Null),
+        Arguments::Malformed(text) => Value::String(text),
     }
 }
 

@@ -2,16 +2,16 @@
 //!
 //! Messages are lines of JSON. All but calls of tools pass as they are, whatever they mean, except those that client
 //! and server could understand differently. Nothing is written anew: a line is passed on as it came, or not at all.
-//! `mcp/results.rs` reads what the server says.
+//! `mcp/server.rs` reads what the server says.
 
-mod results;
+mod server;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use planproof_spec::rules::RuleSet;
 use planproof_trace::json;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::canary::{CANARY_TOOL, canary_reason, is_canary};
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling, SeenAgain};
@@ -29,10 +29,6 @@ pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Most requests of a client whose answers have not come; further ones are refused.
 pub const OUTSTANDING_MAX: usize = 10_000;
 
-/// Most calls that a server has answered by asking for more, and most tasks, that are remembered. Further ones stay
-/// pending.
-const UNFINISHED_MAX: usize = 1024;
-
 /// The keys of a message that say what it is.
 const MESSAGE_KEYS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 /// Those of the parameters of a call.
@@ -48,8 +44,11 @@ const TOOLS_CALL: &str = "tools/call";
 enum Awaited {
     /// A call, by its number.
     Call(u64, CarriedCall),
-    /// A list of tools.
-    Tools,
+    /// A list of tools, or the continuation of one.
+    Tools {
+        /// It is a continuation.
+        continues: bool,
+    },
     /// The result of a task, by the task's id.
     Task(String),
     /// Nothing that matters here.
@@ -82,6 +81,12 @@ pub struct McpGuard {
     scope: String,
     /// The method that comes with the message, and what that is about, if they do.
     said: [Option<String>; 2],
+    /// The tools of the server so far, with the schemas of the arguments of those that the rules name.
+    listed: Vec<(String, Map<String, Value>)>,
+    /// What whoever watches the guard should know of the server, and has not been given yet.
+    notices: Vec<String>,
+    /// What was noticed once, and is not said again.
+    noticed: HashSet<String>,
 }
 
 /// What becomes of a line.
@@ -143,6 +148,9 @@ impl McpGuard {
             calls: 0,
             scope: String::new(),
             said: [None, None],
+            listed: Vec::new(),
+            notices: Vec::new(),
+            noticed: HashSet::new(),
         };
         if let Ok(session) = &mut guard.session {
             session.set_modes(guard.log.modes());
@@ -302,7 +310,9 @@ impl McpGuard {
             return Ok(Some((id, params)));
         }
         let awaited = match method.as_str() {
-            "tools/list" => Awaited::Tools,
+            "tools/list" => {
+                Awaited::Tools { continues: params.get("cursor").is_some_and(|cursor| !cursor.is_null()) }
+            }
             "tasks/result" | "tasks/get" => match params.get("taskId").and_then(Value::as_str) {
                 Some(task) => Awaited::Task(task.to_owned()),
                 None => Awaited::Other,
@@ -424,7 +434,7 @@ impl McpGuard {
             None => return Err("`name`, the tool, is missing".to_owned()),
         };
         let arguments = match params.remove("arguments") {
-            None | Some(Value::Null) => Value::Object(serde_json::Map::new()),
+            None | Some(Value::Null) => Value::Object(Map::new()),
             Some(arguments @ Value::Object(_)) => arguments,
             Some(_) => return Err("`arguments` is not an object".to_owned()),
         };
@@ -448,6 +458,12 @@ impl McpGuard {
         let call = call.as_ref().map(|(ruling, asked)| (ruling, asked));
         let rules = self.session.as_ref().ok().map(|session| &**session.rules());
         Some(self.log.decision(call, rules, *action, heard.reason.as_deref(), microseconds))
+    }
+
+    /// What a person needs to find the message again: the call, its arguments cut and without secrets, and the session.
+    pub fn about(&self, heard: &FromClient) -> String {
+        let call = heard.decision.as_ref().and_then(|decided| decided.call.as_ref());
+        self.log.about(call.map(|(_, asked)| asked))
     }
 
     /// Takes back what was heard, because the log cannot be written. Gives what the client gets instead, or in shadow

@@ -39,6 +39,7 @@ mod known;
 mod outcomes;
 mod read;
 mod recorded;
+mod result;
 mod review;
 pub mod search;
 mod session;
@@ -57,7 +58,8 @@ pub use calls::{CallableTool, calls_of};
 pub use known::{KnownTool, unknown_in_checks};
 pub use outcomes::{CallWorld, FixedOutcomes};
 pub use read::{read_checks, read_rule, read_tests, rule_value};
-pub use recorded::{RecordedEvent, RuleEnd, arguments_of, outcome_of, session_in_turns, session_of};
+pub use recorded::{RecordedEvent, RuleEnd, arguments_of, session_in_turns, session_of};
+pub use result::{CallResult, mcp_result, outcome_of, result_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
 pub use session::{RuleVerdict, Session, TooManyValues, targets};
 
@@ -308,7 +310,7 @@ impl EventPattern {
         self.moment == event.moment
             && self.tools.as_ref().is_none_or(|tools| tools.match_tool(event.server, event.tool))
             && self.arguments.iter().all(|check| check.holds(Some(event.arguments)))
-            && self.outcome.iter().all(|check| check.holds(event.outcome))
+            && self.outcome.iter().all(|check| check.holds_in_outcome(event.outcome))
     }
 }
 
@@ -407,6 +409,11 @@ pub enum RuleTest {
 }
 
 impl ValueCheck {
+    /// Whether it holds in a result or an error, which may be [wrapped](result_of).
+    pub fn holds_in_outcome(&self, outcome: Option<&Value>) -> bool {
+        self.holds(outcome.map(|outcome| result::inner(outcome, &self.pointer)))
+    }
+
     /// Whether it holds. A value that is not there, or of another type, fails every test but that it is absent.
     pub fn holds(&self, within: Option<&Value>) -> bool {
         use crate::spec::is_same;

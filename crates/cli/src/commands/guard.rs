@@ -4,6 +4,7 @@ mod decide;
 mod http;
 mod relay;
 mod replay;
+pub(super) mod said;
 pub(super) mod shared;
 
 use std::path::Path;
@@ -18,7 +19,7 @@ use tokio::process::Command;
 use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, GuardArguments, GuardCommand};
 use crate::failure::{ExitCode, Failure};
-use crate::progress::tell;
+use crate::progress::{self, tell};
 use crate::report_files::must_differ;
 use crate::spec_source::sha256;
 use crate::terminal::inline;
@@ -58,7 +59,11 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
         }
         None => None,
     };
-    let (rules, modes, digest) = read(rules, arguments.mode.asked());
+    let file = rules;
+    let (rules, modes, digest) = read(file, arguments.mode.asked());
+    if let Ok(rules) = &rules {
+        progress::say(global, &said::begun(modes, file, rules));
+    }
     let history = arguments.history.as_deref().map(Shared::open).transpose()?;
     let name = arguments.session_name.clone();
     if history.is_some() && name.is_none() && arguments.session.is_none() {

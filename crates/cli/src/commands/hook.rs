@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 use clap::error::ErrorKind;
 use planproof_guard::{
     DecisionLog, GuardMode, GuardModes, HookAnswer, HookDialect, HookEvent, HookOutput, HookPayload,
-    HookReply, HookSession, LoggedLine, PAYLOAD_BYTES_MAX,
+    HookReply, HookSession, LoggedLine, PAYLOAD_BYTES_MAX, shown,
 };
 use planproof_spec::rules::RuleSet;
 use planproof_store::HistorySnapshot;
 
 use crate::arguments::{Arguments, Command, Global, HookAgent, HookArguments, HookCommand};
+use crate::commands::guard::said::refused;
 use crate::commands::guard::shared;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
@@ -144,7 +145,12 @@ fn take_event(arguments: &HookArguments) -> u8 {
                 && !is_carried_out
                 && (mode == GuardMode::Shadow || modes.is_by_rule())
             {
-                tell!("guard: would be rejected: {}", inline(&reason));
+                let session = asked.session.unwrap_or(&payload.session);
+                let about = match &payload.event {
+                    HookEvent::Before(call) => shown(Some(call), session, &secrets::held()),
+                    _ => format!("the end of session {session}"),
+                };
+                tell!("{}", refused(false, &about, &reason));
             }
             say(&dialect.output(&answer.reply))
         }

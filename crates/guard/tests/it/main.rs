@@ -9,6 +9,7 @@ mod lines;
 mod logs;
 mod messages;
 mod modes;
+mod results;
 mod runs;
 mod sessions;
 mod support;

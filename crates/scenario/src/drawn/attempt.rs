@@ -213,7 +213,7 @@ fn is_look(plan: &Plan, calls: &[SampleCall], place: usize) -> bool {
                 None => None,
             };
             arguments(needed, call)
-                && !needed.outcome.iter().all(|check| check.holds(value))
+                && !needed.outcome.iter().all(|check| check.holds_in_outcome(value))
                 && calls.iter().any(|other| arguments(trigger, other))
         }
         _ => false,

@@ -354,7 +354,7 @@ fn score(rules: &RuleSet, tool: &str, outcome: &Result<Value, Value>) -> i32 {
         i32::from(
             pattern.moment == moment
                 && pattern.is_of(tool)
-                && pattern.outcome.iter().all(|check| check.holds(event.outcome)),
+                && pattern.outcome.iter().all(|check| check.holds_in_outcome(event.outcome)),
         )
     };
     let of_rule = |rule: &CallRule| match &rule.demand {

@@ -28,6 +28,11 @@ enum Way<'a> {
 }
 
 impl RuleSet {
+    /// Whether a rule is about calls of this tool.
+    pub fn speak_of(&self, tool: &str) -> bool {
+        self.rules.iter().any(|rule| rule.patterns().into_iter().any(|pattern| pattern.is_of(tool)))
+    }
+
     /// The names of tools in these rules that are not among `known`, with the nearest known name. An entry of `known`
     /// is `TOOL` or `SERVER/TOOL`.
     pub fn unknown_tools(&self, known: &[String]) -> Vec<Fault> {

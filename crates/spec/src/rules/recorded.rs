@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planproof_trace::{Arguments, Event, EventKind};
 use serde_json::Value;
 
-use super::{Phase, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues};
+use super::{Phase, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues, outcome_of};
 
 /// An event of a session that owns its values.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,11 +32,6 @@ impl RecordedEvent {
             ..SessionEvent::new(self.phase, &self.tool, &self.arguments)
         }
     }
-}
-
-/// JSON where a tool returned JSON, otherwise its text.
-pub fn outcome_of(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
 /// The arguments of a call as one value.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::compile::{Atom, Compiled};
+use super::result::inner;
 use super::{CallRule, EventPattern, Pointer, RuleSet, SessionEvent, canonical};
 use crate::automaton::dfa::DEAD;
 use crate::limits::{RULE_INSTANCES_MAX, RULE_VALUES_MAX};
@@ -288,12 +289,14 @@ fn concerns(compiled: &Compiled, event: &SessionEvent<'_>) -> bool {
         })
 }
 
-/// The values at a pointer, in which `*` stands for every element of a list.
-pub fn targets<'v>(value: &'v Value, pointer: &Pointer) -> Vec<&'v Value> {
-    let mut found = vec![value];
+/// The values at a pointer into a result, in which `*` stands for every element of a list. What is not a list is one
+/// element, because many servers write a list of one like that.
+pub fn targets<'v>(outcome: &'v Value, pointer: &Pointer) -> Vec<&'v Value> {
+    let mut found = vec![inner(outcome, pointer)];
     for part in pointer.parts() {
         let below = found.into_iter().flat_map(|value| match value {
             Value::Array(items) if part == "*" => items.iter().collect(),
+            value if part == "*" => vec![value],
             Value::Array(items) => {
                 part.parse::<usize>().ok().and_then(|index| items.get(index)).into_iter().collect()
             }

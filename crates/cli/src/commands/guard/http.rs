@@ -1,6 +1,6 @@
 //! A guard before an MCP server at a URL. `planproof-tools` passes the messages on; each named session has a guard.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,6 +14,7 @@ use planproof_tools::mcp::{
 use serde_json::{Value, json};
 
 use super::relay::LogFile;
+use super::said::refused;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
 use crate::failure::{ExitCode, Failure};
@@ -72,6 +73,7 @@ pub(super) async fn serve(
         log: Mutex::new(log),
         sessions: Mutex::default(),
         has_lost_results: AtomicBool::new(false),
+        noticed: Mutex::default(),
     });
     let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
     let place = match (&token, &name) {
@@ -120,6 +122,8 @@ struct Sessions {
     log: Mutex<Option<LogFile>>,
     sessions: Mutex<BTreeMap<String, Arc<Mutex<OpenSession>>>>,
     has_lost_results: AtomicBool,
+    /// What was said of the server, once for all sessions.
+    noticed: Mutex<BTreeSet<String>>,
 }
 
 /// A session that some request has named.
@@ -249,10 +253,10 @@ impl Between for Sessions {
             tell!("warning: {}", inline(&why));
             heard = guard.unlogged(heard, &why);
         }
+        let about = session.guard.about(&heard);
         drop(session);
         if let Some(reason) = &heard.reason {
-            let what = if heard.then == Then::Pass { "would be rejected" } else { "rejected" };
-            self.say(&format!("{what}: {}", inline(reason)));
+            self.say(&refused(heard.then != Then::Pass, &about, reason));
         }
         match heard.then {
             Then::Pass => Passage::Pass,
@@ -280,6 +284,12 @@ impl Between for Sessions {
         session.guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
         let results = self.with_history(&mut session, |guard, shared| shared::learnt(shared, guard, message));
         self.log_results(results);
+        for notice in session.guard.notices() {
+            // Sessions of one server have the same tools.
+            if lock(&self.noticed).insert(notice.clone()) {
+                tell!("warning: guard: {}", inline(&notice));
+            }
+        }
     }
 
     fn unread(&self, exchange: &Exchange) {

@@ -17,6 +17,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::said::refused;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
 use crate::failure::{ExitCode, Failure};
@@ -240,8 +241,8 @@ impl<'a> Relay<'a> {
             heard = self.guard.borrow_mut().unlogged(heard, &why);
         }
         if let Some(reason) = &heard.reason {
-            let what = if heard.then == Then::Pass { "would be rejected" } else { "rejected" };
-            progress::say(self.global, &format!("guard: {what}: {}", inline(reason)));
+            let about = self.guard.borrow().about(&heard);
+            progress::say(self.global, &refused(heard.then != Then::Pass, &about, reason));
         }
         match heard.then {
             Then::Pass => true,
@@ -274,6 +275,9 @@ impl<'a> Relay<'a> {
                     // Before the client can build on them.
                     let results = if out.is_none() { self.learn(&line) } else { Vec::new() };
                     self.log_results(&results);
+                    for notice in self.guard.borrow_mut().notices() {
+                        tell!("warning: guard: {}", inline(&notice));
+                    }
                     (with_end(&line), true)
                 }
             };

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use planproof_scenario::listed_tools;
-use planproof_spec::rules::{Phase, RecordedEvent, outcome_of};
+use planproof_spec::rules::{Phase, RecordedEvent, result_of};
 use serde_json::{Value, json};
 
 use super::{Gather, RecordedDoubts, RecordedSession, Take, unknown};
@@ -283,12 +283,8 @@ pub(super) fn arguments_of(value: Option<&Value>) -> Value {
 /// The content of a result: a text, or blocks of text, which are JSON or not.
 pub(super) fn content_of(value: Option<&Value>) -> Value {
     match value {
-        Some(Value::String(text)) => outcome_of(text),
-        Some(Value::Array(blocks)) if blocks.iter().any(|block| block.get("type").is_some()) => {
-            outcome_of(&texts_of(blocks))
-        }
         Some(Value::Array(blocks)) if blocks.is_empty() => Value::from(""),
-        Some(value) => value.clone(),
+        Some(value) => result_of(value).value,
         None => Value::Null,
     }
 }

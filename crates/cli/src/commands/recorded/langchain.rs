@@ -1,5 +1,6 @@
 //! What callbacks of LangChain put around the arguments and the result of a tool, and instrumentations pass on.
 
+use planproof_spec::rules::result_of;
 use serde_json::Value;
 
 use super::conversation::{arguments_of, content_of};
@@ -34,6 +35,10 @@ pub(super) fn inner_result(result: &Value) -> (Value, bool) {
         Some(data) => {
             (content_of(data.get("content")), data.get("status").is_some_and(|status| status == "error"))
         }
-        None => (message.clone(), false),
+        None if message.is_string() => (message.clone(), false),
+        None => {
+            let result = result_of(message);
+            (result.value, result.says_error)
+        }
     }
 }

@@ -1,14 +1,21 @@
-//! What a server says, and what of it are results of calls.
+//! What a server answers: results of calls, and the tools that it has. All of it passes; the guard only learns from it.
 
 use std::sync::Arc;
 
-use planproof_spec::rules::outcome_of;
+use planproof_spec::rules::{CallResult, KnownTool, mcp_result, outcome_of};
 use planproof_trace::json;
 use serde_json::Value;
 
-use super::{Awaited, McpGuard, UNFINISHED_MAX};
+use super::{Awaited, McpGuard};
 use crate::decision::{CarriedCall, UNREAD};
 use crate::log::GuardAction;
+
+/// Most tools of a server that are compared with those in the rules; of a server with more, none are.
+const LISTED_TOOLS_MAX: usize = 10_000;
+
+/// Most calls that a server has answered by asking for more, and most tasks, that are remembered. Further ones stay
+/// pending.
+const UNFINISHED_MAX: usize = 1024;
 
 impl McpGuard {
     /// Whether a line of the server may be the result of a call.
@@ -17,12 +24,33 @@ impl McpGuard {
     }
 
     /// Takes a line of the server, which is always passed on. Gives the lines of the log that are to be written before,
-    /// one for each result of a call.
+    /// one for each result of a call and for each [notice](Self::notices).
     pub fn from_server(&mut self, line: &[u8]) -> Vec<String> {
         // Only what could be an answer is read.
         if self.outstanding.is_empty() && self.tasks.is_empty() {
             return Vec::new();
         }
+        let known = self.notices.len();
+        let mut lines = self.results_in(line);
+        let rules = self.session.as_ref().ok().map(|session| &**session.rules());
+        let noted = |notice: &String| self.log.decision(None, rules, GuardAction::Noted, Some(notice), 0);
+        lines.extend(self.notices.iter().skip(known).map(noted));
+        lines
+    }
+
+    /// What was noticed of the server since this was asked last, such as tools in the rules that it does not have: each
+    /// a sentence without a full stop, and each once in a session.
+    pub fn notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
+    fn notice(&mut self, what: &str, notice: String) {
+        if self.noticed.insert(what.to_owned()) {
+            self.notices.push(notice);
+        }
+    }
+
+    fn results_in(&mut self, line: &[u8]) -> Vec<String> {
         match json::read::<Value>(line) {
             Ok(Value::Array(messages)) => {
                 messages.into_iter().filter_map(|message| self.answered(message)).collect()
@@ -60,12 +88,8 @@ impl McpGuard {
         let result = message.get_mut("result").map(Value::take);
         match awaited {
             Awaited::Other => None,
-            Awaited::Tools => {
-                let tools = result.as_ref()?.get("tools")?.as_array()?;
-                let has_schema =
-                    |tool: &&Value| tool.get("outputSchema").is_some_and(|schema| !schema.is_null());
-                let names = tools.iter().filter(has_schema).filter_map(|tool| tool.get("name")?.as_str());
-                self.with_schema.extend(names.map(str::to_owned));
+            Awaited::Tools { continues } => {
+                self.tools_listed(result.as_ref()?, continues);
                 None
             }
             Awaited::Task(id) => self.task_ended(&id, result?),
@@ -88,6 +112,43 @@ impl McpGuard {
         }
     }
 
+    /// Takes a list of tools. At its end, what the rules name and the server does not have is noticed.
+    fn tools_listed(&mut self, result: &Value, continues: bool) {
+        let Some(tools) = result.get("tools").and_then(Value::as_array) else { return };
+        let is_there = |value: Option<&Value>| value.is_some_and(|value| !value.is_null());
+        if !continues {
+            self.listed.clear();
+        }
+        let rules = self.session.as_ref().ok().map(|session| Arc::clone(session.rules()));
+        for tool in tools {
+            let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
+            if is_there(tool.get("outputSchema")) {
+                self.with_schema.insert(name.to_owned());
+            }
+            if self.listed.len() > LISTED_TOOLS_MAX {
+                continue;
+            }
+            let schema = tool.get("inputSchema").and_then(Value::as_object);
+            let is_named = rules.as_ref().is_some_and(|rules| rules.speak_of(name));
+            self.listed.push((name.to_owned(), schema.filter(|_| is_named).cloned().unwrap_or_default()));
+        }
+        let Some(rules) = rules.filter(|_| !is_there(result.get("nextCursor"))) else { return };
+        let listed = std::mem::take(&mut self.listed);
+        if listed.len() > LISTED_TOOLS_MAX {
+            return;
+        }
+        let names: Vec<String> = listed.iter().map(|(name, _)| name.clone()).collect();
+        let known: Vec<KnownTool<'_>> =
+            listed.iter().map(|(name, schema)| KnownTool { name, schema }).collect();
+        let tools = rules.unknown_tools(&names);
+        for fault in tools.into_iter().chain(rules.unknown_arguments(&known)) {
+            self.notice(
+                &fault.message,
+                format!("the server's list of tools: {}; {}", fault.message, fault.help),
+            );
+        }
+    }
+
     /// Takes the answer to a call, which need not be its result.
     fn called(&mut self, number: u64, asked: CarriedCall, result: &Value) -> Option<String> {
         let kind = result.get("resultType").and_then(Value::as_str);
@@ -106,27 +167,36 @@ impl McpGuard {
             }
             return None;
         }
-        let is_error = result.get("isError") == Some(&Value::Bool(true));
-        Some(self.finished(number, is_error, &outcome(result)))
+        Some(self.ended(number, result))
     }
 
     /// Takes what is known of a task, which has ended or not.
     fn task_ended(&mut self, id: &str, mut task: Value) -> Option<String> {
         let number = *self.tasks.get(id)?;
-        let (is_error, outcome) = match task.get("status").and_then(Value::as_str) {
+        let result = match task.get("status").and_then(Value::as_str) {
             // The result itself, of the older protocol.
-            None if task.get("content").is_some() => {
-                (task.get("isError") == Some(&Value::Bool(true)), outcome(&task))
-            }
-            Some("completed") => {
-                let result = task.get_mut("result").map(Value::take)?;
-                (result.get("isError") == Some(&Value::Bool(true)), outcome(&result))
-            }
-            Some("failed") => (true, message_of(task.get("error").unwrap_or(&Value::Null))),
+            None if task.get("content").is_some() => Ok(task),
+            Some("completed") => Ok(task.get_mut("result").map(Value::take)?),
+            Some("failed") => Err(message_of(task.get("error").unwrap_or(&Value::Null))),
             _ => return None,
         };
         self.tasks.remove(id);
-        Some(self.finished(number, is_error, &outcome))
+        Some(match result {
+            Ok(result) => self.ended(number, &result),
+            Err(message) => self.finished(number, true, &message),
+        })
+    }
+
+    /// Takes the result of a call.
+    fn ended(&mut self, number: u64, result: &Value) -> String {
+        let CallResult { value, says_error, is_contradictory } = mcp_result(result);
+        if is_contradictory {
+            let notice = format!(
+                "the text of the result of call {number} contradicts its structured content, which counts"
+            );
+            self.notice("a result that contradicts itself", notice);
+        }
+        self.finished(number, says_error, &value)
     }
 
     fn finished(&mut self, number: u64, is_error: bool, outcome: &Value) -> String {
@@ -141,19 +211,6 @@ impl McpGuard {
 fn may_be_message(line: &[u8]) -> bool {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
     matches!(line.trim_ascii_start().first(), Some(b'{' | b'['))
-}
-
-/// The result of a call as rules see it: its texts, or the structured content where there is none.
-fn outcome(result: &Value) -> Value {
-    let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
-    let texts: Vec<&str> = blocks
-        .filter_map(|block| block.get("text").or_else(|| block.get("resource")?.get("text"))?.as_str())
-        .filter(|text| !text.is_empty())
-        .collect();
-    match result.get("structuredContent") {
-        Some(structured) if texts.is_empty() => structured.clone(),
-        _ => outcome_of(&texts.join("\n")),
-    }
 }
 
 /// An error of the protocol as rules see it: its message.

@@ -1,0 +1,35 @@
+//! What guards say on stderr, for whoever watches them.
+
+use std::path::Path;
+
+use planproof_guard::{GuardMode, GuardModes};
+use planproof_spec::rules::RuleSet;
+
+use crate::render::counted;
+use crate::terminal::inline;
+
+/// What reasons begin with, which are written for the agent.
+const DENIED: &str = "The call is denied";
+
+/// A call, or a message, that is or would be rejected: which one, and why.
+pub(in crate::commands) fn refused(is_rejected: bool, about: &str, reason: &str) -> String {
+    let (what, reason) = match is_rejected {
+        true => ("rejected", reason.to_owned()),
+        false => ("would be rejected", reason.replacen(DENIED, "The call would be denied", 1)),
+    };
+    format!("guard: {what}: {}: {}", inline(about), inline(&reason))
+}
+
+/// What a guard begins with.
+pub(super) fn begun(modes: GuardModes, file: &Path, rules: &RuleSet) -> String {
+    let rules = rules.rules();
+    let shadow = rules.iter().filter(|rule| rule.is_shadow).count();
+    let modes = match (modes.is_by_rule(), modes.mode()) {
+        (true, _) if shadow == 0 => "all of them enforced".to_owned(),
+        (true, _) if shadow == rules.len() => "all of them in shadow mode".to_owned(),
+        (true, _) => format!("{shadow} of them in shadow mode"),
+        (false, GuardMode::Enforce) => "all of them enforced, whatever they say".to_owned(),
+        (false, GuardMode::Shadow) => "all of them in shadow mode, whatever they say".to_owned(),
+    };
+    format!("guard: {} of {}, {modes}", counted(rules.len(), "rule"), inline(&file.to_string_lossy()))
+}
