@@ -17,6 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+COMMANDS = ["test", "bench", "limit", "score", "report", "runs", "runs show", "demo", "synth", "check", "run", "tables", "mnms"]
+# Each comes with a few cases of its own.
+SUITES = ["gsm8k", "hotpotqa", "triviaqa", "mnms", "apibank", "tptu"]
 SIMULATIONS = ["perfect", "parallel", "in-order", "forgetful", "careless", "clumsy", "endless"]
 TEST = "test --cases 24 --actions 3..6 --store runs.db"
 REPORTS = "--html out.html --junit out.xml --csv out.csv --inspect out.inspect --step-summary out.md"
@@ -61,13 +64,63 @@ GROUPS: dict[str, list[str]] = {
         "test --replay out.jsonl --store other.db",
         "test --replay out.jsonl --store other.db --json",
     ],
+    "help": ["--help", "-h"] + [f"{command} --help" for command in COMMANDS],
+    "suites": ["bench", "bench --json"]
+    + [f"bench {suite} {kind}@sim/gold --set sim.noise=0.3 --limit 6 --store runs.db --json" for suite in SUITES for kind in ["tools", "cot"]]
+    + ["runs list", "runs show last --details", "report last --csv -", "runs export last --format verdicts"],
+    "matrix": [
+        "bench gsm8k cot@sim/gold direct@sim/gold --set sim.noise=0.2,0.4 --limit 6 --store runs.db --html matrix.html",
+        "runs list",
+        "bench gsm8k --resume last --store runs.db",
+    ],
+    "resumed": [
+        f"{TEST} tools@sim/planted/word --max-tokens 9000 --concurrency 1",
+        "test --resume last --store runs.db --max-tokens 900000 --json",
+        "test --resume last --store runs.db --dissect --dissect-k 1 --dissect-max 2 --json",
+        "test --resume last --store runs.db --dissect --dissect-k 2",
+        "test --resume last --store runs.db --shrink --shrink-max 1 --shrink-to small.jsonl",
+        "runs show last --details",
+        "runs list",
+        "test tools@sim/perfect --like last --store runs.db --json",
+    ],
+    "sequels": [
+        f"{TEST} tools@sim/in-order --dissect --dissect-k 1 --dissect-max 2 --shrink --shrink-max 1 --concurrency 1 --record out.jsonl",
+        "test --replay out.jsonl --store other.db --json",
+        "test --replay out.jsonl --store other.db --dissect --dissect-k 3",
+        "test --replay out.jsonl --store other.db --allow-repeats",
+    ],
+    "gate": [
+        f"{TEST} tools@sim/perfect",
+        "runs export last --store runs.db --format baseline",
+        f"{TEST} tools@sim/careless --baseline {{stdout}} --json",
+        f"{TEST} tools@sim/careless --allow-repeats --baseline last",
+        "bench gsm8k cot@sim/gold --limit 6 --store runs.db --label first",
+        "bench gsm8k cot@sim/gold --set sim.noise=0.5 --limit 6 --store runs.db --baseline first",
+    ],
+    "shards": [
+        f"{TEST} tools@sim/careless --shard 1/2 --json",
+        f"{TEST} tools@sim/careless --shard 1/2 --json",
+        f"{TEST} tools@sim/careless --shard 1/2 --allow-repeats",
+        f"{TEST} tools@sim/careless --shard 1/2 --dissect",
+    ],
     "check": [
         "synth --count 1 --actions 3",
         "check --case {stdout} --calls a1,a2,a3",
         "check --case {stdout} --calls a3,a2,a1 --json",
     ],
     "specifications": ["spec check react", "spec graph react", "spec compile react --to gbnf", "spec print pass"],
-    "mistakes": ["test nobody", "test tools@sim/none", "test tools@sim/perfect --from none.jsonl", "report none", "runs show none"],
+    "mistakes": ["test nobody", "test tools@sim/none", "test tools@sim/perfect --from none.jsonl", "report none", "runs show none"]
+    + [
+        "test tools@sim/perfect --cases 3 --shrink-to small.jsonl",
+        "test --resume last",
+        "bench gsm8k cot@sim/gold --allow-repeats",
+        "bench gsm8k cot@sim/gold --level 3",
+        "bench nothing cot@sim/gold",
+        "bench gsm8k",
+        "limit tools@sim/perfect --from 9 --to 3",
+        "test tools@sim/perfect --cases auto",
+        "test tools@sim/perfect --fail-over calls=2x --success-min 90%:proved",
+    ],
 }
 
 MASKS = [
@@ -77,9 +130,12 @@ MASKS = [
     (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?", "TIME"),
     (r"\b\d+(\.\d+)?[ \u00a0\u202f]?(ms|µs|ns|s|seconds?|minutes?)\b", "DURATION"),
     (r'"(\w*seconds|\w*_ms|\w*_ns|total_time|working_time|wall\w*|time\w*|started\w*|completed\w*|created\w*|uuid|eval_id|run_id|task_id)": ?("[^"]*"|[\d.e-]+)', r'"\1": MASKED'),
+    (r'"run_seconds":\{[^}]*\}', '"run_seconds": MASKED'),
     # The column wall_ms, before those of tokens.
     (r'",\d+,(\d+,\d+,)', r'",MASKED,\1'),
     (r'\b(time|timestamp)="[^"]*"', r'\1="MASKED"'),
+    # A line may end within these.
+    (r"median (under )?DURATION, 95th\s+percentile (under )?DURATION; wall time:?\s*(DURATION|[\d.]+\s+\w+)?", "TIMES"),
 ]
 LINES_SHOWN_MAX = 12
 # Bytes of these differ although their content is the same: a database, and a compressed log.
