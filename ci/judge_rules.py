@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def passes(value: Any, test: Any) -> bool:
             "is-not": lambda: value is not MISSING and not same(value, wanted),
             "one-of": lambda: any(same(value, one) for one in wanted),
             "above": lambda: is_number and value > wanted,
+            "at-least": lambda: is_number and value >= wanted,
             "below": lambda: is_number and value < wanted,
             "at-most": lambda: is_number and value <= wanted,
             "present": lambda: (value is not MISSING) == wanted,
@@ -125,7 +127,11 @@ def written(formula: list[Any]) -> str:
     return "(" + " ".join([formula[0], *(written(part) for part in formula[1:])]) + ")"
 
 
-def is_held(rule: dict[str, Any], session: list[Event], forget: str) -> bool:
+def is_held(
+    rule: dict[str, Any], session: list[Event], forget: str, binds: Callable[[Event], bool] = lambda event: True
+) -> bool:
+    """Whether a session that has ended holds a rule, which is about the events that it `binds`; what has to come before
+    one of them, or must not, may be any event."""
     if "per" in rule and forget != "per":
         values: list[Any] = []
         for event in session:
@@ -134,23 +140,23 @@ def is_held(rule: dict[str, Any], session: list[Event], forget: str) -> bool:
                 values.append(value)
         alone = {key: part for key, part in rule.items() if key != "per"}
         return all(
-            is_held(alone, [event for event in session if same_value(at(event.arguments, rule["per"]), value)], forget)
+            is_held(alone, [event for event in session if same_value(at(event.arguments, rule["per"]), value)], forget, binds)
             for value in values
         )
 
-    def places(pattern: dict[str, Any]) -> list[int]:
-        return [place for place, event in enumerate(session) if matches(event, pattern)]
+    def places(pattern: dict[str, Any], of_all: bool = False) -> list[int]:
+        return [place for place, event in enumerate(session) if matches(event, pattern) and (of_all or binds(event))]
 
     if "requires" in rule:
         trigger, needed = rule["requires"]
         is_before = (lambda one, other: True) if forget == "order" else (lambda one, other: one < other)
-        return all(any(is_before(before, place) for before in places(needed)) for place in places(trigger))
+        return all(any(is_before(before, place) for before in places(needed, of_all=True)) for place in places(trigger))
     if "followed-by" in rule:
         trigger, then = rule["followed-by"]
         return all(any(after > place for after in places(then)) for place in places(trigger))
     if "never-after" in rule:
         event, after = rule["never-after"]
-        return not any(before < place for place in places(event) for before in places(after))
+        return not any(before < place for place in places(event) for before in places(after, of_all=True))
     if "never" in rule:
         return not places(rule["never"])
     if "at-most" in rule:
@@ -167,7 +173,7 @@ def is_held(rule: dict[str, Any], session: list[Event], forget: str) -> bool:
         for event in session:
             if matches(event, {"done": takes["from"]}):
                 offered += everything_at(event.outcome, takes["value"])
-            if matches(event, {"call": takes["call"]}):
+            if matches(event, {"call": takes["call"]}) and binds(event):
                 taken = at(event.arguments, takes["argument"])
                 if not any(same(taken, value) for value in offered):
                     return False
