@@ -143,7 +143,7 @@ impl Scenario {
             let tool = find(name)?;
             let sampled = Value::Object(sample_arguments(&tool.tool.input_schema));
             let whole = search::joined(&sampled, &arguments);
-            tool.takes(&whole).is_ok().then_some(whole)
+            tool.fits(&whole).then_some(whole)
         };
         let outcome = |name: &str, arguments: &Value| self.answer(&self.beginning, name, arguments).outcome;
         let effect = |name: &str, arguments: &Value| match find(name).filter(|_| !self.beginning.is_empty()) {

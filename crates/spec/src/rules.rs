@@ -40,14 +40,17 @@ mod outcomes;
 mod read;
 mod recorded;
 mod review;
+mod samples;
 pub mod search;
 mod session;
 mod state;
 pub mod textbook;
+mod topics;
 pub mod tree;
 mod words;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -59,7 +62,8 @@ pub use outcomes::{CallWorld, FixedOutcomes};
 pub use read::{read_checks, read_rule, read_tests, rule_value};
 pub use recorded::{RecordedEvent, RuleEnd, arguments_of, outcome_of, session_in_turns, session_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
-pub use session::{RuleVerdict, Session, TooManyValues, targets};
+pub use session::{RuleVerdict, Session, SessionMemory, TooManyValues, targets};
+pub use topics::rules_tree;
 
 /// The name of the format, as the files have it.
 pub const SCHEMA: &str = "planproof/rules/v1";
@@ -162,7 +166,7 @@ impl<'a> SessionEvent<'a> {
 #[derive(Debug, Clone)]
 pub struct RuleSet {
     rules: Vec<CallRule>,
-    compiled: Vec<compile::Compiled>,
+    compiled: Vec<Arc<compile::Compiled>>,
 }
 
 impl RuleSet {
@@ -183,7 +187,7 @@ impl RuleSet {
         let mut faults = Vec::new();
         for rule in &rules {
             match compile::Compiled::new(rule) {
-                Ok(automaton) => compiled.push(automaton),
+                Ok(automaton) => compiled.push(Arc::new(automaton)),
                 Err(too_large) => faults.push(Fault::error(
                     rule.place,
                     format!("rule `{}` needs more than {} {}", rule.id, too_large.limit, too_large.what),
