@@ -6,7 +6,7 @@
 Cases are of schema planproof/case/v1, verdicts of planproof/verdict/v1, one a line. Of a verdict `calls`, `passed` and
 `violated` are judged; it must be of a run that nothing but its calls decided. Cases of the time form, and verdicts on
 them, are judged by time_form.py: there the first wrong call, the core and the repair as well. Conflicts of infeasible
-cases, and verdicts on them, are judged by infeasible.py.
+cases, and verdicts on them, are judged by infeasible.py, and cases of several messages by turns.py.
 Prints the totals as one JSON line, and exits with 1 and the first reasons if anything is wrong.
 """
 
@@ -22,6 +22,7 @@ from typing import Any
 
 import infeasible
 import time_form
+import turns
 import z3
 from json_lines import read_json_lines
 
@@ -91,7 +92,8 @@ def faults_of_text(case: Case) -> Iterator[str]:
     """What is wrong with the words: paragraph, query, sources."""
     paragraph = case["paragraph"]
     texts = {action["id"]: action["text"] for action in case["actions"]}
-    if paragraph not in case["query"]:
+    # With several messages, each has its part of it.
+    if "turns" not in case and paragraph not in case["query"]:
         yield "the query does not contain the paragraph"
     for action, text in texts.items():
         if not mentions(paragraph, text):
@@ -149,6 +151,9 @@ def faults_of_order(case: Case) -> Iterator[str]:
         yield "the constraints contradict each other"
     if case.get("feasible", True) != satisfiable:
         yield f"the case says feasible: {case['feasible']}"
+    if "turns" in case:
+        yield from turns.faults_of_case(case, count_plans)
+        return
     yield from faults_of_difficulty(case["difficulty"], actions, list(pairs.values()), satisfiable)
 
 
@@ -222,6 +227,8 @@ def judge_verdicts(verdicts: list[dict[str, Any]], cases: dict[str, Case]) -> li
         elif case["form"] == "time":
             day = days.setdefault(case["id"], time_form.DayProblem(case))
             found = time_form.faults_of_verdict(verdict, day, is_thorough=number % time_form.THOROUGH_EACH == 0)
+        elif "turns" in case:
+            found = turns.faults_of_verdict(verdict, case)
         else:
             found = faults_of_verdict(verdict, case)
         faults += [f"verdict on {verdict['case']}, calls {verdict['calls']}: {fault}" for fault in found]
@@ -251,6 +258,7 @@ def main() -> int:
         "cases": len(cases),
         "constraints": sum(len(case.get("constraints") or []) for case in cases),
         "infeasible": sum(not case.get("feasible", True) for case in cases),
+        "with_turns": sum("turns" in case for case in cases),
         "by_actions": dict(sorted(Counter(len(case.get("actions") or []) for case in cases).items())),
         "verdicts": len(verdicts),
         "passed_verdicts": sum(verdict["passed"] for verdict in verdicts),

@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ def passes(value: Any, test: Any) -> bool:
             "is-not": lambda: value is not MISSING and not same(value, wanted),
             "one-of": lambda: any(same(value, one) for one in wanted),
             "above": lambda: is_number and value > wanted,
+            "at-least": lambda: is_number and value >= wanted,
             "below": lambda: is_number and value < wanted,
             "at-most": lambda: is_number and value <= wanted,
             "present": lambda: (value is not MISSING) == wanted,
@@ -131,7 +133,11 @@ def written(formula: list[Any]) -> str:
     return "(" + " ".join([formula[0], *(written(part) for part in formula[1:])]) + ")"
 
 
-def is_held(rule: dict[str, Any], session: list[Event], forget: str) -> bool:
+def is_held(
+    rule: dict[str, Any], session: list[Event], forget: str, binds: Callable[[Event], bool] = lambda event: True
+) -> bool:
+    """Whether a session that has ended holds a rule, which is about the events that it `binds`; what has to come before
+    one of them, or must not, may be any event."""
     if "per" in rule and forget != "per":
         values: list[Any] = []
         for event in session:
@@ -140,29 +146,33 @@ def is_held(rule: dict[str, Any], session: list[Event], forget: str) -> bool:
                 values.append(value)
         alone = {key: part for key, part in rule.items() if key != "per"}
         return all(
-            is_held(alone, [event for event in session if same_value(at(event.arguments, rule["per"]), value)], forget)
+            is_held(alone, [event for event in session if same_value(at(event.arguments, rule["per"]), value)], forget, binds)
             for value in values
         )
 
-    def places(pattern: dict[str, Any]) -> list[int]:
-        return [place for place, event in enumerate(session) if matches(event, pattern)]
+    def places(pattern: dict[str, Any], of_all: bool = False) -> list[int]:
+        return [place for place, event in enumerate(session) if matches(event, pattern) and (of_all or binds(event))]
 
     if "requires" in rule:
         trigger, needed = rule["requires"]
         is_before = (lambda one, other: True) if forget == "order" else (lambda one, other: one < other)
-        return all(any(is_before(before, place) for before in places(needed)) for place in places(trigger))
+        return all(any(is_before(before, place) for before in places(needed, of_all=True)) for place in places(trigger))
     if "followed-by" in rule:
         trigger, then = rule["followed-by"]
         return all(any(after > place for after in places(then)) for place in places(trigger))
     if "never-after" in rule:
         event, after = rule["never-after"]
-        return not any(before < place for place in places(event) for before in places(after))
+        return not any(before < place for place in places(event) for before in places(after, of_all=True))
     if "never" in rule:
         return not places(rule["never"])
     if "at-most" in rule:
         return len(places(rule["at-most"])) <= rule["at-most"]["times"]
     if "at-least" in rule:
         return len(places(rule["at-least"])) >= rule["at-least"]["times"]
+    if "first" in rule:
+        moment = next(key for key in ("call", "done", "failed") if key in rule["first"])
+        of_moment = [event for event in session if event.moment == moment]
+        return not of_moment or matches(of_moment[0], rule["first"])
     if "last" in rule:
         moment = next(key for key in ("call", "done", "failed") if key in rule["last"])
         of_moment = [event for event in session if event.moment == moment]
@@ -173,7 +183,7 @@ def is_held(rule: dict[str, Any], session: list[Event], forget: str) -> bool:
         for event in session:
             if matches(event, {"done": takes["from"]}):
                 offered += everything_at(event.outcome, takes["value"])
-            if matches(event, {"call": takes["call"]}):
+            if matches(event, {"call": takes["call"]}) and binds(event):
                 taken = at(event.arguments, takes["argument"])
                 if not any(same(taken, value) for value in offered):
                     return False
@@ -210,10 +220,10 @@ def random_rule(draw: random.Random, number: int) -> dict[str, Any]:
     rule: dict[str, Any] = {"id": f"r{number}"}
     if draw.random() < 0.4:
         rule["per"] = draw.choice(["/k", "/v"])
-    kind = draw.choice(["requires", "followed-by", "never-after", "never", "at-most", "at-least", "last", "takes", "formula"])
+    kind = draw.choice(["requires", "followed-by", "never-after", "never", "at-most", "at-least", "first", "last", "takes", "formula"])
     if kind in ("requires", "followed-by", "never-after"):
         rule[kind] = [random_event(draw), random_event(draw)]
-    elif kind in ("never", "last"):
+    elif kind in ("never", "first", "last"):
         rule[kind] = random_event(draw)
     elif kind in ("at-most", "at-least"):
         rule[kind] = {**random_event(draw), "times": draw.randrange(3)}

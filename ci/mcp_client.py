@@ -11,7 +11,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
@@ -27,13 +27,15 @@ else:
 
 
 @asynccontextmanager
-async def connect(url: str) -> AsyncIterator[tuple[str, Any]]:
-    """Gives the protocol version agreed on and the client to call."""
+async def connect(url: str, on_message: Callable[[Any], Awaitable[None]] | None = None) -> AsyncIterator[tuple[str, Any]]:
+    """Gives the protocol version agreed on and the client to call. `on_message` gets notifications, with `mcp` 1.x."""
     if IS_MCP_2:
         async with Client(url) as client:
             yield client.protocol_version, client
     else:
-        async with streamable_http_client(url) as (read, write, _), ClientSession(read, write) as session:
+        async with streamable_http_client(url) as (read, write, _), ClientSession(
+            read, write, message_handler=on_message
+        ) as session:
             agreed = await session.initialize()
             yield agreed.protocolVersion, session
 

@@ -281,6 +281,12 @@ impl RequestedCampaign {
             let what = format!("the suite {} has no agent `{name}` of its own; it has {known}", suite.name());
             return Err(CampaignError::usage(what).into());
         }
+        if let Some(name) = self.agent.of_suite() {
+            let refused = cases.iter().find_map(|case| case.can_be_played(name).err());
+            if let Some(error) = refused {
+                return Err(CampaignError::usage(error.to_string()).into());
+            }
+        }
         request.world.warn_of_tools(&self.agent, cases)?;
         let limits = RunLimits {
             iterations: self.iterations.unwrap_or(RunLimits::default().iterations),

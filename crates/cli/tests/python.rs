@@ -55,7 +55,7 @@ const ENGLISH_CASES: u32 = 1000;
 const Z3_PROBLEMS: u64 = 1000;
 
 fn main() -> ExitCode {
-    let tests: [(&str, &str, fn()); 44] = [
+    let tests: [(&str, &str, fn()); 45] = [
         ("ci", "z3_agrees_with_the_cases", z3_agrees_with_the_cases),
         ("ci", "z3_catches_a_flipped_constraint", z3_catches_a_flipped_constraint),
         ("ci", "z3_agrees_with_the_verdicts", z3_agrees_with_the_verdicts),
@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         ("ci", "z3_agrees_with_infeasible_cases", z3_agrees_with_infeasible_cases),
         ("ci", "another_reader_agrees_with_the_english", another_reader_agrees_with_the_english),
         ("ci", "another_reader_catches_english_with_two_readings", another_reader_catches_two_readings),
+        ("ci", "other_readers_catch_messages_that_are_wrong", other_readers_catch_wrong_messages),
         ("ci", "definitions_in_python_agree_with_verdicts_by_rules", definitions_agree_with_rules),
         ("ci", "z3_agrees_on_which_scenarios_can_be_satisfied", z3_agrees_on_scenarios),
         ("ci", "a_recount_agrees_with_the_reports", a_recount_agrees_with_the_reports),
@@ -208,9 +209,48 @@ fn z3_agrees_with_the_cases() {
     place.write("cases.jsonl", &place.run("synth --actions 3..8 --count 2000 --seed 7").code(0).out);
     let totals = ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl"]).code(0).json();
     assert_eq!((&totals["cases"], &totals["faults"]), (&json!(2000), &json!(0)));
-    let options = "--actions 9..24 --count 50 --seed 5 --distractors 3 --relative-depth 2 --list-max 3";
-    place.write("cases.jsonl", &place.run(&format!("synth {options}")).code(0).out);
-    ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl"]).code(0);
+    for options in [
+        "--actions 9..24 --count 50 --seed 5 --distractors 3 --relative-depth 2 --list-max 3",
+        "--actions 9..12 --count 200 --seed 5 --turns 2..5",
+    ] {
+        place.write("cases.jsonl", &place.run(&format!("synth {options}")).code(0).out);
+        ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl"]).code(0);
+    }
+}
+
+/// What is wrong with the messages of a case is caught, by whoever reads the English and by whoever counts.
+fn other_readers_catch_wrong_messages() {
+    let place = Place::new();
+    let cases = json_lines(&place.run("synth --count 40 --turns 2 --seed 7").code(0).out);
+    let caught = |name: &str, doctored: Vec<Value>, programs: &[&str]| {
+        assert!(!doctored.is_empty(), "{name}");
+        write_lines(&place, "doctored.jsonl", &doctored);
+        for program in programs {
+            let totals = ci_program(&place, "ci", program, &["doctored.jsonl"]).code(1).json();
+            assert!(totals["faults"].as_u64() >= Some(doctored.len() as u64), "{name}, {program}: {totals}");
+        }
+    };
+    let reversed = |case: &Value| case["turns"]["changes"][0].get("reverse").is_some();
+    let changed = |wanted: &dyn Fn(&Value) -> bool, change: &dyn Fn(&mut Value)| -> Vec<Value> {
+        let mut doctored: Vec<Value> = cases.iter().filter(|case| wanted(case)).cloned().collect();
+        doctored.iter_mut().for_each(change);
+        doctored
+    };
+    let early = changed(&|_| true, &|case| {
+        case["turns"]["due"].as_object_mut().unwrap().values_mut().for_each(|due| *due = 1.into());
+    });
+    caught("everything is due at once", early, &["judge_cases.py", "read_english.py"]);
+    let silent = changed(&reversed, &|case| case["turns"]["messages"][1]["text"] = "Thank you.".into());
+    caught("a change that nobody says", silent, &["judge_cases.py", "read_english.py"]);
+    let other = changed(&reversed, &|case| {
+        let text = case["turns"]["messages"][1]["text"].as_str().unwrap();
+        let other = match text.split_once(" comes before ") {
+            Some((before, behind)) => [before, " comes after ", behind].concat(),
+            None => text.replace("done before", "done after").replace(", not before it", ", not after it"),
+        };
+        case["turns"]["messages"][1]["text"] = other.into();
+    });
+    caught("a change the other way round", other, &["read_english.py"]);
 }
 
 fn definitions_agree_with_rules() {
@@ -241,18 +281,27 @@ fn z3_agrees_on_scenarios() {
         let arguments: Vec<&str> = [planproof].into_iter().chain(options.iter().copied()).collect();
         ci_program(&place, "ci", "judge_scenarios.py", &arguments)
     };
-    let totals = judged(&["--cases", "200"]).code(0).json();
-    println!("{totals}");
-    assert_eq!(totals["differences"], 0);
-    assert!(
-        totals["satisfied"].as_u64() > Some(50)
-            && totals["unsatisfiable"].as_u64() > Some(50)
-            && totals["undecided"].as_u64() < Some(10),
-        "{totals}"
-    );
-    // A judge that forgets an expectation finds sessions of cases that nobody can satisfy.
-    let totals = judged(&["--cases", "60", "--forget", "expectation"]).code(1).json();
-    assert!(totals["differences"].as_u64() > Some(5), "{totals}");
+    // A world with a state takes a program without optimisation seconds.
+    for (kinds, count, least) in [("nothing", "120", 15), ("turns", "80", 15), ("state,turns", "12", 2)] {
+        let totals = judged(&["--cases", count, "--kinds", kinds]).code(0).json();
+        println!("{kinds}: {totals}");
+        assert_eq!(totals["differences"], 0);
+        assert!(
+            totals["satisfied"].as_u64() > Some(least)
+                && totals["unsatisfiable"].as_u64() > Some(least)
+                && totals["undecided"].as_u64() < Some(10),
+            "{kinds}: {totals}"
+        );
+    }
+    // A judge that forgets an expectation finds sessions of cases that nobody can satisfy, and so does one that takes no
+    // note of messages or of what calls need.
+    for (forgotten, kinds, count) in
+        [("expectation", "nothing", "40"), ("message", "turns", "40"), ("state", "state", "12")]
+    {
+        let arguments = ["--cases", count, "--kinds", kinds, "--forget", forgotten];
+        let totals = judged(&arguments).code(1).json();
+        assert!(totals["differences"].as_u64() > Some(0), "{forgotten}: {totals}");
+    }
 }
 
 fn z3_catches_a_flipped_constraint() {
@@ -296,6 +345,7 @@ fn another_reader_agrees_with_the_english() {
         "--actions 6..10 --relative-depth 2",
         "--actions 3..8 --infeasible 0.5",
         "--time --actions 3..8 --infeasible 0.5",
+        "--actions 5..10 --turns 2..3",
     ] {
         let cases = place.run(&format!("synth --count {count} --seed 7 {options}")).code(0).out;
         place.write("cases.jsonl", &cases);
@@ -375,7 +425,16 @@ fn z3_agrees_with_the_verdicts() {
         let arguments = ["cases.jsonl", "--verdicts", "verdicts.jsonl"];
         let totals = ci_program(&place, "ci", "judge_cases.py", &arguments).code(0).json();
         assert_eq!(totals["verdicts"], 100);
+        place.run(&format!("test tools@sim/{model} --cases 60 --actions 5..8 --turns 2..4 -q")).code(1);
+        export(&place);
+        let totals = ci_program(&place, "ci", "judge_cases.py", &arguments).code(0).json();
+        assert_eq!((&totals["verdicts"], &totals["with_turns"]), (&json!(60), &json!(60)));
     }
+    place.run("test tools@sim/forgets-corrections --cases 60 --turns 2..3 -q").code(1);
+    export(&place);
+    ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl", "--verdicts", "verdicts.jsonl"]).code(0);
+    place.run("test tools@sim/endless --cases 100 --actions 3..8 -q").code(1);
+    export(&place);
     let mut verdicts = json_lines(&std::fs::read_to_string(place.path("verdicts.jsonl")).unwrap());
     verdicts[7]["passed"] = (!verdicts[7]["passed"].as_bool().unwrap()).into();
     write_lines(&place, "verdicts.jsonl", &verdicts);

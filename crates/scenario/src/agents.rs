@@ -4,6 +4,7 @@ use planproof_suite::{Case as _, CaseError, Gold, GoldCall, SuiteAgent};
 
 use crate::case::Scenario;
 use crate::drawn::LineCall;
+use crate::shared::Shared;
 
 /// Makes all calls that are asked for, in the order of mention.
 const AT_ONCE: &str = "at-once";
@@ -35,6 +36,21 @@ pub(crate) static AGENTS: [SuiteAgent; 4] = [
     },
 ];
 
+/// Whether an agent has something to do in a case.
+///
+/// # Errors
+/// The case was not drawn from rules, and the agent plays in such cases alone.
+pub(crate) fn must_play(case: &Scenario, agent: &str) -> Result<(), CaseError> {
+    if case.line.drawn.is_some() || ![AT_ONCE, UNCONDITIONAL].contains(&agent) {
+        return Ok(());
+    }
+    Err(CaseError::new(format!(
+        "case {}: {agent} plays in cases that are drawn from rules, of which it is known in which order the query mentions \
+         the calls; name another agent, or draw cases: planproof test {agent} --rules FILE --tools SOURCE",
+        case.line.id
+    )))
+}
+
 /// The calls of an agent.
 pub(crate) fn act(case: &Scenario, agent: &str) -> Option<Result<Gold, CaseError>> {
     if !AGENTS.iter().any(|it| it.name == agent) {
@@ -52,10 +68,7 @@ pub(crate) fn act(case: &Scenario, agent: &str) -> Option<Result<Gold, CaseError
         return Some(gold.and_then(|gold| gold.ok_or_else(|| CaseError::new("no session would be right"))));
     }
     let Some(drawn) = &case.line.drawn else {
-        let what = format!(
-            "{agent} plays in cases that are drawn from rules alone: planproof test {agent} --rules FILE"
-        );
-        return Some(Err(CaseError::new(what)));
+        return must_play(case, agent).err().map(Err);
     };
     let mut calls: Vec<&LineCall> = Vec::new();
     if agent == UNCONDITIONAL {
@@ -76,7 +89,7 @@ pub(crate) fn act(case: &Scenario, agent: &str) -> Option<Result<Gold, CaseError
 /// The case in a world that refuses no call because of its state.
 fn without_needs(case: &Scenario) -> Result<Scenario, CaseError> {
     let mut line = case.line.clone();
-    for tool in &mut line.tools {
+    for tool in line.tools.iter_mut().map(Shared::own) {
         // What only refuses is not there, and what needs something does not.
         tool.answers.retain(|answer| answer.needs.is_empty() || answer.fails.is_none());
         for answer in &mut tool.answers {

@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::drawn::{Drawn, LineCall};
 use crate::limits::CASE_BYTES_MAX;
+use crate::shared::Shared;
 use crate::state::{Values, beginning};
 use crate::suite::NAME;
 use crate::world::{Answered, AnsweringTool, World, WorldTool};
@@ -39,10 +40,10 @@ pub(crate) struct CaseLine {
     /// The values that its world begins with.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(crate) state: Map<String, Value>,
-    pub(crate) tools: Vec<WorldTool>,
+    pub(crate) tools: Vec<Shared<WorldTool>>,
     /// Rules that hold in all cases, as rules v1 has them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) rules: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Shared::is_empty")]
+    pub(crate) rules: Shared<Vec<Value>>,
     /// The agent is shown them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) shown: bool,
@@ -181,17 +182,20 @@ impl Scenario {
 
     /// The case of a line whose rules and tools are ready.
     pub(crate) fn of_parts(line: CaseLine, rules: RuleSet, tools: Vec<AnsweringTool>) -> Self {
+        let stated = match line.shown {
+            true => stated(&rules.rules()[..line.rules.len()]),
+            false => String::new(),
+        };
+        Self::of_stated(line, rules, tools, &stated)
+    }
+
+    /// The same, with what [`stated`] gives for its rules, if the agent is shown them.
+    pub(crate) fn of_stated(line: CaseLine, rules: RuleSet, tools: Vec<AnsweringTool>, stated: &str) -> Self {
         let mut prompt = match line.drawn.as_ref().and_then(|drawn| drawn.policy.as_deref()) {
             Some(policy) => format!("{policy}\n\n{}", line.query),
             None => line.query.clone(),
         };
-        if line.shown && !line.rules.is_empty() {
-            prompt.push_str("\n\nThese rules hold:");
-            for rule in &rules.rules()[..line.rules.len()] {
-                let why = rule.why.as_ref().map(|why| format!(" {why}")).unwrap_or_default();
-                prompt.push_str(&format!("\n- {rule}.{why}"));
-            }
-        }
+        prompt.push_str(stated);
         let card = card_of(&line);
         let (rules, tools) = (Arc::new(rules), tools.into());
         let later = (2..).zip(&line.turns).map(|(number, text)| format!(" [message {number}] {text}"));
@@ -229,6 +233,11 @@ impl Scenario {
             Some(faults) => self.played(faults).map(|(_, turns)| turns),
         };
         turns.map_or_else(Vec::new, |turns| turns::before_each(turns, &self.line))
+    }
+
+    /// The number of the message before each call of the right session, from 1.
+    pub(crate) fn messages_of_calls(&self) -> &[u32] {
+        &self.searched().turns
     }
 
     /// What a tool answers that works, in a world with these values, and what it changes.
@@ -412,6 +421,10 @@ impl Case for Scenario {
         }
     }
 
+    fn can_be_played(&self, agent: &str) -> Result<(), CaseError> {
+        agents::must_play(self, agent)
+    }
+
     fn act(&self, agent: &str, _seed: u64) -> Option<Result<Gold, CaseError>> {
         agents::act(self, agent)
     }
@@ -424,6 +437,19 @@ impl Case for Scenario {
         let turns = self.calls_before_messages();
         Some(Gold { calls: calls.collect(), answer: "Done.".to_owned(), turns, ..Gold::default() })
     }
+}
+
+/// Rules as the agent is shown them below the query; nothing if there are none.
+pub(crate) fn stated(rules: &[CallRule]) -> String {
+    if rules.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n\nThese rules hold:".to_owned();
+    for rule in rules {
+        let why = rule.why.as_ref().map(|why| format!(" {why}")).unwrap_or_default();
+        text.push_str(&format!("\n- {rule}.{why}"));
+    }
+    text
 }
 
 /// The bit of [`Card::marks`] of cases whose tools fail, beside those of drawn cases.

@@ -1,19 +1,25 @@
 //! First files of scenarios, as text for people to edit: from a list of tools, and from sessions that went well.
 
+mod flow;
+mod proposals;
+mod world;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use planproof_spec::rules::{Phase, RecordedEvent};
 use planproof_suite::runs::on_one_line;
-use planproof_suite::{CaseError, CaseSelection, Data, Suite as _};
+use planproof_suite::{CaseError, Data};
 use planproof_trace::Tool;
 use serde_json::{Map, Value, json};
 
 use crate::Scenarios;
 use crate::case::{Expectation, Scenario};
-use crate::file::SCHEMA;
-use crate::limits::{DRAFT_LINES_MAX, DRAFT_WORDS_MAX};
+use crate::file::{self, SCHEMA};
 use crate::world::WorldTool;
+use flow::{flow, flow_key, is_hidden};
+use proposals::proposals_of;
+use world::push_world;
 
 /// A recorded session to make a case of.
 #[derive(Debug, Clone)]
@@ -143,7 +149,7 @@ pub fn draft_of_cases(tools: &[Tool], cases: &[KnownCase]) -> Result<String, Cas
 /// There is no case, or they cannot be written as a file of scenarios.
 pub fn draft_of_drawn(cases: &[Scenario]) -> Result<String, CaseError> {
     let Some(first) = cases.first() else { return Err(CaseError::new("there is no case")) };
-    let tools: Vec<Tool> = first.line.tools.iter().map(Tool::from).collect();
+    let tools: Vec<Tool> = first.line.tools.iter().map(|tool| Tool::from(&**tool)).collect();
     let mut text = head_of(&tools);
     if !first.line.aliases.is_empty() {
         return Err(CaseError::new(
@@ -151,7 +157,7 @@ pub fn draft_of_drawn(cases: &[Scenario]) -> Result<String, CaseError> {
         ));
     }
     let _ = writeln!(text, "rules:");
-    for rule in &first.line.rules {
+    for rule in first.line.rules.iter() {
         let _ = writeln!(text, "  - {}", flow(rule));
     }
     let _ = writeln!(text, "cases:");
@@ -162,7 +168,8 @@ pub fn draft_of_drawn(cases: &[Scenario]) -> Result<String, CaseError> {
         }
         let _ = writeln!(text, "  - id: {}", flow(&Value::from(line.id.as_str())));
         let _ = writeln!(text, "    query: {}", flow(&Value::from(line.query.as_str())));
-        let telling: Vec<&WorldTool> = line.tools.iter().filter(|tool| !tool.answers.is_empty()).collect();
+        let telling: Vec<&WorldTool> =
+            line.tools.iter().map(|tool| &**tool).filter(|tool| !tool.answers.is_empty()).collect();
         if !telling.is_empty() {
             let _ = writeln!(text, "    world:");
         }
@@ -185,7 +192,8 @@ pub fn draft_of_drawn(cases: &[Scenario]) -> Result<String, CaseError> {
             let _ = writeln!(text, "      - {}", flow(&written));
         }
     }
-    Scenarios::default().load(Some(Data { text: &text, file: "the draft" }), &CaseSelection::First, None)?;
+    // A right session of each is known, so none is looked for.
+    file::read_all(Data { text: &text, file: "the draft" }, None)?;
     Ok(text)
 }
 
@@ -351,356 +359,4 @@ fn push_case(
     for proposal in proposals {
         let _ = writeln!(text, "      {}- {}", if is_expected { "" } else { "# " }, flow(&proposal));
     }
-}
-
-/// A line of a world: what it asks for, and its answer as text.
-type WrittenLine = (Map<String, Value>, String);
-
-/// The results of a session as lines of a world. Where a tool gave several results for the same arguments, the first
-/// stays, because a world does not change.
-fn push_world(text: &mut String, session: &GoodSession, query: &str, tools: &[Tool]) {
-    let mut lines: Vec<(&str, Vec<WrittenLine>)> = Vec::new();
-    let mut left_out = 0;
-    let loose = |at: usize| {
-        let event = &session.happened[at];
-        let schema = tools.iter().find(|tool| tool.name == event.tool).map(|tool| &*tool.input_schema);
-        let is_fixed = |pointer: &str, value: &Value| {
-            is_fixed(
-                value,
-                query,
-                &session.happened[..at],
-                schema.and_then(|schema| property(schema, pointer)),
-            )
-        };
-        let mut tests = tests_of(&event.arguments);
-        tests.retain(|pointer, value| is_fixed(pointer, value));
-        tests
-    };
-    // Texts that an agent words itself are asked for where nothing else tells two results apart.
-    let is_told_apart = |tool: &str| {
-        let of_tool = (0..session.happened.len()).filter(|at| {
-            let event = &session.happened[*at];
-            event.tool == tool && event.phase != Phase::Call
-        });
-        let mut seen: Vec<(Map<String, Value>, usize)> = Vec::new();
-        for at in of_tool {
-            let tests = loose(at);
-            let event = &session.happened[at];
-            let other = seen.iter().find(|(other, _)| *other == tests).map(|(_, at)| &session.happened[*at]);
-            match other {
-                Some(other) if other.arguments != event.arguments && other.outcome != event.outcome => {
-                    return false;
-                }
-                Some(_) => {}
-                None => seen.push((tests, at)),
-            }
-        }
-        true
-    };
-    let mut told_apart: BTreeMap<&str, bool> = BTreeMap::new();
-    for (at_event, event) in session.happened.iter().enumerate() {
-        let answer = match (event.phase, &event.outcome) {
-            (Phase::Done, outcome) => {
-                format!("returns: {}", flow(outcome.as_ref().unwrap_or(&Value::from("done"))))
-            }
-            (Phase::Failed, outcome) => {
-                let error = match outcome {
-                    Some(Value::String(text)) => text.clone(),
-                    Some(value) => value.to_string(),
-                    None => String::new(),
-                };
-                let error = if error.trim().is_empty() { "failed".to_owned() } else { error };
-                format!("fails: {}", flow(&Value::from(error)))
-            }
-            (Phase::Call, _) => continue,
-        };
-        let is_enough = *told_apart.entry(&event.tool).or_insert_with(|| is_told_apart(&event.tool));
-        let tests = if is_enough { loose(at_event) } else { tests_of(&event.arguments) };
-        let at = match lines.iter().position(|(tool, _)| *tool == event.tool) {
-            Some(at) => at,
-            None => {
-                lines.push((&event.tool, Vec::new()));
-                lines.len() - 1
-            }
-        };
-        let of_tool = &mut lines[at].1;
-        match of_tool.iter().find(|(other, _)| *other == tests) {
-            Some((_, other)) => left_out += usize::from(*other != answer),
-            None if of_tool.len() >= DRAFT_LINES_MAX => left_out += 1,
-            None => of_tool.push((tests, answer)),
-        }
-    }
-    if lines.is_empty() {
-        return;
-    }
-    let _ = writeln!(text, "    world:");
-    if left_out > 0 {
-        let results = if left_out == 1 { "1 result is" } else { &format!("{left_out} results are") };
-        let _ = writeln!(
-            text,
-            "      # {results} left out: the same call, or one that differs in its words alone, had another result before."
-        );
-    }
-    for (tool, mut answers) in lines {
-        // A line without tests fits every call, so it comes last.
-        answers.sort_by_key(|(tests, _)| tests.is_empty());
-        let _ = writeln!(text, "      {}:", flow_key(tool));
-        for (tests, answer) in answers {
-            match tests.is_empty() {
-                true => writeln!(text, "        - {{{answer}}}"),
-                false => writeln!(text, "        - {{where: {}, {answer}}}", flow(&Value::Object(tests))),
-            }
-            .unwrap_or_default();
-        }
-    }
-}
-
-/// The arguments of a call as tests, by pointers. Texts of several words are left out: another agent words them
-/// otherwise.
-fn tests_of(arguments: &Value) -> Map<String, Value> {
-    let mut tests = Map::new();
-    for (pointer, value) in scalars(arguments) {
-        let is_wording = value.as_str().is_some_and(|text| text.split_whitespace().count() > DRAFT_WORDS_MAX);
-        if !is_wording && !pointer.contains('*') {
-            tests.insert(pointer, value.clone());
-        }
-    }
-    tests
-}
-
-/// Whether a right agent has no choice about an argument: it is a number or a truth value, or a text that the query
-/// says, that an earlier result gave, that the tool lists, or that looks like an identifier.
-fn is_fixed(value: &Value, query: &str, before: &[RecordedEvent], schema: Option<&Value>) -> bool {
-    let Value::String(text) = value else { return true };
-    let is_listed = schema.is_some_and(|schema| schema.get("enum").or_else(|| schema.get("const")).is_some());
-    let is_identifier = !text.contains(char::is_whitespace)
-        && text.contains(|c: char| c.is_ascii_digit() || "@_-/.:".contains(c));
-    let is_given = || {
-        let results = before.iter().filter(|event| event.phase == Phase::Done);
-        results.flat_map(|event| event.outcome.iter().flat_map(scalars)).any(|(_, given)| given == value)
-    };
-    is_listed
-        || is_identifier
-        || is_said(&Value::from(text.to_lowercase()), &query.to_lowercase())
-        || is_given()
-}
-
-/// The schema of an argument, by its pointer.
-fn property<'s>(schema: &'s Map<String, Value>, pointer: &str) -> Option<&'s Value> {
-    let mut parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
-    let first = schema.get("properties")?.get(parts.next()?)?;
-    parts.try_fold(first, |schema, part| schema.get("properties")?.get(&part))
-}
-
-/// The texts, numbers and truth values within a value, each with its pointer, in which `*` stands for the elements of
-/// a list.
-fn scalars(value: &Value) -> Vec<(String, &Value)> {
-    let mut found = Vec::new();
-    let mut open = vec![(String::new(), value)];
-    while let Some((pointer, value)) = open.pop() {
-        match value {
-            Value::Object(entries) => {
-                let below = entries.iter().rev().map(|(name, value)| {
-                    (format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")), value)
-                });
-                open.extend(below);
-            }
-            Value::Array(items) => open.extend(items.iter().rev().map(|item| (format!("{pointer}/*"), item))),
-            Value::Null => {}
-            _ => found.push((pointer, value)),
-        }
-    }
-    found
-}
-
-/// What may be expected of an agent with this task, by what the session did.
-fn proposals_of(session: &GoodSession, query: &str) -> Vec<Value> {
-    let mut done: Vec<&str> = Vec::new();
-    for event in session.happened.iter().filter(|event| event.phase == Phase::Done) {
-        if !done.contains(&event.tool.as_str()) {
-            done.push(&event.tool);
-        }
-    }
-    if done.is_empty() {
-        // Nothing succeeded, so the calls themselves are proposed.
-        let mut called: Vec<&str> = Vec::new();
-        for call in calls_of(session) {
-            if !called.contains(&call.tool.as_str()) {
-                called.push(&call.tool);
-            }
-        }
-        return match called.is_empty() {
-            true => vec![json!({"never": {"call": "*"}})],
-            false => called.into_iter().map(|tool| json!({"with": {"call": tool}})).collect(),
-        };
-    }
-    let mut proposals = vec![json!({ "do": done })];
-    let takes = takes_of(session, query);
-    let mut pairs: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for (call, argument, from, value) in &takes {
-        pairs.insert((from, call));
-        proposals.push(json!({"takes": {"call": call, "argument": argument, "from": from, "value": value}}));
-    }
-    // Each after the one before it, unless a value that it takes says so already, or it was called before that result.
-    for pair in done.windows(2) {
-        let (before, after) = (pair[0], pair[1]);
-        let place = |phase: Phase, tool: &str| {
-            session.happened.iter().position(|event| event.phase == phase && event.tool == tool)
-        };
-        let is_later = place(Phase::Call, after) > place(Phase::Done, before);
-        if is_later && !pairs.contains(&(before, after)) {
-            proposals.push(json!({"requires": {"call": after, "done": before}}));
-        }
-    }
-    // Calls of one tool with different values that the user named. Where there is one such call, the world lets no
-    // other succeed.
-    for tool in done {
-        let of_tool =
-            session.happened.iter().filter(|event| event.phase == Phase::Done && event.tool == tool);
-        let mut named: Vec<Map<String, Value>> = Vec::new();
-        for event in of_tool {
-            let tests = tests_of(&event.arguments);
-            let said: Map<String, Value> =
-                tests.into_iter().filter(|(_, value)| is_said(value, query)).collect();
-            if !said.is_empty() && !named.contains(&said) {
-                named.push(said);
-            }
-        }
-        if named.len() > 1 {
-            proposals.extend(named.into_iter().map(|said| json!({"with": {"done": tool, "where": said}})));
-        }
-    }
-    proposals
-}
-
-/// Arguments that every call of a tool has from an earlier result: the tool, the argument, the tool of the result, and
-/// the place in it.
-fn takes_of<'s>(session: &'s GoodSession, query: &str) -> Vec<(&'s str, String, &'s str, String)> {
-    let mut taken: Vec<(&str, String, &str, String)> = Vec::new();
-    let mut tools: Vec<&str> = Vec::new();
-    for call in calls_of(session) {
-        if !tools.contains(&call.tool.as_str()) {
-            tools.push(&call.tool);
-        }
-    }
-    for tool in tools {
-        let calls: Vec<usize> = (0..session.happened.len())
-            .filter(|at| session.happened[*at].phase == Phase::Call && session.happened[*at].tool == tool)
-            .collect();
-        let Some(first) = calls.first() else { continue };
-        for (argument, value) in scalars(&session.happened[*first].arguments) {
-            if argument.contains('*') || is_said(value, query) || !is_telling(value) {
-                continue;
-            }
-            // The places in earlier results that hold the argument of every call.
-            let mut sources = sources_of(&session.happened[..*first], value);
-            for at in &calls[1..] {
-                let other = session.happened[*at].arguments.pointer(&argument);
-                let of_other =
-                    other.map(|value| sources_of(&session.happened[..*at], value)).unwrap_or_default();
-                sources.retain(|source| of_other.contains(source));
-            }
-            if let Some((from, place)) = sources.into_iter().find(|(from, _)| *from != tool) {
-                taken.push((tool, argument, from, place));
-            }
-        }
-    }
-    taken
-}
-
-/// The places in results that hold this value.
-fn sources_of<'s>(happened: &'s [RecordedEvent], value: &Value) -> Vec<(&'s str, String)> {
-    let mut sources = Vec::new();
-    for event in happened.iter().filter(|event| event.phase == Phase::Done) {
-        for (place, found) in event.outcome.iter().flat_map(scalars) {
-            let source = (event.tool.as_str(), place);
-            if found == value && !sources.contains(&source) {
-                sources.push(source);
-            }
-        }
-    }
-    sources
-}
-
-/// Whether a value is hardly the same by chance.
-fn is_telling(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.chars().count() > 2,
-        Value::Number(number) => number.as_f64().is_some_and(|number| number.abs() >= 10.0),
-        _ => false,
-    }
-}
-
-/// Whether the query names a value as a word of its own.
-fn is_said(value: &Value, query: &str) -> bool {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
-        _ => return false,
-    };
-    let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-    !text.trim().is_empty()
-        && query.match_indices(&text).any(|(at, found)| {
-            is_edge(query[..at].chars().next_back()) && is_edge(query[at + found.len()..].chars().next())
-        })
-}
-
-/// A value as YAML in one line.
-fn flow(value: &Value) -> String {
-    match value {
-        Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
-        Value::Object(entries) => {
-            let entries: Vec<String> =
-                entries.iter().map(|(key, value)| format!("{}: {}", flow_key(key), flow(value))).collect();
-            format!("{{{}}}", entries.join(", "))
-        }
-        Value::String(text) if is_plain(text) => text.clone(),
-        Value::String(text) => quoted(text),
-        other => other.to_string(),
-    }
-}
-
-fn flow_key(key: &str) -> String {
-    let is_pointer = key.strip_prefix('/').is_some_and(|rest| {
-        !rest.is_empty() && rest.chars().all(|c| c.is_ascii_alphanumeric() || "_-/".contains(c))
-    });
-    // A `?` behind a name marks an argument that may be left out.
-    let name = key.strip_suffix('?').unwrap_or(key);
-    if is_pointer || is_plain(name) { key.to_owned() } else { quoted(key) }
-}
-
-/// Whether a text means itself in YAML, without quotes.
-fn is_plain(text: &str) -> bool {
-    const OTHER: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_ascii_alphabetic())
-        && chars.all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
-        && !OTHER.contains(&text.to_ascii_lowercase().as_str())
-}
-
-/// A text in double quotes. JSON's escapes are YAML's; what YAML does not allow as it is, what nobody sees, and what
-/// begins a command of a build log becomes one.
-fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    for c in Value::from(text).to_string().chars() {
-        let is_command = c == '[' && out.ends_with("##");
-        if !(is_hidden(c) || is_command) {
-            out.push(c);
-            continue;
-        }
-        let code = u32::from(c);
-        out.push_str(&if code <= 0xffff { format!("\\u{code:04x}") } else { format!("\\U{code:08x}") });
-    }
-    out
-}
-
-/// Characters that are not seen, or that change how others are: controls, marks of direction, what breaks lines,
-/// private use, and tags.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{e000}'..='\u{f8ff}'
-            | '\u{fdd0}'..='\u{fdef}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
-            | '\u{e0000}'..='\u{10ffff}')
 }

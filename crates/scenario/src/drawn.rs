@@ -17,17 +17,18 @@ mod witness;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use planproof_spec::rules::{RuleSet, read_rule, rule_value, tree};
+use planproof_spec::rules::{RuleSet, read_rule, rule_value, rules_tree, tree};
 use planproof_suite::CaseError;
 use planproof_trace::{Draw, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
+use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario, stated};
 use crate::limits::{
     DRAWN_CHOICE_MAX, DRAWN_IN_VAIN_MAX, DRAWN_PROBES_MAX, DRAWN_PURE_MIN, DRAWN_RULES_MAX, DRAWN_TRIES_MAX,
     TOOLS_MAX,
 };
+use crate::shared::Shared;
 use crate::world::WorldTool;
 use attempt::{Attempt, attempt};
 use plan::{Known, Plan};
@@ -106,7 +107,9 @@ struct Drawable {
 pub struct Drawing {
     plan: Plan,
     /// As rules v1 has them.
-    rules: Vec<Value>,
+    rules: Shared<Vec<Value>>,
+    /// As agents are shown them.
+    stated: String,
     aliases: Map<String, Value>,
     shown: RulesShown,
     /// The rules that matter in some case.
@@ -127,7 +130,7 @@ impl Drawing {
     /// The rules or the tools cannot be used, or no rule matters in any case.
     pub fn new(rules: &str, tools: &[Tool], shown: RulesShown) -> Result<Self, CaseError> {
         let set = RuleSet::read(rules).map_err(|faults| CaseError::new(&faults[0]))?;
-        let root = tree::read(rules).map_err(CaseError::new)?;
+        let root = rules_tree(rules).map_err(CaseError::new)?;
         let (mut values, mut aliases) = (Vec::new(), Map::new());
         if let tree::Kind::Map(entries) = &root.kind {
             for (key, _, node) in entries {
@@ -150,9 +153,20 @@ impl Drawing {
             return Err(CaseError::new(what));
         }
         let tools = tools.iter().cloned().map(WorldTool::from).collect();
+        let stated = match shown {
+            RulesShown::Stated => stated(set.rules()),
+            RulesShown::Policy { .. } | RulesShown::Hidden => String::new(),
+        };
         let plan = Plan::new(Arc::new(set), tools).map_err(CaseError::new)?;
-        let mut drawing =
-            Self { plan, rules: values, aliases, shown, drawable: Vec::new(), known: Known::default() };
+        let mut drawing = Self {
+            plan,
+            rules: values.into(),
+            stated,
+            aliases,
+            shown,
+            drawable: Vec::new(),
+            known: Known::default(),
+        };
         for rule in 0..drawing.rules.len() {
             let manners = drawing.manners_of(rule);
             if !manners.is_empty() {
@@ -328,6 +342,6 @@ impl Drawing {
             faults: None,
             drawn: Some(drawn),
         };
-        Ok(Scenario::of_parts(line, self.plan.rules.with(&of_case), found.tools))
+        Ok(Scenario::of_stated(line, self.plan.rules.with(&of_case), found.tools, &self.stated))
     }
 }

@@ -1,5 +1,7 @@
 //! A file of scenarios: YAML, with every fault at its place.
 
+mod expected;
+mod tools;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -7,17 +9,18 @@ use std::fmt;
 
 use planproof_spec::rules::search::Found;
 use planproof_spec::rules::tree::{self, Kind, Node};
-use planproof_spec::rules::{Fault, KnownTool, RuleSet, RulesPlace, read_rule, rule_value};
+use planproof_spec::rules::{Fault, KnownTool, RuleSet, RulesPlace, read_rule, rule_value, rules_tree};
 use planproof_suite::{CaseError, Data};
 use planproof_trace::faults::{FaultShares, ToolFaults};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario};
-use crate::limits::{CASES_MAX, TOOLS_MAX, TURNS_MAX};
-use crate::listed::listed_tools;
-use crate::state::{Values, beginning};
+use crate::case::{CASE_SCHEMA, CaseLine, Scenario};
+use crate::limits::{CASES_MAX, TURNS_MAX};
+use crate::shared::Shared;
+use crate::state::beginning;
 use crate::suite::ReadFile;
-use crate::world::{AnsweringTool, WorldTool};
+use crate::world::WorldTool;
+use expected::{Expected, without_words};
 use world::unknown_tool;
 
 /// The name of the format, as the files have it.
@@ -99,14 +102,6 @@ struct FileRules {
     aliases: Map<String, Value>,
     /// The words that say a rule in some queries, by its id, with their places.
     said: BTreeMap<String, (String, RulesPlace)>,
-}
-
-/// What is expected of a case, as far as it has been read.
-#[derive(Default)]
-struct Expected {
-    rules: Vec<Expectation>,
-    places: Vec<Option<RulesPlace>>,
-    only: Option<(Vec<String>, RulesPlace)>,
 }
 
 /// The name that stands for all tools that `faults` does not name.
@@ -284,7 +279,7 @@ impl Reader<'_> {
             self.fault(node.place, format!("the rules cannot be used: {name}:{fault}"))
         };
         let read = RuleSet::read(&text).map_err(|faults| fail(&faults[0]))?;
-        let root = tree::read(&text).map_err(|fault| fail(&fault))?;
+        let root = rules_tree(&text).map_err(|fault| fail(&fault))?;
         let Kind::Map(entries) = &root.kind else { return Ok(FileRules::default()) };
         let rules: Vec<Value> = match get(entries, "rules").map(|node| &node.kind) {
             Some(Kind::List(items)) => items.iter().map(rule_value).collect(),
@@ -330,91 +325,6 @@ impl Reader<'_> {
             }
         }
         Ok(())
-    }
-
-    fn tools(&self, node: &Node) -> Result<Vec<WorldTool>, CaseError> {
-        let (place, tools) = match &node.kind {
-            Kind::List(items) => {
-                let tools: Result<Vec<WorldTool>, CaseError> =
-                    items.iter().map(|item| self.tool(item)).collect();
-                (node.place, tools?)
-            }
-            _ => {
-                let text = self.named_file(node, "`tools`")?;
-                let fail = |what: String| self.fault(node.place, format!("`tools`: {what}"));
-                let value: Value = serde_json::from_str(&text)
-                    .map_err(|error| fail(format!("the file is not JSON: {error}")))?;
-                let tools = listed_tools(&value).map_err(fail)?;
-                (node.place, tools.into_iter().map(WorldTool::from).collect())
-            }
-        };
-        let mut names = BTreeSet::new();
-        if let Some(twice) = tools.iter().find(|tool| !names.insert(tool.name.as_str())) {
-            return Err(self.fault(place, format!("two tools are called `{}`", twice.name)));
-        }
-        if tools.is_empty() || tools.len() > TOOLS_MAX {
-            return Err(
-                self.fault(place, format!("there are {} tools; there may be 1 to {TOOLS_MAX}", tools.len()))
-            );
-        }
-        Ok(tools)
-    }
-
-    fn tool(&self, node: &Node) -> Result<WorldTool, CaseError> {
-        let entries = self.map(node, "a tool", &["name", "description", "arguments", "input_schema"])?;
-        let name = get(entries, "name").ok_or_else(|| self.fault(node.place, "the tool has no name"))?;
-        let name = self.text(name, "the name of the tool")?.to_owned();
-        let description = match get(entries, "description") {
-            Some(node) => self.text(node, "the description")?.to_owned(),
-            None => String::new(),
-        };
-        let input_schema = match (get(entries, "input_schema"), get(entries, "arguments")) {
-            (Some(_), Some(node)) => {
-                return Err(
-                    self.fault(node.place, "the tool has both `arguments` and `input_schema`; keep one")
-                );
-            }
-            (Some(node), None) => match node.value() {
-                Value::Object(schema) => schema,
-                _ => return Err(self.fault(node.place, "`input_schema` is not a JSON Schema")),
-            },
-            (None, Some(node)) => self.arguments(node)?,
-            (None, None) => object_schema(Map::new(), Vec::new()),
-        };
-        let tool = WorldTool { name, description, input_schema, answers: Vec::new() };
-        AnsweringTool::new(tool.clone(), &Values::new()).map_err(|what| self.fault(node.place, what))?;
-        Ok(tool)
-    }
-
-    /// `{order_id: integer, note?: string}` as a JSON Schema.
-    fn arguments(&self, node: &Node) -> Result<Map<String, Value>, CaseError> {
-        const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
-        let Kind::Map(entries) = &node.kind else {
-            return Err(
-                self.fault(node.place, "`arguments` is not a map; write {order_id: integer, note?: string}")
-            );
-        };
-        let (mut properties, mut required) = (Map::new(), Vec::new());
-        for (name, place, node) in entries {
-            let kind = node.text().filter(|kind| TYPES.contains(kind));
-            let kind = kind.ok_or_else(|| {
-                let what = format!(
-                    "the argument `{name}` is of type {}; write {}",
-                    node.describe(),
-                    TYPES.join(", ")
-                );
-                self.fault(*place, what)
-            })?;
-            let name = match name.strip_suffix('?') {
-                Some(name) => name,
-                None => {
-                    required.push(Value::from(name.as_str()));
-                    name
-                }
-            };
-            properties.insert(name.to_owned(), json!({"type": kind}));
-        }
-        Ok(object_schema(properties, required))
     }
 
     fn case(&self, node: &Node, common: &Common, ids: &mut BTreeSet<String>) -> Result<Placed, CaseError> {
@@ -482,8 +392,8 @@ impl Reader<'_> {
             query,
             turns,
             state,
-            tools,
-            rules: rules.clone(),
+            tools: tools.into_iter().map(Shared::from).collect(),
+            rules: rules.clone().into(),
             shown: *shown,
             aliases: aliases.clone(),
             said,
@@ -536,146 +446,8 @@ impl Reader<'_> {
         }
         Ok(shares)
     }
-
-    fn expectation(
-        &self,
-        node: &Node,
-        number: usize,
-        messages: &[&str],
-        vocabulary: &Vocabulary<'_>,
-        ids: &mut BTreeMap<String, Option<RulesPlace>>,
-        expected: &mut Expected,
-    ) -> Result<(), CaseError> {
-        let known: Vec<&str> = ["do", "only", "with", "words", "id", "why", "per", "from", "until"]
-            .into_iter()
-            .chain(DEMANDS)
-            .collect();
-        let entries = self.map(node, "an expectation", &known)?;
-        let asked: Vec<&str> = entries.iter().map(|(key, ..)| key.as_str()).collect();
-        let asks = |key: &&&str| ["do", "with"].contains(*key) || DEMANDS.contains(*key);
-        let demanded: Vec<&str> = asked.iter().filter(asks).copied().collect();
-        let demand = match demanded.as_slice() {
-            [one] => *one,
-            [] => {
-                let what =
-                    format!("the expectation demands nothing; write `do`, `with`, {}", DEMANDS.join(", "));
-                return Err(self.fault(node.place, what));
-            }
-            several => {
-                let what = format!("the expectation has `{}`; write one for each", several.join("`, `"));
-                return Err(self.fault(node.place, what));
-            }
-        };
-        let of_rules = ["why", "per"];
-        let misplaced = entries.iter().find(|(key, ..)| match key.as_str() {
-            "only" => demand != "do",
-            key => of_rules.contains(&key) && !DEMANDS.contains(&demand),
-        });
-        if let Some((key, place, _)) = misplaced {
-            return Err(self.fault(*place, format!("`{key}` has no meaning beside `{demand}`; leave it out")));
-        }
-        let words = get(entries, "words").map(|node| self.text(node, "`words`")).transpose()?;
-        // The message that says it is the one from which on it binds.
-        let said = words.map(|words| messages.iter().position(|message| message.contains(words)));
-        if let (Some(None), Some(words)) = (said, words) {
-            let speaker = if messages.len() > 1 { "no message says" } else { "the query does not say" };
-            let what = format!("{speaker} `{words}`: copy its words as they are");
-            return Err(self.fault(get(entries, "words").map_or(node.place, |node| node.place), what));
-        }
-        let words = words.map(str::to_owned);
-        let is_whole = ["first", "last", "formula"].contains(&demand);
-        let number_of = |key: &str| -> Result<Option<u32>, CaseError> {
-            let Some(node) = get(entries, key) else { return Ok(None) };
-            if is_whole {
-                let what = format!("`{demand}` is about the whole session; leave out `{key}`");
-                return Err(self.fault(node.place, what));
-            }
-            let number = node.value().as_u64().filter(|number| (1..=messages.len() as u64).contains(number));
-            let what = || {
-                format!(
-                    "`{key}` is {}, not the number of a message, 1 to {}",
-                    node.describe(),
-                    messages.len()
-                )
-            };
-            let number = number.ok_or_else(|| self.fault(node.place, what()))?;
-            Ok(u32::try_from(number).ok())
-        };
-        let (from, until) = (number_of("from")?, number_of("until")?);
-        let said = said.flatten().and_then(|place| u32::try_from(place + 1).ok());
-        let from = from.or(said).filter(|from| *from > 1 && !is_whole);
-        if let (Some(from), Some(last)) = (from, until.filter(|until| from.is_some_and(|from| from > *until)))
-        {
-            let what = format!(
-                "the expectation binds from message {from} until message {last}: `until` comes first"
-            );
-            return Err(self.fault(get(entries, "until").map_or(node.place, |node| node.place), what));
-        }
-        let id = match get(entries, "id") {
-            Some(node) => self.text(node, "the id")?.to_owned(),
-            None => format!("e{number}"),
-        };
-        let id_at = |place: RulesPlace, id: String| {
-            ("id".to_owned(), place, Node { kind: Kind::Scalar(id.into()), place })
-        };
-        let mut add = |rule: Node| -> Result<(), CaseError> {
-            let read = self.rule(&rule, vocabulary)?;
-            self.must_be_new(&read, node.place, ids)?;
-            expected.rules.push(Expectation { rule: rule_value(&rule), words: words.clone(), from, until });
-            expected.places.push(Some(node.place));
-            Ok(())
-        };
-        // One event or more, as a rule.
-        let at_least = |mut event: Vec<(String, RulesPlace, Node)>, place: RulesPlace, id: String| {
-            event.push(("times".to_owned(), place, Node { kind: Kind::Scalar(json!(1)), place }));
-            let event = Node { kind: Kind::Map(event), place };
-            let entries = vec![id_at(place, id), ("at-least".to_owned(), place, event)];
-            Node { kind: Kind::Map(entries), place }
-        };
-        if let Some(listed) = get(entries, "do") {
-            let mut names = Vec::new();
-            for item in self.list(listed, "`do`")? {
-                let name = self.text(item, "a tool of `do`")?;
-                add(at_least(
-                    vec![("done".to_owned(), item.place, item.clone())],
-                    item.place,
-                    format!("{id}: {name}"),
-                ))?;
-                names.push(name.to_owned());
-            }
-            if get(entries, "only").map_or(Ok(false), |node| self.flag(node, "`only`"))? {
-                expected.only = Some((names, node.place));
-            }
-            return Ok(());
-        }
-        if let Some(with) = get(entries, "with") {
-            let event = self.map(with, "`with`", &["call", "done", "failed", "where", "result", "error"])?;
-            return add(at_least(event.to_vec(), with.place, id));
-        }
-        let (rule, _) = without_words(node);
-        let Kind::Map(mut entries) = rule.kind else { return Ok(()) };
-        entries.retain(|(key, ..)| !["id", "from", "until"].contains(&key.as_str()));
-        entries.insert(0, id_at(node.place, id));
-        add(Node { kind: Kind::Map(entries), place: node.place })
-    }
-}
-
-/// A rule as rules v1 has it, and the words that say it.
-fn without_words(rule: &Node) -> (Node, Option<&Node>) {
-    let Kind::Map(entries) = &rule.kind else { return (rule.clone(), None) };
-    let left = entries.iter().filter(|(key, ..)| key != "words").cloned().collect();
-    (Node { kind: Kind::Map(left), place: rule.place }, get(entries, "words"))
 }
 
 fn get<'n>(entries: Entries<'n>, key: &str) -> Option<&'n Node> {
     entries.iter().find(|(other, ..)| other == key).map(|(.., node)| node)
-}
-
-fn object_schema(properties: Map<String, Value>, required: Vec<Value>) -> Map<String, Value> {
-    Map::from_iter([
-        ("type".to_owned(), "object".into()),
-        ("properties".to_owned(), Value::Object(properties)),
-        ("required".to_owned(), required.into()),
-        ("additionalProperties".to_owned(), false.into()),
-    ])
 }

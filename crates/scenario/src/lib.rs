@@ -32,8 +32,9 @@
 //!
 //! # Files
 //!
-//! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`) and can be looked at
-//! before anything runs (`review.rs`), by a search for sessions (`sessions.rs`). Its tools answer as the world says
+//! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`, with parts that cases
+//! share, `shared.rs`) and can be looked at before anything runs (`review.rs`), by a search for sessions
+//! (`sessions.rs`). Its tools answer as the world says
 //! (`world.rs`) and remember what calls changed (`state.rs`), or fail (`faults.rs`), the user may say more later
 //! (`turns.rs`), a run is judged (`judge.rs`), and the suite registers it all (`suite.rs`). First files are drafted
 //! from tools and from recorded sessions (`draft.rs`). Cases are also drawn from rules (`drawn.rs`), with a table by
@@ -50,6 +51,7 @@ mod judge;
 mod listed;
 mod review;
 mod sessions;
+mod shared;
 mod state;
 mod suite;
 mod turns;

@@ -21,6 +21,8 @@ pub struct CaseReview {
     pub place: RulesPlace,
     /// A session that satisfies it, of calls that its tools take, with the results that its world has.
     pub right: Found,
+    /// The number of the user's message before each of its calls, from 1.
+    pub messages: Vec<u32>,
     /// Whether no such session is shorter.
     pub is_shortest: bool,
     /// What it demands: the rules of the file, then what is expected of this case.
@@ -178,7 +180,8 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
         );
     }
     let (id, is_shortest) = (case.line.id.clone(), case.is_shortest());
-    CaseReview { id, place, right, is_shortest, demands, blame, oddities }
+    let messages = case.messages_of_calls().to_vec();
+    CaseReview { id, place, right, messages, is_shortest, demands, blame, oddities }
 }
 
 /// The demands of a case: its rules in their order, then that no other tool is called.

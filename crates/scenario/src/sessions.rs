@@ -152,7 +152,7 @@ impl Scenario {
             let tool = find(name)?;
             let sampled = Value::Object(sample_arguments(&tool.tool.input_schema));
             let whole = search::joined(&sampled, &arguments);
-            tool.takes(&whole).is_ok().then_some(whole)
+            tool.fits(&whole).then_some(whole)
         };
         let effect = |name: &str, arguments: &Value| match find(name).filter(|_| !self.beginning.is_empty()) {
             Some(tool) => effect_of(&self.rules, tool, arguments),

@@ -9,6 +9,7 @@ mod checked;
 mod exact;
 mod loose;
 mod odd;
+mod rough;
 mod searched;
 
 use std::cmp::Ordering;

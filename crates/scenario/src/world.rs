@@ -5,12 +5,13 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use planproof_spec::rules::{KnownTool, ValueCheck, arguments_of};
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
-use planproof_tools::SchemaCache;
+use planproof_tools::{CompiledSchema, SchemaCache};
 use planproof_trace::{Tool, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::case::tests_of;
+use crate::shared::Shared;
 use crate::state::{LineFault, LineState, Values, filled, quotes};
 
 /// A tool as a file describes it.
@@ -81,7 +82,8 @@ static SCHEMAS: LazyLock<SchemaCache> = LazyLock::new(SchemaCache::default);
 /// A tool with the tests of its lines.
 #[derive(Debug, Clone)]
 pub(crate) struct AnsweringTool {
-    pub(crate) tool: WorldTool,
+    pub(crate) tool: Shared<WorldTool>,
+    schema: CompiledSchema,
     tests: Vec<Vec<ValueCheck>>,
     lines: Vec<LineState>,
 }
@@ -104,17 +106,28 @@ impl Answered {
 
 impl AnsweringTool {
     /// The tool in a world that begins with these values.
-    pub(crate) fn new(tool: WorldTool, values: &Values) -> Result<Self, String> {
+    pub(crate) fn new(tool: Shared<WorldTool>, values: &Values) -> Result<Self, String> {
+        let schema = SCHEMAS
+            .compile(&tool.input_schema)
+            .map_err(|what| format!("tool {}: its schema cannot be used: {what}", tool.name))?;
+        Self::with_schema(tool, schema, values)
+    }
+
+    /// The same tool with these lines, in a world without a state.
+    pub(crate) fn with_answers(&self, answers: Vec<Answer>) -> Result<Self, String> {
+        let mut tool = self.tool.clone();
+        tool.own().answers = answers;
+        Self::with_schema(tool, self.schema.clone(), &Values::new())
+    }
+
+    fn with_schema(tool: Shared<WorldTool>, schema: CompiledSchema, values: &Values) -> Result<Self, String> {
         let fail = |what: String| format!("tool {}: {what}", tool.name);
-        SCHEMAS
-            .check_schema(&tool.input_schema)
-            .map_err(|what| fail(format!("its schema cannot be used: {what}")))?;
         let tests = tool.answers.iter().map(|answer| tests_of(&answer.arguments)).collect::<Result<_, _>>();
         let tests = tests.map_err(fail)?;
         let lines = tool.answers.iter().map(|answer| LineState::new(answer, values, tool.known()));
         let lines = lines.collect::<Result<_, _>>();
         let lines = lines.map_err(|LineFault { key, what, .. }| fail(format!("`{key}`: {what}")))?;
-        Ok(Self { tool, tests, lines })
+        Ok(Self { tool, schema, tests, lines })
     }
 
     /// The tests of each line.
@@ -129,7 +142,12 @@ impl AnsweringTool {
 
     /// Whether its schema allows these arguments, or what is wrong with them.
     pub(crate) fn takes(&self, arguments: &Value) -> Result<(), String> {
-        SCHEMAS.check(&self.tool.input_schema, arguments)
+        self.schema.check(arguments)
+    }
+
+    /// Whether its schema allows these arguments.
+    pub(crate) fn fits(&self, arguments: &Value) -> bool {
+        self.schema.fits(arguments)
     }
 
     /// The numbers of the lines whose `where` fits these arguments, in their order.

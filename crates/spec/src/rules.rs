@@ -41,14 +41,17 @@ mod read;
 mod recorded;
 mod result;
 mod review;
+mod samples;
 pub mod search;
 mod session;
 mod state;
 pub mod textbook;
+mod topics;
 pub mod tree;
 mod words;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -61,7 +64,8 @@ pub use read::{read_checks, read_rule, read_tests, rule_value};
 pub use recorded::{RecordedEvent, RuleEnd, arguments_of, session_in_turns, session_of};
 pub use result::{CallResult, mcp_result, outcome_of, result_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
-pub use session::{RuleVerdict, Session, TooManyValues, targets};
+pub use session::{RuleVerdict, Session, SessionMemory, TooManyValues, targets};
+pub use topics::rules_tree;
 
 /// The name of the format, as the files have it.
 pub const SCHEMA: &str = "planproof/rules/v1";
@@ -164,7 +168,7 @@ impl<'a> SessionEvent<'a> {
 #[derive(Debug, Clone)]
 pub struct RuleSet {
     rules: Vec<CallRule>,
-    compiled: Vec<compile::Compiled>,
+    compiled: Vec<Arc<compile::Compiled>>,
 }
 
 impl RuleSet {
@@ -185,7 +189,7 @@ impl RuleSet {
         let mut faults = Vec::new();
         for rule in &rules {
             match compile::Compiled::new(rule) {
-                Ok(automaton) => compiled.push(automaton),
+                Ok(automaton) => compiled.push(Arc::new(automaton)),
                 Err(too_large) => faults.push(Fault::error(
                     rule.place,
                     format!("rule `{}` needs more than {} {}", rule.id, too_large.limit, too_large.what),

@@ -159,6 +159,15 @@ pub trait Case: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether an agent of the suite has something to do in this case, before anything runs.
+    ///
+    /// # Errors
+    /// It has not, with what to do instead.
+    fn can_be_played(&self, agent: &str) -> Result<(), CaseError> {
+        let _ = agent;
+        Ok(())
+    }
+
     /// The values of [`Columns::of_case`](crate::Columns::of_case).
     fn cells(&self) -> Vec<String> {
         Vec::new()

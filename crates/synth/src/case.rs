@@ -248,8 +248,11 @@ impl PlanningCase {
 
     /// The mock tool's answer to a right call, with the values that it returns for other tools.
     pub fn mock_answer(&self, tool: &str) -> String {
-        let returned = self.action_of_tool(tool).map_or_else(String::new, |action| self.returned(action));
-        self.plain_answer(tool) + &returned
+        let words = self.plain_answer(tool);
+        match self.action_of_tool(tool) {
+            Some(action) => self.answer_with_values(action, words),
+            None => words,
+        }
     }
 
     fn plain_answer(&self, tool: &str) -> String {

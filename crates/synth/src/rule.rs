@@ -31,8 +31,8 @@ const FLOW_RULE: &str = "Where a task takes an argument from another task, pass 
 const CONFLICT_RULE: &str =
     "Sentences that only these rules keep from holding together contradict each other as well.";
 
-/// Precedes the values that a mock tool returns.
-const RETURNED: &str = " It returned ";
+/// What stands beside the values that a mock tool returns: that the task is done, in words.
+const DONE: &str = "done";
 
 /// Characters of a mock tool's values, without those that look alike.
 const VALUE_CHARACTERS: &[u8; 32] = b"abcdefghjkmnpqrstuvwxyz23456789z";
@@ -417,16 +417,19 @@ impl PlanningCase {
         })
     }
 
-    /// The values that the mock tool of an action returns for others, in words after its answer; empty if there are
-    /// none.
-    pub(crate) fn returned(&self, action: usize) -> String {
+    /// The answer of an action's mock tool, with these words. If it returns values for others, it is JSON with them.
+    pub(crate) fn answer_with_values(&self, action: usize, words: String) -> String {
         let mut returned = Map::new();
         for stated in self.constraints.iter().filter(|stated| stated.first == action) {
             if let Some(Rule::Flow { argument, value }) = &stated.rule {
                 returned.insert(argument.clone(), value.clone());
             }
         }
-        if returned.is_empty() { String::new() } else { format!("{RETURNED}{}.", Value::Object(returned)) }
+        if returned.is_empty() {
+            return words;
+        }
+        returned.entry(DONE).or_insert(words.into());
+        Value::Object(returned).to_string()
     }
 }
 
@@ -488,9 +491,7 @@ fn read_rule(line: &str, texts: &[&str]) -> Option<ReadRule> {
 
 /// The value that a tool's answer states for this argument, if it does.
 pub fn returned_value(answer: &str, argument: &str) -> Option<Value> {
-    let (_, returned) = answer.split_once(RETURNED)?;
-    // A stream of values, because the answer goes on after the object, with a full stop.
-    let returned = serde_json::Deserializer::from_str(returned).into_iter::<Value>().next()?.ok()?;
+    let returned: Value = serde_json::from_str(answer).ok()?;
     returned.get(argument).cloned()
 }
 
@@ -523,7 +524,7 @@ mod tests {
 
     #[test]
     fn what_was_returned_is_read_from_the_answer() {
-        let answer = r#"The task "x" is done. It returned {"a_id":"k. b","b_id":12}."#;
+        let answer = r#"{"a_id":"k. b","b_id":12,"done":"The task \"x\" is done."}"#;
         assert_eq!(returned_value(answer, "a_id"), Some("k. b".into()));
         assert_eq!(returned_value(answer, "b_id"), Some(12.into()));
         assert_eq!(returned_value(answer, "c_id"), None);

@@ -55,6 +55,6 @@ pub use combined::{CombinedTools, CombinedToolsError};
 pub use faulty::FaultyTools;
 pub use mock::{MockError, MockTool, MockTools, TimeRules};
 pub use planproof_suite::{BoxFuture, NoTools, Restoring, Toolbox};
-pub use schema::{COMPILED_BYTES_MAX, SchemaCache};
+pub use schema::{COMPILED_BYTES_MAX, CompiledSchema, SchemaCache};
 pub use tool_source::{OpenSource, TOKEN_VARIABLES, ToolSource, ToolSourceError};
 pub use toolbox::{execute_recorded, toolbox_for_run};

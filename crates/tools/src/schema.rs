@@ -49,6 +49,25 @@ struct Kept {
     bytes: usize,
 }
 
+/// A schema that was compiled. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct CompiledSchema(Arc<Validator>);
+
+impl CompiledSchema {
+    /// Whether an instance fits.
+    pub fn fits(&self, instance: &Value) -> bool {
+        self.0.is_valid(instance)
+    }
+
+    /// Judges an instance.
+    ///
+    /// # Errors
+    /// Its first few faults, for the model.
+    pub fn check(&self, instance: &Value) -> Result<(), String> {
+        mistakes(&self.0, instance).map_or(Ok(()), Err)
+    }
+}
+
 /// Most mistakes listed of one instance.
 const MISTAKES_LISTED_MAX: usize = 3;
 
@@ -78,6 +97,15 @@ impl SchemaCache {
     /// It is not a JSON Schema, or refers to another document.
     pub fn check_schema(&self, schema: &Map<String, Value>) -> Result<(), String> {
         self.validator(schema).map(drop)
+    }
+
+    /// A schema, newly compiled or kept, for judging many instances: finding a schema among those that are kept takes
+    /// time in its size.
+    ///
+    /// # Errors
+    /// It is not a JSON Schema, or refers to another document.
+    pub fn compile(&self, schema: &Map<String, Value>) -> Result<CompiledSchema, String> {
+        self.validator(schema).map(CompiledSchema)
     }
 
     /// Judges an instance by a schema, which is compiled now or was before.

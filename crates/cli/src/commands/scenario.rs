@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use planproof_scenario::{CaseBlameReason, CaseDemand, CaseReview, JSON_SCHEMA};
+use planproof_spec::rules::search::SampleCall;
 use planproof_suite::Data;
 use serde_json::{Value, json};
 
@@ -125,7 +126,15 @@ fn show_case(out: &mut impl Write, file: &str, case: &CaseReview) -> io::Result<
         Some(calls) => {
             let fewer = if case.is_shortest { "" } else { ", perhaps with fewer" };
             writeln!(out, "{id}: can be satisfied, with {}{fewer}", counted(calls.len(), "call"))?;
-            calls.iter().try_for_each(|call| writeln!(out, "  {}", call_in_words(call)))?;
+            let has_several = case.messages.iter().any(|message| *message > 1);
+            let mut before = 0;
+            for (call, message) in calls.iter().zip(&case.messages) {
+                if has_several && *message != before {
+                    writeln!(out, "  after message {message}:")?;
+                    before = *message;
+                }
+                writeln!(out, "  {}", call_in_words(call))?;
+            }
         }
         None => writeln!(out, "{id}: not decided")?,
     }
@@ -146,6 +155,17 @@ fn document(file: &str, reviewed: Result<&Vec<CaseReview>, &str>, deny_warnings:
         }
         Err(fault) => json!({ "file": file, "usable": false, "cases": [], "faults": [fault] }),
     }
+}
+
+/// The calls of a session, each with the message that it follows if there is more than one.
+fn calls_after_messages(calls: &[SampleCall], messages: &[u32]) -> Value {
+    let mut listed = calls_as_json(calls);
+    if messages.iter().any(|message| *message > 1) {
+        for (call, message) in listed.iter_mut().zip(messages) {
+            call["message"] = (*message).into();
+        }
+    }
+    listed.into()
 }
 
 fn of_case(case: &CaseReview) -> Value {
@@ -174,7 +194,7 @@ fn of_case(case: &CaseReview) -> Value {
             (None, Some(_)) => Some(false),
             (None, None) => None,
         },
-        "session": case.right.session().map(calls_as_json),
+        "session": case.right.session().map(|calls| calls_after_messages(calls, &case.messages)),
         "is_shortest": case.right.session().map(|_| case.is_shortest),
         "to_blame": case.blame.as_ref().map(|blame| blamed(&blame.demands)),
         "world_lacks": case.blame.as_ref().and_then(|blame| match blame.reason {

@@ -1,5 +1,7 @@
 //! The causes that dissection found, in the shape of the paper's Tables 4, 5 and 7.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use comfy_table::CellAlignment;
@@ -11,6 +13,23 @@ use crate::terminal;
 
 /// Errors listed with their causes.
 const CASES_SHOWN_MAX: usize = 10;
+/// Reasons for undecided failures that are listed.
+const REASONS_SHOWN_MAX: usize = 5;
+
+/// Why variants of undecided failures could not be made, with the number of these failures; most frequent first.
+fn reasons(report: &DissectionReport) -> Vec<(String, u64)> {
+    let undecided = report.cases.iter().filter(|case| case.cause.is_none() && !case.is_open);
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    for case in undecided {
+        let of_case: BTreeSet<String> =
+            case.impossible.iter().map(|skipped| terminal::inline(&skipped.why)).collect();
+        of_case.into_iter().for_each(|why| *reasons.entry(why).or_default() += 1);
+    }
+    let mut reasons: Vec<(String, u64)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, failures)| Reverse(*failures));
+    reasons.truncate(REASONS_SHOWN_MAX);
+    reasons
+}
 
 pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> String {
     let mut out = String::new();
@@ -47,6 +66,9 @@ pub(super) fn dissection(report: &DissectionReport, commands: &CommandLines) -> 
     if report.undecided > 0 {
         let why = "For these, some kind of variant could not be made, and none of the others passed.";
         let _ = writeln!(out, "{}", text(&format!("Undecided: {}. {why}", report.undecided)));
+        for (reason, failures) in reasons(report) {
+            let _ = writeln!(out, "{}", text(&format!("{}: {reason}.", counted(failures, "failure"))));
+        }
     }
     if report.unfinished > 0 {
         let _ = writeln!(out, "Not finished: {}.", report.unfinished);

@@ -99,6 +99,9 @@ fn what_cannot_be_drawn_is_said() {
     }
     // Agents of these cases alone say so elsewhere.
     place.write("own.yaml", "schema: planproof/scenario/v1\ntools: [{name: a}]\ncases:\n  - {id: x, query: Do a., expect: [{do: [a]}]}\n");
-    let run = place.run("test at-once --scenarios own.yaml").code(3);
-    assert!(run.out.contains("at-once plays in cases that are drawn from rules alone"), "{}", run.out);
+    for agent in ["at-once", "unconditional"] {
+        let run = place.run(&format!("test {agent} --scenarios own.yaml")).code(2);
+        let said = format!("case x: {agent} plays in cases that are drawn from rules");
+        assert!(run.err.contains(&said), "{}", run.err);
+    }
 }

@@ -375,7 +375,8 @@ fn what_is_wrong_with_a_file_is_said() {
         ("cut.json", format!("{{\n \"resourceSpans\": [{}", "1,".repeat(9)), 2, "cut off"),
         ("cut.jsonl", format!("{one}\n{}", &one[..20]), 0, "cut.jsonl:2: left out: the line is cut off"),
         ("middle.jsonl", format!("{one}\n{}\n{one}\n", &one[..20]), 2, "middle.jsonl:2: no session"),
-        ("nothing.jsonl", "{\"resourceSpans\":[]}\n".to_owned(), 0, ""),
+        ("nothing.jsonl", "{\"resourceSpans\":[]}\n".to_owned(), 2, "no session is found in nothing.jsonl"),
+        ("list.json", "[]".to_owned(), 2, "nothing was held against the rules"),
         (
             "numbers.jsonl",
             format!(

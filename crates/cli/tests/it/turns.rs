@@ -73,4 +73,5 @@ fn what_shrinks_and_dissects_leaves_them_out() {
     assert!(shrunk.out.contains("arrives in several messages"), "{}", shrunk.out);
     let dissected = place.run(&format!("test tools@sim/forgets-corrections {test} --dissect")).code(1);
     assert!(dissected.out.contains("undecided"), "{}", dissected.out);
+    assert!(dissected.out.contains("several messages"), "the reason: {}", dissected.out);
 }

@@ -133,6 +133,12 @@ pub(crate) fn failures_reach_the_mcp_client(venv: &str, ends_without_answer: boo
         server.wait().unwrap();
         let visit = visit.code(0).json();
         assert_eq!((&visit["calls"], &visit["tools"]), (&calls, &tools), "{shares}");
+        // The newer protocol notifies only those who subscribe.
+        let notified = match shares.starts_with("vanish") && !ends_without_answer {
+            true => json!(["notifications/tools/list_changed"]),
+            false => json!([]),
+        };
+        assert_eq!(visit["notified"], notified, "{shares}");
     }
 }
 

@@ -17,6 +17,7 @@ mod phrasing;
 mod repeats;
 mod report;
 mod rules;
+mod rules_v1;
 mod sections;
 mod shrink;
 mod sim;

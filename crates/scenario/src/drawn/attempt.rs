@@ -14,7 +14,6 @@ use super::phrase;
 use super::plan::{Known, Near, Plan, is_identifier};
 use super::witness::{Searched, Witness};
 use crate::limits::{DRAWN_ASKED_MAX, DRAWN_CALLS_MAX};
-use crate::state::Values;
 use crate::world::{Answer, AnsweringTool};
 
 /// A call that the user asks for.
@@ -405,9 +404,9 @@ fn world(
         let Some(outcome) = outcomes.get(&number).filter(|_| planned.is_telling()) else {
             return Some(planned.answering.clone());
         };
-        let mut tool = planned.answering.tool.clone();
+        let name = planned.name();
         let of_tool: Vec<&Value> =
-            calls.iter().filter(|call| call.tool == tool.name).map(|call| &call.arguments).collect();
+            calls.iter().filter(|call| call.tool == name).map(|call| &call.arguments).collect();
         // Arguments that are the same in all calls and identify something.
         let first = of_tool.first().and_then(|arguments| arguments.as_object());
         let tests: Map<String, Value> = first
@@ -425,12 +424,12 @@ fn world(
             Err(Value::Object(entries)) if entries.is_empty() => (None, Some("not now".to_owned())),
             Err(value) => (None, Some(value.to_string())),
         };
-        tool.answers.push(Answer { arguments: tests, returns, fails, ..Answer::default() });
+        let mut answers = vec![Answer { arguments: tests, returns, fails, ..Answer::default() }];
         if !is_any {
             let fails = Some("nothing is known about it".to_owned());
-            tool.answers.push(Answer { fails, ..Answer::default() });
+            answers.push(Answer { fails, ..Answer::default() });
         }
-        AnsweringTool::new(tool, &Values::new()).ok()
+        planned.answering.with_answers(answers).ok()
     });
     tools.collect()
 }

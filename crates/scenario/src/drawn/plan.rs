@@ -129,23 +129,19 @@ impl Plan {
         draw: &mut Draw,
     ) -> Option<Value> {
         let planned = &self.tools[tool];
-        let mut arguments = planned.base.clone();
+        let mut arguments = Value::Object(planned.base.clone());
         for name in &planned.arguments {
-            if planned.is_wording(name) && arguments.contains_key(name) {
+            if planned.is_wording(name) && arguments.get(name).is_some() {
                 continue;
             }
             if let Some(value) = cast.value(name, planned.name(), planned.schema(name), draw) {
-                let before = arguments.insert(name.clone(), value);
+                let before = set(&mut arguments, name, Some(value));
                 // What the cast has for the name does not fit every tool.
-                if planned.answering.takes(&Value::Object(arguments.clone())).is_err() {
-                    match before {
-                        Some(before) => arguments.insert(name.clone(), before),
-                        None => arguments.remove(name),
-                    };
+                if !planned.answering.fits(&arguments) {
+                    set(&mut arguments, name, before);
                 }
             }
         }
-        let mut arguments = Value::Object(arguments);
         for (argument, name, _) in &planned.taken {
             if let Some(value) = cast.value(name, planned.name(), None, draw) {
                 put(&mut arguments, argument, value);
@@ -160,7 +156,7 @@ impl Plan {
                 return None;
             }
         }
-        planned.answering.takes(&arguments).is_ok().then_some(arguments)
+        planned.answering.fits(&arguments).then_some(arguments)
     }
 
     /// The names of the arguments whose values a tool gives.
@@ -245,6 +241,15 @@ impl Plan {
             | RuleDemand::AtMost(..) => Vec::new(),
         });
         needs.filter(|pattern| pattern.is_of(name)).collect()
+    }
+}
+
+/// Puts a value into arguments, or removes it; gives the one before.
+fn set(arguments: &mut Value, name: &str, value: Option<Value>) -> Option<Value> {
+    let arguments = arguments.as_object_mut()?;
+    match value {
+        Some(value) => arguments.insert(name.to_owned(), value),
+        None => arguments.remove(name),
     }
 }
 
@@ -338,7 +343,7 @@ fn planned(rules: &RuleSet, tool: WorldTool) -> Result<PlannedTool, String> {
         }
     }
     let scores = different.iter().map(|outcome| score(rules, &name, outcome)).collect();
-    let answering = AnsweringTool::new(tool, &Values::new())?;
+    let answering = AnsweringTool::new(tool.into(), &Values::new())?;
     Ok(PlannedTool { answering, base, arguments, outcomes: different, scores, gives, taken })
 }
 

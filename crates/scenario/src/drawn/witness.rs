@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use planproof_spec::rules::search::SampleCall;
 use planproof_spec::rules::{
-    CallRule, EventPattern, Phase, RuleDemand, RuleSet, RuleVerdict, Session, SessionEvent,
+    CallRule, EventPattern, Phase, RuleDemand, RuleSet, RuleVerdict, Session, SessionEvent, SessionMemory,
 };
 
 use crate::limits::DRAWN_SEARCH_MAX;
@@ -91,7 +91,8 @@ impl<'a> Searched<'a> {
             return Witness::Session(Vec::new());
         }
         let possible = if all { self.may_be_demanded(due | self.open_demands(&start)) } else { 0 };
-        let mut seen: HashSet<(u32, String)> = HashSet::new();
+        #[expect(clippy::mutable_key_type, reason = "a digest that has been asked for never changes")]
+        let mut seen: HashSet<(u32, SessionMemory)> = HashSet::new();
         // The last call of each session that was reached, and the number of the session before it.
         let mut steps: Vec<(usize, Option<usize>)> = Vec::new();
         let mut open = VecDeque::from([(start, 0_u32, None)]);

@@ -14,8 +14,12 @@ use crate::world::{Answer, WorldTool};
 const LINE_KEYS: [&str; 8] = ["where", "needs", "otherwise", "returns", "fails", "sets", "adds", "subtracts"];
 
 /// That there is no such tool, and which one was probably meant.
-pub(super) fn unknown_tool(what: &str, name: &str, tools: &[WorldTool]) -> String {
-    let near = nearest(name, tools.iter().map(|tool| tool.name.as_str()));
+pub(super) fn unknown_tool<'t>(
+    what: &str,
+    name: &str,
+    tools: impl IntoIterator<Item = &'t WorldTool>,
+) -> String {
+    let near = nearest(name, tools.into_iter().map(|tool| tool.name.as_str()));
     let meant = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     format!("{what}, and no tool is called so{meant}")
 }
@@ -50,7 +54,7 @@ impl Reader<'_> {
         };
         for (name, place, lines) in entries {
             let Some(at) = tools.iter().position(|tool| tool.name == *name) else {
-                return Err(self.fault(*place, unknown_tool(&format!("the world has `{name}`"), name, tools)));
+                return Err(self.fault(*place, unknown_tool(&format!("the world has `{name}`"), name, &*tools)));
             };
             let tool = &mut tools[at];
             let Kind::List(lines) = &lines.kind else {

@@ -8,7 +8,8 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::search::{SampleCall, arguments_for, joined, number, put};
+use super::samples::number;
+use super::search::{SampleCall, arguments_for, joined, put};
 use super::{Phase, Pointer, RuleDemand, RuleSet, RuleTest, SessionEvent, ValueCheck, canonical, targets};
 use crate::limits::{RULE_CALLS_MAX, RULE_CALLS_TRIED_MAX, RULE_PLACE_VALUES_MAX};
 

@@ -87,7 +87,7 @@ impl Session {
 
     fn parts(&self) -> impl Iterator<Item = (&CallRule, &Compiled, &State)> {
         let rules = self.rules.rules.iter().zip(&self.rules.compiled);
-        rules.zip(&self.states).map(|((rule, compiled), state)| (rule, compiled, &**state))
+        rules.zip(&self.states).map(|((rule, compiled), state)| (rule, &**compiled, &**state))
     }
 }
 

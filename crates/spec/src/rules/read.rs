@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
+use super::topics::rules_tree;
 use super::tree::{self, Kind, Node};
 use super::{
     CallRule, EventPattern, Fault, Phase, Pointer, RuleDemand, RuleSet, RuleTest, RulesPlace, SCHEMA,
@@ -45,7 +46,7 @@ const EVENT_HELP: &str = "write `call: TOOL`, `done: TOOL` or `failed: TOOL`";
 
 /// Reads the rules of a file.
 pub(super) fn read(text: &str) -> Result<Vec<CallRule>, Vec<Fault>> {
-    let root = tree::read(text).map_err(|fault| vec![fault])?;
+    let root = rules_tree(text).map_err(|fault| vec![fault])?;
     let mut reader = Reader { faults: Vec::new(), aliases: HashMap::new(), is_shadow: false, patterns: 0 };
     let rules = reader.file(&root);
     if reader.faults.is_empty() {

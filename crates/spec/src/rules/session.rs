@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -70,7 +71,7 @@ pub struct Session {
 }
 
 /// What is remembered of a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct State {
     /// For the values of `per` of which no event has come; without `per`, for everything.
     pub(super) common: Instance,
@@ -79,6 +80,41 @@ pub(super) struct State {
     /// Whether the rule is violated for any value, which is never mended. The other values are followed further,
     /// because a guard decides on each.
     pub(super) is_violated: bool,
+    /// A number that equal states share, once somebody has asked for it.
+    digest: OnceLock<u64>,
+}
+
+impl State {
+    pub(super) fn new(common: Instance, by_value: HashMap<String, Instance>, is_violated: bool) -> Self {
+        Self { common, by_value, is_violated, digest: OnceLock::new() }
+    }
+
+    fn digest(&self) -> u64 {
+        *self.digest.get_or_init(|| {
+            if self.is_violated {
+                return u64::MAX;
+            }
+            // Sums, because the entries of a map come in any order.
+            let of_values = self.by_value.iter().map(|(key, instance)| digest_of(&(key, instance.digest())));
+            of_values.fold(self.common.digest(), u64::wrapping_add)
+        })
+    }
+
+    /// Whether two states have the same future.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self.is_violated, other.is_violated) {
+            (true, true) => true,
+            (false, false) => self.common == other.common && self.by_value == other.by_value,
+            _ => false,
+        }
+    }
+}
+
+/// The same number in every process.
+fn digest_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +124,11 @@ pub(super) struct Instance {
 }
 
 impl Instance {
+    fn digest(&self) -> u64 {
+        let of_values = self.values.iter().map(digest_of);
+        of_values.fold(digest_of(&self.position), u64::wrapping_add)
+    }
+
     /// The atoms that hold of an event, as bits.
     pub(super) fn atoms(&self, compiled: &Compiled, event: &SessionEvent<'_>) -> usize {
         let mut set = 0;
@@ -130,7 +171,7 @@ impl Session {
             let common = Instance { position: compiled.start(), values: HashSet::new() };
             // Without a value there is nothing that even an impossible rule could be violated by.
             let is_violated = common.position == DEAD && rule.per.is_none();
-            Arc::new(State { common, by_value: HashMap::new(), is_violated })
+            Arc::new(State::new(common, HashMap::new(), is_violated))
         });
         Self { rules: Arc::clone(rules), states: states.collect() }
     }
@@ -148,6 +189,7 @@ impl Session {
                 continue;
             }
             let state = Arc::make_mut(state);
+            state.digest = OnceLock::new();
             let too_many = |what, limit| TooManyValues { rule: rule.id.clone(), limit, what };
             let position = match &rule.per {
                 None => {
@@ -215,38 +257,31 @@ impl Session {
         violated
     }
 
-    /// Everything that is remembered, as one text: sessions with the same text have the same future.
-    pub fn memory(&self) -> String {
-        use std::fmt::Write as _;
-        let mut text = String::new();
-        // Texts stand behind their lengths, so that no two lists of them are the same text.
-        let name = |text: &mut String, value: &str| {
-            let _ = write!(text, "{}:", value.len());
-            text.push_str(value);
-        };
-        let write = |text: &mut String, instance: &Instance| {
-            let _ = write!(text, "{}", instance.position);
-            let mut values: Vec<&String> = instance.values.iter().collect();
-            values.sort_unstable();
-            for value in values {
-                text.push(',');
-                name(text, value);
-            }
-            text.push(';');
-        };
-        for state in &self.states {
-            text.push(if state.is_violated { '!' } else { '|' });
-            if !state.is_violated {
-                write(&mut text, &state.common);
-                let mut keys: Vec<(&String, &Instance)> = state.by_value.iter().collect();
-                keys.sort_unstable_by_key(|(key, _)| key.as_str());
-                for (key, instance) in keys {
-                    name(&mut text, key);
-                    write(&mut text, instance);
-                }
-            }
-        }
-        text
+    /// Everything that is remembered: sessions with the same memory have the same future. Takes time in the number of
+    /// rules, and in what is remembered of those that the last events concerned.
+    pub fn memory(&self) -> SessionMemory {
+        SessionMemory(self.states.clone())
+    }
+}
+
+/// What a session remembers, for sets of sessions.
+#[derive(Debug, Clone)]
+pub struct SessionMemory(Vec<Arc<State>>);
+
+impl PartialEq for SessionMemory {
+    fn eq(&self, other: &Self) -> bool {
+        let both = || self.0.iter().zip(&other.0).filter(|(one, two)| !Arc::ptr_eq(one, two));
+        self.0.len() == other.0.len()
+            && both().all(|(one, two)| one.digest() == two.digest())
+            && both().all(|(one, two)| one.is_like(two))
+    }
+}
+
+impl Eq for SessionMemory {}
+
+impl Hash for SessionMemory {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.iter().for_each(|state| hasher.write_u64(state.digest()));
     }
 }
 

@@ -32,11 +32,9 @@ impl Session {
             let by_value = state.get("by_value")?.as_object()?.iter();
             let by_value =
                 by_value.map(|(value, instance)| Some((value.clone(), instance_of(instance, compiled)?)));
-            Some(Arc::new(State {
-                common: instance_of(state.get("common")?, compiled)?,
-                by_value: by_value.collect::<Option<HashMap<_, _>>>()?,
-                is_violated: state.get("is_violated")?.as_bool()?,
-            }))
+            let by_value = by_value.collect::<Option<HashMap<_, _>>>()?;
+            let common = instance_of(state.get("common")?, compiled)?;
+            Some(Arc::new(State::new(common, by_value, state.get("is_violated")?.as_bool()?)))
         });
         Some(Self { rules: Arc::clone(rules), states: states.collect::<Option<_>>()? })
     }

@@ -37,14 +37,36 @@ pub(super) struct OpenRun {
     pub(super) limit_reached: CancellationToken,
 }
 
-/// Whether the response to a request ends without an answer. Each request over HTTP comes with one.
+/// What the response to a request has beside its answer, or instead of it. Each request over HTTP comes with one.
 #[derive(Clone, Default)]
-pub(super) struct Silence(Arc<AtomicBool>);
+pub(super) struct Delivery(Arc<Marks>);
 
-impl Silence {
-    pub(super) fn is_kept(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+#[derive(Default)]
+struct Marks {
+    is_silent: AtomicBool,
+    lists_other_tools: AtomicBool,
+}
+
+impl Delivery {
+    /// The response ends without an answer.
+    pub(super) fn is_silent(&self) -> bool {
+        self.0.is_silent.load(Ordering::Relaxed)
     }
+
+    /// The call has changed the list of tools, and the client can be notified.
+    pub(super) fn lists_other_tools(&self) -> bool {
+        self.0.lists_other_tools.load(Ordering::Relaxed)
+    }
+}
+
+/// The part of a response over HTTP that the handler decides on.
+fn delivery(context: &RequestContext<RoleServer>) -> Option<&Delivery> {
+    context.extensions.get::<axum::http::request::Parts>()?.extensions.get::<Delivery>()
+}
+
+/// Whether the client speaks the protocol without sessions, in which it subscribes to notifications.
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
 impl OpenRun {
@@ -150,6 +172,11 @@ fn over_the_limit(call: &ToolCall, limit: u32) -> ToolResult {
 }
 
 impl OpenRun {
+    /// Takes a tool out of the list; whether it was there.
+    fn is_newly_gone(&self, tool: &str) -> bool {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner).insert(tool.to_owned())
+    }
+
     /// The answer to a call in the form in which it is sent.
     async fn sent(
         &self,
@@ -165,18 +192,16 @@ impl OpenRun {
             Err(ErrorData::new(code, message.unwrap_or(&result.text).to_owned(), None))
         };
         let silence = |code| {
-            let parts = context.extensions.get::<axum::http::request::Parts>();
-            match parts.and_then(|parts| parts.extensions.get::<Silence>()) {
-                Some(silence) => silence.0.store(true, Ordering::Relaxed),
-                None => return said(code),
+            if let Some(delivery) = delivery(context) {
+                delivery.0.is_silent.store(true, Ordering::Relaxed);
             }
             said(code)
         };
         match result.sent {
             SentAs::Result => Ok(protocol_result(result)),
             SentAs::Rpc => {
-                if fault == Some(SeenFault::Vanished) {
-                    self.gone.lock().unwrap_or_else(PoisonError::into_inner).insert(tool.to_owned());
+                if fault == Some(SeenFault::Vanished) && self.is_newly_gone(tool) {
+                    notify_of_other_tools(context).await;
                 }
                 said(code)
             }
@@ -186,6 +211,19 @@ impl OpenRun {
                 silence(REQUEST_TIMEOUT)
             }
         }
+    }
+}
+
+/// Lets the client know that the list of tools has changed, if it can be told: where it keeps a connection, or in the
+/// stream that answers its call.
+async fn notify_of_other_tools(context: &RequestContext<RoleServer>) {
+    if is_modern(context) {
+        return;
+    }
+    match delivery(context) {
+        Some(delivery) => delivery.0.lists_other_tools.store(true, Ordering::Relaxed),
+        // A client that has gone away does not list tools any more.
+        None => drop(context.peer.notify_tool_list_changed().await),
     }
 }
 
@@ -203,7 +241,7 @@ pub(super) struct RunHandler(pub(super) Arc<OpenRun>);
 
 impl ServerHandler for RunHandler {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
             .with_server_info(Implementation::new("planproof", env!("CARGO_PKG_VERSION")))
     }
 
@@ -250,9 +288,7 @@ impl ServerHandler for RunHandler {
         let result = self.0.execute(name.to_owned(), arguments).await;
         let mut result = self.0.sent(name, result, &context).await?;
         // Clients of earlier versions do not know this field of a result.
-        let modern =
-            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        if !modern {
+        if !is_modern(&context) {
             result.result_type = None;
         }
         let result = serde_json::to_value(result);

@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::handler::{OpenRun, RunHandler, Silence};
+use super::handler::{Delivery, OpenRun, RunHandler};
 use super::{AccessToken, McpError, REQUEST_BYTES_MAX, RUNS_MAX, RunTools};
 
 type RunService = StreamableHttpService<RunHandler, NeverSessionManager>;
@@ -191,6 +191,16 @@ fn accepts_json(headers: &HeaderMap) -> bool {
     !headers.contains_key(ACCEPT) || accepted.any(is_json)
 }
 
+/// Whether a client says that it takes streams of events.
+fn accepts_events(headers: &HeaderMap) -> bool {
+    let mut accepted =
+        headers.get_all(ACCEPT).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b','));
+    accepted.any(|range| {
+        let kind = range.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        kind.eq_ignore_ascii_case(b"text/event-stream")
+    })
+}
+
 /// Whether it is clear for which host a request is: one `Host`, and no other in the target. The service checks what
 /// that host is.
 fn names_one_host(uri: &Uri, headers: &HeaderMap) -> bool {
@@ -219,8 +229,32 @@ async fn written(answer: Response, run: &OpenRun) -> Response {
 
 /// A stream that ends before the answer came.
 fn without_answer() -> Response {
+    stream_of(Body::empty())
+}
+
+/// A stream of two messages: that the list of tools has changed, and the answer. Other answers than to a call, which
+/// has one message, are passed on.
+async fn with_notification(answer: Response) -> Response {
+    if answer.status() != StatusCode::OK {
+        return answer;
+    }
+    match to_bytes(answer.into_body(), usize::MAX).await {
+        Ok(body) => {
+            let mut events = format!("data: {LIST_CHANGED}\n\ndata: ").into_bytes();
+            events.extend_from_slice(&body);
+            events.extend_from_slice(b"\n\n");
+            stream_of(Body::from(events))
+        }
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+/// The message that tells a client to list the tools again.
+const LIST_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+
+fn stream_of(events: Body) -> Response {
     let head = [(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"))];
-    (head, Body::empty()).into_response()
+    (head, events).into_response()
 }
 
 async fn answer(
@@ -237,6 +271,7 @@ async fn answer(
         Some(served) => {
             served.was_asked.store(true, Ordering::Relaxed);
             let (mut head, body) = request.into_parts();
+            let takes_events = accepts_events(&head.headers);
             if accepts_json(&head.headers) {
                 // The service wants to see both media types, though it answers in JSON only.
                 let both = HeaderValue::from_static("application/json, text/event-stream");
@@ -250,12 +285,13 @@ async fn answer(
             let body = json::mended(&body).map_or(body, Into::into);
             // Only a complete request counts as served. Until then, the connection may have to give way to others.
             let serving = guest.serve();
-            let silence = Silence::default();
-            head.extensions.insert(silence.clone());
+            let delivery = Delivery::default();
+            head.extensions.insert(delivery.clone());
             let request = Request::from_parts(head, Body::from(body));
             let answer = served.service.handle(request).await.map(Body::new);
-            let answer = match silence.is_kept() {
+            let answer = match delivery.is_silent() {
                 true => without_answer(),
+                false if delivery.lists_other_tools() && takes_events => with_notification(answer).await,
                 false => written(answer, &served.run).await,
             };
             serving.until_end_of(answer)

@@ -12,7 +12,18 @@ pub(crate) struct Reply {
 
 impl Reply {
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{} {}", self.status, self.body))
+        self.messages().pop().unwrap_or_else(|| panic!("{} {}", self.status, self.body))
+    }
+
+    /// The messages of a stream, or the only one of another answer.
+    pub(crate) fn messages(&self) -> Vec<Value> {
+        let read = |text: &str| {
+            serde_json::from_str(text).unwrap_or_else(|_| panic!("{} {}", self.status, self.body))
+        };
+        match self.head.contains("content-type: text/event-stream") {
+            true => self.body.lines().filter_map(|line| line.strip_prefix("data: ")).map(read).collect(),
+            false => vec![read(&self.body)],
+        }
     }
 }
 

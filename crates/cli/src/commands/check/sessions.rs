@@ -15,6 +15,7 @@ use crate::arguments::{CheckArguments, Global};
 use crate::commands::recorded::{self, RecordedDoubts, RecordedSession};
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::progress::tell;
 use crate::render::{self, counted};
 use crate::report_files::{ReportFile, must_differ};
 use crate::terminal::{self, inline};
@@ -26,13 +27,16 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
     let reports = HeldReports::open(arguments, rules, global)?;
     let set = rules_of(rules)?;
     let mut kept: Vec<HeldSession> = Vec::new();
-    let (mut sessions, mut violating) = (0, 0);
+    let (mut sessions, mut violating, mut calls) = (0, 0, 0);
+    let mut without_session: Vec<String> = Vec::new();
     let mut by_rule: BTreeMap<usize, usize> = BTreeMap::new();
     // Every session counts for the exit status, also if the reader of stdout has stopped.
     let mut printed = Ok(());
     for file in &arguments.sessions {
+        let before = sessions;
         recorded::each(file, &mut |session| {
             sessions += 1;
+            calls += session.happened.iter().filter(|event| event.phase == Phase::Call).count();
             let mut text = String::new();
             let violated = hold(&set, &session, &mut text, global)?;
             violating += usize::from(!violated.is_empty());
@@ -45,7 +49,17 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
             }
             Ok(())
         })?;
+        if sessions == before {
+            without_session.push(inline(&file.display().to_string()));
+        }
     }
+    if sessions == 0 {
+        return Err(Failure::usage(format!(
+            "no session is found in {}, so nothing was held against the rules: check what was recorded",
+            without_session.join(", ")
+        )));
+    }
+    without_session.iter().for_each(|file| tell!("warning: no session is found in {file}"));
     if !global.json && printed.is_ok() && !reports.take_stdout() {
         let listed: Vec<String> = by_rule
             .iter()
@@ -53,10 +67,13 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
             .collect();
         let listed = if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) };
         let mut out = terminal::text();
+        let read = counted(sessions, "session");
         printed = match violating {
-            0 => writeln!(out, "{}, none violates a rule", counted(sessions, "session")),
-            1 => writeln!(out, "{}, 1 violates rules{listed}", counted(sessions, "session")),
-            _ => writeln!(out, "{}, {violating} violate rules{listed}", counted(sessions, "session")),
+            // Nothing was seen that a rule could forbid.
+            0 if calls == 0 => writeln!(out, "{read} without a call, none violates a rule"),
+            0 => writeln!(out, "{read}, none violates a rule"),
+            1 => writeln!(out, "{read}, 1 violates rules{listed}"),
+            _ => writeln!(out, "{read}, {violating} violate rules{listed}"),
         };
     }
     unless_closed(printed.map_err(Failure::from))?;

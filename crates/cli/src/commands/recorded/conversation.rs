@@ -45,6 +45,8 @@ impl Conversations {
 impl Gather for Conversations {
     fn value(&mut self, value: Value, line: u64, place: &str, take: Take<'_>) -> Result<(), Failure> {
         match &value {
+            // Neither a conversation nor several.
+            Value::Array(items) if items.is_empty() => Ok(()),
             Value::Array(items) if items.iter().any(|item| messages(item).is_some()) => {
                 for (number, item) in items.iter().enumerate() {
                     take(self.conversation(item, line, &format!("{place} #{}", number + 1))?)?;

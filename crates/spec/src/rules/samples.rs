@@ -1,0 +1,222 @@
+//! Sample calls: values on both sides of each test of the rules, put together to arguments and outcomes.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::search::{SampleCall, tools};
+use super::{CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest, ValueCheck};
+
+/// Sample values of one place.
+const VALUES_MAX: usize = 6;
+
+/// Sample arguments, and sample results, of one tool.
+const SAMPLES_MAX: usize = 24;
+
+/// An object with the entries of both; where both have one, the second's.
+pub fn joined(first: &Value, second: &Value) -> Value {
+    match (first, second) {
+        (Value::Object(first), Value::Object(second)) => {
+            let mut all = first.clone();
+            for (key, value) in second {
+                let value = first.get(key).map_or_else(|| value.clone(), |before| joined(before, value));
+                all.insert(key.clone(), value);
+            }
+            Value::Object(all)
+        }
+        _ => second.clone(),
+    }
+}
+
+/// Calls of all tools that rules name, and of one that none names.
+pub(super) struct Samples {
+    pub(super) calls: Vec<SampleCall>,
+}
+
+/// The values that are looked at within the arguments or the outcomes of a tool.
+type Places = BTreeMap<String, Vec<Value>>;
+
+impl Samples {
+    pub(super) fn of(rules: &RuleSet) -> Self {
+        Self::with(rules, None)
+    }
+
+    /// The calls, with some of one more tool.
+    pub(super) fn with(rules: &RuleSet, tool: Option<&str>) -> Self {
+        let mut names: Vec<String> = tools(rules);
+        names.extend(tool.filter(|tool| !names.iter().any(|name| name == tool)).map(str::to_owned));
+        // A tool that no rule names; the rules that hold for any tool concern it.
+        if rules.rules.iter().any(CallRule::concerns_any_tool) {
+            let mut other = "other".to_owned();
+            while names.contains(&other) {
+                other.push('_');
+            }
+            names.push(other);
+        }
+        let mut calls = Vec::new();
+        for tool in names {
+            let mut arguments = Places::new();
+            let (mut results, mut errors) = (Places::new(), Places::new());
+            for rule in &rules.rules {
+                let concerns = |pattern: &EventPattern| {
+                    pattern.tools.as_ref().is_none_or(|tools| tools.match_tool(None, &tool))
+                };
+                let patterns = rule.patterns();
+                let concerned: Vec<&&EventPattern> =
+                    patterns.iter().filter(|pattern| concerns(pattern)).collect();
+                for pattern in &concerned {
+                    add(&mut arguments, &pattern.arguments);
+                    add(
+                        if pattern.moment == Phase::Failed { &mut errors } else { &mut results },
+                        &pattern.outcome,
+                    );
+                }
+                if concerned.is_empty() {
+                    continue;
+                }
+                // Two values are enough to tell a rule for each value from one for all of them.
+                if let Some(per) = &rule.per {
+                    arguments.entry(per.as_str().to_owned()).or_default().extend([json!(1), json!(2)]);
+                }
+                if let RuleDemand::Takes { event, argument, from, value } = &rule.demand {
+                    if concerns(event) {
+                        arguments
+                            .entry(argument.as_str().to_owned())
+                            .or_default()
+                            .extend([json!("a"), json!("b")]);
+                    }
+                    if concerns(from) {
+                        results.entry(value.as_str().to_owned()).or_default().push(json!("a"));
+                    }
+                }
+            }
+            let failures_matter = rules
+                .rules
+                .iter()
+                .any(|rule| rule.patterns().iter().any(|pattern| pattern.moment == Phase::Failed));
+            let results = combinations(&results);
+            let errors = if failures_matter { combinations(&errors) } else { Vec::new() };
+            for arguments in combinations(&arguments) {
+                let call = |outcome| SampleCall { tool: tool.clone(), arguments: arguments.clone(), outcome };
+                calls.extend(results.iter().map(|result| call(Some(Ok(result.clone())))));
+                calls.extend(errors.iter().map(|error| call(Some(Err(error.clone())))));
+                calls.push(call(None));
+            }
+        }
+        Self { calls }
+    }
+}
+
+/// Adds values on both sides of each test.
+fn add(places: &mut Places, checks: &[ValueCheck]) {
+    for check in checks {
+        let values = places.entry(check.pointer.as_str().to_owned()).or_default();
+        values.append(&mut samples(&check.test));
+    }
+}
+
+/// Values for a test: the first passes it, if we know one that does, and the last does not.
+fn samples(test: &RuleTest) -> Vec<Value> {
+    match test {
+        RuleTest::Is(value) => vec![value.clone(), other_than(value)],
+        RuleTest::IsNot(value) => vec![other_than(value), value.clone()],
+        RuleTest::OneOf(all) => all.iter().take(2).cloned().chain([json!("something else")]).collect(),
+        RuleTest::Above(bound) => vec![number(bound + 1.0), number(*bound)],
+        RuleTest::AtMost(bound) => vec![number(*bound), number(bound + 1.0)],
+        RuleTest::AtLeast(bound) => vec![number(*bound), number(bound - 1.0)],
+        RuleTest::Below(bound) => vec![number(bound - 1.0), number(*bound)],
+        RuleTest::Matches(pattern) => {
+            pattern.sample().into_iter().map(Value::from).chain([json!("something else")]).collect()
+        }
+        RuleTest::Present(true) => vec![json!("something"), Value::Null],
+        RuleTest::Present(false) => Vec::new(),
+    }
+}
+
+/// Arguments that pass some tests, as far as values for one test after the other do.
+pub fn arguments_for(checks: &[ValueCheck]) -> Value {
+    let mut arguments = json!({});
+    for check in checks {
+        // Where there are several tests of one place, a value for one of them may pass all.
+        let of_place = |other: &&ValueCheck| other.pointer == check.pointer;
+        let passes_all = |value: &Value| {
+            let mut with = json!({});
+            put(&mut with, &check.pointer, value.clone());
+            checks.iter().filter(of_place).all(|other| other.holds(Some(&with)))
+        };
+        let candidates: Vec<Value> =
+            checks.iter().filter(of_place).flat_map(|other| samples(&other.test)).collect();
+        if let Some(value) = candidates.into_iter().find(passes_all) {
+            put(&mut arguments, &check.pointer, value);
+        }
+    }
+    arguments
+}
+
+fn other_than(value: &Value) -> Value {
+    match value {
+        Value::Bool(value) => json!(!value),
+        Value::Number(value) => number(value.as_f64().unwrap_or(0.0) + 1.0),
+        Value::String(value) if value == "something else" => json!("something"),
+        _ => json!("something else"),
+    }
+}
+
+/// A number as people write it: without a fraction where there is none.
+pub(super) fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
+}
+
+/// Objects with each choice of values, up to [`SAMPLES_MAX`]. Among the choices for a place is that nothing is there,
+/// but comes last.
+fn combinations(places: &Places) -> Vec<Value> {
+    let mut all = vec![json!({})];
+    for (pointer, values) in places {
+        let mut choices: Vec<Option<Value>> = Vec::new();
+        for value in values {
+            if !choices.contains(&Some(value.clone())) && choices.len() < VALUES_MAX {
+                choices.push(Some(value.clone()));
+            }
+        }
+        choices.push(None);
+        let mut next = Vec::new();
+        for choice in &choices {
+            for object in &all {
+                let mut object = object.clone();
+                if let Some(value) = choice {
+                    put(&mut object, &Pointer::made(pointer.as_str()), value.clone());
+                }
+                if next.len() < SAMPLES_MAX && !next.contains(&object) {
+                    next.push(object);
+                }
+            }
+        }
+        all = next;
+    }
+    all
+}
+
+/// Puts a value where a pointer leads, making the objects on the way. `*` makes a list with one element.
+pub fn put(within: &mut Value, pointer: &Pointer, value: Value) {
+    let mut at = within;
+    for part in pointer.parts() {
+        if part == "*" {
+            if !at.is_array() {
+                *at = json!([null]);
+            }
+            match at {
+                Value::Array(items) if !items.is_empty() => at = &mut items[0],
+                _ => return,
+            }
+        } else {
+            if !at.is_object() {
+                *at = Value::Object(Map::new());
+            }
+            match at {
+                Value::Object(entries) => at = entries.entry(part).or_insert(Value::Null),
+                _ => return,
+            }
+        }
+    }
+    *at = value;
+}
