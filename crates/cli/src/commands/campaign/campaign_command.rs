@@ -18,7 +18,7 @@ use crate::arguments::{LimitArguments, TestArguments};
 use crate::commands::check::judge_options;
 use crate::failure::Failure;
 use crate::suites::KeptOptions;
-use crate::values::CaseCount;
+use crate::values::{AUTO_CASES_MAX, CaseCount};
 
 /// The command that requests a campaign, with its own options for a new one.
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +58,11 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
         false
     }
 
+    /// Whether only as many of them are run as it takes to compare the campaign with a baseline.
+    fn until_decided(&self) -> bool {
+        false
+    }
+
     /// The cases, of this seed if it determines them.
     ///
     /// # Errors
@@ -74,7 +79,15 @@ impl CampaignCommand<'_> {
                 let judge = judge_options(&arguments.campaign.judge);
                 cases::of_levels(plan, &arguments.shape, seed, (judge, bank))
             }
-            Self::Bench(makes, _) => makes.make(seed),
+            Self::Bench(makes, _) => {
+                let mut made = makes.make(seed)?;
+                if makes.until_decided() {
+                    let most = most.map_or(AUTO_CASES_MAX, |most| most.min(AUTO_CASES_MAX));
+                    made.cases.truncate(most as usize);
+                    made = Cases::given(made.suite, made.cases);
+                }
+                Ok(made)
+            }
         }
     }
 
@@ -213,7 +226,11 @@ impl CampaignCommand<'_> {
 
     /// Whether only as many cases are run as it takes to compare the campaign with a baseline.
     pub(super) fn until_decided(&self) -> bool {
-        matches!(self, Self::Test(arguments) if CaseCount::from(arguments.cases) == CaseCount::Auto)
+        match self {
+            Self::Test(arguments) => CaseCount::from(arguments.cases) == CaseCount::Auto,
+            Self::Bench(makes, _) => makes.until_decided(),
+            Self::Limit(..) => false,
+        }
     }
 
     pub(super) fn limit(&self) -> Option<LimitPlan> {
