@@ -31,9 +31,9 @@ from typing import Any
 
 from page_check import BROWSERS
 
-CASES = 10
-# What the simulated model waits before each answer.
-THINK_MS = 120
+CASES = 12
+# What the simulated model waits before each answer: the campaign has to go on until all pages are open.
+THINK_MS = 250
 # Longest time for anything that is waited for, in seconds.
 WAIT_SECONDS_MAX = 30
 NARROW_PIXELS = 390
@@ -228,6 +228,15 @@ class Axe:
                 self._reasons.append(f"axe on {name}{' (dark)' if is_dark else ''}: {violation}")
 
 
+    def must_notice(self, tab: Tab) -> None:
+        """Makes sure that it would have noted something: a button that nobody can name."""
+        if self._source is None:
+            return
+        tab.run("document.querySelector('main').append(document.createElement('button')); true")
+        if not any(it.startswith("button-name") for it in json.loads(tab.run(AXE))["violations"]):
+            self._reasons.append("axe does not notice a button without a name")
+
+
 def until(what: str, look: Any) -> Any:
     """What `look` gives once it gives something."""
     end = time.monotonic() + WAIT_SECONDS_MAX
@@ -324,13 +333,14 @@ def watch(browser: Browser, planproof: Planproof, axe: Axe, folder: Path | None,
         sys.exit("the campaign printed no address")
     page = browser.open(address)
     until("the page to be live", lambda: page.run("document.getElementById('live').textContent === 'Live.'"))
+    until("a run", lambda: page.run("document.querySelectorAll('#started li').length > 0"))
+    if folder:
+        page.save(folder / "campaign-running.png")
     runs = {}
     for ordinal in [0, *range(CASES // 2, CASES)]:
         runs[ordinal] = browser.open(f"{address}{ordinal}/0")
         runs[ordinal].run(RECORD)
     if folder:
-        until("a run", lambda: page.run("document.querySelectorAll('#started li').length > 0"))
-        page.save(folder / "campaign-running.png")
         runs[0].save(folder / "run-running.png")
     # Beside those whose states are noted: folding out and colours change nothing there.
     axe.look("a running campaign", browser.open(address))
@@ -409,6 +419,7 @@ def watch(browser: Browser, planproof: Planproof, axe: Axe, folder: Path | None,
         tab.go(url)
         tab.resize(WIDE_PIXELS)
         axe.look(name, tab)
+    axe.must_notice(tab)
     return {"states": states, "stepped": stepped, "runs": report["runs"], "axe": axe.looked_at, "axe_passed": axe.rules_passed}
 
 
