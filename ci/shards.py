@@ -16,6 +16,7 @@ default a temporary one that is removed. Needs nothing but the standard library.
 """
 
 import argparse
+import atexit
 import hashlib
 import json
 import os
@@ -63,6 +64,8 @@ class Served:
         command = [str(run.program), "serve-model", model, "--port", str(port), "--json", "-q"]
         self._process = subprocess.Popen(command, env=run.environment, text=True, stdout=subprocess.PIPE)
         assert self._process.stdout is not None
+        # Also where a step of the check fails.
+        atexit.register(self._process.kill)
         self.url = json.loads(self._process.stdout.readline())["base_url"]
 
     def end(self) -> tuple[int, float]:
@@ -177,7 +180,7 @@ def export(run: Run, store: str, form: str) -> tuple[str, int, int]:
         for line in process.stdout:
             line = re.sub(r'^\{"at":\d+,', "{", line)
             digest.update(line.encode())
-            if line.startswith('{"schema"'):
+            if line.startswith('{"schema":"planproof/trace/'):
                 header = json.loads(line)
                 units.add((header["case"], header["repeat"]))
                 turns = 0
