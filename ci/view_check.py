@@ -8,7 +8,9 @@ Starts a simulated model that takes its time, a campaign that asks it with `--vi
 - the figures that the page of the campaign ended with are those of `planproof report --json`;
 - the page said that it was live, and at the end that the campaign has ended;
 - a page opened by `planproof view` afterwards shows the same, step by step, with the keys left and right;
-- the browser has nothing to complain of on its console, and no page is wider than a window of 390 pixels.
+- the browser has nothing to complain of on its console, and no page is wider than a window of 390 pixels;
+- with --axe, axe-core finds nothing serious or critical on any kind of page: the list, campaigns and runs, running and
+  finished, empty lists, messages, and the finished report with all its cases unfolded; in light and dark colours.
 
 Saves screenshots into the folder of --screenshots. Prints what was checked as one JSON line, and exits with 1 and the
 first reasons if anything is wrong. Needs nothing but the standard library and Chromium.
@@ -29,9 +31,9 @@ from typing import Any
 
 from page_check import BROWSERS
 
-CASES = 10
-# What the simulated model waits before each answer.
-THINK_MS = 120
+CASES = 12
+# What the simulated model waits before each answer: the campaign has to go on until all pages are open.
+THINK_MS = 250
 # Longest time for anything that is waited for, in seconds.
 WAIT_SECONDS_MAX = 30
 NARROW_PIXELS = 390
@@ -55,6 +57,16 @@ const note = () => {
 document.addEventListener("planproof-state", note);
 note();
 true
+"""
+
+
+# What axe-core finds serious, with the places; it may load nothing, which the policy of the page would refuse.
+AXE = """
+axe.run(document, { preload: false, resultTypes: ["violations", "passes"] }).then((found) => JSON.stringify({
+  passes: found.passes.length,
+  violations: found.violations.filter((it) => ["serious", "critical"].includes(it.impact)).map((it) =>
+    `${it.id}: ${it.help}: ${it.nodes.slice(0, 3).map((node) => node.target.join(" ") + " " + node.failureSummary).join(" | ")}`),
+}))
 """
 
 
@@ -149,8 +161,10 @@ class Tab:
         self._browser, self._session = browser, session
 
     def run(self, script: str) -> Any:
-        """The value of an expression in the page."""
-        result = self._browser.call("Runtime.evaluate", self._session, expression=script, returnByValue=True)
+        """The value of an expression in the page, or of its promise."""
+        result = self._browser.call(
+            "Runtime.evaluate", self._session, expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in result:
             sys.exit(f"a script of the check failed in the page: {result['exceptionDetails']}")
         return result["result"].get("value")
@@ -173,16 +187,54 @@ class Tab:
         self._browser.call("Input.dispatchKeyEvent", self._session, type="keyDown", key=key, code=key)
         until(f"the page after {key}", lambda: self.run("!window.beforeKey && document.readyState === 'complete'"))
 
-    def save(self, path: Path, is_dark: bool = False) -> None:
-        """Saves a picture of the whole page."""
+    def colour(self, is_dark: bool) -> None:
+        """Light or dark colours."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}]
         self._browser.call("Emulation.setEmulatedMedia", self._session, features=scheme)
+
+    def save(self, path: Path, is_dark: bool = False) -> None:
+        """Saves a picture of the whole page."""
+        self.colour(is_dark)
         picture = self._browser.call("Page.captureScreenshot", self._session, captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(picture["data"]))
 
     def width_over(self) -> int:
         """By how many pixels the page is wider than its window."""
         return self.run("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+class Axe:
+    """axe-core, which looks at pages for what keeps people from using them."""
+
+    def __init__(self, source: Path | None, reasons: list[str]) -> None:
+        self._source = source.read_text(encoding="utf-8") if source else None
+        self._reasons = reasons
+        self.looked_at = 0
+        self.rules_passed = 0
+
+    def look(self, name: str, tab: Tab) -> None:
+        """Notes what is serious or critical on this page, in light and in dark colours."""
+        if self._source is None:
+            return
+        # A script of the protocol is not held to the policy of the page.
+        tab.run(f"{self._source}; true")
+        tab.run("document.querySelectorAll('details').forEach((details) => { details.open = true }); true")
+        for is_dark in [False, True]:
+            tab.colour(is_dark)
+            found = json.loads(tab.run(AXE))
+            self.looked_at += 1
+            self.rules_passed += found["passes"]
+            for violation in found["violations"]:
+                self._reasons.append(f"axe on {name}{' (dark)' if is_dark else ''}: {violation}")
+
+
+    def must_notice(self, tab: Tab) -> None:
+        """Makes sure that it would have noted something: a button that nobody can name."""
+        if self._source is None:
+            return
+        tab.run("document.querySelector('main').append(document.createElement('button')); true")
+        if not any(it.startswith("button-name") for it in json.loads(tab.run(AXE))["violations"]):
+            self._reasons.append("axe does not notice a button without a name")
 
 
 def until(what: str, look: Any) -> Any:
@@ -268,7 +320,7 @@ class Planproof:
             child.wait()
 
 
-def watch(browser: Browser, planproof: Planproof, folder: Path | None, reasons: list[str]) -> dict[str, Any]:
+def watch(browser: Browser, planproof: Planproof, axe: Axe, folder: Path | None, reasons: list[str]) -> dict[str, Any]:
     """Watches a campaign from its beginning to its end, and looks at it again afterwards."""
     served = planproof.start("serve-model", "sim/careless", "--think", str(THINK_MS), "--json", "-q")
     assert served.stdout is not None
@@ -281,14 +333,18 @@ def watch(browser: Browser, planproof: Planproof, folder: Path | None, reasons: 
         sys.exit("the campaign printed no address")
     page = browser.open(address)
     until("the page to be live", lambda: page.run("document.getElementById('live').textContent === 'Live.'"))
+    until("a run", lambda: page.run("document.querySelectorAll('#started li').length > 0"))
+    if folder:
+        page.save(folder / "campaign-running.png")
     runs = {}
     for ordinal in [0, *range(CASES // 2, CASES)]:
         runs[ordinal] = browser.open(f"{address}{ordinal}/0")
         runs[ordinal].run(RECORD)
     if folder:
-        until("a run", lambda: page.run("document.querySelectorAll('#started li').length > 0"))
-        page.save(folder / "campaign-running.png")
         runs[0].save(folder / "run-running.png")
+    # Beside those whose states are noted: folding out and colours change nothing there.
+    axe.look("a running campaign", browser.open(address))
+    axe.look("a running run", browser.open(f"{address}0/0"))
     until("the end of the campaign", lambda: page.run("document.getElementById('live').textContent.startsWith('Ended')"))
     campaign.wait()
 
@@ -350,7 +406,21 @@ def watch(browser: Browser, planproof: Planproof, folder: Path | None, reasons: 
                 reasons.append(f"the page {name} is {tab.width_over()} pixels wider than a window of {width}")
             if folder:
                 tab.save(folder / f"{name}-{width}{'-dark' if is_dark else ''}.png", is_dark)
-    return {"states": states, "stepped": stepped, "runs": report["runs"]}
+    others = {
+        "a campaign without runs that fit": f"{root}0/{id}/?text=nothing",
+        "failed runs": f"{root}0/{id}/?outcome=failed",
+        "an empty list": f"{root}?agent=nobody",
+        "a run step by step": f"{root}0/{id}/0/0?after=1",
+        "a run that did not fail": f"{root}0/{id}/1/0",
+        "no campaign": f"{root}0/nobody/",
+        "the report": f"{root}0/{id}/report",
+    }
+    for name, url in {**looks, **others}.items():
+        tab.go(url)
+        tab.resize(WIDE_PIXELS)
+        axe.look(name, tab)
+    axe.must_notice(tab)
+    return {"states": states, "stepped": stepped, "runs": report["runs"], "axe": axe.looked_at, "axe_passed": axe.rules_passed}
 
 
 def main() -> int:
@@ -358,6 +428,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("planproof")
     parser.add_argument("--screenshots", type=Path, metavar="FOLDER")
+    parser.add_argument("--axe", type=Path, metavar="FILE", help="axe.min.js of axe-core")
     parser.add_argument("--chromium", default=next(filter(shutil.which, BROWSERS), None))
     options = parser.parse_args()
     if options.chromium is None:
@@ -368,11 +439,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         planproof, browser = Planproof(options.planproof, Path(folder)), Browser(options.chromium)
         try:
-            seen = watch(browser, planproof, options.screenshots, reasons)
+            axe = Axe(options.axe, reasons)
+            seen = watch(browser, planproof, axe, options.screenshots, reasons)
         finally:
             browser.close()
             planproof.close()
-    reasons.extend(f"console: {line}" for line in browser.console)
+    # One page was looked at that is not there.
+    reasons.extend(f"console: {line}" for line in browser.console if "404 (Not Found)" not in line)
     print(json.dumps({**seen, "wrong": len(reasons)}))
     for reason in reasons[:REASONS_SHOWN]:
         print(f"view_check: {reason}", file=sys.stderr)

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::budgets::{BudgetOptions, Budgets};
-use crate::cases::{CASES_MAX, Cases};
+use crate::cases::{Cases, RUNS_MAX};
 use crate::create::{NewRow, StoreOptions};
 use crate::error::CampaignError;
 use crate::guard::StoredGuard;
@@ -233,9 +233,9 @@ impl RequestedCampaign {
         let Cases { suite, cases, synthesis, .. } = made;
         let count = cases.len();
         let runs = count as u64 * u64::from(self.repeats.get());
-        if runs > CASES_MAX {
+        if runs > RUNS_MAX {
             let what = format!(
-                "--repeat {} makes {runs} runs of {count} cases; a campaign has at most {CASES_MAX}",
+                "--repeat {} makes {runs} runs of {count} cases; a campaign has at most {RUNS_MAX} runs",
                 self.repeats
             );
             return Err(CampaignError::usage(what).into());

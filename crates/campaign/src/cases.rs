@@ -9,8 +9,11 @@ use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Most cases of one campaign, and most runs.
+/// Most cases of one campaign.
 pub const CASES_MAX: u64 = 100_000;
+
+/// Most runs of one campaign: those of its cases, each with its repeats.
+pub const RUNS_MAX: u64 = 1_000_000;
 
 /// Cases, and what it took to make them.
 pub struct Cases {

@@ -1,19 +1,18 @@
 //! The shards of a campaign put together: one campaign in a store of its own, as one machine would have made it.
 //!
 //! The new store is written beside its final place and takes its name when it is complete, so a merge that is cut off
-//! leaves nothing but a file that the next one replaces. Each source is checked against its seals and digests before
-//! anything is taken from it, and the new campaign is sealed with a key of its own.
+//! leaves nothing but a file that the next one replaces. Every source is opened twice, one after the other: first to see
+//! whether all belong together, then to take its runs, each of which is checked against its seal and its digest. So a
+//! thousand shards take the memory of one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use planproof_store::{
-    CampaignRow, Fingerprint, Finish, NewCampaign, NewCase, Progress, RunStart, SEAL_SEED_BYTES, SealKey,
-    Signatures, Store, StoreLimits, Writer,
+    CampaignRow, Fingerprint, GatherError, Gathering, NewCampaign, Progress, SEAL_SEED_BYTES, SealKey, Store,
 };
 use planproof_tools::mcp::TOKEN_BYTES;
-use planproof_trace::wire::v1::read_trace;
 use serde_json::Value;
 
 use crate::acts::Owned;
@@ -24,8 +23,7 @@ use crate::shard::{Shard, StoredShard};
 use crate::world::World;
 
 /// Options that may differ from machine to machine without changing what a run comes to.
-const OF_THE_MACHINE: [&str; 8] = [
-    "shard",
+const OF_THE_MACHINE: [&str; 7] = [
     "concurrency",
     "concurrency_is_default",
     "solver_calls",
@@ -34,9 +32,6 @@ const OF_THE_MACHINE: [&str; 8] = [
     "answers",
     "hidden",
 ];
-
-/// Most runs that are copied between two commits.
-const RUNS_AT_ONCE: usize = 256;
 
 /// Most differences between two shards that an error names.
 const DIFFERENCES_MAX: usize = 5;
@@ -69,11 +64,11 @@ pub struct MissingShard {
     pub begun: Option<(PathBuf, u64)>,
 }
 
-/// A store with one shard.
+/// A shard in a store, which is not kept open.
 struct Source {
     path: PathBuf,
-    store: Store,
     row: CampaignRow,
+    /// Without the shard.
     options: Value,
     shard: StoredShard,
     /// The version of planproof that judged it.
@@ -99,11 +94,8 @@ pub fn merge<W: World>(world: &W, sources: &[PathBuf], into: &Path) -> Result<Me
     }
     opened.sort_by_key(|source| source.shard.shard.number());
     must_fit(&opened)?;
-    for source in &opened {
-        source.must_be_sound()?;
-    }
     must_be_replaceable(into, &opened)?;
-    Ok(write(world, &opened, into)?)
+    Ok(write(world, &mut opened, into)?)
 }
 
 impl Source {
@@ -112,14 +104,14 @@ impl Source {
         if !path.is_file() {
             return Err(CampaignError::usage(format!("there is no run store {}", path.display())));
         }
-        let rows = Store::open_read_only(path)?.campaigns()?;
+        let store = Store::open_read_only(path)?;
         let mut sources = Vec::new();
-        for row in rows {
-            let options: Value = serde_json::from_str(&row.options).map_err(|error| {
+        for row in store.campaigns()? {
+            let mut options: Value = serde_json::from_str(&row.options).map_err(|error| {
                 CampaignError::outside(format!("{}: the options of {}: {error}", path.display(), row.id))
             })?;
-            let Some(shard) = options.get("shard") else { continue };
-            let shard: StoredShard = serde_json::from_value(shard.clone()).map_err(|error| {
+            let Some(shard) = options.as_object_mut().and_then(|all| all.remove("shard")) else { continue };
+            let shard: StoredShard = serde_json::from_value(shard).map_err(|error| {
                 CampaignError::outside(format!("{}: the shard of {}: {error}", path.display(), row.id))
             })?;
             let is_whole = shard.places.len() == row.cases as usize
@@ -132,9 +124,10 @@ impl Source {
                     row.id
                 )));
             }
-            let store = Store::open_read_only(path)?;
             let version = version(&store, &row)?;
-            sources.push(Self { path: path.to_owned(), store, row, options, shard, version });
+            // They hold the places a second time.
+            let row = CampaignRow { options: String::new(), ..row };
+            sources.push(Self { path: path.to_owned(), row, options, shard, version });
         }
         if sources.is_empty() {
             return Err(CampaignError::usage(format!(
@@ -145,29 +138,26 @@ impl Source {
         Ok(sources)
     }
 
-    /// Refuses a source whose runs are not those that were written.
-    fn must_be_sound(&self) -> Result<(), CampaignError> {
-        let seals = self.store.seals(&self.row.id, Signatures::Ends)?;
-        let fault = match &seals {
-            None if self.row.finished() > 0 => Some("it is not sealed".to_owned()),
-            None => None,
-            Some(seals) => seals
-                .faults
-                .first()
-                .cloned()
-                .or_else(|| seals.damaged.first().map(|run| format!("{}", run.damage))),
-        };
-        match fault {
-            None => Ok(()),
-            Some(fault) => Err(CampaignError::outside(format!(
+    /// Takes its runs into the new store.
+    fn gather(&mut self, gathering: &mut Gathering, places: &[u32]) -> Result<u64, CampaignError> {
+        let store = Store::open_read_only(&self.path)?;
+        // Of the shards together, those of this one are always among them.
+        let places = self.shard.places.iter().map(|place| places.partition_point(|it| it < place) as u32);
+        let gathered = gathering.take(&store, &self.row.id, &places.collect::<Vec<_>>());
+        let gathered = gathered.map_err(|error| match error {
+            GatherError::Store(error) => error.into(),
+            GatherError::Unsound(fault) => CampaignError::outside(format!(
                 "{}: campaign {} is damaged ({fault}): `planproof runs verify {} --store {}` says more; run the shard again \
                  into a new file",
                 self.path.display(),
                 self.row.id,
                 self.row.id,
                 self.path.display()
-            ))),
-        }
+            )),
+        })?;
+        // Somebody may have run more of it since it was looked at.
+        self.row = CampaignRow { options: String::new(), ..gathered.row };
+        Ok(gathered.runs)
     }
 
     /// Its runs that are not finished.
@@ -247,7 +237,7 @@ fn differences(a: &Source, b: &Source) -> Vec<String> {
         all.map(|(key, value)| (key.clone(), value.clone())).collect()
     };
     let (of_a, of_b) = (map(a), map(b));
-    let keys: std::collections::BTreeSet<&String> = of_a.keys().chain(of_b.keys()).collect();
+    let keys: BTreeSet<&String> = of_a.keys().chain(of_b.keys()).collect();
     let shown = |value: Option<&Value>| value.map_or_else(|| "absent".to_owned(), Value::to_string);
     for key in keys {
         let (in_a, in_b) = (shown(of_a.get(key)), shown(of_b.get(key)));
@@ -283,7 +273,7 @@ fn must_be_replaceable(into: &Path, sources: &[Source]) -> Result<(), CampaignEr
     }
 }
 
-fn write<W: World>(world: &W, sources: &[Source], into: &Path) -> Result<Merged, CampaignError> {
+fn write<W: World>(world: &W, sources: &mut [Source], into: &Path) -> Result<Merged, CampaignError> {
     let failed =
         |error: std::io::Error| CampaignError::outside(format!("cannot write {}: {error}", into.display()));
     let beside = |suffix: &str| {
@@ -308,10 +298,11 @@ fn write<W: World>(world: &W, sources: &[Source], into: &Path) -> Result<Merged,
     for suffix in ["-merging", "-merging-wal", "-merging-shm"] {
         remove(&beside(suffix)).map_err(failed)?;
     }
-    let store = Store::open(&new, StoreLimits::default())?;
-    let merged = copy(world, sources, &store, into);
-    // Closing the last connection moves everything into the one file that is renamed.
-    drop(store);
+    let merged = gather(world, sources, &new, into);
+    if merged.is_err() {
+        // The error says more than a failure to remove what is of no use.
+        let _ = remove(&new);
+    }
     let merged = merged?;
     // Those of the store that is replaced would be taken for parts of the new one.
     for suffix in ["-wal", "-shm"] {
@@ -330,31 +321,28 @@ fn remove(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Writes the campaign into an empty store.
-fn copy<W: World>(
+/// Writes the campaign into the new store, which will have the name `into`.
+fn gather<W: World>(
     world: &W,
-    sources: &[Source],
-    store: &Store,
+    sources: &mut [Source],
+    new: &Path,
     into: &Path,
 ) -> Result<Merged, CampaignError> {
-    let [first, ..] = sources else { return Err(CampaignError::usage("name the stores of the shards")) };
+    let [first, ..] = &*sources else { return Err(CampaignError::usage("name the stores of the shards")) };
+    let (shard, cases) = (first.shard.shard, first.shard.cases);
+    let command_line = (first.row.command_line.clone(), shard);
     let mut places: Vec<u32> =
         sources.iter().flat_map(|source| source.shard.places.iter().copied()).collect();
     places.sort_unstable();
-    let count = first.shard.shard.count();
-    let is_whole = places.len() == first.shard.cases as usize;
+    let is_whole = places.len() == cases as usize;
     let mut options: StoredOptions = serde_json::from_value(first.options.clone())
         .map_err(|error| CampaignError::outside(format!("{}: {error}", first.path.display())))?;
     // The seeds of runs follow from the places, as long as cases are missing.
-    options.shard = (!is_whole).then(|| StoredShard {
-        shard: first.shard.shard,
-        cases: first.shard.cases,
-        places: places.clone(),
-    });
+    options.shard = (!is_whole).then(|| StoredShard { shard, cases, places: places.clone() });
     let options = options.to_json(&world.secrets())?;
     // The oldest one: the same for the same shards.
     let oldest = sources.iter().min_by_key(|source| (source.row.created_ms, &source.row.id)).unwrap_or(first);
-    let row = &oldest.row;
+    let row = oldest.row.clone();
     let owned =
         Owned { store: into, id: &row.id, agent: &row.agent, options: &options, repeats: row.repeats };
     let budgets = owned.proved(Budgets::default(), world.own_key())?.to_json(&world.secrets())?;
@@ -369,26 +357,16 @@ fn copy<W: World>(
         repeats: row.repeats,
         budgets: &budgets,
     };
-    create(store, &campaign, sources)?;
-    if row.label.is_some() {
-        store.set_label(&row.id, row.label.as_deref())?;
-    }
-    let writer = store.writer()?;
-    let seal = writer.seal(seal_key(world)?);
-    writer.resume_seals(&row.id);
+    let mut gathering = Gathering::begin(new, &campaign, row.label.as_deref(), seal_key(world)?)?;
     let mut runs = 0;
-    for source in sources {
-        runs += copy_runs(source, &row.id, &places, &writer)?;
+    for source in &mut *sources {
+        runs += source.gather(&mut gathering, &places)?;
     }
-    writer.set_progress(&row.id, &progress(sources, budgets)).wait()?;
-    writer.end_seals().wait()?;
+    let seal = gathering.finish(&progress(sources, budgets))?;
     let mut missing = Vec::new();
-    for number in 1..=count {
+    for number in 1..=shard.count() {
         match sources.iter().find(|source| source.shard.shard.number() == number) {
-            None => {
-                let shard = first.shard.shard.with_number(number);
-                missing.push(MissingShard { shard, begun: None });
-            }
+            None => missing.push(MissingShard { shard: shard.with_number(number), begun: None }),
             Some(source) if source.unfinished() > 0 => {
                 let begun = Some((source.path.clone(), source.unfinished()));
                 missing.push(MissingShard { shard: source.shard.shard, begun });
@@ -397,125 +375,14 @@ fn copy<W: World>(
         }
     }
     Ok(Merged {
-        campaign: row.id.clone(),
-        cases: (places.len() as u32, first.shard.cases),
+        campaign: row.id,
+        cases: (places.len() as u32, cases),
         runs,
-        shards: count,
+        shards: shard.count(),
         missing,
-        command_line: (first.row.command_line.clone(), first.shard.shard),
+        command_line,
         seal,
     })
-}
-
-/// Creates the campaign with the cases of all sources, in the order of their places.
-fn create(store: &Store, campaign: &NewCampaign<'_>, sources: &[Source]) -> Result<(), CampaignError> {
-    // Each source has its cases in the order of their places, so the next one is the first of some source.
-    let mut lists = Vec::new();
-    for source in sources {
-        let cases = source.store.cases(&source.row.id)?;
-        let summaries = source.store.case_summaries(&source.row.id)?;
-        lists.push(cases.zip(summaries).zip(source.shard.places.iter().copied()).peekable());
-    }
-    let mut order: std::collections::BinaryHeap<_> = lists
-        .iter_mut()
-        .enumerate()
-        .filter_map(|(list, cases)| Some(std::cmp::Reverse((cases.peek()?.1, list))))
-        .collect();
-    let mut failure = None;
-    let next = || {
-        let std::cmp::Reverse((_, list)) = order.pop()?;
-        let ((case, summary), _) = lists[list].next()?;
-        if let Some((_, place)) = lists[list].peek() {
-            order.push(std::cmp::Reverse((*place, list)));
-        }
-        match (case, summary) {
-            (Ok(case), Ok(summary)) => {
-                Some(NewCase { id: case.id, json: case.json, summary: summary.summary })
-            }
-            (Err(error), _) | (_, Err(error)) => {
-                failure = Some(error);
-                None
-            }
-        }
-    };
-    store.create_campaign(campaign, std::iter::from_fn(next))?;
-    match failure {
-        Some(error) => Err(error.into()),
-        None => Ok(()),
-    }
-}
-
-/// Copies the finished runs of a shard, and returns how many there are.
-fn copy_runs(source: &Source, campaign: &str, places: &[u32], writer: &Writer) -> Result<u64, CampaignError> {
-    let store = &source.store;
-    let mut runs = store.traced_runs(&source.row.id)?;
-    let mut summaries = store.run_summaries(&source.row.id)?.peekable();
-    let damaged = |what: String| {
-        CampaignError::outside(format!("{}: campaign {}: {what}", source.path.display(), source.row.id))
-    };
-    let mut copied = 0;
-    loop {
-        // The commits of many runs are waited for together.
-        let mut started = Vec::new();
-        for run in runs.by_ref() {
-            let run = run?;
-            if let Some(damage) = run.row.damage {
-                return Err(damaged(format!("a run is damaged: {damage}")));
-            }
-            let Some(verdict) = run.row.verdict else { continue };
-            let unit = run.row.unit;
-            let summary = loop {
-                let summary = summaries.next().transpose()?;
-                match summary {
-                    Some(summary) if summary.unit < unit => {}
-                    Some(summary) if summary.unit == unit => break summary.summary,
-                    Some(_) | None => return Err(damaged("a run has no summary".to_owned())),
-                }
-            };
-            let place = source.shard.places.get(unit.ordinal as usize).copied();
-            let ordinal = place.and_then(|place| places.binary_search(&place).ok());
-            let ordinal = ordinal.ok_or_else(|| damaged("a run is of no case".to_owned()))?;
-            let trace = read_trace(&run.trace).map_err(|error| damaged(error.to_string()))?;
-            let start =
-                RunStart { campaign, ordinal: ordinal as u32, repeat: unit.repeat, header: &trace.header };
-            let receipt = writer.start_run(&start);
-            started.push((
-                receipt,
-                trace.events,
-                run.row.passed,
-                run.row.class,
-                run.row.wall_ms,
-                verdict,
-                summary,
-            ));
-            if started.len() == RUNS_AT_ONCE {
-                break;
-            }
-        }
-        if started.is_empty() {
-            return Ok(copied);
-        }
-        copied += started.len() as u64;
-        let mut finished = Vec::new();
-        for (receipt, events, passed, class, wall_ms, verdict, summary) in started {
-            let run = receipt.wait()?;
-            for event in &events {
-                writer.append(run, event)?;
-            }
-            let finish = Finish {
-                passed,
-                class: class.as_deref(),
-                verdict: &verdict,
-                wall_ms: wall_ms.unwrap_or_default(),
-                summary: summary.as_deref(),
-                lessons: &[],
-            };
-            finished.push(writer.finish_run(run, &finish));
-        }
-        for receipt in finished {
-            receipt.wait()?;
-        }
-    }
 }
 
 /// What all shards took together.

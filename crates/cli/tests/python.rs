@@ -7,6 +7,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+#[path = "python/checkers.rs"]
+mod checkers;
 #[path = "python/coding_agents.rs"]
 mod coding_agents;
 #[path = "python/frameworks.rs"]
@@ -136,7 +138,10 @@ fn main() -> ExitCode {
             the_clients_of_anthropic_and_google_talk_to_a_served_model,
         ),
     ];
-    let others = coding_agents::trials().chain(isolation::trials()).chain([real_model::trial()]);
+    let others = checkers::trials()
+        .chain(coding_agents::trials())
+        .chain(isolation::trials())
+        .chain([real_model::trial()]);
     run_tests(tests, others)
 }
 
@@ -163,6 +168,8 @@ fn plans_of_shards_fit() {
             "openai/gpt-5-mini",
             "--cases",
             "400",
+            "--seed",
+            "7",
         ]);
         place.run_words(&words).code(0).out
     };

@@ -7,8 +7,8 @@ use planproof_plan::{Plan, read_json, to_json, to_json_text, to_python};
 use planproof_suite::questions::Question;
 use planproof_suite::reference::ReferenceNote;
 use planproof_suite::{
-    BoxFuture, Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, PublishedPrediction, Toolbox,
-    Unscored, Verdict,
+    Board, BoxFuture, Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, PublishedPrediction,
+    Toolbox, Unscored, Verdict,
 };
 use planproof_trace::{EndReason, Event, EventKind};
 use serde::{Deserialize, Serialize};
@@ -302,6 +302,10 @@ impl Case for RequestCase {
     fn identity(&self) -> String {
         // Neither the id, which only names the case, nor the program, which is the plan in another form.
         json!([CASE_SCHEMA, self.request, self.plan, self.alternatives]).to_string()
+    }
+
+    fn board(&self, _: &[Event]) -> Result<Board, &'static str> {
+        Err("a plan is answered as a whole, so none of its steps is done before it is judged")
     }
 
     /// The answer is a plan; tools execute it.

@@ -13,7 +13,7 @@ pub(crate) fn board(
     events: &[Event],
     options: JudgeOptions,
     state: impl Fn(Stated<'_>, &OracleVerdict) -> CheckState,
-) -> Option<Board> {
+) -> Result<Board, &'static str> {
     let events = match events.split_last() {
         Some((Event { kind: EventKind::End(_), .. }, before)) => before,
         _ => events,
@@ -21,13 +21,14 @@ pub(crate) fn board(
     let mut ended = events.to_vec();
     let at = events.last().map_or(0, |event| event.at);
     ended.push(Event::new(at, EventKind::End(EndReason::Answered { text: String::new() })));
-    let verdict = judge(case, &ended, options).ok()?;
-    let (graph, held) = picture::drawn(case, &verdict, |stated| state(stated, &verdict))?;
+    let verdict = judge(case, &ended, options).map_err(|_| "these events have no verdict")?;
+    let drawn = picture::drawn(case, &verdict, |stated| state(stated, &verdict));
+    let (graph, held) = drawn.ok_or("the case demands no order, or one that is too large to be seen")?;
     let mut begun = vec![false; graph.nodes.len()];
     for call in paired_calls(events).into_iter().filter(|paired| paired.result.is_none()) {
         if let Some(action) = case.action_of_tool(&call.call.name) {
             begun[action] = true;
         }
     }
-    Some(Board { graph, held, begun })
+    Ok(Board { graph, held, begun })
 }

@@ -241,7 +241,7 @@ impl suite::Case for OrderCase {
     }
 
     /// As exact as the judge: see `board.rs`.
-    fn board(&self, events: &[Event]) -> Option<suite::Board> {
+    fn board(&self, events: &[Event]) -> Result<suite::Board, &'static str> {
         board::board(&self.case, events, self.options, explanation::state)
     }
 

@@ -8,7 +8,7 @@ use planproof_spec::rules::search::{Found, SampleCall, WantedSession};
 use planproof_spec::rules::{CallRule, RuleSet, Session, read_tests};
 use planproof_suite::runs::refuse_schema;
 use planproof_suite::{
-    Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Needed, Toolbox, Unscored, Verdict,
+    Board, Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Needed, Toolbox, Unscored, Verdict,
 };
 use planproof_tools::FaultyTools;
 use planproof_trace::Event;
@@ -22,7 +22,7 @@ use crate::shared::Shared;
 use crate::state::{Values, beginning};
 use crate::suite::NAME;
 use crate::world::{Answered, AnsweringTool, World, WorldTool};
-use crate::{agents, faults, figures, judge, turns};
+use crate::{agents, board, faults, figures, judge, turns};
 
 /// The schema of a case's line.
 pub const CASE_SCHEMA: &str = "planproof/scenario-case/v1";
@@ -398,6 +398,10 @@ impl Case for Scenario {
 
     fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
         judge::notes(verdict, events)
+    }
+
+    fn board(&self, events: &[Event]) -> Result<Board, &'static str> {
+        board::board(self, events)
     }
 
     fn essence(&self, verdict: &Verdict) -> String {

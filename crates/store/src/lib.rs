@@ -33,6 +33,7 @@
 //!   `schema/8.sql` labels (`delete.rs`, which also deletes campaigns).
 //! - `schema.rs` opens files, `schema/tables.rs` refuses those whose tables are not ours, and `patience.rs` ends
 //!   queries that run away.
+//! - `gather.rs` fills a new store with the finished runs of others.
 //! - `held.rs`: which process runs a campaign; `own.rs`: the proof that a user began one.
 //! - `history.rs`: another file, the history of guarded sessions (`history/1.sql`).
 //!
@@ -43,6 +44,7 @@ mod delete;
 mod derived;
 mod digest;
 mod error;
+mod gather;
 mod held;
 mod history;
 mod lesson;
@@ -62,6 +64,7 @@ pub use browse::{EXAMINED_MAX, ListedRun, RunPage, RunStanding, RunsAfter};
 pub use delete::{Deleted, LABEL_CHARACTERS_MAX};
 pub use derived::DerivedCase;
 pub use error::StoreError;
+pub use gather::{GatherError, Gathered, Gathering};
 pub use history::{
     HISTORY_BUSY_MS, HISTORY_TEXT_BYTES_MAX, History, HistoryError, HistorySnapshot, HistoryTurn,
     SESSION_NAME_BYTES_MAX,

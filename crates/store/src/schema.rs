@@ -25,6 +25,9 @@ const CHECKPOINT_PAGES: i64 = 4096;
 /// pages come from the operating system's cache.
 const CACHE_KIB: i64 = 8 * 1024;
 
+/// Page cache of a connection that fills a new store, in KiB. Indexes are sorted in it.
+const BULK_CACHE_KIB: i64 = 64 * 1024;
+
 /// Maximum size of a text in the store: an event has at most [`StoreLimits::event_bytes_max`](crate::StoreLimits), and
 /// events that were written together share a row. SQLite allocates no more for a file that claims to hold more.
 const VALUE_BYTES_MAX: i32 = 256 << 20;
@@ -168,8 +171,17 @@ fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, 
 
 /// Gives a connection the cache that writing needs.
 pub(crate) fn enlarge_cache(connection: &Connection, place: &Place) -> Result<(), StoreError> {
+    set_cache(connection, CACHE_KIB).map_err(|error| place.error(error))
+}
+
+/// Gives a connection the cache that filling a new store needs.
+pub(crate) fn enlarge_cache_for_bulk(connection: &Connection) -> rusqlite::Result<()> {
+    set_cache(connection, BULK_CACHE_KIB)
+}
+
+fn set_cache(connection: &Connection, kib: i64) -> rusqlite::Result<()> {
     // SQLite takes a negative number for KiB, and a positive one for pages.
-    connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(|error| place.error(error))
+    connection.pragma_update(None, "cache_size", -kib)
 }
 
 fn set_up(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {

@@ -108,6 +108,16 @@ impl Seals {
     }
 }
 
+/// The finished runs of a campaign as its chain has them.
+pub(crate) struct SealedRuns {
+    /// Whether a key sealed the campaign.
+    pub(crate) is_sealed: bool,
+    /// Inconsistencies of the chain, one sentence each.
+    pub(crate) faults: Vec<String>,
+    /// The unit and the digest of each run, by its id.
+    pub(crate) digests: HashMap<i64, (Unit, Vec<u8>)>,
+}
+
 /// A campaign's key, its id as stored in the file, and the first run id from which on all runs have digests.
 pub(crate) struct OfCampaign<'a> {
     pub(crate) key: i64,
@@ -335,6 +345,15 @@ impl Store {
         Ok(found.pop())
     }
 
+    /// Walks along the chain of a campaign (its key), with the signatures that matter, and reads no run.
+    pub(crate) fn sealed_runs(&self, campaign: i64) -> Result<SealedRuns, StoreError> {
+        self.place.patience.begin();
+        let mut walk = Walk::new(Signatures::Ends);
+        walk_chain(&self.connection, campaign, &mut walk).map_err(|error| self.place.error(error))?;
+        let Walk { fingerprints, faults, ends, .. } = walk;
+        Ok(SealedRuns { is_sealed: !fingerprints.is_empty(), faults, digests: ends })
+    }
+
     fn read_seals(&self, campaign: i64, signatures: Signatures) -> rusqlite::Result<Option<Seals>> {
         self.place.patience.begin();
         let mut walk = Walk::new(signatures);
@@ -560,7 +579,7 @@ fn damaged(run: RunId, unit: Unit, damage: Damage) -> TracedRun {
 }
 
 /// A text or blob; `None` for any other type.
-fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r [u8]>> {
+pub(crate) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r [u8]>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes),
         _ => None,
@@ -568,14 +587,14 @@ fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r [u8
 }
 
 /// An integer; `None` for any other type.
-fn integer(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
+pub(crate) fn integer(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Integer(number) => Some(number),
         _ => None,
     })
 }
 
-fn unit(row: &Row<'_>, column: usize) -> rusqlite::Result<Unit> {
+pub(crate) fn unit(row: &Row<'_>, column: usize) -> rusqlite::Result<Unit> {
     let number =
         |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok()).unwrap_or(u32::MAX);
     Ok(Unit { ordinal: number(integer(row, column)?), repeat: number(integer(row, column + 1)?) })

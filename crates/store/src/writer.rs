@@ -14,6 +14,8 @@ use std::thread::JoinHandle;
 
 use planproof_trace::{Event, EventSink, Header, Usage, wire};
 
+pub(crate) use self::thread::{SET_PROGRESS, Text, set_progress};
+
 use crate::error::Place;
 use crate::receipt::{Completion, receipt};
 use crate::store::{CaseDigests, Deferred};

@@ -106,11 +106,13 @@ pub trait Case: fmt::Debug + Send + Sync {
     }
 
     /// The order that the case demands, as far as it is kept after these events: the beginning of a run, or all of it.
-    /// `None` if the suite has no such picture, or there is too much to draw. It is drawn again after every event, so
-    /// it takes at most a few milliseconds.
-    fn board(&self, events: &[Event]) -> Option<Board> {
+    /// Drawn again after every event, so it takes at most a few milliseconds.
+    ///
+    /// # Errors
+    /// Why there is no such picture, in words that follow "No drawing:".
+    fn board(&self, events: &[Event]) -> Result<Board, &'static str> {
         let _ = events;
-        None
+        Err("cases of this kind demand an answer, and no order of calls")
     }
 
     /// A guard that denies calls after which a run could no longer pass; `None` if the suite has none.

@@ -61,6 +61,15 @@ pub const STATES_APART: Duration = Duration::from_millis(100);
 /// large campaign costs little.
 pub const REST_FACTOR: u32 = 50;
 
+/// Counting runs that takes less is done for each page.
+pub const COUNTED_AT_ONCE: Duration = Duration::from_millis(5);
+
+/// Counts that took longer are shown for this many times as long, even if runs have been added.
+pub const COUNT_REST_FACTOR: u32 = 20;
+
+/// Longest time for which counts are shown that may have changed.
+pub const COUNT_KEPT_MAX: Duration = Duration::from_secs(3);
+
 /// Time over which the rate of runs is taken.
 pub const RATE_OVER: Duration = Duration::from_secs(60);
 

@@ -135,6 +135,7 @@ fn watch_stores(site: &Site, shared: &Shared) {
         if is_ending {
             // The last figures are exact, however long they take.
             site.figures.hurry();
+            site.rows.hurry();
         }
         let versions: Vec<Option<i64>> = stores
             .iter_mut()

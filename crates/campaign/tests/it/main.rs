@@ -204,7 +204,10 @@ fn what_cannot_begin_leaves_no_store() {
     let spec = |name| AgentSpec::parse(name).expect("an agent's name");
     let all = [
         (RequestedCampaign { agent: spec("tools@toy/other"), ..new(&folder) }, "there is no model toy/other"),
-        (RequestedCampaign { repeats: NonZeroU32::MAX, ..new(&folder) }, "a campaign has at most 100000"),
+        (
+            RequestedCampaign { repeats: NonZeroU32::MAX, ..new(&folder) },
+            "a campaign has at most 1000000 runs",
+        ),
         (RequestedCampaign { serve_model: Some("toy/done".into()), ..new(&folder) }, "--serve-model is for"),
         (
             RequestedCampaign {

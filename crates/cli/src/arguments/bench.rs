@@ -11,10 +11,10 @@ use super::cases::parse_range;
 use super::{AllCasesArguments, AskingArguments, CampaignArguments, CompatChoice, ShownArguments};
 use crate::report_files::ReportFileArguments;
 use crate::suites::SuiteArguments;
-use crate::values::{above_zero, file, whole};
+use crate::values::{CaseCount, above_zero, case_count, file, whole};
 
 /// Options that say which cases there are, beside those of suites.
-pub(crate) const CHOOSING: [&str; 5] = ["data", "limit", "shuffle", "places", "from"];
+pub(crate) const CHOOSING: [&str; 6] = ["data", "limit", "cases", "shuffle", "places", "from"];
 
 /// Options that cases from a file do not go with: they are made already. Those of suites say the same of themselves.
 const CHOOSING_ANEW: [&str; 5] = ["data", "limit", "shuffle", "places", "compat"];
@@ -50,6 +50,13 @@ pub(crate) struct BenchArguments {
     pub(crate) models: Vec<String>,
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,
+    /// As many cases as it takes to decide whether the agent is worse: `auto`, with --baseline.
+    ///
+    /// The two campaigns are compared after 63 cases, 125 and so on up to 2,000, until the answer is worse or not worse,
+    /// a budget is used up, or all cases of the data or of the baseline are run. A number means the same as with
+    /// --limit. docs/gate.md has more.
+    #[arg(long, value_name = "N", value_parser = case_count(), conflicts_with = "limit")]
+    pub(crate) cases: Option<u64>,
     /// Read the cases from this file, one JSON line each; `-` for stdin.
     ///
     /// `planproof runs export --format cases` writes such files.
@@ -174,7 +181,25 @@ pub(crate) struct ChoiceArguments {
     pub(crate) places: Option<PathBuf>,
 }
 
+impl BenchArguments {
+    /// How many cases there may be; `None` for all.
+    pub(crate) fn cases_max(&self) -> Option<usize> {
+        let count = self.cases.map(|cases| CaseCount::from(cases).most() as usize);
+        count.or(self.choice.limit)
+    }
+
+    /// Whether only as many cases are run as it takes to compare the campaign with a baseline.
+    pub(crate) fn until_decided(&self) -> bool {
+        self.cases.map(CaseCount::from) == Some(CaseCount::Auto)
+    }
+}
+
 impl ChoiceArguments {
+    /// The same choice, of at most so many cases.
+    pub(crate) fn at_most(&self, limit: Option<usize>) -> Self {
+        Self { data: self.data.clone(), limit, shuffle: self.shuffle, places: self.places.clone() }
+    }
+
     /// All cases of the same data.
     pub(crate) fn all_of(choice: &Self) -> Self {
         Self { data: choice.data.clone(), limit: None, shuffle: None, places: None }

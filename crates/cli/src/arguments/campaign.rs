@@ -116,7 +116,7 @@ pub(super) const BEGINNING: [&str; 2] = ["resume", "replay"];
 const RECORDING: [&str; 2] = ["force", "replay"];
 
 /// What all campaigns have. A command adds to `--resume` and `--replay` which of its own options do not go with them.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct CampaignArguments {
     /// Agent under test, as in `tools@openai/gpt-5-mini` or `command:python agent.py`.
     ///
@@ -501,7 +501,7 @@ pub(crate) struct BudgetArguments {
 }
 
 /// What becomes of the model's answers, and where they come from.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Recording and replay")]
 pub(crate) struct RecordingArguments {
     /// Record the campaign to this file, for `--replay`.

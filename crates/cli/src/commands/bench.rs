@@ -58,6 +58,9 @@ pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCod
     if is_matrix && campaign.review != ReviewChoice::None {
         return Err(Failure::usage("--review works with one agent: name one"));
     }
+    if is_matrix && arguments.until_decided() {
+        return Err(Failure::usage("--cases auto compares one agent with a baseline: name one"));
+    }
     if is_matrix || resume.is_some() {
         let request = matrix::Request { arguments, plan: plan.clone(), taken: taken.clone(), global };
         // The id of a campaign and that of a matrix are given alike; only the store can tell which it is.
@@ -142,6 +145,15 @@ pub(super) fn agents_of(arguments: &BenchArguments, global: &Global) -> Result<V
     Ok(asked_for(name, arguments, global)?.1.unwrap_or_default())
 }
 
+/// What makes the cases that a command line asks for.
+pub(super) fn bench_cases<'a>(
+    arguments: &'a BenchArguments,
+    global: &'a Global,
+) -> Result<impl MakesCases + 'a, Failure> {
+    let name = arguments.suite.as_deref().unwrap_or_default();
+    Ok(asked_for(name, arguments, global)?.0)
+}
+
 /// Runs the campaign of one agent, and prints nothing of it.
 pub(super) async fn quietly(
     arguments: &BenchArguments,
@@ -217,6 +229,7 @@ impl BenchCases<'_> {
             files: named.chain(files(choice).map(|(_, path)| path)).chain(all.files.paths()).collect(),
             faults: all.faults,
             fail_over: all.fail_over,
+            until_decided: self.arguments.until_decided(),
             ..CampaignPlan::new(self, all.repeat)
         }
     }
@@ -224,10 +237,12 @@ impl BenchCases<'_> {
 
 impl CaseSource for BenchCases<'_> {
     fn make(&self, _seed: u64, _bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
-        let cases = match &self.arguments.from {
+        let most = self.arguments.cases_max();
+        let mut cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
-            None => load(&*self.suite, &self.arguments.choice)?,
+            None => load(&*self.suite, &self.arguments.choice.at_most(most))?,
         };
+        cases.truncate(most.unwrap_or(usize::MAX));
         self.suite.prepare(&cases).map_err(Failure::from)?;
         Ok(Cases::given(Arc::clone(&self.suite), cases))
     }

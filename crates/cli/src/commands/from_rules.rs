@@ -18,6 +18,7 @@ use crate::arguments::{AllCasesArguments, Global, RuleCasesArguments};
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::render::counted;
+use crate::values::CaseCount;
 use crate::{select, suites};
 
 /// The tools of these sources: those of `planproof run --tools`, or JSON files with lists of tools.
@@ -98,7 +99,7 @@ pub(super) struct RuleCases<'a> {
     arguments: &'a RuleCasesArguments,
     /// The file of a policy, if the rules stand in one.
     policy: Option<PathBuf>,
-    count: u64,
+    count: CaseCount,
     all: &'a AllCasesArguments,
     global: &'a Global,
 }
@@ -112,6 +113,7 @@ impl<'a> RuleCases<'a> {
     ) -> Self {
         let file = arguments.policy.as_deref().filter(|policy| !["stated", "hidden"].contains(policy));
         let policy = file.map(PathBuf::from);
+        let count = CaseCount::from(count);
         Self { suite: Arc::new(suites::scenarios()), arguments, policy, count, all, global }
     }
 
@@ -124,6 +126,7 @@ impl<'a> RuleCases<'a> {
             faults: self.all.faults,
             fail_over: self.all.fail_over,
             is_drawn: true,
+            until_decided: self.count == CaseCount::Auto,
             ..CampaignPlan::new(self, self.all.repeat)
         }
     }
@@ -132,7 +135,7 @@ impl<'a> RuleCases<'a> {
 impl CaseSource for RuleCases<'_> {
     fn make(&self, seed: u64, _bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
         let mut drawing = drawing(self.arguments, self.global)?;
-        let cases = drawn(&mut drawing, seed, self.count)?;
+        let cases = drawn(&mut drawing, seed, self.count.most())?;
         let cases = cases.into_iter().map(|case| -> Arc<dyn Case> { Arc::new(case) }).collect();
         let suite: Arc<dyn Suite> = Arc::clone(&self.suite) as _;
         Ok(Cases::given(suite, cases))

@@ -1,11 +1,16 @@
 //! `planproof serve-model`: a model as an endpoint in the protocols of OpenAI, Anthropic and Gemini.
 
 use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use planproof_agents::SERVED_VARIABLES;
 use planproof_campaign::{KeyNeeded, ModelForm};
+use planproof_model::Model;
+use planproof_model::metering::{Budget, Meter, MeteredModel, Spent};
 use planproof_model::server::{ServerConfig, serve};
+use planproof_suite::grouped;
 use secrecy::SecretString;
 use serde_json::json;
 
@@ -28,6 +33,15 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         think_time: Duration::from_millis(arguments.think),
         ..ServerConfig::default()
     };
+    // Counts what is asked; nothing is refused.
+    let (meter, requests) =
+        (Arc::new(Meter::new(Budget::default(), Spent::default())), Arc::<AtomicU64>::default());
+    let counted = Arc::clone(&requests);
+    meter.watch(Some(Arc::new(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+    })));
+    let is_simulated = model.is_simulated();
+    let model: Arc<dyn Model> = Arc::new(MeteredModel::new(model, None, Arc::clone(&meter)));
     open_files::allow_all();
     runtime()?.block_on(async {
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", arguments.port)).await.map_err(|error| {
@@ -41,7 +55,7 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         let stop = signals::stop_requested();
         let mut out = terminal::results(global.json);
         if global.json {
-            writeln!(out, "{}", json!({"model": arguments.model, "base_url": base_url, "key": shown, "simulated": model.is_simulated()}))?;
+            writeln!(out, "{}", json!({"model": arguments.model, "base_url": base_url, "key": shown, "simulated": is_simulated}))?;
         } else {
             // Only OpenAI's clients expect the version in the base URL.
             let root = format!("http://{address}");
@@ -57,10 +71,22 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
         out.flush()?;
         // It would keep stdout locked for as long as the server runs.
         drop(out);
-        let note = if model.is_simulated() { ", a simulated model" } else { "" };
+        let note = if is_simulated { ", a simulated model" } else { "" };
         progress::say(global, &format!("serving {}{note}, until Ctrl-C", arguments.model));
         serve(listener, model, config, stop).await.map_err(|error| Failure::outside(error.to_string()))
     })?;
+    let (requests, usage) = (requests.load(Ordering::Relaxed), meter.spent().usage);
+    let (read, written) = (usage.input_tokens, usage.output_tokens);
+    if global.json {
+        writeln!(
+            terminal::results(true),
+            "{}",
+            json!({"requests": requests, "tokens": {"input": read, "output": written}})
+        )?;
+    } else {
+        let [requests, read, written] = [requests, read, written].map(grouped);
+        progress::say(global, &format!("{requests} requests: {read} tokens read, {written} written"));
+    }
     Ok(ExitCode::Passed)
 }
 

@@ -3,6 +3,7 @@
 mod expected;
 mod schedulers;
 
+use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
 
 use clap::Parser as _;
@@ -18,11 +19,16 @@ use crate::arguments::{
 };
 use crate::failure::{ExitCode, Failure};
 use crate::values::CaseCount;
-use crate::{progress, providers, terminal};
+use crate::{config, progress, providers, terminal};
 
 pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCode, Failure> {
     let ShardCommand::Plan(plan) = &arguments.command;
     let line = checked(plan)?;
+    let foreseen = expected::foresee(line.read)?;
+    let shards = u64::from(plan.shards.get());
+    if let Some(cases) = foreseen.cases.filter(|cases| *cases < shards) {
+        return Err(Failure::usage(format!("there are {cases} cases, and so at most {cases} shards")));
+    }
     let folder = plan.folder.display().to_string();
     let files = files(plan)?;
     let whole = Plan {
@@ -40,13 +46,16 @@ pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCod
         Scheduler::Parallel => whole.parallel(),
     };
     write!(terminal::text(), "{text}")?;
-    if let Some(runs) = line.runs {
-        let shards = u64::from(plan.shards.get());
-        let each = runs.div_ceil(shards);
+    let each = foreseen.cases.map(|cases| cases.div_ceil(shards) * foreseen.repeats);
+    if let Some(each) = each {
         progress::say(global, &format!("{shards} shards of up to {} runs each", grouped(each)));
-        if let Some(run) = expected::of_a_run(line.read)? {
-            progress::say(global, &run.in_words(runs, each));
+    }
+    match (foreseen.run, foreseen.cases.zip(each)) {
+        (Ok(run), Some((cases, each))) => {
+            progress::say(global, &run.in_words(cases * foreseen.repeats, each));
         }
+        (Ok(_), None) => {}
+        (Err(why), _) => progress::say(global, &format!("no estimate of tokens: {why}")),
     }
     Ok(ExitCode::Passed)
 }
@@ -55,8 +64,6 @@ pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCod
 struct Line {
     /// Quoted for a shell.
     words: String,
-    /// How many runs it makes, if the command line says it.
-    runs: Option<u64>,
     /// The variables of the environment that hold the keys of its models.
     keys: Vec<&'static str>,
     read: Arguments,
@@ -73,39 +80,45 @@ fn checked(plan: &ShardPlanArguments) -> Result<Line, Failure> {
             terminal::inline(text)
         )));
     }
-    let words = std::iter::once("planproof").chain(plan.line.iter().map(String::as_str));
-    let read = Arguments::try_parse_from(words).map_err(|error| {
+    let words = || std::iter::once("planproof").chain(plan.line.iter().map(String::as_str));
+    Arguments::try_parse_from(words()).map_err(|error| {
         Failure::usage(format!("the campaign cannot be read: {}", error.to_string().trim()))
     })?;
-    let (campaign, all, runs) = match &read.command {
-        Command::Test(test) => {
-            let cases = match CaseCount::from(test.cases) {
-                CaseCount::Number(count) if test.from.is_none() && test.scenarios.is_none() => Some(count),
-                CaseCount::Number(_) => None,
-                CaseCount::Auto => {
-                    return Err(Failure::usage("--cases auto is not for shards: name a number"));
-                }
-            };
-            let shards = u64::from(plan.shards.get());
-            if let Some(cases) = cases.filter(|cases| *cases < shards) {
-                return Err(Failure::usage(format!(
-                    "there are {cases} cases, and so at most {cases} shards"
-                )));
-            }
-            (&test.campaign, &test.all, cases.map(|cases| cases * u64::from(test.all.repeat.get())))
+    // With the configuration file, which each shard reads as well.
+    let read = config::parse(words().map(OsString::from).collect())?.arguments;
+    let (campaign, all, until_decided) = match &read.command {
+        Command::Test(test) => (&test.campaign, &test.all, CaseCount::from(test.cases) == CaseCount::Auto),
+        Command::Bench(bench) => (&bench.campaign, &bench.all, bench.until_decided()),
+        Command::Limit(_) => {
+            return Err(Failure::usage(
+                "`limit` is not cut into shards: what it runs at a level follows from the levels before; run it on one \
+                 machine, or the levels by `test --actions N` as campaigns of their own",
+            ));
         }
-        Command::Bench(bench) => (&bench.campaign, &bench.all, None),
         _ => return Err(Failure::usage("only `test` and `bench` are cut into shards")),
     };
+    if until_decided {
+        return Err(Failure::usage("--cases auto is not for shards: name a number"));
+    }
     if all.shard.is_some() || plan.line.iter().any(|word| word == "--store" || word.starts_with("--store=")) {
         return Err(Failure::usage("leave --shard and --store out: the plan adds them to each shard"));
     }
     if campaign.resume.is_some() || campaign.recording.replay.is_some() {
         return Err(Failure::usage("--resume and --replay are not for shards"));
     }
+    // Each shard would draw a seed of its own, and with it other cases.
+    let is_drawn = matches!(&read.command, Command::Test(test)
+        if test.from.is_none() && test.like.is_none() && test.scenarios.is_none());
+    let is_program = named_agent(campaign)?.is_some_and(|agent| agent.is_program());
+    if is_drawn && is_program && !read.global.given.has("seed") {
+        return Err(Failure::usage(
+            "a program is tested on cases of a seed that is drawn for each campaign, and all shards need the same cases: \
+             name the --seed",
+        ));
+    }
     let keys = keys(campaign)?;
     let words: Vec<String> = plan.line.iter().map(|word| shell_word(word)).collect();
-    Ok(Line { words: words.join(" "), runs, keys, read })
+    Ok(Line { words: words.join(" "), keys, read })
 }
 
 /// The variables that hold the keys of the campaign's models, each once.

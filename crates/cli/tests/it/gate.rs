@@ -90,6 +90,40 @@ fn as_many_cases_are_run_as_it_takes() {
 }
 
 #[test]
+fn a_benchmark_runs_as_many_cases_as_it_takes_as_well() {
+    let place = Place::new();
+    let line =
+        |n: u32| json!({"question": format!("What is {n} and 1?"), "answer": format!("#### {}", n + 1)});
+    let data: Vec<String> = (0..400).map(|n| line(n).to_string()).collect();
+    place.write("data.jsonl", &data.join("\n"));
+    place.run("bench gsm8k direct@sim/gold --data data.jsonl --label main -q").code(0);
+    let auto = |agent: &str, more: &str, status: i32| {
+        let line =
+            format!("bench gsm8k {agent} --data data.jsonl --cases auto --baseline main --json -q {more}");
+        place.run(&line).code(status).json()
+    };
+    let report = auto("direct@sim/gold/0.5", "", 1);
+    assert_eq!((&report["gate"]["answer"], &report["gate"]["looks"]), (&json!("worse"), &json!([50])));
+    let report = auto("direct@sim/gold", "--margin 10%", 0);
+    let cases = report["cases"].as_u64().unwrap();
+    assert!(report["gate"]["answer"] == "not_worse" && cases < 400, "{report}");
+    // No more than the baseline has.
+    place.run("bench gsm8k direct@sim/gold --data data.jsonl --cases 60 --label few -q").code(0);
+    let few =
+        place.run("bench gsm8k direct@sim/gold/0.1 --data data.jsonl --cases auto --baseline few --json -q");
+    assert_eq!(few.json()["gate"]["cases"], json!(60), "{few:?}");
+    for (line, error) in [
+        ("bench gsm8k direct@sim/gold --cases auto", "name a --baseline"),
+        ("bench gsm8k direct@sim/gold cot@sim/gold --cases auto", "compares one agent with a baseline"),
+        ("bench gsm8k direct@sim/gold --cases 5 --limit 5", "cannot be used with"),
+        ("bench gsm8k --resume last --cases 5", "cannot be used with"),
+    ] {
+        let run = place.run(line).code(2);
+        assert!(run.err.contains(error), "{run:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_a_baseline_is_refused_before_anything_is_run() {
     let place = Place::new();
     let none = place.run("test tools@sim/careless --cases 10 --baseline main").code(2);

@@ -332,8 +332,7 @@ fn a_simulated_mistake_fails_whatever_the_case_is() {
     let kept = fs::read_to_string(place.path("shop.yaml")).unwrap();
     let end = kept.find("  - id: not-refunded").unwrap();
     place.write("right.yaml", &kept[..end]);
-    for cases in ["--scenarios right.yaml", "--cases 30", "--cases 10 --turns 2..3", "--cases 5 --time"]
-    {
+    for cases in ["--scenarios right.yaml", "--cases 30", "--cases 10 --turns 2..3", "--cases 5 --time"] {
         let right = place.run(&format!("test tools@sim/gold {cases} -q --json")).code(0).json();
         assert_eq!(right["failed"], 0, "{cases}");
         let wrong = place.run(&format!("test tools@sim/gold/1 {cases} -q --json")).code(1).json();

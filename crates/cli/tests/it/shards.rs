@@ -233,7 +233,11 @@ fn plans_run_a_campaign_in_shards() {
     assert_eq!(export(&place, "one.db", "traces"), export(&place, "all.db", "traces"));
     for (line, error) in [
         ("--shards 3 -- test tools@sim/careless --cases 2", "there are 2 cases, and so at most 2 shards"),
-        ("--shards 2 -- limit tools@sim/careless", "only `test` and `bench` are cut into shards"),
+        ("--shards 2 -- limit tools@sim/careless", "what it runs at a level follows from the levels before"),
+        ("--shards 2 -- test command:true --cases 40", "name the --seed"),
+        ("--shards 2 -- synth", "only `test` and `bench` are cut into shards"),
+        ("--shards 2 -- test tools@sim/careless --cases auto --baseline x", "--cases auto is not for shards"),
+        ("--shards 40 -- bench gsm8k tools@sim/gold --limit 5", "there are 5 cases, and so at most 5 shards"),
         ("--shards 2 -- test tools@sim/careless --store x.db", "leave --shard and --store out"),
         ("--shards 2 -- test tools@sim/careless --casse 2", "unexpected argument '--casse'"),
         ("--shards 0 -- test tools@sim/careless", "it must be a whole number from 1"),
@@ -241,6 +245,74 @@ fn plans_run_a_campaign_in_shards() {
     ] {
         let run = place.run(&format!("shard plan --for slurm {line}")).code(2);
         assert!(run.err.contains(error), "{run:?}");
+    }
+}
+
+/// A stand-in that follows the rules of an Indexed Job: a pod for each index from 0, each in a container of its own with
+/// the ConfigMap as its folder and the volume that all share; a pod that fails is replaced, at most so often as
+/// `backoffLimitPerIndex` says for its index.
+#[test]
+fn an_indexed_job_whose_pods_are_killed_makes_every_run_once() {
+    let place = Place::new();
+    place.write("topics.txt", "ours");
+    let line = "test tools@sim/careless --cases 3000 --repeat 2 --seed 7";
+    let job =
+        place.run(&format!("shard plan --for kubernetes --shards 4 --with topics.txt -- {line}")).code(0);
+    let field = |name: &str| {
+        let line = job.out.lines().find_map(|line| line.trim().strip_prefix(&format!("{name}: ")));
+        line.unwrap_or_else(|| panic!("{name}: {}", job.out)).parse::<u32>().unwrap()
+    };
+    let (completions, backoff) = (field("completions"), field("backoffLimitPerIndex"));
+    assert_eq!((completions, field("parallelism")), (4, 4));
+    let script: Vec<&str> =
+        job.out.lines().skip_while(|line| !line.contains("SHARD=")).take(2).map(str::trim).collect();
+    let volume = place.path("volume");
+    fs::create_dir(&volume).unwrap();
+    let script = script.join("\n").replace("/shards/", &format!("{}/", volume.display()));
+    let path = format!(
+        "{}:{}",
+        std::path::Path::new(env!("CARGO_BIN_EXE_planproof")).parent().unwrap().display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let pod = |index: u32, attempt: u32| {
+        let container = place.path(&format!("pod-{index}-{attempt}"));
+        fs::create_dir(&container).unwrap();
+        fs::copy(place.path("topics.txt"), container.join("topics.txt")).unwrap();
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &format!("exec sh -c '{}'", script.replace('\'', "'\\''"))]);
+        shell.current_dir(container).env("PATH", &path).env("JOB_COMPLETION_INDEX", index.to_string());
+        shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut killed = 0;
+    std::thread::scope(|scope| {
+        let run_index = |index: u32| {
+            let mut killed = 0;
+            for attempt in 0..=backoff {
+                let mut process = pod(index, attempt);
+                // The first two pods of an index are killed, unless they are done by then.
+                if attempt < 2 {
+                    sleep(Duration::from_millis(u64::from(150 + 130 * index + 70 * attempt)));
+                    let _ = std::process::Command::new("pkill")
+                        .args(["-KILL", "-P", &process.id().to_string()])
+                        .status();
+                    let _ = process.kill();
+                }
+                let status = process.wait().unwrap();
+                killed += u32::from(attempt < 2 && !status.success());
+                if status.success() {
+                    return killed;
+                }
+            }
+            panic!("index {index} failed more often than its backoff limit allows");
+        };
+        let indexes: Vec<_> = (0..completions).map(|index| scope.spawn(move || run_index(index))).collect();
+        killed = indexes.into_iter().map(|index| index.join().unwrap()).sum();
+    });
+    assert!(killed >= 4, "only {killed} pods were killed in time");
+    place.run("runs merge volume/1.db volume/2.db volume/3.db volume/4.db --into all.db").code(0);
+    place.run(&format!("{line} --store one.db -q")).code(1);
+    for format in ["traces", "verdicts"] {
+        assert_eq!(export(&place, "one.db", format), export(&place, "all.db", format), "{format}");
     }
 }
 
@@ -258,6 +330,34 @@ fn plans_name_keys_hold_files_and_foresee_costs() {
     insta::assert_snapshot!(format!("{}---- stderr\n{}", kubernetes.out, kubernetes.err));
     assert!(plan("github").out.contains("env:\n          OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}\n"));
     assert!(plan("slurm").out.contains("# Set OPENAI_API_KEY where you submit"));
+    assert!(!place.path(".planproof").exists(), "nothing is stored");
+    // Other cases are made here as well, and the model that stands in is handed their answers.
+    let own = "schema: planproof/scenario/v1
+tools:
+  - {name: get_order, description: Looks up an order., arguments: {order_id: integer}}
+  - {name: refund, description: Refunds an order., arguments: {order_id: integer}}
+cases:
+  - {id: a, query: Refund order 17. Check it first., expect: [{do: [get_order, refund]}]}
+  - {id: b, query: Refund order 18. Check it first., expect: [{do: [get_order, refund]}]}
+";
+    place.write("own.yaml", own);
+    for (line, runs) in [
+        ("bench gsm8k react@openai/gpt-5-mini --limit 5 --repeat 3", "2 shards of up to 9 runs each"),
+        ("test tools@openai/gpt-5-mini --scenarios own.yaml", "2 shards of up to 1 runs each"),
+    ] {
+        let plan = place.run(&format!("shard plan --for slurm --shards 2 -- {line}")).code(0);
+        assert!(plan.err.contains(runs), "{plan:?}");
+        assert!(plan.err.contains("expected of a run, with sim/gold in place of the model: "), "{plan:?}");
+        assert!(plan.err.contains(" tokens read, ") && plan.err.contains("; of all: "), "{plan:?}");
+    }
+    for (line, why) in [
+        ("bench gsm8k react@openai/gpt-5-mini --data nowhere.jsonl", "the cases cannot be made here: "),
+        ("bench gsm8k react@sim/gold", "the agent asks no model behind a server"),
+        ("test command:true --seed 7", "the agent is a program, and a plan starts none"),
+    ] {
+        let plan = place.run(&format!("shard plan --for slurm --shards 2 -- {line}")).code(0);
+        assert!(plan.err.contains(&format!("no estimate of tokens: {why}")), "{plan:?}");
+    }
     assert!(!place.path(".planproof").exists(), "nothing is stored");
     place.write("no text", "");
     for (files, error) in [

@@ -54,7 +54,9 @@ impl Reader<'_> {
         };
         for (name, place, lines) in entries {
             let Some(at) = tools.iter().position(|tool| tool.name == *name) else {
-                return Err(self.fault(*place, unknown_tool(&format!("the world has `{name}`"), name, &*tools)));
+                return Err(
+                    self.fault(*place, unknown_tool(&format!("the world has `{name}`"), name, &*tools))
+                );
             };
             let tool = &mut tools[at];
             let Kind::List(lines) = &lines.kind else {

@@ -1,5 +1,6 @@
 //! Files of scenarios, the worlds of their tools, and verdicts on runs.
 
+mod board;
 mod draft;
 mod drawn;
 mod faults;

@@ -5,6 +5,7 @@
 //! with that of a new store of the same version before anything is read from it.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use rusqlite::Connection;
 use rusqlite_migration::Migrations;
@@ -28,8 +29,19 @@ type Objects = BTreeMap<String, (String, String, Option<String>)>;
 /// # Errors
 /// SQLite cannot read the schema, or cannot make one in memory.
 pub(super) fn difference(connection: &Connection, version: i64) -> rusqlite::Result<Option<String>> {
+    // Most files have the newest version, and one process opens many.
+    static NEWEST: OnceLock<Objects> = OnceLock::new();
     let found = objects(connection)?;
-    let ours = of_version(version)?;
+    let older;
+    let ours = if version != super::version_supported() {
+        older = of_version(version)?;
+        &older
+    } else if let Some(newest) = NEWEST.get() {
+        newest
+    } else {
+        let newest = of_version(version)?;
+        NEWEST.get_or_init(|| newest)
+    };
     for (name, object) in &found {
         let (kind, table, sql) = object;
         let is_ours = ours.get(name) == Some(object);

@@ -16,7 +16,7 @@ use crate::receipt::Completion;
 use crate::seal::{Chain, SealKey};
 use crate::store::CaseDigests;
 use crate::verify::{campaign_digest, chain_so_far};
-use crate::{NewCase, NewLesson, Sealed, StoreError};
+use crate::{NewCase, NewLesson, Progress, Sealed, StoreError};
 
 /// How long to collect events that nobody waits for before they are written.
 const GATHER: Duration = Duration::from_millis(2);
@@ -33,6 +33,12 @@ const TRANSACTION_MAX: Duration = Duration::from_millis(5);
 pub(super) const NOTE_SPENDING: &str =
     "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
      spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7 WHERE id = ?1";
+
+/// Replaces the stored progress of a campaign.
+pub(crate) const SET_PROGRESS: &str =
+    "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
+     spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7, ended_by = ?8,
+     budgets = ?9 WHERE id = ?1";
 
 /// Size from which on a row accepts no more events.
 const ROW_BYTES: usize = 16 << 10;
@@ -335,7 +341,7 @@ fn complete<T>(
 }
 
 /// Text known to be UTF-8, which SQLite can take without another check.
-struct Text<'a>(&'a [u8]);
+pub(crate) struct Text<'a>(pub(crate) &'a [u8]);
 
 impl ToSql for Text<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -436,11 +442,7 @@ impl<'c> Statements<'c> {
             insert_lesson: connection.prepare(
                 "INSERT INTO lesson (run, number, kept_as, tool, about, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?,
-            set_progress: connection.prepare(
-                "UPDATE campaign SET spent_input_tokens = ?2, spent_output_tokens = ?3, spent_picodollars = ?4,
-                 spent_is_estimate = ?5, served_input_tokens = ?6, served_output_tokens = ?7, ended_by = ?8,
-                 budgets = ?9 WHERE id = ?1",
-            )?,
+            set_progress: connection.prepare(SET_PROGRESS)?,
             note_spending: connection.prepare(NOTE_SPENDING)?,
         })
     }
@@ -651,23 +653,32 @@ impl<'c> Statements<'c> {
 
     fn set_progress(&mut self, operation: &ProgressOperation) -> rusqlite::Result<Result<(), StoreError>> {
         let ProgressOperation { campaign, progress, .. } = operation;
-        let changed = self.set_progress.execute(params![
-            campaign,
-            integer(progress.spent.input_tokens),
-            integer(progress.spent.output_tokens),
-            progress.spent.picodollars.map(integer),
-            progress.spent.is_estimate,
-            integer(progress.served_input_tokens),
-            integer(progress.served_output_tokens),
-            progress.ended_by,
-            progress.budgets,
-        ])?;
+        let changed = set_progress(&mut self.set_progress, campaign, progress)?;
         Ok(if changed == 1 { Ok(()) } else { Err(StoreError::UnknownCampaign { name: campaign.clone() }) })
     }
 
     fn note_spending(&mut self, noted: &NotedSpending) -> rusqlite::Result<()> {
         note_spending(&mut self.note_spending, noted)
     }
+}
+
+/// Executes [`SET_PROGRESS`], and returns how many campaigns have this id.
+pub(crate) fn set_progress(
+    statement: &mut Statement<'_>,
+    campaign: &str,
+    progress: &Progress,
+) -> rusqlite::Result<usize> {
+    statement.execute(params![
+        campaign,
+        integer(progress.spent.input_tokens),
+        integer(progress.spent.output_tokens),
+        progress.spent.picodollars.map(integer),
+        progress.spent.is_estimate,
+        integer(progress.served_input_tokens),
+        integer(progress.served_output_tokens),
+        progress.ended_by,
+        progress.budgets,
+    ])
 }
 
 /// Executes [`NOTE_SPENDING`].

@@ -7,6 +7,7 @@ mod delete;
 mod derived;
 mod files;
 mod forged;
+mod gathering;
 mod history;
 mod lessons;
 mod matrix;

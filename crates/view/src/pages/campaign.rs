@@ -143,6 +143,8 @@ fn figures(shown: &Shown) -> Markup {
                     @if shown.budgets.is_empty() { "no budget" } @else { "of " (Foreign::short(&shown.budgets, NAME_CHARACTERS_MAX)) }
                     @if let Some([read, written]) = tokens {
                         br; (count(read)) " read, " (count(written)) " written"
+                        // Requests are paid for while their runs go on.
+                        @if left > 0 { " in finished runs" }
                     }
                 }))
             }

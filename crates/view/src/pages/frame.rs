@@ -115,7 +115,7 @@ pub(crate) fn spent(shown: &Shown) -> [String; 2] {
         Some(amount) => [format!("{about}{}", Money::from_picodollars(amount)), String::new()],
         None => match spent.input_tokens.saturating_add(spent.output_tokens) {
             0 => Default::default(),
-            tokens => [count(tokens), "tokens".to_owned()],
+            tokens => [format!("{about}{}", count(tokens)), "tokens".to_owned()],
         },
     }
 }

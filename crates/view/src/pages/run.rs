@@ -130,9 +130,9 @@ fn picture(page: &RunPage, explained: Option<&Explanation>) -> Markup {
     let drawn = page.case.board(&page.following.events);
     html! {
         @match (&drawn, explained) {
-            (Some(drawn), _) => div.picture data-events=(page.following.events.len()) { (board(drawn)) },
-            (None, Some(explained)) if explained.graph.is_some() => (pictures(explained)),
-            _ => p.note { "This kind of case has no drawing of an order, or it is too large." },
+            (Ok(drawn), _) => div.picture data-events=(page.following.events.len()) { (board(drawn)) },
+            (Err(_), Some(explained)) if explained.graph.is_some() => (pictures(explained)),
+            (Err(why), _) => p.note { "No drawing: " (why) "." },
         }
         (team(&page.following.events))
     }

@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::orders::Drawn;
 use crate::stored_options::{ORDER, SequelOptions, command_of};
 use crate::suites::KeptOptions;
+use crate::values::AUTO_CASES_MAX;
 
 /// Where the cases of a new campaign come from.
 pub(in crate::commands) trait CaseSource {
@@ -117,7 +118,13 @@ impl<'a> CampaignPlan<'a> {
         bank: &TopicBank,
         most: Option<u64>,
     ) -> Result<Cases, Failure> {
-        self.failing(self.source.make(seed, bank, most)?, seed)
+        let mut made = self.source.make(seed, bank, most)?;
+        if self.until_decided && !self.is_of_orders() {
+            let most = most.map_or(AUTO_CASES_MAX, |most| most.min(AUTO_CASES_MAX));
+            made.cases.truncate(most as usize);
+            made = Cases::given(made.suite, made.cases);
+        }
+        self.failing(made, seed)
     }
 
     /// These cases with the failures of their tools that the command line gives.

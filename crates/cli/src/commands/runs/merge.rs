@@ -13,14 +13,12 @@ use super::super::campaign::Outside;
 use super::print_json;
 use crate::arguments::{Global, ModelArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::{open_files, terminal};
+use crate::terminal;
 
 /// Most missing shards whose commands are printed.
 const MISSING_SHOWN_MAX: usize = 20;
 
 pub(super) fn run(stores: &[PathBuf], into: &Path, global: &Global) -> Result<ExitCode, Failure> {
-    // A store has up to three files, and all are open at once.
-    open_files::allow_runs(stores.len())?;
     // No model is asked.
     let asking = ModelArguments {
         requests_per_second: None,
