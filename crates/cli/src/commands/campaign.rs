@@ -13,7 +13,6 @@ mod request;
 mod shard;
 mod world;
 
-use std::io::Write as _;
 use std::time::Instant;
 
 use planproof_campaign::StoredGuard;
