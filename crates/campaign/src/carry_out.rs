@@ -4,9 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use planproof_agents::ServedModel;
-use planproof_engine::{
-    CampaignEnd, EngineError, Outcome, RunProgress, Setup, Supervision, Unit, Work,
-};
+use planproof_engine::{CampaignEnd, EngineError, Outcome, RunProgress, Setup, Supervision, Unit, Work};
 use planproof_isolation::{Account, Layer};
 use planproof_model::check::{Depth, ModelCheck, check, conversation_tokens};
 use planproof_model::recording::RecordingError;
