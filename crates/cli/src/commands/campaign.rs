@@ -10,6 +10,7 @@ mod plan;
 mod prepare;
 mod prepared;
 mod request;
+mod sequels;
 mod shard;
 mod world;
 
