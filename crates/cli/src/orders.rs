@@ -9,7 +9,7 @@ use planproof_engine::studies::{DissectionReport, TopicErrors};
 use planproof_order::dissect::report as dissection_report;
 use planproof_order::synth::PlanningCase;
 use planproof_order::{
-    DissectOptions, Dissection, Failed, LedTo, OrderOutcome, OrderSuite, errors_by_topic, read_order, typed,
+    DissectOptions, Dissection, Failed, LedTo, OrderOutcome, OrderReader, errors_by_topic, read_order, typed,
 };
 use planproof_suite::{Card, Case, RunResult};
 use serde::Deserialize as _;
@@ -59,7 +59,8 @@ impl PartOfDissection {
         let wrong = || Failure::usage("the trials are not those of a dissection");
         let how = DissectOptions::deserialize(&planned.how).map_err(|_| wrong())?;
         let (campaign, order) = (&stored.campaign, stored.options.of_suite.order());
-        let cases = OrderSuite::new(order.judge()).typed(&campaign.cases).map_err(Failure::from)?;
+        let reader = OrderReader { options: order.judge(), ..OrderReader::default() };
+        let cases = reader.typed(&campaign.cases).map_err(Failure::from)?;
         let mut outcomes: Vec<OrderOutcome> = campaign.outcomes.iter().map(typed).collect();
         let results: Vec<RunResult> = begun.outcomes.iter().map(Outcome::result).collect();
         let trials = LedTo::new(&begun.cases, &results).map_err(Failure::from)?;

@@ -16,9 +16,9 @@ use planproof_trace::faults::{FaultShares, TRANSIENTS_IN_ROW_MAX, ToolFaults};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::classes::class_of;
 use crate::guard::{GuardState, OrderGuard};
 use crate::infeasible::{ACTED, NAMED, naming_value};
-use crate::suite::class_of;
 use crate::{answer, board, cells, explanation, identity, notes, phrasing, tools};
 
 /// The bit of [`Card::marks`] of cases in which the agent can report a conflict, which are all cases of a campaign

@@ -8,13 +8,13 @@
 //!
 //! # Module layout
 //!
-//! The kind of case with its classes, flags and baselines (`suite.rs`), the figures of infeasible cases
+//! The kind of case with its baselines (`suite.rs`), its classes and flags (`classes.rs`), the figures of infeasible cases
 //! (`infeasible.rs`), and one case (`case.rs`): its tools (`tools.rs`), its identity (`identity.rs`), its guard
 //! (`guard.rs`), the right answer (`answer.rs`), and its cells in tables of runs (`cells.rs`). A verdict in words
 //! (`explanation.rs`, with its text in `conversation.rs`) consists of phrases (`words.rs`) about constraints
 //! (`stated.rs`) and conflicts (`conflict.rs`), and is drawn in `picture.rs`; remarks on single events are in
 //! `notes.rs`.
-//! Cases that a store only names are drawn again in `drawn.rs`.
+//! Cases that a store only names are drawn again in `drawn.rs`; cases of the engine are read as orders in `reader.rs`.
 //!
 //! Which wordings fail most is counted in `phrasing.rs`. The outcome of a run with the oracle's verdict
 //! (`outcome.rs`) is the input of dissecting and shrinking. Both are campaigns of their own whose cases follow from
@@ -29,6 +29,7 @@ mod answer;
 mod board;
 mod case;
 mod cells;
+mod classes;
 mod conflict;
 mod conversation;
 pub mod dissect;
@@ -43,6 +44,7 @@ mod notes;
 mod outcome;
 mod phrasing;
 mod picture;
+mod reader;
 pub mod rewriting;
 pub mod shrink;
 mod solver;
@@ -66,11 +68,12 @@ pub use led_to::{Failed, LedTo, shrinker};
 pub use outcome::{OrderOutcome, OrderRun, typed, untyped};
 /// Synthesis, reading and judging of orders, for commands that do one of these alone.
 pub use planproof_synth as synth;
+pub use reader::{OrderReader, read_order};
 pub use shrink::{
     CANDIDATE_RUNS_MAX, CandidateRecord, CaseSize, ExampleRun, FailureCount, NotShrunk, ShrinkOptions,
     ShrinkReport, ShrinkRun, Shrinking, ShrunkCase, ShrunkFailure, Target, TargetRequirement, group_alike,
     pick_failures,
 };
 pub use solver::SolverMeter;
-pub use suite::{OrderSuite, read_order};
+pub use suite::OrderSuite;
 pub use tools::{case_arguments, mock_tools};

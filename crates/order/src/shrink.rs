@@ -26,7 +26,7 @@ use planproof_suite::Case as _;
 use planproof_suite::statistics::{Interval, wilson};
 use planproof_synth::{Bound, NoShrinking, OracleVerdict, OrderClass, PlanningCase, Shrinker, Shrunk};
 
-use crate::suite::class_of;
+use crate::classes::class_of;
 use crate::{OrderCase, OrderOutcome, OrderRun};
 use search::Search;
 

@@ -1,4 +1,4 @@
-//! The kind of case: its classes, flags, baselines and columns.
+//! The kind of case: its baselines, columns and sequels.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,13 +7,15 @@ use planproof_suite::{
     Baseline, Card, CaseError, ClassInfo, Columns, FlagInfo, Judged, Section, Sequel, SizeUnit, Suite,
 };
 use planproof_synth::file::read_case;
-use planproof_synth::{Flag, JudgeOptions, OneLook, OrderClass, PlanningCase};
+use planproof_synth::{JudgeOptions, OneLook, OrderClass, PlanningCase};
 use planproof_tools::SchemaCache;
 
 use crate::case::{HAS_FAULTS, HAS_FLOWS, HAS_TURNS, OFFERS_REPORT, OrderCase};
+use crate::classes::{CLASSES, FLAGS};
 use crate::dissect::DissectionSequel;
 use crate::drawn::DrawnCases;
 use crate::infeasible::InfeasibleReport;
+use crate::reader::OrderReader;
 use crate::shrink::ShrinkingSequel;
 use crate::{cells, infeasible, phrasing};
 
@@ -38,37 +40,7 @@ impl OrderSuite {
     pub fn wrap(&self, case: PlanningCase) -> Arc<OrderCase> {
         Arc::new(OrderCase::new(case, self.options, Arc::clone(&self.schemas)))
     }
-
-    /// These cases as orders of this suite. Takes some ten microseconds a case.
-    ///
-    /// # Errors
-    /// One is of another kind.
-    pub fn typed(&self, cases: &[Arc<dyn suite::Case>]) -> Result<Vec<Arc<OrderCase>>, CaseError> {
-        cases.iter().map(|case| Ok(self.wrap(read_order(&**case)?))).collect()
-    }
 }
-
-/// A case as an order.
-///
-/// # Errors
-/// It is of another kind.
-pub fn read_order(case: &dyn suite::Case) -> Result<PlanningCase, CaseError> {
-    // Cases cross the boundary of suites as lines of JSON and never by a downcast.
-    read_case(&case.to_line())
-        .map_err(|error| CaseError::new(format!("case {}: it is not an order: {error}", case.card().id)))
-}
-
-static CLASSES: LazyLock<Vec<ClassInfo>> = LazyLock::new(|| {
-    let ranked = (0..).zip(OrderClass::ALL);
-    ranked
-        .map(|(rank, class)| ClassInfo { name: class.as_str(), meaning: class_meaning(class), rank })
-        .collect()
-});
-
-static FLAGS: LazyLock<Vec<FlagInfo>> = LazyLock::new(|| {
-    let flags = Flag::ALL.into_iter();
-    flags.map(|flag| FlagInfo { name: flag.as_str(), meaning: flag_meaning(flag) }).collect()
-});
 
 /// The indices in a card's baselines: chance, then the one-look heuristics in order, that of mention first.
 static BASELINES: [Baseline; 3] = [
@@ -99,11 +71,6 @@ static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 /// few enough for a page of thousands of runs to stay as small as it is.
 const PASSED_SHOWN: usize = 5;
 
-/// The class as the engine sees it.
-pub(crate) fn class_of(class: OrderClass) -> Option<suite::Class> {
-    suite::Class::find(&CLASSES, class.as_str())
-}
-
 impl Suite for OrderSuite {
     fn name(&self) -> &'static str {
         "order"
@@ -123,7 +90,8 @@ impl Suite for OrderSuite {
     }
 
     fn sequels(&self) -> Vec<Arc<dyn Sequel>> {
-        vec![Arc::new(DissectionSequel(self.clone())), Arc::new(ShrinkingSequel(self.clone()))]
+        let reader = || OrderReader { options: self.options, schemas: Arc::clone(&self.schemas) };
+        vec![Arc::new(DissectionSequel(reader())), Arc::new(ShrinkingSequel(reader()))]
     }
 
     fn classes(&self) -> &'static [ClassInfo] {
@@ -204,53 +172,3 @@ const OF_FAILURES: [OrderClass; 5] = [
 
 /// The classes of what agents make of several messages.
 const OF_TURNS: [OrderClass; 2] = [OrderClass::OutOfTurn, OrderClass::MissedCorrection];
-
-fn class_meaning(class: OrderClass) -> &'static str {
-    match class {
-        OrderClass::Timeout => "A limit of time, turns or output was reached before the agent had finished.",
-        OrderClass::ReplyLimit => ClassInfo::reply_limit(0).meaning,
-        OrderClass::UnparsedCall => ClassInfo::unparsed_call(0).meaning,
-        OrderClass::ActError => {
-            "A refused call (no such tool, or arguments that do not fit) explains a missing action; or the agent broke."
-        }
-        OrderClass::ActionLost => "An action was never done.",
-        OrderClass::ParameterError => "A start time is impossible.",
-        OrderClass::OutOfTurn => {
-            "An action was done before the message that it had to wait for, or after the turn in which it was due."
-        }
-        OrderClass::MissedCorrection => {
-            "Something was done as it had been asked for before a message changed it."
-        }
-        OrderClass::OrderError => "Actions were done in an order that the paragraph rules out.",
-        OrderClass::WrongValue => "A call passed a value other than the one an earlier tool returned for it.",
-        OrderClass::Repeated => "An action was done more than once.",
-        OrderClass::Distractor => "A tool was called that belongs to no action.",
-        OrderClass::FalseAlarm => "A conflict was reported, although everything can hold together.",
-        OrderClass::RetriedForever => {
-            "A tool that had reported that it would not work again was called more than three more times."
-        }
-        OrderClass::CalledVanished => "A tool was called after the agent had been shown that it is gone.",
-        OrderClass::WentOnAfterFailure => {
-            "A task was done although one that has to come before it had failed."
-        }
-        OrderClass::NoRetry => "A call that had failed for the moment was not made again.",
-        OrderClass::GaveUp => {
-            "A call was not repeated until it got through, or the agent stopped at a failure with calls still due."
-        }
-        OrderClass::ConflictMissed => "A conflict was not reported, or a task was done anyway.",
-    }
-}
-
-fn flag_meaning(flag: Flag) -> &'static str {
-    match flag {
-        Flag::Class(OrderClass::ActError) => "A call was refused, or the agent broke.",
-        Flag::Class(OrderClass::UnparsedCall) => "A call was written as text instead of being made.",
-        Flag::Class(class) => class_meaning(class),
-        Flag::Concurrent => "Calls overlapped in time.",
-        Flag::AtOnce => "Calls that must follow one another were written in one reply, in the right order.",
-        Flag::AgentFailed => "The agent broke instead of finishing.",
-        Flag::Denied => "A guard denied a call, which was not executed.",
-        Flag::ToolFailed => "A call failed because its tool did, which is not a mistake of the agent.",
-        Flag::RestartLimit => "The agent tried to clear the day more often than is allowed.",
-    }
-}

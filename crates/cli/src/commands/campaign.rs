@@ -10,10 +10,10 @@ mod plan;
 mod prepare;
 mod prepared;
 mod request;
+mod sequels;
 mod shard;
 mod world;
 
-use std::io::Write as _;
 use std::time::Instant;
 
 use planproof_campaign::StoredGuard;

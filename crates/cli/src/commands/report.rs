@@ -103,7 +103,7 @@ fn compare(
     for stored in [&a, &b] {
         say_what_is_missing(&stored.campaign.row, &stored.commands);
     }
-    let (report_a, report_b) = (a.report(), b.report()?);
+    let (report_a, report_b) = (a.report(), b.report());
     let traces_a = StoredTraces { store, campaign: &a.campaign.row.id };
     let traces_b = StoredTraces { store, campaign: &b.campaign.row.id };
     let reported_a = a.reported(&report_a, &traces_a);

@@ -8,7 +8,6 @@ mod verify;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{BufWriter, Write as _};
-use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::CellAlignment;

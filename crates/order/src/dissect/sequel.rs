@@ -15,13 +15,13 @@ use serde_json::Value;
 
 use super::{DissectOptions, DissectionRun, Search, pick_errors, report};
 use crate::outcome::of_result;
-use crate::{LedTo, OrderCase, OrderOutcome, OrderSuite};
+use crate::{LedTo, OrderCase, OrderOutcome, OrderReader};
 
 /// The key under which a campaign keeps the user's own topics.
 const TOPICS: &str = "topics";
 
-/// The dissection of failures of this suite.
-pub(crate) struct DissectionSequel(pub(crate) OrderSuite);
+/// The dissection of failures of cases that are read so.
+pub(crate) struct DissectionSequel(pub(crate) OrderReader);
 
 impl DissectionSequel {
     fn options(how: &Value) -> Result<DissectOptions, CaseError> {

@@ -15,10 +15,10 @@ use serde_json::Value;
 
 use super::{Search, ShrinkOptions, ShrinkRun, Target, pick_failures, report};
 use crate::outcome::of_result;
-use crate::{LedTo, OrderCase, OrderOutcome, OrderSuite, shrinker};
+use crate::{LedTo, OrderCase, OrderOutcome, OrderReader, shrinker};
 
-/// The shrinking of failures of this suite.
-pub(crate) struct ShrinkingSequel(pub(crate) OrderSuite);
+/// The shrinking of failures of cases that are read so.
+pub(crate) struct ShrinkingSequel(pub(crate) OrderReader);
 
 impl ShrinkingSequel {
     fn options(how: &Value) -> Result<ShrinkOptions, CaseError> {

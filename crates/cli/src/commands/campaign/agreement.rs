@@ -319,7 +319,7 @@ fn are_same(now: &[Arc<dyn Case>], recorded: &[Arc<dyn Case>]) -> bool {
 
 /// How a sequel is done, if it is asked for.
 fn how<T: DeserializeOwned>(sequels: &SequelOptions, option: &str) -> Option<T> {
-    T::deserialize(sequels.get(option)?).ok()
+    serde_json::from_value(sequels.get(option)?.clone()).ok()
 }
 
 fn dissecting(sequels: &SequelOptions) -> Vec<Written> {

@@ -13,7 +13,7 @@ use planproof_store::{CampaignRow, Store};
 
 use super::super::runs::say_what_is_missing;
 use crate::failure::Failure;
-use crate::orders;
+use crate::orders::{self, PartOfDissection};
 use crate::render::{self, Table};
 use crate::stored::{self, Stored};
 use crate::stored_options::CampaignOptions;
