@@ -1,5 +1,5 @@
 //! One decision everywhere: random sessions over random rules through the real proxy, in both eras of the protocol, and
-//! through a real process of a hook for each event. `crates/guard/tests/it/agreement.rs` compares such decisions with the
+//! through a real process of a hook for each event. The tests of `planproof-guard` compare such decisions with the
 //! definitions.
 #![cfg(unix)]
 

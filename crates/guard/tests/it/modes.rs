@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use planproof_guard::{
     CarriedCall, DecisionLog, GuardMode, GuardModes, HookEvent, HookReply, HookSession, LineGuard,
-    LoggedLine, RunRules, replay,
+    LoggedLine, ReplayedCall, RunRules, replay,
 };
 use planproof_spec::rules::RuleSet;
 use planproof_suite::{Decision, Guard as _};
@@ -153,7 +153,7 @@ fn each_rule_is_in_its_own_mode_in_every_seam() {
             }
         }
         // Taken again, nothing changes; and what is noted counts, so that a stricter rule sees it.
-        assert_eq!(replay(&rules, lines.clone().into_iter()).filter(|it| it.is_changed()).count(), 0);
+        assert_eq!(replay(&rules, lines.clone().into_iter()).filter(ReplayedCall::is_changed).count(), 0);
         let ways = happened_refunds(&lines);
         assert_eq!(ways, expected.iter().zip(CALLS).filter(|(it, tool)| is_made(it, tool)).count());
     }
@@ -177,7 +177,7 @@ fn the_mode_that_is_asked_for_wins_over_all_rules() {
     let (lines, said) = proxied(&rules, GuardModes::asked(Some(GuardMode::Shadow), Some(&rules)));
     assert_eq!(said, ["made", "noted few", "noted none", "made", "noted few"]);
     // In shadow mode of the whole guard, what would have been rejected does not count.
-    assert_eq!(replay(&rules, lines.into_iter()).filter(|it| it.is_changed()).count(), 0);
+    assert_eq!(replay(&rules, lines.into_iter()).filter(ReplayedCall::is_changed).count(), 0);
 }
 
 #[test]
@@ -207,8 +207,7 @@ fn a_replay_says_what_other_modes_would_change() {
     let before = rules("", "shadow", "");
     let (lines, _) = proxied(&before, GuardModes::asked(None, Some(&before)));
     let changed = |rules: &Arc<RuleSet>| -> Vec<(u64, bool)> {
-        let again =
-            replay(rules, lines.clone().into_iter()).filter(planproof_guard::ReplayedCall::is_changed);
+        let again = replay(rules, lines.clone().into_iter()).filter(ReplayedCall::is_changed);
         again.map(|again| (again.call.number, again.reason.is_some())).collect()
     };
     assert_eq!(changed(&rules("", "", "")), [(2, true), (5, true)]);
