@@ -149,7 +149,7 @@ pub(super) fn agents_of(arguments: &BenchArguments, global: &Global) -> Result<V
 pub(super) fn bench_cases<'a>(
     arguments: &'a BenchArguments,
     global: &'a Global,
-) -> Result<impl MakesCases + 'a, Failure> {
+) -> Result<BenchCases<'a>, Failure> {
     let name = arguments.suite.as_deref().unwrap_or_default();
     Ok(asked_for(name, arguments, global)?.0)
 }
@@ -210,7 +210,7 @@ pub(super) fn files(choice: &ChoiceArguments) -> impl Iterator<Item = (&'static 
 }
 
 /// What makes the cases of a benchmark.
-struct BenchCases<'a> {
+pub(super) struct BenchCases<'a> {
     suite: Arc<dyn Suite>,
     kept: KeptOptions,
     sequels: SequelOptions,
@@ -219,7 +219,7 @@ struct BenchCases<'a> {
 
 impl BenchCases<'_> {
     /// What `planproof bench` asks for.
-    fn plan(&self) -> CampaignPlan<'_> {
+    pub(super) fn plan(&self) -> CampaignPlan<'_> {
         let BenchArguments { choice, from, of_suite, all, .. } = self.arguments;
         let named = from.as_deref().into_iter().chain(of_suite.files().map(|(_, path)| path));
         CampaignPlan {
