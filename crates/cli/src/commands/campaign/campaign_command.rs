@@ -8,7 +8,7 @@ use planproof_engine::studies::ShrinkOptions;
 use planproof_order::DissectOptions;
 use planproof_order::synth::TopicBank;
 
-use planproof_campaign::{Cases, StoredOptions};
+use planproof_campaign::{Cases, Shard, StoredOptions};
 use planproof_suite::EffortLimits;
 use planproof_trace::faults::FaultShares;
 
@@ -71,10 +71,16 @@ pub(in crate::commands) trait MakesCases: std::fmt::Debug {
 }
 
 impl CampaignCommand<'_> {
-    /// The cases, drawn from this bank unless they are in a file; at most `most` where their number is left open.
-    pub(super) fn cases(&self, seed: u64, bank: &TopicBank, most: Option<u64>) -> Result<Cases, Failure> {
+    /// The cases, drawn from this bank unless they are in a file; at most `most` where their number is left open. Of a
+    /// `shard`, all cases or its own.
+    pub(super) fn cases(
+        &self,
+        seed: u64,
+        bank: &TopicBank,
+        (most, shard): (Option<u64>, Option<Shard>),
+    ) -> Result<Cases, Failure> {
         match self {
-            Self::Test(arguments) => cases::of(arguments, seed, bank, most),
+            Self::Test(arguments) => cases::of(arguments, seed, bank, (most, shard)),
             Self::Limit(plan, arguments) => {
                 let judge = judge_options(&arguments.campaign.judge);
                 cases::of_levels(plan, &arguments.shape, seed, (judge, bank))

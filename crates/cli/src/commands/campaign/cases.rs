@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use planproof_campaign::{CASES_MAX, Cases, CasesOrigin};
+use planproof_campaign::{CASES_MAX, Cases, CasesOrigin, Shard};
 use planproof_engine::{LimitPlan, SynthesisUse};
 use planproof_order::synth::{
     Day, InfeasibleShare, JudgeOptions, MessageRange, PlanningCase, SynthesisCounts, SynthesisOptions,
-    Synthesizer, TimeOptions, TopicBank, Wordings,
+    Synthesizer, TimeOptions, TopicBank, Wordings, case_id,
 };
 use planproof_order::{DrawnCases, DrawnLevel, OrderSuite, SolverMeter};
 use planproof_suite::Case;
@@ -94,12 +94,12 @@ impl From<&DrawnTime> for TimeOptions {
 
 /// The requested cases.
 ///
-/// `most` is the number of them that can be compared with a baseline.
+/// `most` is the number of them that can be compared with a baseline; of drawn cases only those of the `shard` are made.
 pub(super) fn of(
     arguments: &TestArguments,
     seed: u64,
     bank: &TopicBank,
-    most: Option<u64>,
+    (most, shard): (Option<u64>, Option<Shard>),
 ) -> Result<Cases, Failure> {
     let suite = OrderSuite::new(judge_options(&arguments.campaign.judge));
     let Some(file) = &arguments.from else {
@@ -107,7 +107,7 @@ pub(super) fn of(
             (CaseCount::Auto, Some(most)) => most.min(AUTO_CASES_MAX),
             (count, _) => count.most(),
         };
-        let drawn = Drawn::of(&arguments.draw, seed, count)?.draw_from(&suite, bank)?;
+        let drawn = Drawn::of(&arguments.draw, seed, count)?.draw_from(&suite, bank, shard)?;
         return Ok(of_topics(drawn, &arguments.draw.shape));
     };
     Ok(of_orders(&suite, select::read_cases(file)?))
@@ -176,7 +176,7 @@ pub(super) fn drawn_again(levels: &[Drawn], bank: &TopicBank) -> Result<DrawnCas
 pub(super) fn make_again(order: &OrderOptions, how: &Value) -> Result<Cases, Failure> {
     let (suite, bank) = (OrderSuite::new(order.judge()), TopicBank::shipped());
     match Making::read(how)? {
-        Making::Drawn(drawn) => drawn.draw_from(&suite, bank),
+        Making::Drawn(drawn) => drawn.draw_from(&suite, bank, None),
         Making::Levels(levels) => draw_levels(levels, &suite, bank),
     }
 }
@@ -185,7 +185,7 @@ fn draw_levels(levels: Vec<Drawn>, suite: &OrderSuite, bank: &TopicBank) -> Resu
     let mut all = Cases::given(Arc::new(suite.clone()), Vec::new());
     let mut made = SynthesisUse::default();
     for drawn in &levels {
-        let level = drawn.clone().draw_from(suite, bank)?;
+        let level = drawn.clone().draw_from(suite, bank, None)?;
         all.cases.extend(level.cases);
         let level = level.synthesis.unwrap_or_default();
         made.solver_calls += level.solver_calls;
@@ -284,8 +284,8 @@ impl Drawn {
         }
     }
 
-    /// Draws the cases.
-    fn draw_from(self, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
+    /// Draws the cases, or those of a shard.
+    fn draw_from(self, suite: &OrderSuite, bank: &TopicBank, shard: Option<Shard>) -> Result<Cases, Failure> {
         // A recording may come from anywhere, so its numbers are checked as if they were typed.
         let seed = self.seed()?;
         let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX);
@@ -295,13 +295,21 @@ impl Drawn {
         let mut counts = SynthesisCounts::default();
         let mut solver = SolverMeter::default();
         let start = Instant::now();
-        let cases = (self.first..end)
+        // Dealt out by their ids, which are known before: with forty shards, each case would be drawn forty times.
+        let ids = (self.first..end).map(|index| case_id(seed, index));
+        let dealt = shard.map(|shard| shard.deal(ids)).transpose()?;
+        let indexes: Vec<u64> = match &dealt {
+            Some(dealt) => dealt.places.iter().map(|place| self.first + u64::from(*place)).collect(),
+            None => (self.first..end).collect(),
+        };
+        let cases = indexes
+            .into_iter()
             .map(|index| synthesizer.case(seed, index, &mut counts, &mut solver))
             .collect::<Result<Vec<PlanningCase>, _>>()?;
         let synthesis =
             SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
         let origin = Making::Drawn(self).into();
-        Ok(Cases { origin, synthesis: Some(synthesis), ..of_orders(suite, cases) })
+        Ok(Cases { origin, synthesis: Some(synthesis), dealt, ..of_orders(suite, cases) })
     }
 
     /// The options that draw these cases.

@@ -272,7 +272,7 @@ fn begin(
     let cases = || {
         let cases = match &like {
             Some(like) => like.cases(&order),
-            None => command.cases(new.seed, &bank, extras.before.map(Before::cases))?,
+            None => command.cases(new.seed, &bank, (extras.before.map(Before::cases), new.shard))?,
         };
         let cases = match command.faults() {
             Some(shares) => cases.with_faults(shares, new.seed).map_err(Failure::from)?,
@@ -367,9 +367,9 @@ fn must_be_same_shard(
     }
     let mut cases = match &like {
         Some(like) => like.cases(&order),
-        None => command.cases(new.seed, &bank, None)?,
+        None => command.cases(new.seed, &bank, (None, Some(run.shard)))?,
     };
-    let shard = run.shard.take(&mut cases.cases)?;
+    let shard = run.shard.take(&mut cases)?;
     let store = Store::open_read_only(&arguments.store.store)?;
     let row = stored::find(&store, found)?;
     let options = stored::options(&row)?;
