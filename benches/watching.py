@@ -246,7 +246,7 @@ def main() -> None:
         if options.inspect:
             few = ["--cases", str(options.runs // 10), "--seed", "7", "-q", "--store", "few.db"]
             (folder / "logs").mkdir()
-            took([program, "test", AGENT, *few, "--inspect", "logs/runs.json"], folder)
+            took([program, "test", AGENT, *few, "--inspect", "logs/2026-01-01T00-00-00+00-00_planproof_runs.json"], folder)
             inspect_pages(options.inspect, folder / "logs", min(options.rounds, 3))
         store.unlink()
         if options.filtered:

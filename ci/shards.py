@@ -71,7 +71,7 @@ class Served:
     def end(self) -> tuple[int, float]:
         """How many requests it was asked, and its CPU seconds."""
         before = os.times()
-        self._process.send_signal(signal.SIGINT)
+        self._process.terminate()
         out, _ = self._process.communicate()
         after = os.times()
         cpu = after.children_user + after.children_system - before.children_user - before.children_system

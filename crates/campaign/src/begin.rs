@@ -161,7 +161,7 @@ pub fn begin<W: World>(
         (None, None) => return Err(CampaignError::usage("there are no cases").into()),
     };
     let mut cases = cases;
-    let shard = new.shard.map(|shard| shard.take(&mut cases.cases)).transpose()?;
+    let shard = new.shard.map(|shard| shard.take(&mut cases)).transpose()?;
     let mut options = new.options(&request, &agent, &cases, answers)?;
     options.shard = shard;
 

@@ -9,6 +9,8 @@ use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::shard::StoredShard;
+
 /// Most cases of one campaign.
 pub const CASES_MAX: u64 = 100_000;
 
@@ -28,6 +30,8 @@ pub struct Cases {
     /// The line that stands in the store for a case that was not run yet, from its id; `None` if all are stored from
     /// the beginning. The suite of the campaign reads such a line.
     pub named: Option<fn(&str) -> String>,
+    /// The shard that they are, if only those of a shard were made.
+    pub dealt: Option<StoredShard>,
 }
 
 impl fmt::Debug for Cases {
@@ -53,7 +57,7 @@ impl Cases {
     /// Cases that are there already.
     pub fn given(suite: Arc<dyn Suite>, cases: Vec<Arc<dyn Case>>) -> Self {
         let origin = CasesOrigin::Given(cases.len());
-        Self { suite, cases, origin, drawn: None, synthesis: None, named: None }
+        Self { suite, cases, origin, drawn: None, synthesis: None, named: None, dealt: None }
     }
 
     /// The same cases with tools that fail: those of each case as its id and the seed say. A recording has them in

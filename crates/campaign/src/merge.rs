@@ -104,9 +104,15 @@ impl Source {
         if !path.is_file() {
             return Err(CampaignError::usage(format!("there is no run store {}", path.display())));
         }
+        // What a process leaves that is killed before it has begun: its shard is missing, which is said later.
+        if path.metadata().is_ok_and(|found| found.len() == 0) {
+            return Ok(Vec::new());
+        }
         let store = Store::open_read_only(path)?;
+        let rows = store.campaigns()?;
+        let has_begun = !rows.is_empty();
         let mut sources = Vec::new();
-        for row in store.campaigns()? {
+        for row in rows {
             let mut options: Value = serde_json::from_str(&row.options).map_err(|error| {
                 CampaignError::outside(format!("{}: the options of {}: {error}", path.display(), row.id))
             })?;
@@ -129,7 +135,7 @@ impl Source {
             let row = CampaignRow { options: String::new(), ..row };
             sources.push(Self { path: path.to_owned(), row, options, shard, version });
         }
-        if sources.is_empty() {
+        if has_begun && sources.is_empty() {
             return Err(CampaignError::usage(format!(
                 "{} holds no shard; `planproof test AGENT --shard 1/4 --store FILE` makes one",
                 path.display()
@@ -177,7 +183,9 @@ fn version(store: &Store, row: &CampaignRow) -> Result<String, CampaignError> {
 /// Refuses shards of different campaigns, and the same shard twice.
 fn must_fit(sources: &[Source]) -> Result<(), CampaignError> {
     let Some(first) = sources.first() else {
-        return Err(CampaignError::usage("name the stores of the shards"));
+        return Err(CampaignError::usage(
+            "none of these stores holds a shard; `planproof test AGENT --shard 1/4 --store FILE` makes one",
+        ));
     };
     for pair in sources.windows(2) {
         if let [a, b] = pair

@@ -6,10 +6,9 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use planproof_suite::Case;
 use serde::{Deserialize, Serialize};
 
-use crate::cases::CASES_MAX;
+use crate::cases::{CASES_MAX, Cases};
 use crate::error::CampaignError;
 
 /// Which of how many shards, from 1. Written as `3/40`.
@@ -46,25 +45,39 @@ impl Shard {
         Self { number, ..self }
     }
 
-    /// Keeps the cases of this shard, and returns its stored form. The cases are dealt out in the order of digests of
-    /// their ids, so the numbers of cases of any two shards differ by at most one, and similar cases are spread.
+    /// Keeps the cases of this shard, and returns its stored form; does not look at cases that were dealt out before
+    /// they were made.
     ///
     /// # Errors
     /// There are fewer cases than shards.
-    pub fn take(self, cases: &mut Vec<Arc<dyn Case>>) -> Result<StoredShard, CampaignError> {
-        let all = cases.len();
+    pub fn take(self, made: &mut Cases) -> Result<StoredShard, CampaignError> {
+        if let Some(dealt) = made.dealt.take() {
+            return Ok(dealt);
+        }
+        let cases = &mut made.cases;
+        let dealt = self.deal(cases.iter().map(|case| &case.card().id))?;
+        *cases = dealt.places.iter().map(|place| Arc::clone(&cases[*place as usize])).collect();
+        Ok(dealt)
+    }
+
+    /// The shard of cases with these ids. They are dealt out in the order of digests of their ids, so the numbers of
+    /// cases of any two shards differ by at most one, and similar cases are spread.
+    ///
+    /// # Errors
+    /// There are fewer cases than shards.
+    pub fn deal(self, ids: impl Iterator<Item = impl AsRef<str>>) -> Result<StoredShard, CampaignError> {
+        let mut order: Vec<(u64, u32)> =
+            (0u32..).zip(ids).map(|(place, id)| (digest(id.as_ref()), place)).collect();
+        let all = order.len();
         if all < self.count as usize {
             return Err(CampaignError::usage(format!(
                 "--shard {self}: there are {all} cases, and so at most {all} shards"
             )));
         }
-        let mut order: Vec<(u64, u32)> =
-            (0u32..).zip(cases.iter()).map(|(place, case)| (digest(&case.card().id), place)).collect();
         order.sort_unstable();
         let own = order.into_iter().skip(self.number as usize - 1).step_by(self.count as usize);
         let mut places: Vec<u32> = own.map(|(_, place)| place).collect();
         places.sort_unstable();
-        *cases = places.iter().map(|place| Arc::clone(&cases[*place as usize])).collect();
         Ok(StoredShard { shard: self, cases: all as u32, places })
     }
 }

@@ -84,7 +84,7 @@ pub use rule::{
 pub use shrink::{NoShrinking, Reduction, ShrinkEnd, ShrinkSearch, Shrinker, Shrunk};
 pub use synthesis::{
     DISTRACTORS_MAX, DRAWS_MAX, HARD_DRAWS_MAX, SolverTimer, SynthesisCounts, SynthesisError,
-    SynthesisOptions, Synthesizer,
+    SynthesisOptions, Synthesizer, case_id,
 };
 pub use text::{CharRange, Source};
 pub use time_form::{

@@ -56,6 +56,11 @@ pub struct Synthesizer<'a> {
     topic: Option<&'a Topic>,
 }
 
+/// The id of the case with this index in the sequence of a seed.
+pub fn case_id(seed: u64, index: u64) -> String {
+    format!("{seed}-{index}")
+}
+
 impl<'a> Synthesizer<'a> {
     /// Checks the options against their ranges and the bank.
     ///
@@ -584,7 +589,7 @@ impl<'a> Synthesizer<'a> {
         let stated = constraints.len() + time.as_ref().map_or(0, |time| time.bounds.len());
         let difficulty = Difficulty::new(actions.len(), stated, correct_plans);
         PlanningCase {
-            id: format!("{seed}-{index}"),
+            id: case_id(seed, index),
             seed,
             options,
             topic: topic.job.clone(),

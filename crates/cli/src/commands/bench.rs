@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) use models::paid_for;
 
-use super::campaign::{CampaignPlan, CampaignRequest, CaseSource, Extras, carry_out, prepare};
+use super::campaign::{CampaignPlan, CampaignRequest, CaseSource, Extras, WantedCases, carry_out, prepare};
 use super::print_json;
 use crate::arguments::{
     AllCasesArguments, BenchArguments, BenchCommand, ChoiceArguments, CompatChoice, Global, ReviewChoice,
@@ -236,7 +236,7 @@ impl BenchCases<'_> {
 }
 
 impl CaseSource for BenchCases<'_> {
-    fn make(&self, _seed: u64, _bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
+    fn make(&self, _seed: u64, _bank: &TopicBank, _: WantedCases) -> Result<Cases, Failure> {
         let most = self.arguments.cases_max();
         let mut cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
@@ -274,7 +274,7 @@ impl<'a> ScenarioCases<'a> {
 }
 
 impl CaseSource for ScenarioCases<'_> {
-    fn make(&self, _seed: u64, _bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
+    fn make(&self, _seed: u64, _bank: &TopicBank, _: WantedCases) -> Result<Cases, Failure> {
         let text = select::read_json(self.file)?;
         let data = Data { text: &text, file: &self.file.display().to_string() };
         let cases = self.suite.load(Some(data), &CaseSelection::First, None);

@@ -36,7 +36,7 @@ pub(super) use conclusion::{
     Counts, Found, REPLAY, broken_setup, cost, findings, notes, print_report, tokens_unknown,
 };
 use conclusion::{proved, say_as_recorded};
-pub(super) use plan::{CampaignPlan, CaseSource};
+pub(super) use plan::{CampaignPlan, CaseSource, WantedCases};
 pub(super) use prepare::{
     Extras, asked, must_concern, named, named_agent, new_campaign, prepare, resume_stored, run_time,
 };

@@ -11,7 +11,7 @@ use planproof_suite::{Case, CaseError, Suite};
 use planproof_trace::Tool;
 use serde_json::Value;
 
-use super::campaign::{CampaignPlan, CaseSource};
+use super::campaign::{CampaignPlan, CaseSource, WantedCases};
 use super::rules::{rules_of, unknown};
 use super::spec::known_tools;
 use crate::arguments::{AllCasesArguments, Global, RuleCasesArguments};
@@ -133,7 +133,7 @@ impl<'a> RuleCases<'a> {
 }
 
 impl CaseSource for RuleCases<'_> {
-    fn make(&self, seed: u64, _bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
+    fn make(&self, seed: u64, _bank: &TopicBank, _: WantedCases) -> Result<Cases, Failure> {
         let mut drawing = drawing(self.arguments, self.global)?;
         let cases = drawn(&mut drawing, seed, self.count.most())?;
         let cases = cases.into_iter().map(|case| -> Arc<dyn Case> { Arc::new(case) }).collect();

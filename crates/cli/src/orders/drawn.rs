@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use planproof_campaign::{CASES_MAX, Cases, CasesOrigin};
+use planproof_campaign::{CASES_MAX, Cases, CasesOrigin, Shard};
 use planproof_engine::SynthesisUse;
 use planproof_order::synth::{
     Day, InfeasibleShare, MessageRange, PlanningCase, SynthesisCounts, SynthesisOptions, Synthesizer,
-    TimeOptions, TopicBank, Wordings,
+    TimeOptions, TopicBank, Wordings, case_id,
 };
 use planproof_order::{DrawnCases, DrawnLevel, OrderSuite, SolverMeter};
 use planproof_suite::Case;
@@ -107,7 +107,7 @@ pub(crate) fn drawn_again(levels: &[Drawn], bank: &TopicBank) -> Result<DrawnCas
 pub(crate) fn make_again(order: &OrderOptions, how: &Value) -> Result<Cases, Failure> {
     let (suite, bank) = (OrderSuite::new(order.judge()), TopicBank::shipped());
     match Making::read(how)? {
-        Making::Drawn(drawn) => drawn.draw_from(&suite, bank),
+        Making::Drawn(drawn) => drawn.draw_from(&suite, bank, None),
         Making::Levels(levels) => draw_levels(levels, &suite, bank),
     }
 }
@@ -121,7 +121,7 @@ pub(crate) fn draw_levels(
     let mut all = Cases::given(Arc::new(suite.clone()), Vec::new());
     let mut made = SynthesisUse::default();
     for drawn in &levels {
-        let level = drawn.clone().draw_from(suite, bank)?;
+        let level = drawn.clone().draw_from(suite, bank, None)?;
         all.cases.extend(level.cases);
         let level = level.synthesis.unwrap_or_default();
         made.solver_calls += level.solver_calls;
@@ -220,8 +220,13 @@ impl Drawn {
         }
     }
 
-    /// Draws the cases.
-    pub(crate) fn draw_from(self, suite: &OrderSuite, bank: &TopicBank) -> Result<Cases, Failure> {
+    /// Draws the cases, or those of a shard.
+    pub(crate) fn draw_from(
+        self,
+        suite: &OrderSuite,
+        bank: &TopicBank,
+        shard: Option<Shard>,
+    ) -> Result<Cases, Failure> {
         // A recording may come from anywhere, so its numbers are checked as if they were typed.
         let seed = self.seed()?;
         let end = self.first.checked_add(self.count).filter(|_| self.count <= CASES_MAX);
@@ -231,13 +236,21 @@ impl Drawn {
         let mut counts = SynthesisCounts::default();
         let mut solver = SolverMeter::default();
         let start = Instant::now();
-        let cases = (self.first..end)
+        // Dealt out by their ids, which are known before: with forty shards, each case would be drawn forty times.
+        let ids = (self.first..end).map(|index| case_id(seed, index));
+        let dealt = shard.map(|shard| shard.deal(ids)).transpose()?;
+        let indexes: Vec<u64> = match &dealt {
+            Some(dealt) => dealt.places.iter().map(|place| self.first + u64::from(*place)).collect(),
+            None => (self.first..end).collect(),
+        };
+        let cases = indexes
+            .into_iter()
             .map(|index| synthesizer.case(seed, index, &mut counts, &mut solver))
             .collect::<Result<Vec<PlanningCase>, _>>()?;
         let synthesis =
             SynthesisUse { solver_calls: solver.calls, solver_time: solver.time, time: start.elapsed() };
         let origin = Making::Drawn(self).into();
-        Ok(Cases { origin, synthesis: Some(synthesis), ..of_orders(suite, cases) })
+        Ok(Cases { origin, synthesis: Some(synthesis), dealt, ..of_orders(suite, cases) })
     }
 
     /// The options that draw these cases.

@@ -62,6 +62,28 @@ fn merged_shards_are_the_campaign_of_one_machine() {
         .code(0);
 }
 
+/// What is asked about the campaign as a whole is asked after the merge, with the same documents.
+#[test]
+fn a_dissection_of_merged_shards_is_that_of_one_machine() {
+    let place = Place::new();
+    let line = "test tools@sim/careless --cases 40 --actions 4..6 --seed 7 -q";
+    place.run(&format!("{line} --store one.db")).code(1);
+    shards(&place, line, &[1, 2, 3], 3);
+    place.run("runs merge s1.db s2.db s3.db --into all.db").code(0);
+    let dissected = |store: &str| {
+        let line = format!("test --resume last --dissect --dissect-max 4 --json -q --store {store}");
+        let mut report = place.run(&line).code(1).json();
+        let of_one = ["seal", "synthesis_seconds", "agent_seconds", "run_seconds", "solver"];
+        of_one.iter().for_each(|key| drop(report.as_object_mut().unwrap().remove(*key)));
+        // The id of its trials, which is made of that of the campaign.
+        report["dissection"].as_object_mut().unwrap().remove("campaign").unwrap();
+        report
+    };
+    let one = dissected("one.db");
+    assert!(one["dissection"]["taken"].as_u64().is_some_and(|taken| taken > 0), "{one}");
+    assert_eq!(one, dissected("all.db"));
+}
+
 #[test]
 fn a_merge_says_what_is_missing_and_what_runs_it() {
     let place = Place::new();
@@ -73,6 +95,12 @@ fn a_merge_says_what_is_missing_and_what_runs_it() {
     let command =
         missing.split(" is missing: planproof ").nth(1).or(missing.split("planproof ").nth(1)).unwrap();
     place.run(&command.replace("FILE", "s2.db")).code(1);
+    // A process that is killed before it has begun leaves an empty file, or a store without a campaign.
+    fs::write(place.path("s2.db"), "").unwrap();
+    let empty = place.run("runs merge s1.db s2.db s3.db --into all.db").code(3);
+    assert!(empty.out.contains("shard 2/3 is missing: "), "{empty:?}");
+    let none = place.run("runs merge s2.db --into none.db").code(2);
+    assert!(none.err.contains("none of these stores holds a shard"), "{none:?}");
     // What is named has to include what is there already.
     let less = place.run("runs merge s1.db --into all.db").code(2);
     assert!(less.err.contains("it has 80 finished runs, and the named stores 40"), "{less:?}");

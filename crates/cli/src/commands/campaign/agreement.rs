@@ -12,7 +12,7 @@ use planproof_order::{DissectOptions, OrderSuite, ShrinkOptions};
 use planproof_suite::Case;
 use serde::de::DeserializeOwned;
 
-use super::plan::CampaignPlan;
+use super::plan::{CampaignPlan, WantedCases};
 use crate::arguments::{
     CHOOSING, CampaignArguments, CaseArguments, DISSECT, Given, Global, SHRINK, ShapeArguments,
     TestArguments, Written, switch,
@@ -83,7 +83,7 @@ impl Agreement<'_> {
         // Without a choice on the command line, the recorded cases are used, and the data need not be there.
         let is_given = CHOOSING.iter().any(|id| self.given.has(id));
         if is_given {
-            let now = plan.cases(seed, TopicBank::shipped(), None)?.cases;
+            let now = plan.cases(seed, TopicBank::shipped(), WantedCases::default())?.cases;
             if !are_same(&now, cases) {
                 let (recorded, now) = (cases.len(), now.len());
                 self.contradictions.push(format!(

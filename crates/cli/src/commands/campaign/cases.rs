@@ -8,7 +8,7 @@ use planproof_order::OrderSuite;
 use planproof_order::synth::TopicBank;
 
 use super::agreement::{Agreement, BesideReplay};
-use super::plan::{CampaignPlan, CaseSource};
+use super::plan::{CampaignPlan, CaseSource, WantedCases};
 use crate::arguments::{CaseArguments, LimitArguments, ShapeArguments, TestArguments};
 use crate::failure::Failure;
 use crate::orders::{Drawn, draw_levels, of_orders};
@@ -36,14 +36,14 @@ impl TestArguments {
 }
 
 impl CaseSource for TestArguments {
-    fn make(&self, seed: u64, bank: &TopicBank, most: Option<u64>) -> Result<Cases, Failure> {
+    fn make(&self, seed: u64, bank: &TopicBank, wanted: WantedCases) -> Result<Cases, Failure> {
         let suite = OrderSuite::new(self.campaign.judge.options());
         let Some(file) = &self.from else {
-            let count = match (self.cases.into(), most) {
+            let count = match (self.cases.into(), wanted.most) {
                 (CaseCount::Auto, Some(most)) => most.min(AUTO_CASES_MAX),
                 (count, _) => count.most(),
             };
-            let drawn = Drawn::of(&self.draw, seed, count)?.draw_from(&suite, bank)?;
+            let drawn = Drawn::of(&self.draw, seed, count)?.draw_from(&suite, bank, wanted.shard)?;
             return Ok(of_topics(drawn, &self.draw.shape));
         };
         Ok(of_orders(&suite, select::read_cases(file)?))
@@ -84,7 +84,7 @@ impl LimitCases<'_> {
 }
 
 impl CaseSource for LimitCases<'_> {
-    fn make(&self, seed: u64, bank: &TopicBank, _most: Option<u64>) -> Result<Cases, Failure> {
+    fn make(&self, seed: u64, bank: &TopicBank, _: WantedCases) -> Result<Cases, Failure> {
         let shape = &self.arguments.shape;
         let suite = OrderSuite::new(self.arguments.campaign.judge.options());
         Ok(of_topics(draw_levels(levels(&self.plan, shape, seed)?, &suite, bank)?, shape))

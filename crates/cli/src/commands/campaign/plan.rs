@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use planproof_campaign::{Cases, StoredOptions};
+use planproof_campaign::{Cases, Shard, StoredOptions};
 use planproof_engine::LimitPlan;
 use planproof_order::synth::TopicBank;
 use planproof_suite::EffortLimits;
@@ -18,14 +18,22 @@ use crate::stored_options::{ORDER, SequelOptions, command_of};
 use crate::suites::KeptOptions;
 use crate::values::AUTO_CASES_MAX;
 
+/// Which of all cases are needed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::commands) struct WantedCases {
+    /// How many at most, where their number is left open: those that can be compared with a baseline.
+    pub(in crate::commands) most: Option<u64>,
+    /// The shard that runs them. Whoever draws cases one by one may make its own alone, as [`Cases::dealt`] then says.
+    pub(in crate::commands) shard: Option<Shard>,
+}
+
 /// Where the cases of a new campaign come from.
 pub(in crate::commands) trait CaseSource {
-    /// The cases, of this seed and about topics of this bank if these determine them; at most `most` where their number
-    /// is left open.
+    /// The cases, of this seed and about topics of this bank if these determine them.
     ///
     /// # Errors
     /// The named data cannot be read, or is empty.
-    fn make(&self, seed: u64, bank: &TopicBank, most: Option<u64>) -> Result<Cases, Failure>;
+    fn make(&self, seed: u64, bank: &TopicBank, wanted: WantedCases) -> Result<Cases, Failure>;
 
     /// How the cases of a search for a limit are drawn.
     ///
@@ -116,15 +124,23 @@ impl<'a> CampaignPlan<'a> {
         &self,
         seed: u64,
         bank: &TopicBank,
-        most: Option<u64>,
+        wanted: WantedCases,
     ) -> Result<Cases, Failure> {
-        let mut made = self.source.make(seed, bank, most)?;
+        self.failing(self.made(seed, bank, wanted)?, seed)
+    }
+
+    /// The cases, whose tools do not fail.
+    ///
+    /// # Errors
+    /// Those of [`CaseSource::make`].
+    pub(super) fn made(&self, seed: u64, bank: &TopicBank, wanted: WantedCases) -> Result<Cases, Failure> {
+        let mut made = self.source.make(seed, bank, wanted)?;
         if self.until_decided && !self.is_of_orders() {
-            let most = most.map_or(AUTO_CASES_MAX, |most| most.min(AUTO_CASES_MAX));
+            let most = wanted.most.map_or(AUTO_CASES_MAX, |most| most.min(AUTO_CASES_MAX));
             made.cases.truncate(most as usize);
             made = Cases::given(made.suite, made.cases);
         }
-        self.failing(made, seed)
+        Ok(made)
     }
 
     /// These cases with the failures of their tools that the command line gives.

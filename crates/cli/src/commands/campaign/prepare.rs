@@ -17,7 +17,7 @@ use planproof_suite::Case;
 
 use super::agreement::must_agree;
 use super::like::Like;
-use super::plan::CampaignPlan;
+use super::plan::{CampaignPlan, WantedCases};
 use super::prepared::Prepared;
 use super::sequels::{must_be_asked_for, resumed_sequels, with_sequels};
 use super::shard::{ShardRun, must_be_same};
@@ -270,7 +270,10 @@ fn begin(
     let cases = || {
         let cases = match &like {
             Some(like) => like.cases(&of_suite.order()),
-            None => plan.source.make(new.seed, &bank, extras.before.map(Before::cases))?,
+            None => {
+                let wanted = WantedCases { most: extras.before.map(Before::cases), shard: new.shard };
+                plan.made(new.seed, &bank, wanted)?
+            }
         };
         let cases = plan.failing(cases, new.seed)?;
         if let Some(guard) = &new.guard {
@@ -362,9 +365,9 @@ fn must_be_same_shard(
     }
     let mut cases = match &like {
         Some(like) => like.cases(&of_suite.order()),
-        None => plan.source.make(new.seed, &bank, None)?,
+        None => plan.made(new.seed, &bank, WantedCases { most: None, shard: Some(run.shard) })?,
     };
-    let shard = run.shard.take(&mut cases.cases)?;
+    let shard = run.shard.take(&mut cases)?;
     let store = Store::open_read_only(&arguments.store.store)?;
     let row = stored::find(&store, found)?;
     let options = stored::options(&row)?;

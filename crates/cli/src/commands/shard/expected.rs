@@ -14,7 +14,7 @@ use planproof_trace::Usage;
 
 use super::super::bench::{ScenarioCases, agents_of, bench_cases};
 use super::super::campaign::{
-    CampaignPlan, CaseSource, Extras, carry_out, named_agent, prepare, stop_on_signal,
+    CampaignPlan, CaseSource, Extras, WantedCases, carry_out, named_agent, prepare, stop_on_signal,
 };
 use super::super::from_rules::RuleCases;
 use super::super::runtime;
@@ -111,7 +111,7 @@ fn of_cases(
 ) -> Result<Foreseen, Failure> {
     let first = FirstCases { of: plan.source, all: Cell::new(0) };
     // The plan may be written where the data is not.
-    if let Err(failure) = first.make(global.seed, TopicBank::shipped(), None) {
+    if let Err(failure) = first.make(global.seed, TopicBank::shipped(), WantedCases::default()) {
         let why = failure.describe();
         let why = why.strip_prefix("error: ").unwrap_or(&why);
         let run = Err(format!("the cases cannot be made here: {why}"));
@@ -209,8 +209,8 @@ struct FirstCases<'a> {
 }
 
 impl CaseSource for FirstCases<'_> {
-    fn make(&self, seed: u64, bank: &TopicBank, most: Option<u64>) -> Result<Cases, Failure> {
-        let Cases { suite, mut cases, .. } = self.of.make(seed, bank, most)?;
+    fn make(&self, seed: u64, bank: &TopicBank, wanted: WantedCases) -> Result<Cases, Failure> {
+        let Cases { suite, mut cases, .. } = self.of.make(seed, bank, wanted)?;
         self.all.set(cases.len());
         cases.truncate(CASES as usize);
         Ok(Cases::given(suite, cases))
