@@ -310,7 +310,11 @@ impl Gathering {
             let Links { chain, seal, last } = links;
             if let Some(link) = last {
                 let signature = key.sign(&chain.head);
-                link.insert(&mut connection.prepare_cached(INSERT_LINK)?, (campaign, seal), Some(signature))?;
+                link.insert(
+                    &mut connection.prepare_cached(INSERT_LINK)?,
+                    (campaign, seal),
+                    Some(&signature),
+                )?;
             }
             let sql = "UPDATE seal SET ended = ?2, end_signature = ?3 WHERE key = ?1";
             connection.execute(sql, params![seal, chain.links, key.sign(&chain.end())])?;
@@ -389,11 +393,16 @@ impl<'r> FoundRun<'r> {
 
 impl Links {
     /// Adds a link, and writes the one before it.
-    fn add(&mut self, insert: &mut CachedStatement<'_>, campaign: i64, link: Link) -> rusqlite::Result<()> {
-        let number = self.chain.links;
+    fn add(
+        &mut self,
+        insert: &mut CachedStatement<'_>,
+        campaign: i64,
+        mut link: Link,
+    ) -> rusqlite::Result<()> {
+        link.number = self.chain.links;
         let Unit { ordinal, repeat } = link.unit;
         self.chain.link(link.run, ordinal.into(), repeat.into(), Some(&link.digest));
-        match self.last.replace(Link { number, ..link }) {
+        match self.last.replace(link) {
             Some(before) => before.insert(insert, (campaign, self.seal), None),
             None => Ok(()),
         }
@@ -405,7 +414,7 @@ impl Link {
         &self,
         insert: &mut CachedStatement<'_>,
         (campaign, seal): (i64, i64),
-        signature: Option<Vec<u8>>,
+        signature: Option<&[u8]>,
     ) -> rusqlite::Result<()> {
         let Self { number, run, unit: Unit { ordinal, repeat }, digest } = self;
         insert.execute(params![campaign, number, seal, run, ordinal, repeat, digest, signature]).map(drop)

@@ -105,3 +105,17 @@ fn cases_that_cannot_have_faults_are_one_error() {
         place.run(&format!("bench scenario tools@sim/gold --faults {FAULTS} --seed {seed} -q")).code(0);
     }
 }
+
+/// Nobody can pass on a value that no answer had.
+#[test]
+fn a_value_that_was_lost_in_an_empty_answer_is_not_demanded() {
+    let place = Place::new();
+    place.write("release.json", include_str!("../../../../examples/own-tools/release.json"));
+    let line = "test tools@sim/perfect --topics release.json --cases 60 --seed 7 -q --faults";
+    place.run(&format!("{line} empty=0.5")).code(0);
+    place.run(&format!("{line} transient=0.2,permanent=0.1,empty=0.1,vanish=0.05")).code(0);
+    // What was returned is demanded as ever.
+    let careless = line.replace("perfect", "careless");
+    let run = place.run(&format!("{careless} empty=0.1 --actions 6")).code(1);
+    assert!(run.out.contains("wrong_value"), "{}", run.out);
+}

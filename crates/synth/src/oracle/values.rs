@@ -17,8 +17,11 @@ pub(super) struct Passed {
 struct Flow {
     /// Its place among the constraints.
     place: usize,
+    first: usize,
     second: usize,
     argument: String,
+    /// The value was returned before the call that takes it. An empty answer returns none.
+    is_known: bool,
     /// The index of the call among those of actions, and the value, if there was one.
     call: Option<(usize, Option<Value>)>,
 }
@@ -34,7 +37,8 @@ impl Passed {
     pub(super) fn of(case: &PlanningCase) -> Self {
         let flows = case.constraints.iter().enumerate().filter_map(|(place, stated)| match &stated.rule {
             Some(Rule::Flow { argument, .. }) => {
-                Some(Flow { place, second: stated.second, argument: argument.clone(), call: None })
+                let (first, second, argument) = (stated.first, stated.second, argument.clone());
+                Some(Flow { place, first, second, argument, is_known: false, call: None })
             }
             _ => None,
         });
@@ -43,6 +47,10 @@ impl Passed {
 
     /// Records an executed call of an action, which is the `number`-th of them.
     pub(super) fn note(&mut self, action: usize, number: usize, call: &CallRecord<'_>) {
+        if !call.is_empty {
+            let taken = self.flows.iter_mut().filter(|flow| flow.first == action && flow.call.is_none());
+            taken.for_each(|flow| flow.is_known = true);
+        }
         // Only the first execution of a task counts; a repeat has its own flag.
         for flow in self.flows.iter_mut().filter(|flow| flow.second == action && flow.call.is_none()) {
             let value = call.arguments.as_object().and_then(|arguments| arguments.get(&flow.argument));
@@ -53,7 +61,7 @@ impl Passed {
     /// The values that differ from the returned ones, for flows in the right order.
     pub(super) fn wrong(self, case: &PlanningCase, statuses: &[Status], flags: &mut BTreeSet<Flag>) -> Wrong {
         let mut wrong = Wrong { values: Vec::new(), first: None };
-        for Flow { place, argument, call, .. } in self.flows {
+        for Flow { place, argument, call, .. } in self.flows.into_iter().filter(|flow| flow.is_known) {
             let stated = &case.constraints[place];
             // If the order is wrong or a task is missing, the agent could not know the value.
             let (Some(Rule::Flow { value, .. }), Some((call, passed)), Some(Status::Satisfied)) =

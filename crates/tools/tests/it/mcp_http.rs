@@ -31,7 +31,7 @@ async fn both_eras_learn_the_same_of_the_server() {
     let old = reply.json()["result"].clone();
     assert_eq!(old["protocolVersion"], "2025-11-25");
     assert_eq!(old["serverInfo"]["name"], "planproof");
-    assert_eq!(old["capabilities"], json!({"tools": {}}));
+    assert_eq!(old["capabilities"], json!({"tools": {"listChanged": true}}));
     assert!(reply.head.contains("content-type: application/json"), "{}", reply.head);
     assert!(!reply.head.contains("mcp-session-id"), "{}", reply.head);
 
