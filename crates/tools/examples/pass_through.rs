@@ -4,17 +4,15 @@
 use std::process::Stdio;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, ListToolsResult, PaginatedRequestParams, ServerConfig,
+    CallToolRequestParams, CallToolResponse, ErrorData, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{Peer, RequestContext, RoleClient, RoleServer};
-use rmcp::transport::stdio;
+use rmcp::transport::stdio_pipes;
 use rmcp::{ServerHandler, ServiceExt as _};
 use tokio::process::Command;
 
-struct PassThrough {
-    server: Peer<RoleClient>,
-    info: ServerConfig,
-}
+struct PassThrough(Peer<RoleClient>);
 
 fn failed(error: impl ToString) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
@@ -22,7 +20,7 @@ fn failed(error: impl ToString) -> ErrorData {
 
 impl ServerHandler for PassThrough {
     fn get_info(&self) -> ServerConfig {
-        self.info.clone()
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
 
     async fn list_tools(
@@ -30,7 +28,7 @@ impl ServerHandler for PassThrough {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.server.list_tools(request).await.map_err(failed)
+        self.0.list_tools(request).await.map_err(failed)
     }
 
     async fn call_tool(
@@ -38,7 +36,7 @@ impl ServerHandler for PassThrough {
         request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.server.call_tool_once(request).await.map_err(failed)
+        self.0.call_tool_once(request).await.map_err(failed)
     }
 }
 
@@ -50,9 +48,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut child = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let streams = (child.stdout.take().ok_or("no stdout")?, child.stdin.take().ok_or("no stdin")?);
     let server = ().serve(streams).await?;
-    let info = server.peer_info().map(|info| (*info).clone()).unwrap_or_default();
-    let between = PassThrough { server: server.peer().clone(), info };
-    between.serve(stdio()).await?.waiting().await?;
+    PassThrough(server.peer().clone()).serve(stdio_pipes()).await?.waiting().await?;
     child.kill().await?;
     Ok(())
 }
