@@ -35,7 +35,7 @@ const SHOWN_MAX: usize = 10;
 
 pub(crate) fn run(arguments: &GuardArguments, global: &Global) -> Result<ExitCode, Failure> {
     match (&arguments.command, &arguments.rules) {
-        (Some(GuardCommand::Replay { log, rules }), _) => replay::run(log, rules, global),
+        (Some(GuardCommand::Replay { logs, rules }), _) => replay::run(logs, rules, global),
         (Some(GuardCommand::Decide { rules, enforce, log, .. }), _) => {
             decide::run(rules, mode(*enforce), log.as_deref())
         }

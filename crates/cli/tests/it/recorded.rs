@@ -356,7 +356,7 @@ fn what_is_wrong_with_a_file_is_said() {
     ]})
     .to_string();
     for (name, text, code, words) in [
-        ("empty.jsonl", String::new(), 2, "no session is found here"),
+        ("empty.jsonl", String::new(), 2, "no session is found in empty.jsonl"),
         (
             "version.jsonl",
             "{\"schema\":\"planproof/trace/v9\",\"case\":\"a\"}\n".to_owned(),
@@ -375,7 +375,7 @@ fn what_is_wrong_with_a_file_is_said() {
         ("cut.json", format!("{{\n \"resourceSpans\": [{}", "1,".repeat(9)), 2, "cut off"),
         ("cut.jsonl", format!("{one}\n{}", &one[..20]), 0, "cut.jsonl:2: left out: the line is cut off"),
         ("middle.jsonl", format!("{one}\n{}\n{one}\n", &one[..20]), 2, "middle.jsonl:2: no session"),
-        ("nothing.jsonl", "{\"resourceSpans\":[]}\n".to_owned(), 0, ""),
+        ("nothing.jsonl", "{\"resourceSpans\":[]}\n".to_owned(), 2, "no session is found in nothing.jsonl"),
         (
             "numbers.jsonl",
             format!(

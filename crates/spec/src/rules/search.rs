@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::outcomes::{CallWorld, FixedOutcomes};
 use super::{
     CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest, Session, SessionEvent, ToolNames,
-    ValueCheck,
+    ValueCheck, ValueType,
 };
 use crate::limits::RULE_SEARCH_MAX;
 
@@ -123,6 +123,24 @@ fn violation_within(rules: &RuleSet, rule: usize, group: &[usize]) -> Found {
             (0..group.len())
                 .all(|other| other == place || session.verdict(other) != super::RuleVerdict::Violated)
         },
+    )
+}
+
+/// The shortest session that holds all of these rules. [`Found::None`]: they contradict one another.
+pub fn held_by(rules: &RuleSet, of: &[usize]) -> Found {
+    let some = only(rules, of);
+    let are_held = |session: &Session| session.verdicts().iter().all(|verdict| verdict.is_held_at_end());
+    // The usual case, for which no samples are needed.
+    if are_held(&Session::new(&some)) {
+        return Found::Session(Vec::new());
+    }
+    let samples = Samples::of(&some);
+    search(
+        &some,
+        &samples.calls,
+        |_| false,
+        |session, _| are_held(session),
+        |session| !session.verdicts().contains(&super::RuleVerdict::Violated),
     )
 }
 
@@ -385,7 +403,7 @@ pub fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
     })
 }
 
-/// Goes through the sessions of these calls, shortest first. `is_goal` and `is_hopeful` (can a longer session still be
+/// Goes through the sessions of these calls, shortest first, from the one without a call on. `is_goal` and `is_hopeful` (can a longer session still be
 /// one?) are given the session and whether it has a call that `is_marked`.
 fn search(
     rules: &Arc<RuleSet>,
@@ -394,10 +412,14 @@ fn search(
     is_goal: impl Fn(&Session, bool) -> bool,
     is_hopeful: impl Fn(&Session) -> bool,
 ) -> Found {
-    search_from((&FixedOutcomes, ()), Session::new(rules), calls, is_marked, is_goal, is_hopeful)
+    let start = Session::new(rules);
+    if is_goal(&start, false) {
+        return Found::Session(Vec::new());
+    }
+    search_from((&FixedOutcomes, ()), start, calls, is_marked, is_goal, is_hopeful)
 }
 
-/// The same for continuations of a session, in a world that is in a state.
+/// The same for continuations of a session, itself not among them, in a world that is in a state.
 fn search_from<W: CallWorld>(
     (world, state): (&W, W::State),
     start: Session,
@@ -533,8 +555,34 @@ fn samples(test: &RuleTest) -> Vec<Value> {
         RuleTest::Matches(pattern) => {
             pattern.sample().into_iter().map(Value::from).chain([json!("something else")]).collect()
         }
+        RuleTest::Type(types) => {
+            let passing = types.first().map(|one| sample_of(*one));
+            let failing = ValueType::ALL.into_iter().map(sample_of);
+            let failing = failing.filter(|value| !test.holds(Some(value))).take(1);
+            passing.into_iter().chain(failing).collect()
+        }
+        // The other way round, and a value of another type.
+        RuleTest::Not(tests) => {
+            let of_tests: Vec<Value> = tests.iter().flat_map(samples).chain([json!("something")]).collect();
+            let (passing, failing) = of_tests.into_iter().partition(|value| test.holds(Some(value)));
+            let (passing, failing): (Vec<Value>, Vec<Value>) = (passing, failing);
+            passing.into_iter().chain(failing).collect()
+        }
         RuleTest::Present(true) => vec![json!("something"), Value::Null],
         RuleTest::Present(false) => Vec::new(),
+    }
+}
+
+/// A value of a type.
+pub(super) fn sample_of(kind: ValueType) -> Value {
+    match kind {
+        ValueType::String => json!("something"),
+        ValueType::Number => json!(1.5),
+        ValueType::Integer => json!(1),
+        ValueType::Boolean => json!(true),
+        ValueType::Object => json!({}),
+        ValueType::Array => json!([]),
+        ValueType::Null => Value::Null,
     }
 }
 

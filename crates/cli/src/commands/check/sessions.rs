@@ -15,6 +15,7 @@ use crate::arguments::{CheckArguments, Global};
 use crate::commands::recorded::{self, RecordedDoubts, RecordedSession};
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::progress::tell;
 use crate::render::{self, counted};
 use crate::report_files::{ReportFile, must_differ};
 use crate::terminal::{self, inline};
@@ -26,13 +27,17 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
     let reports = HeldReports::open(arguments, rules, global)?;
     let set = rules_of(rules)?;
     let mut kept: Vec<HeldSession> = Vec::new();
-    let (mut sessions, mut violating) = (0, 0);
+    let (mut sessions, mut violating, mut calls) = (0, 0, 0);
+    let mut without_session: Vec<String> = Vec::new();
     let mut by_rule: BTreeMap<usize, usize> = BTreeMap::new();
     // Every session counts for the exit status, also if the reader of stdout has stopped.
     let mut printed = Ok(());
-    for file in &arguments.sessions {
+    let files = recorded::files_in(&arguments.sessions)?;
+    let used = recorded::with_each(&files, |file| {
+        let before = sessions;
         recorded::each(file, &mut |session| {
             sessions += 1;
+            calls += session.happened.iter().filter(|event| event.phase == Phase::Call).count();
             let mut text = String::new();
             let violated = hold(&set, &session, &mut text, global)?;
             violating += usize::from(!violated.is_empty());
@@ -45,7 +50,19 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
             }
             Ok(())
         })?;
+        if sessions == before {
+            without_session.push(inline(&file.display().to_string()));
+        }
+        Ok(())
+    });
+    if sessions == 0 {
+        used?;
+        return Err(Failure::usage(format!(
+            "no session is found in {}, so nothing was held against the rules: check what was recorded",
+            without_session.join(", ")
+        )));
     }
+    without_session.iter().for_each(|file| tell!("warning: no session is found in {file}"));
     if !global.json && printed.is_ok() && !reports.take_stdout() {
         let listed: Vec<String> = by_rule
             .iter()
@@ -53,14 +70,18 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
             .collect();
         let listed = if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) };
         let mut out = terminal::text();
+        let read = counted(sessions, "session");
         printed = match violating {
-            0 => writeln!(out, "{}, none violates a rule", counted(sessions, "session")),
-            1 => writeln!(out, "{}, 1 violates rules{listed}", counted(sessions, "session")),
-            _ => writeln!(out, "{}, {violating} violate rules{listed}", counted(sessions, "session")),
+            // Nothing was seen that a rule could forbid.
+            0 if calls == 0 => writeln!(out, "{read} without a call, none violates a rule"),
+            0 => writeln!(out, "{read}, none violates a rule"),
+            1 => writeln!(out, "{read}, 1 violates rules{listed}"),
+            _ => writeln!(out, "{read}, {violating} violate rules{listed}"),
         };
     }
     unless_closed(printed.map_err(Failure::from))?;
     reports.write(&set, &kept, global)?;
+    used?;
     Ok(if violating == 0 { ExitCode::Passed } else { ExitCode::Failed })
 }
 
@@ -134,6 +155,14 @@ fn hold(
     let calls: Vec<&RecordedEvent> =
         recorded.happened.iter().filter(|event| event.phase == Phase::Call).collect();
     let is_held = |rule: usize| outcomes[rule].verdict.is_held_at_end();
+    // Rules of sessions that violate none need not be looked at again.
+    let is_good = (0..outcomes.len()).all(is_held);
+    let calls_of = match is_good {
+        true => vec![Vec::new(); outcomes.len()],
+        false => set
+            .violating_calls(&recorded.happened)
+            .map_err(|error| Failure::usage(format!("{}: {error}", inline(&recorded.name))))?,
+    };
     let violation = |rule: usize| {
         let at = outcomes[rule].call.and_then(|at| Some((at, calls.get(at.checked_sub(1)?)?)));
         let call = at.map(|(number, call)| {
@@ -148,7 +177,10 @@ fn hold(
     if global.json {
         let rules = set.rules().iter().enumerate().map(|(number, rule)| {
             let RuleEnd { verdict, call } = outcomes[number];
-            json!({ "id": rule.id, "held": is_held(number), "verdict": verdict.words(), "call": call })
+            json!({
+                "id": rule.id, "held": is_held(number), "verdict": verdict.words(), "call": call,
+                "calls": calls_of[number],
+            })
         });
         let rules: Vec<Value> = rules.collect();
         let mut line = json!({ "session": recorded.name, "calls": calls.len(), "rules": rules });
@@ -178,6 +210,9 @@ fn hold(
         match &violation.call {
             Some(call) => {
                 let _ = writeln!(text, "    violated at call {}: {}", call.number, inline(&call.text));
+                if let Some(more @ 1..) = calls_of[violation.rule].len().checked_sub(1) {
+                    let _ = writeln!(text, "    and {} more; --json names them", counted(more, "time"));
+                }
             }
             None => {
                 let _ = writeln!(text, "    not fulfilled when the session ended");
