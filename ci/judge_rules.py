@@ -25,7 +25,7 @@ ARGUMENTS: list[dict[str, Any]] = [
     {"k": 2, "n": 500, "v": "y"},
     {"k": "1", "v": 7},
 ]
-RESULTS: list[Any] = [{"ok": True, "v": "x"}, {"ok": False, "v": ["y", 7]}, "a text"]
+RESULTS: list[Any] = [{"ok": True, "v": "x"}, {"ok": False, "v": ["y", 7]}, "a text", {"result": {"ok": True, "v": "x"}}]
 MISSING = object()
 
 
@@ -68,6 +68,19 @@ def same(left: Any, right: Any) -> bool:
     return isinstance(left, bool) == isinstance(right, bool) and left == right
 
 
+def is_of_type(value: Any, name: str) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return {
+        "string": isinstance(value, str),
+        "number": is_number,
+        "integer": is_number and value == int(value),
+        "boolean": isinstance(value, bool),
+        "object": isinstance(value, dict),
+        "array": isinstance(value, list),
+        "null": value is None,
+    }[name]
+
+
 def passes(value: Any, test: Any) -> bool:
     if not isinstance(test, dict):
         test = {"is": test}
@@ -81,6 +94,8 @@ def passes(value: Any, test: Any) -> bool:
             "at-least": lambda: is_number and value >= wanted,
             "below": lambda: is_number and value < wanted,
             "at-most": lambda: is_number and value <= wanted,
+            "type": lambda: any(is_of_type(value, one) for one in (wanted if isinstance(wanted, list) else [wanted])),
+            "not": lambda: not passes(value, wanted),
             "present": lambda: (value is not MISSING) == wanted,
         }[name]()
         if not ok:
@@ -200,7 +215,15 @@ def random_event(draw: random.Random) -> dict[str, Any]:
     pattern: dict[str, Any] = {moment: draw.choice([*TOOLS, "*"])}
     if draw.random() < 0.3:
         pattern["where"] = draw.choice(
-            [{"/n": {"above": 50}}, {"/k": 1}, {"/v": {"one-of": ["x", 7]}}, {"/n": {"present": False}}]
+            [
+                {"/n": {"above": 50}},
+                {"/k": 1},
+                {"/v": {"one-of": ["x", 7]}},
+                {"/n": {"present": False}},
+                {"/v": {"type": "string"}},
+                {"/n": {"not": {"type": "integer", "at-most": 50}}},
+                {"/v": {"not": {"type": ["array", "string"]}}},
+            ]
         )
     if moment != "call" and draw.random() < 0.3:
         key = "result" if moment == "done" else "error"
@@ -228,7 +251,7 @@ def random_rule(draw: random.Random, number: int) -> dict[str, Any]:
     elif kind in ("at-most", "at-least"):
         rule[kind] = {**random_event(draw), "times": draw.randrange(3)}
     elif kind == "takes":
-        value = draw.choice(["/v", "/v/*", "/v/0"])
+        value = draw.choice(["/v", "/v/*", "/v/0", "/result/v"])
         rule[kind] = {"call": draw.choice(TOOLS), "argument": "/v", "from": draw.choice([*TOOLS, "*"]), "value": value}
     else:
         rule["_formula"] = random_formula(draw, 3)

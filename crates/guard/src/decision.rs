@@ -120,6 +120,8 @@ pub struct GuardedSession {
     has_unknown_result: bool,
     /// Rules in shadow mode reject nothing.
     is_by_rule: bool,
+    /// What to add to the reasons of some rules, by their numbers, in explaining the last decision.
+    hints: Vec<(usize, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -171,6 +173,7 @@ impl GuardedSession {
             lost: None,
             has_unknown_result: false,
             is_by_rule: false,
+            hints: Vec::new(),
         }
     }
 
@@ -200,6 +203,12 @@ impl GuardedSession {
         let bytes = call.server.map_or(0, str::len) + call.tool.len() + size(call.arguments);
         let before = self.session.standing(&event);
         let (refusal, noted) = self.objections(&event, bytes);
+        let objecting = match &refusal {
+            Some(Refusal::Rules(numbers)) => numbers.iter().chain(&noted),
+            _ => [].iter().chain(&noted),
+        };
+        let hint = |number: &usize| Some((*number, self.session.differs_in_type(*number, &event)?));
+        self.hints = objecting.filter_map(hint).collect();
         if refusal.is_none() {
             self.count(number, call, &event, bytes);
         }
@@ -451,7 +460,7 @@ impl GuardedSession {
         ruling.refusal.clone().or_else(noted).map(|refusal| self.explain(&refusal))
     }
 
-    /// Why a call is rejected, in sentences for the agent.
+    /// Why the call of the last decision is rejected, in sentences for the agent.
     pub fn explain(&self, refusal: &Refusal) -> String {
         let numbers = match refusal {
             Refusal::Rules(numbers) => numbers,
@@ -464,11 +473,15 @@ impl GuardedSession {
             }
         };
         let mut text = String::from("The call is denied by ");
-        for (place, rule) in numbers.iter().filter_map(|number| self.rules.rules().get(*number)).enumerate() {
+        for (place, number) in numbers.iter().enumerate() {
+            let Some(rule) = self.rules.rules().get(*number) else { continue };
             let joint = if place == 0 { "" } else { " And by " };
             let _ = write!(text, "{joint}rule {}: {rule}.", rule.id);
             if let Some(why) = &rule.why {
                 let _ = write!(text, " {why}");
+            }
+            if let Some((_, hint)) = self.hints.iter().find(|(of, _)| of == number) {
+                let _ = write!(text, " {hint}.");
             }
         }
         text

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use regex_automata::dfa::{Automaton as _, dense};
 use regex_automata::nfa::thompson;
 use regex_automata::util::primitives::StateID;
-use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input, MatchKind};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Capture, Hir, HirKind, Look, Repetition};
 
 use crate::limits::REGEX_BYTES_MAX;
 
-/// A regular expression (the syntax of the `regex` crate) for matching whole texts.
+/// A regular expression (the syntax of the `regex` crate) for matching whole texts. The words of `\b` and its relatives
+/// are of letters, digits and underscores of ASCII, because an automaton that reads bytes cannot look back over others.
 ///
 /// Two are equal if their source texts are.
 #[derive(Clone)]
@@ -45,7 +47,7 @@ impl Pattern {
     /// # Errors
     /// The fault, in words for people.
     pub fn new(source: &str) -> Result<Self, String> {
-        Self::with(source, syntax::Config::new())
+        Self::with(source, false)
     }
 
     /// The same, with a `.` that also stands for the end of a line: whoever writes a text could otherwise keep it from
@@ -54,10 +56,23 @@ impl Pattern {
     /// # Errors
     /// Those of [`new`](Self::new).
     pub fn over_lines(source: &str) -> Result<Self, String> {
-        Self::with(source, syntax::Config::new().dot_matches_new_line(true))
+        Self::with(source, true)
     }
 
-    fn with(source: &str, syntax: syntax::Config) -> Result<Self, String> {
+    fn with(source: &str, over_lines: bool) -> Result<Self, String> {
+        let hir = ParserBuilder::new()
+            .dot_matches_new_line(over_lines)
+            .build()
+            .parse(source)
+            .map_err(|error| error.to_string())?;
+        let nfa = thompson::Compiler::new()
+            .configure(
+                thompson::Config::new()
+                    .nfa_size_limit(Some(REGEX_BYTES_MAX))
+                    .which_captures(thompson::WhichCaptures::None),
+            )
+            .build_from_hir(&with_ascii_words(hir))
+            .map_err(|error| cause(&error))?;
         let dense = dense::Builder::new()
             .configure(
                 dense::Config::new()
@@ -67,9 +82,7 @@ impl Pattern {
                     .dfa_size_limit(Some(REGEX_BYTES_MAX))
                     .determinize_size_limit(Some(REGEX_BYTES_MAX)),
             )
-            .syntax(syntax)
-            .thompson(thompson::Config::new().nfa_size_limit(Some(REGEX_BYTES_MAX)))
-            .build(source)
+            .build_from_nfa(&nfa)
             .map_err(|error| cause(&error))?;
         Ok(Self { source: source.to_owned(), table: Arc::new(Table::of(&dense)?) })
     }
@@ -155,6 +168,32 @@ impl Pattern {
 
     pub(crate) fn is_match(&self, place: Place) -> bool {
         place.is_some_and(|place| self.table.is_match[place as usize])
+    }
+}
+
+/// The same expression, in which words are of ASCII.
+fn with_ascii_words(hir: Hir) -> Hir {
+    match hir.into_kind() {
+        HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) => Hir::literal(literal.0),
+        HirKind::Class(class) => Hir::class(class),
+        HirKind::Look(look) => Hir::look(match look {
+            Look::WordUnicode => Look::WordAscii,
+            Look::WordUnicodeNegate => Look::WordAsciiNegate,
+            Look::WordStartUnicode => Look::WordStartAscii,
+            Look::WordEndUnicode => Look::WordEndAscii,
+            Look::WordStartHalfUnicode => Look::WordStartHalfAscii,
+            Look::WordEndHalfUnicode => Look::WordEndHalfAscii,
+            other => other,
+        }),
+        HirKind::Repetition(Repetition { min, max, greedy, sub }) => {
+            Hir::repetition(Repetition { min, max, greedy, sub: Box::new(with_ascii_words(*sub)) })
+        }
+        HirKind::Capture(Capture { index, name, sub }) => {
+            Hir::capture(Capture { index, name, sub: Box::new(with_ascii_words(*sub)) })
+        }
+        HirKind::Concat(parts) => Hir::concat(parts.into_iter().map(with_ascii_words).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.into_iter().map(with_ascii_words).collect()),
     }
 }
 
@@ -287,6 +326,31 @@ mod tests {
         check("(?i)yes|no", "YES", 3, true);
         check(r"[^\s\S]", "a", 0, false);
         check(r"a$b", "a", 0, false);
+    }
+
+    #[test]
+    fn words_are_of_ascii() {
+        for (pattern, text, matches) in [
+            (r".*\brm\s+-rf\b.*", "cd x && rm  -rf /", true),
+            (r".*\brm\s+-rf\b.*", "rm -rf", true),
+            (r".*\brm\s+-rf\b.*", "rm -rfv /", false),
+            (r".*\brm\s+-rf\b.*", "farm -rf /", false),
+            (r"\Bm\b", "m", false),
+            (r"r\Bm", "rm", true),
+            // Not a letter of ASCII, so a word begins behind it, whatever people say.
+            (r".*\brm.*", "\u{e4}rm", true),
+            (r".*\brm.*", "\u{e4}\nrm", true),
+            (r"(?:\b{start}\w+\b{end} ?)+", "two words", true),
+        ] {
+            let compiled = Pattern::over_lines(pattern).expect("a pattern");
+            assert_eq!(compiled.matches(text), matches, "{pattern} on {text:?}");
+            // Another engine agrees where it is asked for words of ASCII.
+            if !pattern.contains("{start}") {
+                let of_ascii = pattern.replace(r"\b", r"(?-u:\b)").replace(r"\B", r"(?-u:\B)");
+                let twin = regex::bytes::Regex::new(&format!("(?s)^(?:{of_ascii})$")).expect("a pattern");
+                assert_eq!(twin.is_match(text.as_bytes()), matches, "{of_ascii} on {text:?}");
+            }
+        }
     }
 
     #[test]

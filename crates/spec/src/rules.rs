@@ -33,6 +33,7 @@
 //! the automata; [`search`] finds sessions that violate rules.
 
 mod calls;
+mod checks;
 mod compile;
 mod foresight;
 mod known;
@@ -55,9 +56,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Pattern, Requirement};
+use crate::Requirement;
 
 pub use calls::{CallableTool, calls_of};
+pub use checks::{RuleTest, ValueCheck, ValueType};
 pub use known::{KnownTool, unknown_in_checks};
 pub use outcomes::{CallWorld, FixedOutcomes};
 pub use read::{read_checks, read_rule, read_tests, rule_value};
@@ -377,67 +379,6 @@ impl Pointer {
     /// The names on the way.
     fn parts(&self) -> impl Iterator<Item = String> + '_ {
         self.text.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"))
-    }
-}
-
-/// A test of a value within arguments, a result or an error.
-#[derive(Debug, Clone)]
-pub struct ValueCheck {
-    /// Where the value stands.
-    pub pointer: Pointer,
-    /// What must hold of it.
-    pub test: RuleTest,
-}
-
-/// What must hold of a value.
-#[derive(Debug, Clone)]
-pub enum RuleTest {
-    /// It is this value. Numbers are equal by value; `17` and `"17"` differ.
-    Is(Value),
-    /// It is there, with another value.
-    IsNot(Value),
-    /// It is one of these values.
-    OneOf(Vec<Value>),
-    /// It is a number above this one.
-    Above(f64),
-    /// It is a number that is not below this one.
-    AtLeast(f64),
-    /// It is a number below this one.
-    Below(f64),
-    /// It is a number that is not above this one.
-    AtMost(f64),
-    /// It is a text that a regular expression matches as a whole.
-    Matches(Pattern),
-    /// It is there, or it is not.
-    Present(bool),
-}
-
-impl ValueCheck {
-    /// Whether it holds in a result or an error, which may be [wrapped](result_of).
-    pub fn holds_in_outcome(&self, outcome: Option<&Value>) -> bool {
-        self.holds(outcome.map(|outcome| result::inner(outcome, &self.pointer)))
-    }
-
-    /// Whether it holds. A value that is not there, or of another type, fails every test but that it is absent.
-    pub fn holds(&self, within: Option<&Value>) -> bool {
-        use crate::spec::is_same;
-        let Some(value) = within.and_then(|value| self.pointer.target(value)) else {
-            return matches!(self.test, RuleTest::Present(false));
-        };
-        let number = |compare: fn(&f64, &f64) -> bool, bound: &f64| {
-            value.as_f64().is_some_and(|number| compare(&number, bound))
-        };
-        match &self.test {
-            RuleTest::Is(other) => is_same(value, other),
-            RuleTest::IsNot(other) => !is_same(value, other),
-            RuleTest::OneOf(others) => others.iter().any(|other| is_same(value, other)),
-            RuleTest::Above(bound) => number(f64::gt, bound),
-            RuleTest::AtLeast(bound) => number(f64::ge, bound),
-            RuleTest::Below(bound) => number(f64::lt, bound),
-            RuleTest::AtMost(bound) => number(f64::le, bound),
-            RuleTest::Matches(pattern) => value.as_str().is_some_and(|text| pattern.matches(text)),
-            RuleTest::Present(present) => *present,
-        }
     }
 }
 

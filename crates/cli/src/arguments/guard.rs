@@ -140,9 +140,9 @@ pub(crate) enum GuardCommand {
                   planproof guard replay guard.jsonl --rules new-rules.yaml\n\n\
                   Exit status: 0 no decision changes; 1 some do; 2 a file cannot be used.")]
     Replay {
-        /// Log of a guard (decision v1); `-` for stdin.
-        #[arg(value_name = "LOG")]
-        log: PathBuf,
+        /// Logs of guards (decision v1), and folders with them; `-` for stdin.
+        #[arg(value_name = "LOG", required = true)]
+        logs: Vec<PathBuf>,
         /// The other rules (rules v1).
         #[arg(long, value_name = "FILE")]
         rules: PathBuf,

@@ -35,8 +35,8 @@ const SHOWN_MAX: usize = 10;
 
 pub(crate) fn run(arguments: &GuardArguments, global: &Global) -> Result<ExitCode, Failure> {
     match (&arguments.command, &arguments.rules) {
-        (Some(GuardCommand::Replay { log, rules }), _) => replay::run(log, rules, global),
-        (Some(GuardCommand::Decide { rules, mode, log }), _) => {
+        (Some(GuardCommand::Replay { logs, rules }), _) => replay::run(logs, rules, global),
+        (Some(GuardCommand::Decide { rules, mode, log, .. }), _) => {
             decide::run(rules, mode.asked(), log.as_deref())
         }
         (None, Some(rules)) => stand_between(arguments, rules, global),

@@ -4,6 +4,7 @@
 
 mod coding_agents;
 mod conversation;
+mod files;
 mod form;
 mod langchain;
 mod logs;
@@ -11,7 +12,7 @@ mod session;
 mod source;
 mod spans;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::progress::tell;
@@ -19,11 +20,41 @@ use crate::render::counted;
 use crate::terminal::inline;
 use coding_agents::CodingAgentLog;
 use conversation::Conversations;
+pub(super) use files::files_in;
 use form::Form;
 use session::{Gather, Take, unknown};
 pub(super) use session::{RecordedDoubts, RecordedSession};
 use source::{Lines, Values};
 use spans::Spans;
+
+/// Does something with each of several files, also where one of them cannot be used: the others are not to go unread
+/// because of it.
+///
+/// # Errors
+/// That of the only file; how many of several could not be used, each of which is named on stderr.
+pub(super) fn with_each(
+    files: &[PathBuf],
+    mut act: impl FnMut(&Path) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if let [only] = files {
+        return act(only);
+    }
+    let mut bad = 0;
+    for file in files {
+        match act(file) {
+            Ok(()) => {}
+            Err(Failure::Usage(why)) => {
+                tell!("error: {}", inline(&why));
+                bad += 1;
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    match bad {
+        0 => Ok(()),
+        _ => Err(Failure::usage(format!("{bad} of {} cannot be used", counted(files.len(), "file")))),
+    }
+}
 
 /// The sessions of a file.
 pub(super) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
@@ -42,7 +73,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
 pub(super) fn each(path: &Path, take: Take<'_>) -> Result<(), Failure> {
     let name = path.display().to_string();
     let mut lines = Lines::open(path)?;
-    let Some(first) = lines.next()? else { return Err(unknown(&name, "")) };
+    // A log to which nothing was written yet has no session.
+    let Some(first) = lines.next()? else { return Ok(()) };
     let mut values = match source::read(&first.bytes) {
         Ok(value) => match form::of(&value, &name)? {
             Form::Traces => return logs::traces(&name, first, lines, take),
@@ -56,7 +88,7 @@ pub(super) fn each(path: &Path, take: Take<'_>) -> Result<(), Failure> {
         Form::Spans => Box::new(Spans::new(&name)),
         Form::ClaudeCode => Box::new(CodingAgentLog::of_claude_code(&name)),
         Form::Codex => Box::new(CodingAgentLog::of_codex(&name)),
-        Form::Conversations => Box::new(Conversations::new(&name)),
+        Form::Conversations => Box::new(Conversations::new(&name, values.take_document())),
         Form::Traces | Form::Decisions => {
             return Err(Failure::usage(format!(
                 "{}: traces and logs of ours have an object on each line; undo its formatting, as with `jq -c .`",

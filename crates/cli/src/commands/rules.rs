@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_spec::rules::search::{Found, SampleCall};
-use planproof_spec::rules::{CallRule, Fault, JSON_SCHEMA, KnownTool, RuleMeaning, RuleSet, RulesReview};
+use planproof_spec::rules::{
+    CallRule, Fault, JSON_SCHEMA, KnownTool, Oddity, RuleMeaning, RuleSet, RulesReview,
+};
 use planproof_trace::Tool;
 use serde_json::{Value, json};
 
@@ -56,7 +58,9 @@ fn check(
             (rules, review)
         });
         // One unusable file does not end the command, so that all of them are reported.
-        let is_good = reviewed.as_ref().is_ok_and(|(_, review)| review.oddities.is_empty() || !deny_warnings);
+        let is_good = reviewed
+            .as_ref()
+            .is_ok_and(|(_, review)| !deny_warnings || review.oddities.iter().all(Oddity::is_note));
         bad += usize::from(!is_good);
         let mut write = || match &reviewed {
             _ if global.json => writeln!(out, "{}", document(file, &reviewed, is_good)),
@@ -110,11 +114,13 @@ pub(super) fn read_rules(path: &Path, text: &str) -> Result<Arc<RuleSet>, Failur
 }
 
 fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &RulesReview) -> io::Result<()> {
-    let warnings = match review.oddities.len() {
+    let notes = review.oddities.iter().filter(|oddity| oddity.is_note()).count();
+    let warnings = match review.oddities.len() - notes {
         0 => "no warnings".to_owned(),
         count => counted(count, "warning"),
     };
-    writeln!(out, "{file}: {}, {warnings}", counted(rules.rules().len(), "rule"))?;
+    let notes = if notes == 0 { String::new() } else { format!(", {}", counted(notes, "note")) };
+    writeln!(out, "{file}: {}, {warnings}{notes}", counted(rules.rules().len(), "rule"))?;
     for (number, (rule, meaning)) in rules.rules().iter().zip(&review.meanings).enumerate() {
         writeln!(out, "\n{}", indented(&format!("{}. {}: {rule}.", number + 1, rule.id), ""))?;
         if let Some(why) = &rule.why {
@@ -122,17 +128,17 @@ fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &RulesReview)
         }
         let RuleMeaning { violation, alone } = meaning;
         if alone == violation {
-            example(out, "violated on its own by", violation)?;
+            example(out, "shortest session that violates it, and no other rule", violation)?;
         } else {
-            example(out, "violated by", violation)?;
-            example(out, "violated on its own by", alone)?;
+            example(out, "shortest session that violates it", violation)?;
+            example(out, "shortest session that violates it, and no other rule", alone)?;
         }
     }
     if !review.oddities.is_empty() {
         writeln!(out)?;
     }
     for oddity in &review.oddities {
-        writeln!(out, "warning: {oddity}")?;
+        writeln!(out, "{}: {oddity}", if oddity.is_note() { "note" } else { "warning" })?;
     }
     Ok(())
 }
@@ -144,16 +150,18 @@ fn indented(text: &str, first: &str) -> String {
 
 fn example(out: &mut impl Write, what: &str, found: &Found) -> io::Result<()> {
     match found {
+        Found::Session(calls) if calls.is_empty() => writeln!(out, "   {what}: one without a call"),
         Found::Session(calls) => {
             writeln!(out, "   {what}:")?;
             calls.iter().try_for_each(|call| writeln!(out, "     {}", call_in_words(call)))
         }
-        Found::None => writeln!(out, "   {what}: no session"),
-        Found::TooMany => writeln!(out, "   {what}: not found, there are too many sessions"),
+        Found::None => writeln!(out, "   {what}: none"),
+        Found::TooMany => writeln!(out, "   {what}: not found, there are too many"),
     }
 }
 
-/// `refund {"order_id":1} returns {"ok":true}`.
+/// `refund {"order_id":1} returns {"ok":true}`, or `refund {"order_id":1} is done` where it does not matter what it
+/// returns.
 pub(super) fn call_in_words(call: &SampleCall) -> String {
     let arguments = match &call.arguments {
         Value::Object(entries) if entries.is_empty() => String::new(),
@@ -162,9 +170,9 @@ pub(super) fn call_in_words(call: &SampleCall) -> String {
     let is_empty = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
     let outcome = match &call.outcome {
         None => ", whose result has not come".to_owned(),
-        Some(Ok(result)) if is_empty(result) => " returns".to_owned(),
+        Some(Ok(result)) if is_empty(result) => " is done".to_owned(),
         Some(Ok(result)) => format!(" returns {result}"),
-        Some(Err(error)) if is_empty(error) => " fails".to_owned(),
+        Some(Err(error)) if is_empty(error) => " has failed".to_owned(),
         Some(Err(error)) => format!(" fails with {error}"),
     };
     format!("{}{arguments}{outcome}", call.tool)
@@ -172,17 +180,22 @@ pub(super) fn call_in_words(call: &SampleCall) -> String {
 
 /// One line of `rules check --json`.
 fn document(file: &str, reviewed: &Result<(RuleSet, RulesReview), Vec<Fault>>, is_good: bool) -> Value {
-    let (rules, warnings, faults) = match reviewed {
+    let (rules, oddities, faults) = match reviewed {
         Ok((rules, review)) => {
             let rules =
                 rules.rules().iter().zip(&review.meanings).map(|(rule, meaning)| of_rule(rule, meaning));
-            let warnings = review.oddities.iter().map(ToString::to_string).collect();
-            (rules.collect(), warnings, Vec::new())
+            (rules.collect(), review.oddities.as_slice(), Vec::new())
         }
-        Err(faults) => (Vec::new(), Vec::new(), faults.iter().map(of_fault).collect::<Vec<Value>>()),
+        Err(faults) => (Vec::new(), &[][..], faults.iter().map(of_fault).collect::<Vec<Value>>()),
     };
-    let (rules, warnings): (Vec<Value>, Vec<String>) = (rules, warnings);
-    json!({ "file": file, "usable": is_good, "rules": rules, "warnings": warnings, "faults": faults })
+    let rules: Vec<Value> = rules;
+    let (notes, warnings): (Vec<&Oddity>, Vec<&Oddity>) =
+        oddities.iter().partition(|oddity| oddity.is_note());
+    let words = |oddities: &[&Oddity]| oddities.iter().map(ToString::to_string).collect::<Vec<String>>();
+    json!({
+        "file": file, "usable": is_good, "rules": rules, "warnings": words(&warnings), "notes": words(&notes),
+        "faults": faults,
+    })
 }
 
 fn of_fault(fault: &Fault) -> Value {

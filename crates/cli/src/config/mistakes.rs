@@ -52,6 +52,12 @@ pub(super) fn explain(
                 if argument.starts_with('-') { line.option(argument) } else { line.surplus(argument) };
             Some(known.unwrap_or_else(|| line.unexpected(argument)))
         }
+        ErrorKind::InvalidSubcommand if line.path == "guard" => {
+            match error.get(ContextKind::InvalidSubcommand) {
+                Some(ContextValue::String(word)) => line.surplus(word),
+                _ => None,
+            }
+        }
         ErrorKind::MissingRequiredArgument => line.missing(error),
         _ => None,
     })
@@ -158,6 +164,9 @@ impl Line<'_> {
             "synth" if word.parse::<u64>().is_ok() => {
                 Some(format!("the number of cases needs its option: write --count {word}"))
             }
+            "guard" => Some(format!(
+                "the server and its arguments stand behind `--`: write `-- {word_shown} ...` at the end"
+            )),
             _ => None,
         }
     }

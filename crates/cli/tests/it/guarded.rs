@@ -102,7 +102,12 @@ fn from_nothing_to_enforcement() {
     }
     let (code, said) = talk.end();
     assert_eq!(code, 0, "{said}");
-    assert_eq!(said.matches("guard: would be rejected: The call is denied by rule").count(), 2, "{said}");
+    let begun = "guard: mode shadow: 3 rules of ";
+    assert!(said.contains(begun), "{said}");
+    for noted in ["refund {\"id\":1} in session ", "pay {\"id\":1} in session "] {
+        assert!(said.contains(&format!("guard: would be rejected: {noted}")), "{said}");
+    }
+    assert_eq!(said.matches(": The call would be denied by rule ").count(), 2, "{said}");
     assert_eq!(read(&place, "reached.jsonl").lines().count(), 3);
     let actions: Vec<Value> = json_lines(&read(&place, "log.jsonl"))
         .iter()
@@ -120,8 +125,15 @@ fn from_nothing_to_enforcement() {
     let run = place.run("guard replay log.jsonl --rules lax.yaml").code(1);
     assert!(run.out.contains("call 1: refund {\"id\":1}\n  was rejected, would be approved\n"), "{run:?}");
     assert!(run.out.ends_with("3 calls in 1 session, 2 would be decided differently\n"), "{run:?}");
+    let by_rule = "in the log, look-first: 1 noted, 0 rejected, in 1 session\n\
+                   in the log, no-refunds: 1 noted, 0 rejected, in 1 session\n";
+    assert!(run.out.contains(by_rule), "{}", run.out);
     let changed = json_lines(&place.run("guard replay log.jsonl --rules lax.yaml --json").code(1).out);
-    assert_eq!((changed.len(), &changed[1]["is_rejected"]), (2, &json!(false)));
+    assert_eq!(&changed[1]["is_rejected"], &json!(false));
+    assert_eq!(
+        changed[2..],
+        ["look-first", "no-refunds"].map(|id| json!({"rule": id, "noted": 1, "rejected": 0, "sessions": 1}))
+    );
     place.run("guard replay log.jsonl --rules rules.yaml").code(0);
 
     // The same, enforced.

@@ -460,6 +460,12 @@ fn sessions_are_named_as_asked_for() {
         guard.post(&guard.url, looks, &call(1, "look"));
         guard.post(&guard.url, pays, &call(2, "pay")).1.contains("denied")
     };
+    // The address as it is printed names no session: all who paste it would share one.
+    let guard = Guard::start(&place, &server.url, "--enforce --session url");
+    assert!(guard.url.ends_with("/mcp/SESSION"), "{}", guard.url);
+    let (_, body) = guard.post(&guard.url, "", &call(1, "look"));
+    assert!(body.contains("a name of your own for the conversation instead of SESSION"), "{body}");
+    assert!(guard.post(&guard.at("SESSION-1"), "", &call(1, "look")).1.contains("\"result\""));
     let guard = Guard::start(&place, &server.url, "--enforce --session header:X-Ticket");
     assert!(!looked_and_paid(&guard, ["x-ticket: 1\r\n"; 2]));
     assert!(looked_and_paid(&guard, ["x-ticket: 2\r\n", "x-ticket: 3\r\n"]));

@@ -233,6 +233,10 @@ fn arguments_that_there_are_not() {
             "the file of cases needs its option: write --case nosuch.jsonl; to hold recorded sessions against rules, \
              write --rules RULES nosuch.jsonl",
         ),
+        (
+            "guard --rules rules.yaml --enforce npx my-server",
+            "the server and its arguments stand behind `--`: write `-- npx ...` at the end",
+        ),
         ("run list", "`planproof run` runs an agent: did you mean `planproof runs list`?"),
         (
             "test",

@@ -356,7 +356,7 @@ fn what_is_wrong_with_a_file_is_said() {
     ]})
     .to_string();
     for (name, text, code, words) in [
-        ("empty.jsonl", String::new(), 2, "no session is found here"),
+        ("empty.jsonl", String::new(), 2, "no session is found in empty.jsonl"),
         (
             "version.jsonl",
             "{\"schema\":\"planproof/trace/v9\",\"case\":\"a\"}\n".to_owned(),

@@ -19,11 +19,17 @@ fn rules_are_shown_in_words_and_by_examples() {
     let run = place.run("rules check rules.yaml").code(0);
     insta::assert_snapshot!(run.out);
     assert_eq!(run.err, "");
-    place.run("rules check rules.yaml --deny-warnings").code(2);
+    // A rule with a reason of its own is noted only.
+    place.run("rules check rules.yaml --deny-warnings").code(0);
+    place.write("plain.yaml", &SHOP.replace(", why: \"Refund only what was looked up.\"", ""));
+    place.run("rules check plain.yaml --deny-warnings").code(2);
+    let plain = place.run("rules check plain.yaml --json").code(0).json();
+    assert_eq!(plain["warnings"][0], "`look-first` follows from `eligible`: leave it out");
     let document = place.run("rules check rules.yaml --json").code(0).json();
     assert_eq!(document["usable"], true);
     assert_eq!(document["rules"][2]["violated_by"][1]["error"], serde_json::json!({}));
-    assert_eq!(document["warnings"][0], "`look-first` follows from `eligible`: leave it out");
+    assert_eq!(document["warnings"], json!([]));
+    assert_eq!(document["notes"][0], "`look-first` follows from `eligible`: all that it adds is its `why`");
 }
 
 #[test]
@@ -115,6 +121,60 @@ fn recorded_sessions_are_held_against_rules() {
     assert_eq!(held, [true, false, true, false, true, false, false]);
     place.write("text.txt", "Dear diary\n");
     assert!(place.run("check --rules rules.yaml text.txt").code(2).err.contains("no session is found here"));
+}
+
+#[test]
+fn files_and_folders_of_sessions_are_all_read() {
+    let place = Place::new();
+    place.write("rules.yaml", "schema: planproof/rules/v1\nrules:\n- {id: none, never: {call: pay}}\n");
+    let call = |id: u32| json!({"id": id.to_string(), "function": {"name": "pay", "arguments": "{}"}});
+    let session = |calls: u32| {
+        let calls: Vec<_> = (1..=calls).map(call).collect();
+        json!({"messages": [{"role": "assistant", "tool_calls": calls}]}).to_string()
+    };
+    for folder in ["logs/deep", "empty"] {
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    place.write("logs/a.jsonl", "");
+    place.write("logs/b.jsonl", &session(3));
+    place.write("logs/deep/c.json", &session(0));
+    place.write("logs/notes.txt", "Dear diary");
+    let run = place.run("check --rules rules.yaml logs").code(1);
+    assert!(
+        run.out.contains("violated at call 1: pay {}\n    and 2 times more; --json names them"),
+        "{}",
+        run.out
+    );
+    assert!(run.out.ends_with("2 sessions, 1 violates rules: none 1\n"), "{}", run.out);
+    let lines = json_lines(&place.run("check --rules rules.yaml logs --json").code(1).out);
+    assert_eq!(lines[0]["rules"][0]["calls"], json!([1, 2, 3]));
+    assert_eq!(lines[1]["rules"][0]["calls"], json!([]));
+    // A file that is none does not keep the others from being read.
+    let run = place.run("check --rules rules.yaml logs/notes.txt logs/b.jsonl logs/nothing.jsonl").code(2);
+    assert!(run.out.contains("violated at call 1"), "{}", run.out);
+    assert!(run.err.contains("logs/notes.txt: no session is found here"), "{}", run.err);
+    assert!(run.err.contains("2 of 3 files cannot be used"), "{}", run.err);
+    place.write("empty/notes.txt", "");
+    let run = place.run("check --rules rules.yaml empty").code(2);
+    assert!(run.err.contains("the folder empty has no file that ends in .jsonl"), "{}", run.err);
+}
+
+#[test]
+fn calls_of_a_document_have_their_own_lines() {
+    let place = Place::new();
+    place.write("rules.yaml", "schema: planproof/rules/v1\nrules:\n- {id: none, never: {call: pay}}\n");
+    let named = "[\n {\"role\": \"assistant\", \"tool_calls\": [\n  {\"id\": \"1\", \"function\": {\"name\": \"look\"}},\n\
+                 \n  {\"id\": \"2\",\n   \"function\": {\"name\": \"pay\"}}]}\n]\n";
+    let unnamed = "{\"messages\": [\n {\"role\": \"user\", \"content\": \"Pay.\"},\n {\"role\": \"assistant\", \"tool_calls\": [\n\
+                   \n  {\"function\": {\"name\": \"pay\"}}]}]}\n";
+    for (text, line) in [(named, 5), (unnamed, 5)] {
+        place.write("session.json", text);
+        place.run("check --rules rules.yaml session.json --sarif s.sarif").code(1);
+        let sarif: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(place.path("s.sarif")).unwrap()).unwrap();
+        let place_of = "/runs/0/results/0/locations/0/physicalLocation/region/startLine";
+        assert_eq!(sarif.pointer(place_of), Some(&json!(line)), "{text}");
+    }
 }
 
 #[test]

@@ -219,3 +219,32 @@ fn what_the_server_lacks_is_noticed_once() {
         assert_eq!(said, wanted);
     }
 }
+
+#[test]
+fn a_value_of_another_type_is_named() {
+    let rules = rules(
+        "- {id: first, requires: {call: refund, done: look}, per: /id, why: Look first.}\n\
+         - {id: own, takes: {call: mail, argument: /to, from: look, value: /account}}\n",
+    );
+    let mut guard = guard(&rules, GuardMode::Enforce);
+    guard.from_client(call(1, "look", &json!({"id": 17})).as_bytes());
+    guard.from_server(crate::support::result(1, false, r#"{"account": "7"}"#).as_bytes());
+    let reason = |guard: &mut planproof_guard::McpGuard, id, tool, arguments: Value| {
+        guard.from_client(call(id, tool, &arguments).as_bytes()).reason.unwrap_or_default()
+    };
+    let first = "The call is denied by rule first: A call of refund needs a result of look before it, separately for \
+                 each /id. Look first.";
+    assert_eq!(
+        reason(&mut guard, 2, "refund", json!({"id": "17"})),
+        format!("{first} Here /id is the text \"17\", and before it was the number 17: the types differ.")
+    );
+    assert_eq!(reason(&mut guard, 3, "refund", json!({"id": "18"})), first);
+    assert_eq!(reason(&mut guard, 4, "refund", json!({"id": 17})), "");
+    let own = reason(&mut guard, 5, "mail", json!({"to": 7}));
+    assert!(
+        own.ends_with("Here /to is the number 7, and before it was the text \"7\": the types differ."),
+        "{own}"
+    );
+    let own = reason(&mut guard, 6, "mail", json!({"to": 8}));
+    assert!(!own.contains("the types differ"), "{own}");
+}

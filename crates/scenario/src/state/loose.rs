@@ -97,11 +97,15 @@ impl<'a> LooseWorld<'a> {
                 RuleTest::AtLeast(number) => (Bound::of(*number, false), None),
                 RuleTest::Below(number) => (None, Bound::of(*number, true)),
                 RuleTest::AtMost(number) => (None, Bound::of(*number, false)),
-                RuleTest::IsNot(_) | RuleTest::OneOf(_) | RuleTest::Matches(_) | RuleTest::Present(true) => {
+                RuleTest::IsNot(_)
+                | RuleTest::OneOf(_)
+                | RuleTest::Matches(_)
+                | RuleTest::Type(_)
+                | RuleTest::Present(true) => {
                     is_there = true;
                     continue;
                 }
-                RuleTest::Present(false) => continue,
+                RuleTest::Present(false) | RuleTest::Not(_) => continue,
             };
             is_there = true;
             if rough.known().is_none()

@@ -105,7 +105,8 @@ fn named(test: &RuleTest) -> Vec<Value> {
         | RuleTest::AtLeast(bound)
         | RuleTest::Below(bound)
         | RuleTest::AtMost(bound) => vec![json!(bound)],
-        RuleTest::Matches(_) | RuleTest::Present(_) => Vec::new(),
+        RuleTest::Not(tests) => tests.iter().flat_map(named).collect(),
+        RuleTest::Matches(_) | RuleTest::Type(_) | RuleTest::Present(_) => Vec::new(),
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::samples::number;
+use super::samples::{number, sample_of};
 use super::search::{SampleCall, arguments_for, joined, put};
 use super::{Phase, Pointer, RuleDemand, RuleSet, RuleTest, SessionEvent, ValueCheck, canonical, targets};
 use crate::limits::{RULE_CALLS_MAX, RULE_CALLS_TRIED_MAX, RULE_PLACE_VALUES_MAX};
@@ -128,6 +128,22 @@ fn places(rules: &RuleSet, tool: &CallableTool<'_>) -> Vec<Pointer> {
     places
 }
 
+/// The values that a test names, or one that passes it.
+fn named_in(test: &RuleTest) -> Vec<Value> {
+    match test {
+        RuleTest::Is(value) | RuleTest::IsNot(value) => vec![value.clone()],
+        RuleTest::OneOf(values) => values.clone(),
+        RuleTest::Above(bound)
+        | RuleTest::AtLeast(bound)
+        | RuleTest::Below(bound)
+        | RuleTest::AtMost(bound) => vec![number(*bound)],
+        RuleTest::Matches(pattern) => pattern.sample().into_iter().map(Value::from).collect(),
+        RuleTest::Type(types) => types.iter().map(|one| sample_of(*one)).collect(),
+        RuleTest::Present(_) => Vec::new(),
+        RuleTest::Not(tests) => tests.iter().flat_map(named_in).collect(),
+    }
+}
+
 /// Values of a place on both sides of everything that is named for it, whichever tool it is about: a rule for each
 /// value compares the calls of different tools.
 fn values(rules: &RuleSet, tools: &[CallableTool<'_>], place: &Pointer) -> Vec<Value> {
@@ -136,18 +152,7 @@ fn values(rules: &RuleSet, tools: &[CallableTool<'_>], place: &Pointer) -> Vec<V
     let patterns: Vec<_> = rules.rules.iter().flat_map(|rule| rule.patterns()).collect();
     let of_rules = patterns.iter().flat_map(|pattern| &pattern.arguments);
     for check in of_lines.chain(of_rules).filter(|check| check.pointer == *place) {
-        match &check.test {
-            RuleTest::Is(value) | RuleTest::IsNot(value) => named.push(value.clone()),
-            RuleTest::OneOf(values) => named.extend(values.iter().cloned()),
-            RuleTest::Above(bound)
-            | RuleTest::AtLeast(bound)
-            | RuleTest::Below(bound)
-            | RuleTest::AtMost(bound) => {
-                named.push(number(*bound));
-            }
-            RuleTest::Matches(pattern) => named.extend(pattern.sample().map(Value::from)),
-            RuleTest::Present(_) => {}
-        }
+        named.extend(named_in(&check.test));
     }
     for rule in &rules.rules {
         let RuleDemand::Takes { event: _, argument, from, value } = &rule.demand else { continue };

@@ -8,7 +8,7 @@ use super::topics::rules_tree;
 use super::tree::{self, Kind, Node};
 use super::{
     CallRule, EventPattern, Fault, Phase, Pointer, RuleDemand, RuleSet, RuleTest, RulesPlace, SCHEMA,
-    ToolNames, ValueCheck,
+    ToolNames, ValueCheck, ValueType,
 };
 use crate::diagnostic::{nearest, one_of};
 use crate::limits::{COUNT_MAX, PATTERNS_MAX, RULE_EVENTS_MAX, RULES_MAX};
@@ -39,8 +39,8 @@ const DEMANDS: [(&str, &str); 10] = [
 ];
 
 /// The tests of a value.
-const TESTS: [&str; 9] =
-    ["is", "is-not", "one-of", "above", "at-least", "below", "at-most", "matches", "present"];
+const TESTS: [&str; 11] =
+    ["is", "is-not", "one-of", "above", "at-least", "below", "at-most", "matches", "type", "present", "not"];
 
 const EVENT_HELP: &str = "write `call: TOOL`, `done: TOOL` or `failed: TOOL`";
 
@@ -559,7 +559,7 @@ impl Reader {
                 match pattern.and_then(Pattern::over_lines) {
                     Ok(pattern) => RuleTest::Matches(pattern),
                     Err(what) => {
-                        let help = "write a regular expression for the whole text, in single quotes";
+                        let help = "write a regular expression for the whole text, in single quotes; see docs/rules.md";
                         self.fault(
                             node.place,
                             format!("`matches` is not a regular expression: {what}"),
@@ -569,6 +569,8 @@ impl Reader {
                     }
                 }
             }
+            "type" => RuleTest::Type(self.types(node)?),
+            "not" => RuleTest::Not(self.tests_within(node)?),
             "present" => match node.value() {
                 Value::Bool(present) => RuleTest::Present(present),
                 _ => {
@@ -588,6 +590,55 @@ impl Reader {
                 return None;
             }
         })
+    }
+
+    /// The types of `type: number` or `type: [number, "null"]`.
+    fn types(&mut self, node: &Node) -> Option<Vec<ValueType>> {
+        let one = std::slice::from_ref(node);
+        let nodes = if let Kind::List(items) = &node.kind { items.as_slice() } else { one };
+        let names = || ValueType::ALL.iter().map(|kind| kind.name());
+        let mut types = Vec::new();
+        for node in nodes {
+            // In YAML, `null` is no text.
+            let name = if node.value().is_null() { Some("null") } else { node.text() };
+            let Some(kind) = ValueType::ALL.into_iter().find(|kind| Some(kind.name()) == name) else {
+                let help = match name.and_then(|name| nearest(name, names())) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("write {}", one_of(names())),
+                };
+                self.fault(node.place, format!("`type` has {}, which is not a type", node.describe()), help);
+                return None;
+            };
+            types.push(kind);
+        }
+        if types.is_empty() {
+            self.fault(node.place, "`type` names no type", format!("write {}", one_of(names())));
+            return None;
+        }
+        Some(types)
+    }
+
+    /// The tests that `not` turns round.
+    fn tests_within(&mut self, node: &Node) -> Option<Vec<RuleTest>> {
+        const HELP: &str = "write tests: `not: {type: number, at-most: 100}`";
+        let Kind::Map(entries) = &node.kind else {
+            self.fault(node.place, format!("`not` is {}, not a map of tests", node.describe()), HELP);
+            return None;
+        };
+        if entries.is_empty() {
+            self.fault(node.place, "`not` has no tests", HELP);
+            return None;
+        }
+        let mut tests = Vec::new();
+        for (name, place, node) in entries {
+            if matches!(name.as_str(), "not" | "present") {
+                let help = "write the opposite: `present: false` for `not: {present: true}`";
+                self.fault(*place, format!("`{name}` stands within `not`"), help);
+                return None;
+            }
+            tests.push(self.test(name, *place, node)?);
+        }
+        Some(tests)
     }
 
     fn formula(&mut self, node: &Node) -> Option<RuleDemand> {

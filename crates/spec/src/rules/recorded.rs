@@ -95,6 +95,27 @@ pub struct RuleEnd {
 }
 
 impl RuleSet {
+    /// For each rule, the numbers of the calls, from 1, at which it is violated, each as if those before had not been
+    /// made; a call that is violated twice, by itself and by its result, counts twice.
+    ///
+    /// # Errors
+    /// A rule would have to remember too much.
+    pub fn violating_calls(
+        self: &Arc<Self>,
+        events: &[RecordedEvent],
+    ) -> Result<Vec<Vec<usize>>, TooManyValues> {
+        let mut session = Session::new(self);
+        let mut found = vec![Vec::new(); self.rules.len()];
+        let mut call = 0;
+        for event in events {
+            call += usize::from(event.phase == Phase::Call);
+            for rule in session.observe_unless_violated(&event.as_seen())? {
+                found[rule].push(call);
+            }
+        }
+        Ok(found)
+    }
+
     /// Holds a whole session against the rules; gives what became of each, in the order of the file.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::search::{self, Found};
-use super::{Phase, RuleDemand, RuleSet};
+use super::{CallRule, EventPattern, Phase, RuleDemand, RuleSet};
 use crate::diagnostic::all_of;
 use crate::limits::RULES_REVIEWED_MAX;
 
@@ -23,12 +23,23 @@ pub enum Oddity {
     NeverViolated(String),
     /// No session satisfies this rule, not even an empty one or, with `per`, one with any value.
     NeverHeld(String),
+    /// No session satisfies these rules, of which none can be left out.
+    Contradiction(Vec<String>),
     /// Whatever violates this rule violates one of those, too.
     Implied {
         /// The rule.
         rule: String,
         /// Those that imply it, together.
         by: Vec<String>,
+        /// The rule gives a reason of its own, for which it may be there.
+        has_why: bool,
+    },
+    /// This rule says of this tool, or of all, that it is never called.
+    Forbidden {
+        /// The tool; `None` for any.
+        tool: Option<String>,
+        /// The rule.
+        rule: String,
     },
     /// No session that calls this tool satisfies these rules, of which none can be left out.
     Unusable {
@@ -41,6 +52,13 @@ pub enum Oddity {
     NotDecided(String),
 }
 
+impl Oddity {
+    /// Whether it is probably meant, so that it is worth a note and no warning.
+    pub fn is_note(&self) -> bool {
+        matches!(self, Self::Forbidden { .. } | Self::Implied { has_why: true, .. })
+    }
+}
+
 impl fmt::Display for Oddity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |rules: &[String]| {
@@ -50,7 +68,19 @@ impl fmt::Display for Oddity {
         match self {
             Self::NeverViolated(rule) => write!(f, "no session violates `{rule}`: it says nothing"),
             Self::NeverHeld(rule) => write!(f, "no session satisfies `{rule}`: it contradicts itself"),
-            Self::Implied { rule, by } => write!(f, "`{rule}` follows from {}: leave it out", quoted(by)),
+            Self::Contradiction(rules) => {
+                write!(f, "no session satisfies {}: they contradict one another", quoted(rules))
+            }
+            Self::Implied { rule, by, has_why: false } => {
+                write!(f, "`{rule}` follows from {}: leave it out", quoted(by))
+            }
+            Self::Implied { rule, by, has_why: true } => {
+                write!(f, "`{rule}` follows from {}: all that it adds is its `why`", quoted(by))
+            }
+            Self::Forbidden { tool: Some(tool), rule } => {
+                write!(f, "`{tool}` can never be called: `{rule}` says so")
+            }
+            Self::Forbidden { tool: None, rule } => write!(f, "no tool can ever be called: `{rule}` says so"),
             Self::Unusable { tool, rules } if rules.len() == 1 => {
                 write!(f, "`{tool}` can never be called: {} rejects every session with it", quoted(rules))
             }
@@ -81,6 +111,8 @@ impl RuleSet {
         let is_small = self.rules.len() <= RULES_REVIEWED_MAX;
         let mut oddities = Vec::new();
         let mut meanings = Vec::new();
+        // By the rules that imply each, where among the oddities it stands.
+        let mut implied: Vec<(Vec<usize>, usize)> = Vec::new();
         for (number, rule) in self.rules.iter().enumerate() {
             let violation = search::violation(self, number);
             let alone = match &violation {
@@ -99,7 +131,9 @@ impl RuleSet {
                         .filter(|other| *other != number)
                         .collect();
                     let by = smallest(&others, |some| search::is_implied(self, number, some));
-                    oddities.push(Oddity::Implied { rule: rule.id.clone(), by: ids(&by) });
+                    let has_why = rule.why.is_some();
+                    implied.push((by.clone(), oddities.len()));
+                    oddities.push(Oddity::Implied { rule: rule.id.clone(), by: ids(&by), has_why });
                 }
                 _ => {}
             }
@@ -113,37 +147,62 @@ impl RuleSet {
             oddities.push(Oddity::NotDecided(what));
             return RulesReview { meanings, oddities };
         }
+        // Where nothing can be called, every rule on such calls follows from the rest, which helps nobody.
+        let is_bad = |by: &[usize]| search::held_by(self, by) == Found::None;
+        let all: Vec<usize> = (0..self.rules.len()).collect();
+        if is_bad(&all) {
+            for (_, place) in implied.iter().rev().filter(|(by, _)| is_bad(by)) {
+                oddities.remove(*place);
+            }
+            // One rule that contradicts itself is named already.
+            if let contradicting @ [_, _, ..] = &*smallest(&all, is_bad) {
+                oddities.push(Oddity::Contradiction(ids(contradicting)));
+            }
+            return RulesReview { meanings, oddities };
+        }
+        let mut unusable: Vec<Oddity> = Vec::new();
+        let mut contradictions: Vec<Vec<usize>> = Vec::new();
+        if let Some(rule) =
+            self.rules.iter().find(|rule| rule.forbidden().is_some_and(|it| it.tools.is_none()))
+        {
+            unusable.push(Oddity::Forbidden { tool: None, rule: rule.id.clone() });
+        }
         for tool in search::tools(self) {
             // A rule that forbids a tool outright means it.
-            let is_forbidden = self.rules.iter().any(|rule| match &rule.demand {
-                RuleDemand::Never(event) | RuleDemand::AtMost(0, event) => {
-                    event.moment == Phase::Call
-                        && event.arguments.is_empty()
-                        && event.tools.as_ref().is_none_or(|tools| tools.written() == tool)
+            if let Some(rule) =
+                self.rules.iter().find(|rule| rule.forbidden().is_some_and(|it| it.is_of(&tool)))
+            {
+                if rule.forbidden().is_some_and(|event| event.tools.is_some()) {
+                    unusable.push(Oddity::Forbidden { tool: Some(tool), rule: rule.id.clone() });
                 }
-                _ => false,
-            });
+                continue;
+            }
             let all: Vec<usize> = search::naming(self, &tool);
-            if !is_forbidden && search::use_of(self, &all, &tool) == Found::None {
+            if search::use_of(self, &all, &tool) == Found::None {
                 let rules = smallest(&all, |some| search::use_of(self, some, &tool) == Found::None);
-                oddities.push(Oddity::Unusable { tool, rules: ids(&rules) });
+                unusable.push(Oddity::Unusable { tool, rules: ids(&rules) });
+                contradictions.push(rules);
             }
         }
-        // Where nothing can be called, every rule on such calls follows from the rest, which helps nobody.
-        let contradictions: Vec<Vec<String>> = oddities
-            .iter()
-            .filter_map(|oddity| match oddity {
-                Oddity::Unusable { rules, .. } => Some(rules.clone()),
-                _ => None,
-            })
-            .collect();
-        oddities.retain(|oddity| match oddity {
-            Oddity::Implied { by, .. } => {
-                !contradictions.iter().any(|rules| rules.iter().all(|rule| by.contains(rule)))
+        for (by, place) in implied.iter().rev() {
+            if contradictions.iter().any(|rules| rules.iter().all(|rule| by.contains(rule))) {
+                oddities.remove(*place);
             }
-            _ => true,
-        });
+        }
+        oddities.extend(unusable);
         RulesReview { meanings, oddities }
+    }
+}
+
+impl CallRule {
+    /// The calls that this rule forbids whatever their arguments, if it does nothing else.
+    fn forbidden(&self) -> Option<&EventPattern> {
+        match &self.demand {
+            RuleDemand::Never(event) | RuleDemand::AtMost(0, event) => {
+                (event.moment == Phase::Call && event.arguments.is_empty()).then_some(event)
+            }
+            _ => None,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::search::{SampleCall, tools};
-use super::{CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest, ValueCheck};
+use super::{CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest, ValueCheck, ValueType};
 
 /// Sample values of one place.
 const VALUES_MAX: usize = 6;
@@ -128,8 +128,34 @@ fn samples(test: &RuleTest) -> Vec<Value> {
         RuleTest::Matches(pattern) => {
             pattern.sample().into_iter().map(Value::from).chain([json!("something else")]).collect()
         }
+        RuleTest::Type(types) => {
+            let passing = types.first().map(|one| sample_of(*one));
+            let failing = ValueType::ALL.into_iter().map(sample_of);
+            let failing = failing.filter(|value| !test.holds(Some(value))).take(1);
+            passing.into_iter().chain(failing).collect()
+        }
+        // The other way round, and a value of another type.
+        RuleTest::Not(tests) => {
+            let of_tests: Vec<Value> = tests.iter().flat_map(samples).chain([json!("something")]).collect();
+            let (passing, failing) = of_tests.into_iter().partition(|value| test.holds(Some(value)));
+            let (passing, failing): (Vec<Value>, Vec<Value>) = (passing, failing);
+            passing.into_iter().chain(failing).collect()
+        }
         RuleTest::Present(true) => vec![json!("something"), Value::Null],
         RuleTest::Present(false) => Vec::new(),
+    }
+}
+
+/// A value of a type.
+pub(super) fn sample_of(kind: ValueType) -> Value {
+    match kind {
+        ValueType::String => json!("something"),
+        ValueType::Number => json!(1.5),
+        ValueType::Integer => json!(1),
+        ValueType::Boolean => json!(true),
+        ValueType::Object => json!({}),
+        ValueType::Array => json!([]),
+        ValueType::Null => Value::Null,
     }
 }
 

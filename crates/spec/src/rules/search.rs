@@ -121,6 +121,24 @@ fn violation_within(rules: &RuleSet, rule: usize, group: &[usize]) -> Found {
     )
 }
 
+/// The shortest session that holds all of these rules. [`Found::None`]: they contradict one another.
+pub fn held_by(rules: &RuleSet, of: &[usize]) -> Found {
+    let some = only(rules, of);
+    let are_held = |session: &Session| session.verdicts().iter().all(|verdict| verdict.is_held_at_end());
+    // The usual case, for which no samples are needed.
+    if are_held(&Session::new(&some)) {
+        return Found::Session(Vec::new());
+    }
+    let samples = Samples::of(&some);
+    search(
+        &some,
+        &samples.calls,
+        |_| false,
+        |session, _| are_held(session),
+        |session| !session.verdicts().contains(&super::RuleVerdict::Violated),
+    )
+}
+
 /// The shortest session in which a tool is called, and all of these rules are held. [`Found::None`]: together they make
 /// the tool unusable.
 pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
@@ -366,7 +384,7 @@ pub fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
     })
 }
 
-/// Goes through the sessions of these calls, shortest first. `is_goal` and `is_hopeful` (can a longer session still be
+/// Goes through the sessions of these calls, shortest first, from the one without a call on. `is_goal` and `is_hopeful` (can a longer session still be
 /// one?) are given the session and whether it has a call that `is_marked`.
 fn search(
     rules: &Arc<RuleSet>,
@@ -375,10 +393,14 @@ fn search(
     is_goal: impl Fn(&Session, bool) -> bool,
     is_hopeful: impl Fn(&Session) -> bool,
 ) -> Found {
-    search_from((&FixedOutcomes, ()), Session::new(rules), calls, is_marked, is_goal, is_hopeful)
+    let start = Session::new(rules);
+    if is_goal(&start, false) {
+        return Found::Session(Vec::new());
+    }
+    search_from((&FixedOutcomes, ()), start, calls, is_marked, is_goal, is_hopeful)
 }
 
-/// The same for continuations of a session, in a world that is in a state.
+/// The same for continuations of a session, itself not among them, in a world that is in a state.
 fn search_from<W: CallWorld>(
     (world, state): (&W, W::State),
     start: Session,

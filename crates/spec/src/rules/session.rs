@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::compile::{Atom, Compiled};
 use super::result::inner;
-use super::{CallRule, EventPattern, Pointer, RuleSet, SessionEvent, canonical};
+use super::{CallRule, EventPattern, Pointer, RuleDemand, RuleSet, SessionEvent, canonical};
 use crate::automaton::dfa::DEAD;
 use crate::limits::{RULE_INSTANCES_MAX, RULE_VALUES_MAX};
 
@@ -257,6 +257,57 @@ impl Session {
         violated
     }
 
+    /// Takes the next event, except for the rules that it violates for good: to them it did not happen. Gives their
+    /// numbers.
+    ///
+    /// # Errors
+    /// A rule would have to remember too much.
+    pub(super) fn observe_unless_violated(
+        &mut self,
+        event: &SessionEvent<'_>,
+    ) -> Result<Vec<usize>, TooManyValues> {
+        let violated = self.would_violate(event);
+        let before: Vec<Arc<State>> = violated.iter().map(|rule| Arc::clone(&self.states[*rule])).collect();
+        self.observe(event)?;
+        for (rule, state) in violated.iter().zip(before) {
+            self.states[*rule] = state;
+        }
+        Ok(violated)
+    }
+
+    /// Where a rule would let a call pass if one of its values had another type, as 17 has beside `"17"`: a sentence
+    /// without a full stop that says so. Takes time in what is remembered of the rule.
+    pub fn differs_in_type(&self, rule: usize, event: &SessionEvent<'_>) -> Option<String> {
+        let (compiled, state) = (self.rules.compiled.get(rule)?, self.states.get(rule)?);
+        let demand = self.rules.rules.get(rule)?;
+        let passes = |instance: &Instance, event: &SessionEvent<'_>| {
+            compiled.step(instance.position, instance.atoms(compiled, event)) != DEAD
+        };
+        let said = |pointer: &Pointer, value: &Value, other: &Value| {
+            let (pointer, here, there) = (pointer.as_str(), in_words(value), in_words(other));
+            format!("Here {pointer} is {here}, and before it was {there}: the types differ")
+        };
+        if let Some(per) = &demand.per
+            && let Some(value) = per.target(event.arguments)
+        {
+            let known = state.by_value.iter().filter(|(_, instance)| passes(instance, event));
+            let mut alike: Vec<Value> = known.filter_map(|(key, _)| alike(value, key)).collect();
+            alike.sort_by_key(ToString::to_string);
+            if let Some(other) = alike.first() {
+                return Some(said(per, value, other));
+            }
+        }
+        let RuleDemand::Takes { argument, .. } = &demand.demand else { return None };
+        let value = argument.target(event.arguments)?;
+        let instance = match &demand.per {
+            None => &state.common,
+            Some(per) => state.by_value.get(&key(per, event))?,
+        };
+        let mut alike: Vec<Value> = instance.values.iter().filter_map(|known| alike(value, known)).collect();
+        alike.sort_by_key(ToString::to_string);
+        alike.first().map(|other| said(argument, value, other))
+    }
+
     /// Everything that is remembered: sessions with the same memory have the same future. Takes time in the number of
     /// rules, and in what is remembered of those that the last events concerned.
     pub fn memory(&self) -> SessionMemory {
@@ -282,6 +333,27 @@ impl Eq for SessionMemory {}
 impl Hash for SessionMemory {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.0.iter().for_each(|state| hasher.write_u64(state.digest()));
+    }
+}
+
+/// The value of a text in memory, if it differs from another one in its type alone.
+fn alike(value: &Value, known: &str) -> Option<Value> {
+    let plain = |value: &Value| match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Number(_) | Value::Bool(_) => Some(canonical(value)),
+        _ => None,
+    };
+    let other: Value = serde_json::from_str(known).ok()?;
+    let is_alike = value.is_string() != other.is_string() && plain(value)? == plain(&other)?;
+    is_alike.then_some(other)
+}
+
+/// `the number 17`, `the text "17"`.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(_) => format!("the text {value}"),
+        Value::Number(_) => format!("the number {value}"),
+        other => other.to_string(),
     }
 }
 

@@ -9,19 +9,13 @@ impl fmt::Display for ValueCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pointer = self.pointer.as_str();
         match &self.test {
-            RuleTest::Is(value) => write!(f, "{pointer} {value}"),
-            RuleTest::IsNot(value) => write!(f, "{pointer} other than {value}"),
-            RuleTest::OneOf(values) => {
-                let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-                write!(f, "{pointer} {}", crate::diagnostic::one_of(values.iter().map(String::as_str)))
-            }
-            RuleTest::Above(bound) => write!(f, "{pointer} above {bound}"),
-            RuleTest::AtLeast(bound) => write!(f, "{pointer} of at least {bound}"),
-            RuleTest::Below(bound) => write!(f, "{pointer} below {bound}"),
-            RuleTest::AtMost(bound) => write!(f, "{pointer} of at most {bound}"),
-            RuleTest::Matches(pattern) => write!(f, "{pointer} that matches `{}`", pattern.as_str()),
             RuleTest::Present(true) => write!(f, "some {pointer}"),
             RuleTest::Present(false) => write!(f, "no {pointer}"),
+            RuleTest::Not(tests) => {
+                let tests: Vec<String> = tests.iter().map(attribute).collect();
+                write!(f, "no {pointer} {}", all_of(tests.iter().map(String::as_str)))
+            }
+            test => write!(f, "{pointer} {}", attribute(test)),
         }
     }
 }
@@ -32,6 +26,26 @@ fn kind_of(event: &EventPattern) -> &'static str {
         Phase::Call => "call",
         Phase::Done => "result",
         Phase::Failed => "error",
+    }
+}
+
+/// A test as it stands behind the name of what is tested.
+fn attribute(test: &RuleTest) -> String {
+    let either = |names: Vec<String>| crate::diagnostic::one_of(names.iter().map(String::as_str));
+    match test {
+        RuleTest::Is(value) => value.to_string(),
+        RuleTest::IsNot(value) => format!("other than {value}"),
+        RuleTest::OneOf(values) => either(values.iter().map(ToString::to_string).collect()),
+        RuleTest::Above(bound) => format!("above {bound}"),
+        RuleTest::AtLeast(bound) => format!("of at least {bound}"),
+        RuleTest::Below(bound) => format!("below {bound}"),
+        RuleTest::AtMost(bound) => format!("of at most {bound}"),
+        RuleTest::Matches(pattern) => format!("that matches `{}`", pattern.as_str()),
+        RuleTest::Type(types) => {
+            format!("of type {}", either(types.iter().map(|one| one.name().to_owned()).collect()))
+        }
+        // Neither stands within another test.
+        RuleTest::Present(_) | RuleTest::Not(_) => String::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_spec::rules::search::{self, Found};
-use planproof_spec::rules::{Phase, RuleSet, RuleVerdict, Session, SessionEvent, textbook};
+use planproof_spec::rules::{Oddity, Phase, RuleSet, RuleVerdict, Session, SessionEvent, textbook};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -60,6 +60,8 @@ fn event_text() -> impl Strategy<Value = String> {
         1 => Just(", where: {/n: {above: 50}}".to_owned()),
         1 => Just(", where: {/k: 1}".to_owned()),
         1 => Just(", where: {/v: {one-of: [x, 7]}, /n: {present: true}}".to_owned()),
+        1 => Just(", where: {/v: {type: string}}".to_owned()),
+        1 => Just(", where: {/n: {not: {type: integer, at-most: 50}}}".to_owned()),
     ];
     let moment = prop_oneof![
         Just(("call", "")),
@@ -384,6 +386,7 @@ fn rules_imply_and_contradict_one_another() {
         [
             "`weaker` follows from `first`: leave it out",
             // Whoever calls `b` needs `a`, which is forbidden, and is meant to be.
+            "`a` can never be called: `barred` says so",
             "`b` can never be called: `weaker` and `barred` contradict one another",
         ]
     );
@@ -399,19 +402,109 @@ fn rules_imply_and_contradict_one_another() {
             "- {id: x, at-most: {call: a, times: 1}}\n- {id: y, formula: '(or call:a (not call:a))'}\n\
              - {id: z, formula: '(and call:b (not call:b))'}\n- {id: v, requires: [{call: c}, {call: c}]}\n"
         ),
+        ["no session violates `y`: it says nothing", "no session satisfies `z`: it contradicts itself",]
+    );
+    // A demand is violated by the session without a call, so it says something, and may contradict others.
+    assert_eq!(oddities("- {id: must, at-least: {call: a, times: 1}}\n"), [""; 0]);
+    assert_eq!(oddities("- {id: must, formula: '(eventually done:a)'}\n"), [""; 0]);
+    assert_eq!(
+        oddities(
+            "- {id: other, at-most: {call: b, times: 1}}\n- {id: barred, never: {call: a}}\n\
+             - {id: must, at-least: {call: a, times: 1}}\n- {id: last, last: {call: c}}\n"
+        ),
+        ["no session satisfies `barred` and `must`: they contradict one another"]
+    );
+    assert_eq!(
+        oddities(
+            "- {id: must, at-least: {call: a, times: 1}}\n- {id: then, followed-by: {call: a, call: b}}\n\
+             - {id: small, at-most: {call: '*', times: 1}}\n"
+                .replace("{call: a, call: b}", "[{call: a}, {call: b}]")
+                .as_str()
+        ),
+        ["no session satisfies `must`, `then` and `small`: they contradict one another"]
+    );
+    // What is forbidden outright is named, and is no warning; neither is a rule that is there for its reason.
+    let review = self::rules(
+        "- {id: barred, never: {call: a}}\n- {id: once, at-most: {call: a, times: 1}, why: Once.}\n",
+    )
+    .review();
+    assert!(review.oddities.iter().all(Oddity::is_note), "{:?}", review.oddities);
+    assert_eq!(
+        review.oddities.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
-            "no session violates `y`: it says nothing",
-            "no session satisfies `z`: it contradicts itself",
-            "`a` can never be called: `z` rejects every session with it",
-            "`b` can never be called: `z` rejects every session with it",
-            "`c` can never be called: `z` rejects every session with it",
+            "`once` follows from `barred`: all that it adds is its `why`",
+            "`a` can never be called: `barred` says so",
         ]
+    );
+    assert_eq!(
+        oddities(
+            "- {id: barred, at-most: {call: '*', times: 0}}\n- {id: once, at-most: {done: a, times: 1}}\n"
+        ),
+        ["`once` follows from `barred`: leave it out", "no tool can ever be called: `barred` says so"]
     );
     assert_eq!(
         oddities("- {id: v, requires: [{call: c}, {call: c}]}\n"),
         ["`c` can never be called: `v` rejects every session with it"]
     );
-    assert_eq!(oddities(SHOP), ["`look-first` follows from `eligible`: leave it out"]);
+    assert_eq!(oddities(SHOP), ["`look-first` follows from `eligible`: all that it adds is its `why`"]);
+}
+
+/// Each test of types, on values of all of them.
+#[test]
+fn types_are_those_of_json() {
+    let values = [
+        ("400", json!({"n": 400})),
+        ("400.0", json!({"n": 400.0})),
+        ("0.5", json!({"n": 0.5})),
+        ("text", json!({"n": "400"})),
+        ("true", json!({"n": true})),
+        ("list", json!({"n": [400]})),
+        ("map", json!({"n": {"value": 400}})),
+        ("null", json!({"n": null})),
+        ("nothing", json!({})),
+    ];
+    for (tests, passing) in [
+        ("type: number", "400 400.0 0.5"),
+        ("type: integer", "400 400.0"),
+        ("type: string", "text"),
+        ("type: boolean", "true"),
+        ("type: array", "list"),
+        ("type: object", "map"),
+        ("type: null", "null"),
+        ("type: [string, 'null']", "text null"),
+        ("not: {type: number}", "text true list map null nothing"),
+        ("not: {at-most: 100}", "400 400.0 text true list map null nothing"),
+        ("not: {type: number, at-most: 100}", "400 400.0 text true list map null nothing"),
+        ("not: {type: [string, boolean]}", "400 400.0 0.5 list map null nothing"),
+        ("not: {type: number}, present: true", "text true list map null"),
+        ("not: {is-not: 400}", "400 400.0 nothing"),
+        ("not: {one-of: [400, '400']}", "0.5 true list map null nothing"),
+        ("not: {matches: '[0-9]+'}", "400 400.0 0.5 true list map null nothing"),
+    ] {
+        let rules = rules(&format!("- {{id: x, never: {{call: t, where: {{/n: {{{tests}}}}}}}}}\n"));
+        let found: Vec<&str> = values
+            .iter()
+            .filter(|(_, arguments)| {
+                let mut session = Session::new(&rules);
+                session.observe(&SessionEvent::new(Phase::Call, "t", arguments)).unwrap();
+                session.verdict(0) == RuleVerdict::Violated
+            })
+            .map(|(name, _)| *name)
+            .collect();
+        assert_eq!(found.join(" "), passing, "{tests}");
+        // The search finds both sides of each test.
+        assert!(search::violation(&rules, 0).session().is_some(), "{tests}");
+        assert!(search::use_of(&rules, &[0], "t").session().is_some(), "{tests}");
+    }
+    let words = |tests: &str| {
+        let rules = rules(&format!("- {{id: x, never: {{call: t, where: {{/n: {{{tests}}}}}}}}}\n"));
+        rules.rules()[0].to_string()
+    };
+    assert_eq!(words("type: [number, string]"), "A call of t with /n of type number or string never comes");
+    assert_eq!(
+        words("not: {type: number, at-most: 9}"),
+        "A call of t with no /n of type number and of at most 9 never comes"
+    );
 }
 
 #[test]
@@ -444,6 +537,15 @@ fn the_schema_for_editors_accepts_what_is_read() {
             true,
         ),
         (json!({"id": "x", "formula": "(always (not call:a))"}), true),
+        (json!({"id": "x", "never": {"call": "a", "where": {"/n": {"type": ["number", "null"]}}}}), true),
+        (json!({"id": "x", "never": {"call": "a", "where": {"/n": {"type": null}}}}), true),
+        (json!({"id": "x", "never": {"call": "a", "where": {"/n": {"not": {"type": "integer"}}}}}), true),
+        (json!({"id": "x", "never": {"call": "a", "where": {"/n": {"type": "numbers"}}}}), false),
+        (json!({"id": "x", "never": {"call": "a", "where": {"/n": {"type": []}}}}), false),
+        (json!({"id": "x", "never": {"call": "a", "where": {"/n": {"not": {}}}}}), false),
+        (json!({"id": "x", "never": {"call": "a", "where": {"/n": {"not": 7}}}}), false),
+        (json!({"id": "x", "never": {"call": "a", "where": {"/n": {"not": {"present": true}}}}}), false),
+        (json!({"id": "x", "never": {"call": "a", "where": {"/n": {"not": {"not": {"is": 1}}}}}}), false),
         (json!({"id": "x", "never": {"done": "a", "result": {"": {"matches": "(?s).*denied.*"}}}}), true),
         (json!({"never": {"call": "a"}}), false),
         (json!({"id": "x"}), false),

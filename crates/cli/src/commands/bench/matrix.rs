@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    CampaignPlan, Counts, Outside, asked, carry_out, must_concern, named as named_of, new_campaign,
-    resume_stored, run_time, stop_on_signal, tokens_unknown,
+    CampaignPlan, Counts, Outside, WantedCases, asked, carry_out, must_concern, named as named_of,
+    new_campaign, resume_stored, run_time, stop_on_signal, tokens_unknown,
 };
 use super::super::view::Beside;
 use super::super::{matrix, runtime};
@@ -176,7 +176,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     // Each combination is like the first one, except for its agent and the name of its recording.
     let new = new_campaign(campaign, global, first.clone(), plan, &of_suite)?;
     let id = begin_matrix(&world, &new, agents, || {
-        let cases = plan.cases(new.seed, TopicBank::shipped(), None)?;
+        let cases = plan.cases(new.seed, TopicBank::shipped(), WantedCases::default())?;
         if let Some(guard) = &new.guard {
             must_concern(guard, &cases.cases)?;
         }

@@ -32,7 +32,8 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
     let mut by_rule: BTreeMap<usize, usize> = BTreeMap::new();
     // Every session counts for the exit status, also if the reader of stdout has stopped.
     let mut printed = Ok(());
-    for file in &arguments.sessions {
+    let files = recorded::files_in(&arguments.sessions)?;
+    let used = recorded::with_each(&files, |file| {
         let before = sessions;
         recorded::each(file, &mut |session| {
             sessions += 1;
@@ -52,8 +53,10 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
         if sessions == before {
             without_session.push(inline(&file.display().to_string()));
         }
-    }
+        Ok(())
+    });
     if sessions == 0 {
+        used?;
         return Err(Failure::usage(format!(
             "no session is found in {}, so nothing was held against the rules: check what was recorded",
             without_session.join(", ")
@@ -78,6 +81,7 @@ pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> 
     }
     unless_closed(printed.map_err(Failure::from))?;
     reports.write(&set, &kept, global)?;
+    used?;
     Ok(if violating == 0 { ExitCode::Passed } else { ExitCode::Failed })
 }
 
@@ -151,6 +155,14 @@ fn hold(
     let calls: Vec<&RecordedEvent> =
         recorded.happened.iter().filter(|event| event.phase == Phase::Call).collect();
     let is_held = |rule: usize| outcomes[rule].verdict.is_held_at_end();
+    // Rules of sessions that violate none need not be looked at again.
+    let is_good = (0..outcomes.len()).all(is_held);
+    let calls_of = match is_good {
+        true => vec![Vec::new(); outcomes.len()],
+        false => set
+            .violating_calls(&recorded.happened)
+            .map_err(|error| Failure::usage(format!("{}: {error}", inline(&recorded.name))))?,
+    };
     let violation = |rule: usize| {
         let at = outcomes[rule].call.and_then(|at| Some((at, calls.get(at.checked_sub(1)?)?)));
         let call = at.map(|(number, call)| {
@@ -165,7 +177,10 @@ fn hold(
     if global.json {
         let rules = set.rules().iter().enumerate().map(|(number, rule)| {
             let RuleEnd { verdict, call } = outcomes[number];
-            json!({ "id": rule.id, "held": is_held(number), "verdict": verdict.words(), "call": call })
+            json!({
+                "id": rule.id, "held": is_held(number), "verdict": verdict.words(), "call": call,
+                "calls": calls_of[number],
+            })
         });
         let rules: Vec<Value> = rules.collect();
         let mut line = json!({ "session": recorded.name, "calls": calls.len(), "rules": rules });
@@ -195,6 +210,9 @@ fn hold(
         match &violation.call {
             Some(call) => {
                 let _ = writeln!(text, "    violated at call {}: {}", call.number, inline(&call.text));
+                if let Some(more @ 1..) = calls_of[violation.rule].len().checked_sub(1) {
+                    let _ = writeln!(text, "    and {} more; --json names them", counted(more, "time"));
+                }
             }
             None => {
                 let _ = writeln!(text, "    not fulfilled when the session ended");

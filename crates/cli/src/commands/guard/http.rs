@@ -30,6 +30,10 @@ const SESSIONS_MAX: usize = 10_000;
 /// Holds the first part of the path of all requests, if it is set.
 const TOKEN_VARIABLE: &str = "PLANPROOF_GUARD_TOKEN";
 
+/// Stands in the address that is printed for the name of a session. It names none, because all clients into which the
+/// address is pasted would share its history.
+const PLACEHOLDER: &str = "SESSION";
+
 /// Digits of the digest that names a session by its `Authorization`.
 const AUTHORIZATION_DIGITS: usize = 16;
 
@@ -68,6 +72,7 @@ pub(super) async fn serve(
         only,
         has_history: history.is_some(),
         history: Mutex::new(history),
+        is_in_path: name == SessionName::Path,
         is_digested: name == SessionName::Authorization,
         is_quiet: global.quiet,
         log: Mutex::new(log),
@@ -77,10 +82,10 @@ pub(super) async fn serve(
     });
     let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
     let place = match (&token, &name) {
-        (None, SessionName::Path) => "/mcp/SESSION".to_owned(),
+        (None, SessionName::Path) => format!("/mcp/{PLACEHOLDER}"),
         (None, _) => "/mcp".to_owned(),
         // The token is known to whoever set it.
-        (Some(_), SessionName::Path) => format!("/${TOKEN_VARIABLE}/mcp/SESSION"),
+        (Some(_), SessionName::Path) => format!("/${TOKEN_VARIABLE}/mcp/{PLACEHOLDER}"),
         (Some(_), _) => format!("/${TOKEN_VARIABLE}/mcp"),
     };
     let config = BetweenConfig { to: uri, port, session: name, token };
@@ -116,6 +121,8 @@ struct Sessions {
     has_history: bool,
     /// Locked after a session, never before one.
     history: Mutex<Option<Shared>>,
+    /// The name of a session is the last part of the path.
+    is_in_path: bool,
     /// Names are secrets, of which only a digest is kept.
     is_digested: bool,
     is_quiet: bool,
@@ -227,6 +234,15 @@ impl Sessions {
 
 impl Between for Sessions {
     fn client_said(&self, exchange: &Exchange, message: &[u8]) -> Passage {
+        if self.is_in_path && exchange.session == PLACEHOLDER {
+            let why = format!(
+                "planproof guard: write a name of your own for the conversation instead of {PLACEHOLDER} at the end of \
+                 the address"
+            );
+            let error = json!({ "code": -32000, "message": why });
+            let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+            return Passage::Answer(answer.to_string(), false);
+        }
         let Some(session) = self.session(exchange) else {
             return match self.held.modes.mode() {
                 GuardMode::Shadow => Passage::Pass,

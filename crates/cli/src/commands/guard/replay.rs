@@ -1,14 +1,16 @@
 //! `planproof guard replay`: the decisions of a log under other rules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use planproof_guard::{LoggedLine, replay};
+use planproof_guard::{GuardAction, LoggedLine, replay};
+use planproof_spec::rules::RuleVerdict;
 use serde_json::json;
 
 use super::shared;
 use crate::arguments::Global;
+use crate::commands::recorded;
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
@@ -18,13 +20,18 @@ use crate::terminal::{self, inline};
 /// Characters of arguments that are shown.
 const SHOWN_MAX: usize = 200;
 
-pub(super) fn run(log: &Path, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
+pub(super) fn run(logs: &[PathBuf], rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
     let rules = rules_of(rules)?;
-    let lines = read(&shared::text_of(log)?, &log.display().to_string())?;
+    let mut lines = Vec::new();
+    let used = recorded::with_each(&recorded::files_in(logs)?, |log| {
+        lines.extend(read(&shared::text_of(log)?, &log.display().to_string())?);
+        Ok(())
+    });
+    let by_rule = by_rule(&lines);
     let mut sessions = BTreeSet::new();
     let (mut calls, mut changed, mut printed) = (0, 0, Ok(()));
     let mut out = terminal::results(global.json);
-    for again in replay(&rules, lines.into_iter()) {
+    for again in replay(&rules, lines.iter().cloned()) {
         calls += 1;
         sessions.insert(again.session.clone());
         if !again.is_changed() {
@@ -56,6 +63,22 @@ pub(super) fn run(log: &Path, rules: &Path, global: &Global) -> Result<ExitCode,
             printed = write();
         }
     }
+    if printed.is_ok() && global.json {
+        printed = by_rule.iter().try_for_each(|(rule, logged)| {
+            let RuleInLog { noted, rejected, sessions } = logged;
+            let line = json!({
+                "rule": rule, "noted": noted, "rejected": rejected, "sessions": sessions.len(),
+            });
+            writeln!(out, "{line}")
+        });
+    }
+    if printed.is_ok() && !global.json {
+        printed = by_rule.iter().try_for_each(|(rule, logged)| {
+            let RuleInLog { noted, rejected, sessions } = logged;
+            let sessions = counted(sessions.len(), "session");
+            writeln!(out, "in the log, {}: {noted} noted, {rejected} rejected, in {sessions}", inline(rule))
+        });
+    }
     if printed.is_ok() && !global.json {
         let differently = match changed {
             0 => "none would be decided differently".to_owned(),
@@ -65,7 +88,38 @@ pub(super) fn run(log: &Path, rules: &Path, global: &Global) -> Result<ExitCode,
         printed = writeln!(out, "{calls} in {sessions}, {differently}");
     }
     unless_closed(printed.map_err(Failure::from))?;
+    used?;
     Ok(if changed == 0 { ExitCode::Passed } else { ExitCode::Failed })
+}
+
+/// What a log says of a rule.
+#[derive(Default)]
+struct RuleInLog<'l> {
+    /// Calls that it would have rejected, and that were made.
+    noted: usize,
+    rejected: usize,
+    /// Those in which it was either.
+    sessions: BTreeSet<&'l str>,
+}
+
+/// What logs say of each rule that objected to a call.
+fn by_rule(lines: &[LoggedLine]) -> BTreeMap<String, RuleInLog<'_>> {
+    let mut found: BTreeMap<String, RuleInLog<'_>> = BTreeMap::new();
+    for line in lines {
+        let LoggedLine::Decision { session, call: Some(_), rules, action, .. } = line else { continue };
+        if !matches!(action, GuardAction::Noted | GuardAction::Blocked) {
+            continue;
+        }
+        for rule in rules.iter().filter(|rule| rule.after == RuleVerdict::Violated.words()) {
+            let of_rule = found.entry(rule.id.clone()).or_default();
+            match action {
+                GuardAction::Noted => of_rule.noted += 1,
+                _ => of_rule.rejected += 1,
+            }
+            of_rule.sessions.insert(session);
+        }
+    }
+    found
 }
 
 /// The lines of a log of decisions. Lines that are cut off, as of a guard that was killed or had a full disk, are left

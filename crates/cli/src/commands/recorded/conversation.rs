@@ -6,6 +6,7 @@ use planproof_scenario::listed_tools;
 use planproof_spec::rules::{Phase, RecordedEvent, result_of};
 use serde_json::{Value, json};
 
+use super::source::Document;
 use super::{Gather, RecordedDoubts, RecordedSession, Take, unknown};
 use crate::failure::Failure;
 use crate::progress::tell;
@@ -15,11 +16,13 @@ use crate::terminal::inline;
 pub(super) struct Conversations {
     name: String,
     strays: Strays,
+    /// The text, where a value has several lines.
+    document: Option<Document>,
 }
 
 impl Conversations {
-    pub(super) fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), strays: Strays::default() }
+    pub(super) fn new(name: &str, document: Option<Document>) -> Self {
+        Self { name: name.to_owned(), strays: Strays::default(), document }
     }
 
     fn conversation(&mut self, value: &Value, line: u64, place: &str) -> Result<RecordedSession, Failure> {
@@ -30,13 +33,22 @@ impl Conversations {
         self.strays.add(&name, calls.strays);
         // A list of tools in another form is of no use, and no reason to leave out the session.
         let tools = value.get("tools").and_then(|tools| listed_tools(tools).ok()).unwrap_or_default();
+        // Where nothing says where a call stands, it stands where the one before does.
+        let mut last = line;
+        let call_lines = self.document.as_mut().map(|document| {
+            let lines = calls.marks.iter().map(|mark| {
+                last = document.line_of(mark).unwrap_or(last);
+                last
+            });
+            lines.collect()
+        });
         Ok(RecordedSession {
             name,
             line,
             query: query_of(list),
             tools,
             happened: calls.happened,
-            call_lines: Vec::new(),
+            call_lines: call_lines.unwrap_or_default(),
             doubts: RecordedDoubts::default(),
         })
     }
@@ -131,6 +143,8 @@ pub(super) struct Calls {
     pub(super) lines: Vec<u64>,
     /// The line that is read.
     pub(super) line: u64,
+    /// What each call can be found by in the text: its id or, without one, its tool.
+    marks: Vec<String>,
     /// Results that belong to no call.
     pub(super) strays: usize,
     /// In the order in which they were made.
@@ -166,6 +180,7 @@ impl Calls {
         }
         let (server, tool) = (server.map(str::to_owned), tool.to_owned());
         self.lines.push(self.line);
+        self.marks.push(if id.is_empty() { tool.clone() } else { id.to_owned() });
         self.open.push(OpenCall {
             id: id.to_owned(),
             server: server.clone(),

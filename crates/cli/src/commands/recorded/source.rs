@@ -125,6 +125,28 @@ pub(super) struct Values {
     /// Read already.
     ready: VecDeque<NextValue>,
     lines: Option<Lines>,
+    document: Option<Document>,
+}
+
+/// The text of a document over several lines, in which places are looked for from its beginning to its end.
+pub(super) struct Document {
+    text: String,
+    at: usize,
+    /// The line at that place.
+    line: u64,
+}
+
+impl Document {
+    /// The line on which a text stands next as JSON, behind what was found before; `None` if it does not.
+    pub(super) fn line_of(&mut self, text: &str) -> Option<u64> {
+        let text = Value::from(text).to_string();
+        let rest = self.text.get(self.at..)?;
+        let found = rest.find(&text)?;
+        let ends = rest.get(..found)?.bytes().filter(|byte| *byte == b'\n').count();
+        self.at += found + text.len();
+        self.line += ends as u64;
+        Some(self.line)
+    }
 }
 
 /// A value, or what could not be read as one.
@@ -145,7 +167,8 @@ impl Values {
         // A file of one line is that session, as a document over several lines is.
         let place = if second.is_some() { format!(":{line}") } else { String::new() };
         let first = NextValue { value: Ok(first), line, place, is_cut: false };
-        Ok(Self { ready: std::iter::once(first).chain(second).collect(), lines: Some(lines) })
+        let ready = std::iter::once(first).chain(second).collect();
+        Ok(Self { ready, lines: Some(lines), document: None })
     }
 
     /// Those of a document that begins with this line.
@@ -184,7 +207,14 @@ impl Values {
         if let [only] = ready.make_contiguous() {
             only.place.clear();
         }
-        Ok(Self { ready, lines: None })
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let document = Some(Document { text, at: 0, line: first.number });
+        Ok(Self { ready, lines: None, document })
+    }
+
+    /// The document, once.
+    pub(super) fn take_document(&mut self) -> Option<Document> {
+        self.document.take()
     }
 
     /// The form of the file.
