@@ -104,11 +104,9 @@ impl Source {
         if !path.is_file() {
             return Err(CampaignError::usage(format!("there is no run store {}", path.display())));
         }
-        // What a process leaves that is killed before it has begun: its shard is missing, which is said later.
-        if path.metadata().is_ok_and(|found| found.len() == 0) {
-            return Ok(Vec::new());
-        }
-        let store = Store::open_read_only(path)?;
+        // A process that is killed before it has begun leaves a file without tables: its shard is missing, which is said
+        // later.
+        let Some(store) = Store::open_if_made(path)? else { return Ok(Vec::new()) };
         let rows = store.campaigns()?;
         let has_begun = !rows.is_empty();
         let mut sources = Vec::new();
@@ -174,8 +172,7 @@ impl Source {
 
 /// The version of planproof that a campaign's cases were summed up by.
 fn version(store: &Store, row: &CampaignRow) -> Result<String, CampaignError> {
-    let first = store.case_summaries(&row.id)?.next().transpose()?;
-    let text = first.and_then(|case| case.summary).unwrap_or_default();
+    let text = store.case_summary(&row.id, 0)?.unwrap_or_default();
     let summary: Value = serde_json::from_str(&text).unwrap_or_default();
     Ok(summary.get("version").and_then(Value::as_str).unwrap_or("an older one").to_owned())
 }

@@ -203,6 +203,18 @@ impl Store {
         self.select(&sql, params![key, most], |row| self.listed(&of, row))
     }
 
+    /// The summary of one case of a campaign (its full id), as JSON; `None` if it was created without one, or there is no
+    /// such case.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownCampaign`], and read errors.
+    pub fn case_summary(&self, campaign: &str, ordinal: u32) -> Result<Option<String>, StoreError> {
+        let (key, ..) = self.find(campaign)?;
+        let summary = self.case_summary_column();
+        let sql = format!("SELECT {summary} FROM campaign_case WHERE campaign = ?1 AND ordinal = ?2");
+        Ok(self.select(&sql, params![key, ordinal], |row| row.get(0))?.pop().flatten())
+    }
+
     /// The latest run of one unit of a campaign (its full id), without its trace; `None` if none was started.
     ///
     /// # Errors

@@ -27,9 +27,11 @@ const CASES: &str =
 
 const RUNS: &str = "
     SELECT id, ordinal, repeat, passed, class, wall_ms, header, verdict, summary, parts, digest
-    FROM run INDEXED BY run_unit WHERE campaign = ?1 AND state = 'finished' ORDER BY ordinal, repeat";
+    FROM run NOT INDEXED WHERE campaign = ?1 AND state = 'finished' ORDER BY id";
 
-const EVENTS: &str = "SELECT seq, lines FROM event WHERE run = ?1 ORDER BY seq";
+/// Of all runs, in the order in which they lie. To look for those of each run would read the texts of
+/// others to compare their keys.
+const EVENTS: &str = "SELECT run, seq, lines FROM event ORDER BY run, seq";
 
 const INSERT_CASE: &str =
     "INSERT INTO campaign_case (campaign, ordinal, case_id, json, summary) VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -123,7 +125,7 @@ impl Gathering {
             return Err(StoreError::CannotOpen { path: path.to_owned(), reason });
         }
         let place = Place::new(path, StoreLimits::default());
-        let connection = schema::open(&place)?;
+        let connection = schema::create_for_bulk(&place)?;
         // It takes as long as the sources are large.
         place.patience.begin_unlimited();
         let set_up = || {
@@ -228,6 +230,8 @@ impl Gathering {
         let mut runs = source.connection.prepare_cached(RUNS).map_err(from)?;
         let mut runs = runs.query([key]).map_err(from)?;
         let mut events = source.connection.prepare_cached(EVENTS).map_err(from)?;
+        let mut events = events.query([]).map_err(from)?;
+        let mut event = events.next().map_err(from)?;
         let mut insert_run = self.connection.prepare_cached(INSERT_RUN).map_err(to)?;
         let mut insert_event = self.connection.prepare_cached(INSERT_EVENT).map_err(to)?;
         let mut insert_link = self.connection.prepare_cached(INSERT_LINK).map_err(to)?;
@@ -251,12 +255,16 @@ impl Gathering {
             self.last_run += 1;
             let mut trace = TraceDigest::new();
             trace.lines(found.header);
-            let mut lines = events.query([found.id]).map_err(from)?;
-            while let Some(row) = lines.next().map_err(from)? {
-                let seq = integer(row, 0).map_err(from)?;
-                let text = bytes(row, 1).map_err(from)?.unwrap_or_default();
+            // Those of runs that are not finished, or of another campaign.
+            while event.is_some_and(|event| run_of(event) < found.id) {
+                event = events.next().map_err(from)?;
+            }
+            while let Some(row) = event.filter(|event| run_of(event) == found.id) {
+                let seq = integer(row, 1).map_err(from)?;
+                let text = bytes(row, 2).map_err(from)?.unwrap_or_default();
                 trace.lines(text);
                 insert_event.execute(params![self.last_run, seq, Text(text)]).map_err(to)?;
+                event = events.next().map_err(from)?;
             }
             found.must_be(
                 &parts,
@@ -419,6 +427,11 @@ impl Link {
         let Self { number, run, unit: Unit { ordinal, repeat }, digest } = self;
         insert.execute(params![campaign, number, seal, run, ordinal, repeat, digest, signature]).map(drop)
     }
+}
+
+/// The run of an event.
+fn run_of(event: &Row<'_>) -> i64 {
+    integer(event, 0).ok().flatten().unwrap_or(-1)
 }
 
 /// Removes the indexes that are made at the end, and returns the statements that make them.

@@ -21,6 +21,13 @@ const APPLICATION_ID: i64 = 0x506c_5072;
 /// Size of the write-ahead log, in pages of 4 KiB, at which it is moved into the file. Moving waits for the disk.
 const CHECKPOINT_PAGES: i64 = 4096;
 
+/// Bytes of a page of a store that grows run by run, and the unit of [`StoreLimits::pages_max`](crate::StoreLimits).
+const PAGE_BYTES: u32 = 4096;
+
+/// Bytes of a page of a store that is filled at once. The events of most runs fit into such a page, and of smaller ones
+/// they would take another one.
+const BULK_PAGE_BYTES: u32 = 4 * PAGE_BYTES;
+
 /// Page cache of the writing thread, in KiB: runs that are written at the same time touch different pages. Other
 /// pages come from the operating system's cache.
 const CACHE_KIB: i64 = 8 * 1024;
@@ -85,9 +92,20 @@ pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
     }
 }
 
-/// Opens a store for reading and returns its version. An older store is read in its own version, since nothing may
-/// be changed.
-pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreError> {
+/// Creates the store in a file that is new, for many rows at once.
+pub(crate) fn create_for_bulk(place: &Place) -> Result<Connection, StoreError> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = connect(place, place.path.as_os_str(), flags)?;
+    // Before the first table; it cannot change afterwards.
+    connection.pragma_update(None, "page_size", BULK_PAGE_BYTES).map_err(|error| place.error(error))?;
+    set_up(&mut connection, place)?;
+    Ok(connection)
+}
+
+/// Opens a store for reading and returns its version; `None` for a file without tables. An older store is read in its
+/// own version, since nothing may be changed.
+pub(crate) fn open_read_only(place: &Place) -> Result<Option<(Connection, i64)>, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = |file: &OsStr, flags| {
         let connection = connect(place, file, flags)?;
@@ -107,11 +125,8 @@ pub(crate) fn open_read_only(place: &Place) -> Result<(Connection, i64), StoreEr
         }
         opened => opened,
     };
-    match opened? {
-        (connection, Some(version)) => Ok((connection, version)),
-        // An empty file.
-        (_, None) => Err(StoreError::NotAStore { path: place.path.clone() }),
-    }
+    let (connection, version) = opened?;
+    Ok(version.map(|version| (connection, version)))
 }
 
 /// The write-ahead log of a store, which holds commits that are not yet in the file.
@@ -197,6 +212,9 @@ fn set_up(connection: &mut Connection, place: &Place) -> Result<(), StoreError> 
     connection.pragma_update(None, "synchronous", "normal").map_err(error)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(error)?;
     if let Some(pages) = place.limits.pages_max {
+        let bytes: u32 = connection.pragma_query_value(None, "page_size", |row| row.get(0)).map_err(error)?;
+        let pages = u64::from(pages) * u64::from(PAGE_BYTES) / u64::from(bytes.max(1));
+        let pages = u32::try_from(pages.max(1)).unwrap_or(u32::MAX);
         connection.pragma_update(None, "max_page_count", pages).map_err(error)?;
     }
     if version == Some(version_supported()) {

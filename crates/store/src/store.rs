@@ -124,9 +124,17 @@ impl Store {
     /// # Errors
     /// As for [`open`](Self::open); an empty file is [`StoreError::NotAStore`].
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        Self::open_if_made(path)?.ok_or_else(|| StoreError::NotAStore { path: path.to_owned() })
+    }
+
+    /// The same; `None` for a file without tables, such as a process leaves that is killed while it makes the store.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn open_if_made(path: &Path) -> Result<Option<Self>, StoreError> {
         let place = Place::new(path, StoreLimits::default());
-        let (connection, version) = schema::open_read_only(&place)?;
-        Ok(Self::new(connection, place, version, false))
+        let opened = schema::open_read_only(&place)?;
+        Ok(opened.map(|(connection, version)| Self::new(connection, place, version, false)))
     }
 
     fn new(connection: Connection, place: Place, version: i64, is_writable: bool) -> Self {

@@ -96,10 +96,10 @@ fn a_merge_says_what_is_missing_and_what_runs_it() {
         missing.split(" is missing: planproof ").nth(1).or(missing.split("planproof ").nth(1)).unwrap();
     place.run(&command.replace("FILE", "s2.db")).code(1);
     // A process that is killed before it has begun leaves an empty file, or a store without a campaign.
-    fs::write(place.path("s2.db"), "").unwrap();
-    let empty = place.run("runs merge s1.db s2.db s3.db --into all.db").code(3);
+    fs::write(place.path("empty.db"), "").unwrap();
+    let empty = place.run("runs merge s1.db empty.db s3.db --into all.db").code(3);
     assert!(empty.out.contains("shard 2/3 is missing: "), "{empty:?}");
-    let none = place.run("runs merge s2.db --into none.db").code(2);
+    let none = place.run("runs merge empty.db --into none.db").code(2);
     assert!(none.err.contains("none of these stores holds a shard"), "{none:?}");
     // What is named has to include what is there already.
     let less = place.run("runs merge s1.db --into all.db").code(2);
