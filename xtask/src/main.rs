@@ -1,6 +1,6 @@
 //! Development tasks. `cargo run -p xtask -- tidy` checks what the compiler cannot; `kit NAME DIR` prints our values
-//! for every input of a kit; `sbom` prints the contents of the binary; `walks` prints which files of a crate import each
-//! other in circles, and how many files a reader comes to who begins at one.
+//! for every input of a kit; `sbom` prints the contents of the binary; `walks` prints which files of a crate import
+//! each other in circles, and how many files a reader comes to who begins at one.
 
 mod kit;
 mod sbom;

@@ -28,7 +28,9 @@ pub fn sequel_id(campaign: &str, sequel: &str) -> String {
 
 /// The id of the campaign that the one with this id is derived from; `None` if it is derived from none.
 pub fn sequel_of(id: &str) -> Option<&str> {
-    Some(id.rsplit_once(SEPARATOR)?.0)
+    let (campaign, name) = id.rsplit_once(SEPARATOR)?;
+    // The campaigns of a matrix have numbers there.
+    name.starts_with(|first: char| first.is_ascii_alphabetic()).then_some(campaign)
 }
 
 /// A sequel that a campaign has.
@@ -273,5 +275,18 @@ fn derived_case(made: &SequelCase) -> DerivedCase {
             summary: Some(card_to_json(case.card())),
         },
         origin: origin.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sequel_has_a_name_and_a_campaign_of_a_matrix_a_number() {
+        assert_eq!(sequel_of(&sequel_id("1a2273b196cb0", "dissection")), Some("1a2273b196cb0"));
+        assert_eq!(sequel_of(&sequel_id("1a2273b196cb0.2", "shrinking")), Some("1a2273b196cb0.2"));
+        assert_eq!(sequel_of("1a2273b196cb0.2"), None);
+        assert_eq!(sequel_of("1a2273b196cb0"), None);
     }
 }

@@ -1,5 +1,5 @@
-//! The typed side of campaigns of orders, for what only they have: how their cases are drawn (`drawn.rs`), what they keep
-//! (`options.rs`), and a part of a dissection.
+//! The typed side of campaigns of orders, for what only they have: how their cases are drawn (`drawn.rs`), what they
+//! keep (`options.rs`), and a part of a dissection.
 
 mod drawn;
 mod options;

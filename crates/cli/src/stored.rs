@@ -1,4 +1,5 @@
-//! Campaigns of the run store for commands, by their names: as the crate `campaign` reads them back, with their sequels.
+//! Campaigns of the run store for commands, by their names: as the crate `campaign` reads them back, with their
+//! sequels.
 
 use std::path::Path;
 use std::sync::Arc;

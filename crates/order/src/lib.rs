@@ -8,22 +8,22 @@
 //!
 //! # Module layout
 //!
-//! The kind of case with its baselines (`suite.rs`), its classes and flags (`classes.rs`), the figures of infeasible cases
-//! (`infeasible.rs`), and one case (`case.rs`): its tools (`tools.rs`), its identity (`identity.rs`), its guard
+//! The kind of case with its baselines (`suite.rs`), its classes and flags (`classes.rs`), the figures of infeasible
+//! cases (`infeasible.rs`), and one case (`case.rs`): its tools (`tools.rs`), its identity (`identity.rs`), its guard
 //! (`guard.rs`), the right answer (`answer.rs`), and its cells in tables of runs (`cells.rs`). A verdict in words
 //! (`explanation.rs`, with its text in `conversation.rs`) consists of phrases (`words.rs`) about constraints
 //! (`stated.rs`) and conflicts (`conflict.rs`), and is drawn in `picture.rs`; remarks on single events are in
-//! `notes.rs`.
-//! Cases that a store only names are drawn again in `drawn.rs`; cases of the engine are read as orders in `reader.rs`.
+//! `notes.rs`. Cases that a store only names are drawn again in `drawn.rs`; cases of the engine are read as orders in
+//! `reader.rs`.
 //!
-//! Which wordings fail most is counted in `phrasing.rs`. The outcome of a run with the oracle's verdict
-//! (`outcome.rs`) is the input of dissecting and shrinking. Both are campaigns of their own whose cases follow from
-//! earlier outcomes (`search.rs`, run by `run.rs`, summed up in `report.rs`): the dissection of failures
-//! (`dissect.rs`; `dissect/part.rs` takes a part of one) and the shrinking of failures with several runs of each
-//! smaller case (`shrink.rs`); each is a sequel of its suite (`sequel.rs`). `led_to.rs` describes both in the store. Learning data is made in `learning.rs` (for
-//! agents that write text in `learning/text.rs`). Topics (`topics.rs`) come from a model (`topics/generate.rs`) or
-//! from a user's own tools (`topics/own_tools.rs`), and cases in a model's words from `rewriting.rs`. The solver's time
-//! is counted in `solver.rs`.
+//! Which wordings fail most is counted in `phrasing.rs`. The outcome of a run with the oracle's verdict (`outcome.rs`)
+//! is the input of dissecting and shrinking. Both are campaigns of their own whose cases follow from earlier outcomes
+//! (`search.rs`, run by `run.rs`, summed up in `report.rs`): the dissection of failures (`dissect.rs`;
+//! `dissect/part.rs` takes a part of one) and the shrinking of failures with several runs of each smaller case
+//! (`shrink.rs`); each is a sequel of its suite (`sequel.rs`). `led_to.rs` describes both in the store. Learning data
+//! is made in `learning.rs` (for agents that write text in `learning/text.rs`). Topics (`topics.rs`) come from a model
+//! (`topics/generate.rs`) or from a user's own tools (`topics/own_tools.rs`), and cases in a model's words from
+//! `rewriting.rs`. The solver's time is counted in `solver.rs`.
 
 mod answer;
 mod board;

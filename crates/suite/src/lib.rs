@@ -12,13 +12,12 @@
 //! what a run took and what its case needs (`effort.rs`), the data that cases are made from (`data.rs`), the options of
 //! a suite (`option.rs`), the verdict on a run (`verdict.rs`), a verdict in words (`explanation.rs`), maps and
 //! timelines as data (`drawing.rs`), a suite's own tables and figures (`section.rs`), the guard between an agent and
-//! its tools (`guard.rs`), the tools (`toolbox.rs`), closer looks at failures by further runs (`sequel.rs`) and what they
-//! came to (`studies.rs`), the right answer for a simulated model that is given it
-//! (`gold.rs`), runs as published predictions (`prediction.rs`), what a judge model is asked (`questions.rs`) and what
-//! is done for a verdict after the agent's work (`reference.rs`), rates with their intervals (`statistics.rs`), tests
-//! of two campaigns on the same cases (`paired.rs`), the answer whether the second is worse (`gate.rs`), and code that
-//! several suites share: files with a line for each row (`rows.rs`), and the reading of a run that ends with an answer
-//! (`runs.rs`).
+//! its tools (`guard.rs`), the tools (`toolbox.rs`), closer looks at failures by further runs (`sequel.rs`) and what
+//! they came to (`studies.rs`), the right answer for a simulated model that is given it (`gold.rs`), runs as published
+//! predictions (`prediction.rs`), what a judge model is asked (`questions.rs`) and what is done for a verdict after the
+//! agent's work (`reference.rs`), rates with their intervals (`statistics.rs`), tests of two campaigns on the same
+//! cases (`paired.rs`), the answer whether the second is worse (`gate.rs`), and code that several suites share: files
+//! with a line for each row (`rows.rs`), and the reading of a run that ends with an answer (`runs.rs`).
 
 // What others build on is described to the last field.
 #![warn(missing_docs)]

@@ -242,8 +242,8 @@ impl<const SCORE: bool> Args for SuiteArguments<SCORE> {
             let argument = declared.argument();
             command.arg(match SCORE {
                 true => argument,
-                // Cases of a file or of a campaign are made already. What acts outside may be named again, and a sequel may
-                // follow a finished campaign.
+                // Cases of a file or of a campaign are made already. What acts outside may be named again, and a
+                // sequel may follow a finished campaign.
                 false if declared.is_of(&[OptionUse::Tools, OptionUse::Sequel]) => argument,
                 false => argument.conflicts_with_all(["resume", "from"]),
             })

@@ -17,8 +17,8 @@ pub(super) fn with_sequels(mut run: planproof_campaign::Prepared, of_suite: Suit
     Prepared::new(run, of_suite)
 }
 
-/// The sequels of a campaign that goes on, among those that its suite has: those that were begun or kept, and those that
-/// the command line asks for now, which are added to what it keeps.
+/// The sequels of a campaign that goes on, among those that its suite has: those that were begun or kept, and those
+/// that the command line asks for now, which are added to what it keeps.
 pub(super) fn resumed_sequels(
     of_suite: &mut SuiteOptions,
     all: Vec<Arc<dyn Sequel>>,
