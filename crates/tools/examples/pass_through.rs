@@ -14,7 +14,7 @@ use tokio::process::Command;
 
 struct PassThrough(Peer<RoleClient>);
 
-fn failed(error: impl ToString) -> ErrorData {
+fn failed(error: &impl ToString) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 
@@ -28,7 +28,7 @@ impl ServerHandler for PassThrough {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.0.list_tools(request).await.map_err(failed)
+        self.0.list_tools(request).await.map_err(|error| failed(&error))
     }
 
     async fn call_tool(
@@ -36,7 +36,7 @@ impl ServerHandler for PassThrough {
         request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.0.call_tool_once(request).await.map_err(failed)
+        self.0.call_tool_once(request).await.map_err(|error| failed(&error))
     }
 }
 
