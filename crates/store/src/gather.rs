@@ -88,6 +88,7 @@ struct Links {
     last: Option<Link>,
 }
 
+#[derive(Clone, Copy)]
 struct Link {
     number: i64,
     run: i64,
@@ -318,7 +319,11 @@ impl Gathering {
             let Links { chain, seal, last } = links;
             if let Some(link) = last {
                 let signature = key.sign(&chain.head);
-                link.insert(&mut connection.prepare_cached(INSERT_LINK)?, (campaign, seal), Some(signature))?;
+                link.insert(
+                    &mut connection.prepare_cached(INSERT_LINK)?,
+                    (campaign, seal),
+                    Some(signature.as_slice()),
+                )?;
             }
             let sql = "UPDATE seal SET ended = ?2, end_signature = ?3 WHERE key = ?1";
             connection.execute(sql, params![seal, chain.links, key.sign(&chain.end())])?;
@@ -413,7 +418,7 @@ impl Link {
         &self,
         insert: &mut CachedStatement<'_>,
         (campaign, seal): (i64, i64),
-        signature: Option<Vec<u8>>,
+        signature: Option<&[u8]>,
     ) -> rusqlite::Result<()> {
         let Self { number, run, unit: Unit { ordinal, repeat }, digest } = self;
         insert.execute(params![campaign, number, seal, run, ordinal, repeat, digest, signature]).map(drop)
