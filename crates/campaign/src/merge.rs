@@ -1,8 +1,8 @@
 //! The shards of a campaign put together: one campaign in a store of its own, as one machine would have made it.
 //!
 //! The new store is written beside its final place and takes its name when it is complete, so a merge that is cut off
-//! leaves nothing but a file that the next one replaces. Every source is opened twice, one after the other: first to see
-//! whether all belong together, then to take its runs, each of which is checked against its seal and its digest. So a
+//! leaves nothing but a file that the next one replaces. Every source is opened twice, one after the other: first to
+//! see whether all belong together, then to take its runs, each of which is checked against its seal and its digest. So a
 //! thousand shards take the memory of one.
 
 use std::collections::{BTreeMap, BTreeSet};

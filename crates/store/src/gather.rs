@@ -88,6 +88,7 @@ struct Links {
     last: Option<Link>,
 }
 
+#[derive(Clone, Copy)]
 struct Link {
     number: i64,
     run: i64,
@@ -321,7 +322,7 @@ impl Gathering {
                 link.insert(
                     &mut connection.prepare_cached(INSERT_LINK)?,
                     (campaign, seal),
-                    Some(&signature),
+                    Some(signature.as_slice()),
                 )?;
             }
             let sql = "UPDATE seal SET ended = ?2, end_signature = ?3 WHERE key = ?1";
@@ -401,16 +402,11 @@ impl<'r> FoundRun<'r> {
 
 impl Links {
     /// Adds a link, and writes the one before it.
-    fn add(
-        &mut self,
-        insert: &mut CachedStatement<'_>,
-        campaign: i64,
-        mut link: Link,
-    ) -> rusqlite::Result<()> {
-        link.number = self.chain.links;
+    fn add(&mut self, insert: &mut CachedStatement<'_>, campaign: i64, link: Link) -> rusqlite::Result<()> {
+        let number = self.chain.links;
         let Unit { ordinal, repeat } = link.unit;
         self.chain.link(link.run, ordinal.into(), repeat.into(), Some(&link.digest));
-        match self.last.replace(link) {
+        match self.last.replace(Link { number, ..link }) {
             Some(before) => before.insert(insert, (campaign, self.seal), None),
             None => Ok(()),
         }

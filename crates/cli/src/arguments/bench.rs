@@ -52,8 +52,8 @@ pub(crate) struct BenchArguments {
     pub(crate) choice: ChoiceArguments,
     /// As many cases as it takes to decide whether the agent is worse: `auto`, with --baseline.
     ///
-    /// The two campaigns are compared after 63 cases, 125 and so on up to 2,000, until the answer is worse or not worse,
-    /// a budget is used up, or all cases of the data or of the baseline are run. A number means the same as with
+    /// The two campaigns are compared after 63 cases, 125 and so on up to 2,000, until the answer is worse or not
+    /// worse, a budget is used up, or all cases of the data or of the baseline are run. A number means the same as with
     /// --limit. docs/gate.md has more.
     #[arg(long, value_name = "N", value_parser = case_count(), conflicts_with = "limit")]
     pub(crate) cases: Option<u64>,

@@ -276,8 +276,8 @@ fn plans_run_a_campaign_in_shards() {
     }
 }
 
-/// A stand-in that follows the rules of an Indexed Job: a pod for each index from 0, each in a container of its own with
-/// the ConfigMap as its folder and the volume that all share; a pod that fails is replaced, at most so often as
+/// A stand-in that follows the rules of an Indexed Job: a pod for each index from 0, each in a container of its own
+/// with the ConfigMap as its folder and the volume that all share; a pod that fails is replaced, at most so often as
 /// `backoffLimitPerIndex` says for its index.
 #[test]
 fn an_indexed_job_whose_pods_are_killed_makes_every_run_once() {

@@ -1,5 +1,5 @@
-//! Rows of campaigns, kept as long as their store does not change: to count a million runs takes a while. Of a store that
-//! is being written they are kept for a multiple of the time that counting took, so that all pages share it.
+//! Rows of campaigns, kept as long as their store does not change: to count a million runs takes a while. Of a store
+//! that is being written they are kept for a multiple of the time that counting took, so that all pages share it.
 
 use std::collections::HashMap;
 use std::fs;
