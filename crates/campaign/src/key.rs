@@ -24,8 +24,8 @@ impl Key {
     }
 
     /// The same, also with what an agent does that makes a mistake. Where the final answer decides, the case knows a
-    /// wrong one. Elsewhere two neighbouring calls of one turn change places, or a call is left out, or made twice, so that the
-    /// case fails. The prompt alone decides which of these mistakes is tried first.
+    /// wrong one. Elsewhere two neighbouring calls of one turn change places, or a call is left out, or made twice, so
+    /// that the case fails. The prompt alone decides which of these mistakes is tried first.
     #[must_use]
     pub fn with_mistake(mut self) -> Self {
         if self.gold.wrong_answer.is_empty() {

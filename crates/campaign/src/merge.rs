@@ -2,8 +2,8 @@
 //!
 //! The new store is written beside its final place and takes its name when it is complete, so a merge that is cut off
 //! leaves nothing but a file that the next one replaces. Every source is opened twice, one after the other: first to
-//! see whether all belong together, then to take its runs, each of which is checked against its seal and its digest. So a
-//! thousand shards take the memory of one.
+//! see whether all belong together, then to take its runs, each of which is checked against its seal and its digest. So
+//! a thousand shards take the memory of one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
@@ -104,8 +104,8 @@ impl Source {
         if !path.is_file() {
             return Err(CampaignError::usage(format!("there is no run store {}", path.display())));
         }
-        // A process that is killed before it has begun leaves a file without tables: its shard is missing, which is said
-        // later.
+        // A process that is killed before it has begun leaves a file without tables: its shard is missing, which is
+        // said later.
         let Some(store) = Store::open_if_made(path)? else { return Ok(Vec::new()) };
         let rows = store.campaigns()?;
         let has_begun = !rows.is_empty();

@@ -110,8 +110,8 @@ fn median(values: impl Iterator<Item = Option<u32>>) -> Option<u64> {
 }
 
 impl EffortFigures {
-    /// The figures of the scored runs among `runs`; `None` if there are none. `cards` are those of all cases. Tokens are
-    /// unknown unless `counts_tokens`.
+    /// The figures of the scored runs among `runs`; `None` if there are none. `cards` are those of all cases. Tokens
+    /// are unknown unless `counts_tokens`.
     pub(crate) fn of(cards: &[Card], runs: &[RunSummary], counts_tokens: bool) -> Option<Self> {
         let scored: Vec<&RunSummary> = runs.iter().filter(|run| run.scored.is_some()).collect();
         let spread = |value: fn(&RunSummary) -> u64| {

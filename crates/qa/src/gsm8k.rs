@@ -210,7 +210,7 @@ mod tests {
             assert_eq!(passes(&*official, prediction), by_official, "{prediction}");
         }
         // The original rules differ only where no number of the published data is.
-        // `compat=original` scores as the evaluator of the benchmark's authors does; a named `scoring` replaces its rule.
+        // `compat=original` scores as the evaluator of the benchmark's authors does; a named `scoring` replaces it.
         let original = paper.scored_with(&[("compat", "original")]).unwrap().unwrap();
         assert!(!passes(&*original, "18") && passes(&*original, "#### 18/2"));
         assert!(!passes(&*original, "#### 18.0") && passes(&*original, "It is\n#### 18"));

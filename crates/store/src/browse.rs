@@ -203,8 +203,8 @@ impl Store {
         self.select(&sql, params![key, most], |row| self.listed(&of, row))
     }
 
-    /// The summary of one case of a campaign (its full id), as JSON; `None` if it was created without one, or there is no
-    /// such case.
+    /// The summary of one case of a campaign (its full id), as JSON; `None` if it was created without one, or there is
+    /// no such case.
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and read errors.

@@ -384,8 +384,8 @@ pub fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
     })
 }
 
-/// Goes through the sessions of these calls, shortest first, from the one without a call on. `is_goal` and `is_hopeful` (can a longer session still be
-/// one?) are given the session and whether it has a call that `is_marked`.
+/// Goes through the sessions of these calls, shortest first, from the one without a call on. `is_goal` and `is_hopeful`
+/// (can a longer session still be one?) are given the session and whether it has a call that `is_marked`.
 fn search(
     rules: &Arc<RuleSet>,
     calls: &[SampleCall],

@@ -7,7 +7,7 @@ use std::path::Path;
 use planproof_trace::json;
 use serde_json::Value;
 
-use super::super::guard;
+use super::super::guard::shared;
 use super::form::{self, Form};
 use super::unknown;
 use crate::failure::Failure;
@@ -62,7 +62,7 @@ impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let source: Box<dyn BufRead> = if path.as_os_str() == "-" {
             Box::new(BufReader::with_capacity(BUFFER_BYTES, std::io::stdin()))
-        } else if let Some(lines) = guard::shared::history_of(path)? {
+        } else if let Some(lines) = shared::history_of(path)? {
             Box::new(Cursor::new(lines))
         } else {
             let file = planproof_files::open(path)
