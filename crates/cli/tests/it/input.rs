@@ -181,10 +181,6 @@ fn arguments_that_there_are_not() {
     let one_agent =
         "one agent is expected: a command needs quotes around it, as in \"command:python my_agent.py\"";
     for (line, message) in [
-        (
-            "bench gsm8k cot@sim/gold --cases 5",
-            "there is no option --cases: the number of cases is --limit 5",
-        ),
         ("synth --cases=5", "there is no option --cases: the number of cases is --count 5"),
         ("test tools@sim/careless --count 5", "there is no option --count: the number of cases is --cases 5"),
         ("test tools@sim/careless -n 5", "there is no option -n: the number of cases is --cases 5"),

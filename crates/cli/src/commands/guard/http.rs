@@ -272,7 +272,9 @@ impl Between for Sessions {
         let about = session.guard.about(&heard);
         drop(session);
         if let Some(reason) = &heard.reason {
-            self.say(&refused(heard.then != Then::Pass, &about, reason));
+            if !self.is_quiet {
+                tell!("{}", refused(heard.then != Then::Pass, &about, reason));
+            }
         }
         match heard.then {
             Then::Pass => Passage::Pass,
