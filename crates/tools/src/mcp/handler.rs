@@ -9,8 +9,8 @@ use planproof_trace::faults::{SeenFault, SentAs};
 use planproof_trace::{Arguments, CallId, EventKind, ToolCall, ToolResult};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities,
-    ServerConfig, Tool,
+    DiscoverResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -243,6 +243,15 @@ impl ServerHandler for RunHandler {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build())
             .with_server_info(Implementation::new("planproof", env!("CARGO_PKG_VERSION")))
+    }
+
+    /// Clients of the newer era would have to subscribe to a changed list, which they cannot do here: it is not offered.
+    async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let mut config = self.get_info();
+        if let Some(tools) = &mut config.capabilities.tools {
+            tools.list_changed = None;
+        }
+        Ok(DiscoverResult::from_server_info(self.supported_protocol_versions().into_owned(), config))
     }
 
     async fn list_tools(

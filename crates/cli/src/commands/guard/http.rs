@@ -271,10 +271,8 @@ impl Between for Sessions {
         }
         let about = session.guard.about(&heard);
         drop(session);
-        if let Some(reason) = &heard.reason {
-            if !self.is_quiet {
-                tell!("{}", refused(heard.then != Then::Pass, &about, reason));
-            }
+        if let Some(reason) = heard.reason.as_ref().filter(|_| !self.is_quiet) {
+            tell!("{}", refused(heard.then != Then::Pass, &about, reason));
         }
         match heard.then {
             Then::Pass => Passage::Pass,
