@@ -245,7 +245,7 @@ impl ServerHandler for RunHandler {
             .with_server_info(Implementation::new("planproof", env!("CARGO_PKG_VERSION")))
     }
 
-    /// Clients of the newer era would have to subscribe to a changed list, which they cannot do here: it is not offered.
+    /// Clients of the newer era would have to subscribe to a changed list, which nobody can here: it is not offered.
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let mut config = self.get_info();
         if let Some(tools) = &mut config.capabilities.tools {
