@@ -394,7 +394,7 @@ fn a_call_whose_client_goes_away_stays_pending() {
         let gone = send_request(&guard.at("a"), "POST", &head, call(1, "pay").as_bytes());
         until("the call has reached the server", || (server.messages().len() == 1).then_some(()));
         drop(gone);
-        // Another client of the session is told so, before and after the server has answered nobody.
+        // Another client of the session is notified, before and after the server has answered nobody.
         for (number, wait) in [(2, 0), (3, 500)] {
             thread::sleep(Duration::from_millis(wait));
             let (_, said) = guard.post(&guard.at("a"), session, &call(number, "pay"));

@@ -214,7 +214,7 @@ impl OpenRun {
     }
 }
 
-/// Lets the client know that the list of tools has changed, if it can be told: where it keeps a connection, or in the
+/// Notifies the client that the list of tools has changed, where that is possible: over its own connection, or in the
 /// stream that answers its call.
 async fn notify_of_other_tools(context: &RequestContext<RoleServer>) {
     if is_modern(context) {
