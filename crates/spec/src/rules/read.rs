@@ -171,6 +171,8 @@ impl Reader {
     fn leave(&mut self, entries: &Entries<'_>, what: &str, known: &[&str]) {
         for (key, (place, _)) in &entries.left {
             let help = match nearest(key, known.iter().copied()) {
+                // A key of others of the same kind.
+                Some(near) if near == *key => "leave it out".to_owned(),
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("write {}", one_of(known.iter().copied())),
             };

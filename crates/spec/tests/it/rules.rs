@@ -270,6 +270,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ("schema: planproof/rules/v1\nrules: {}", "2:8: `rules` is a map, not a list"),
         ("- {never: {call: a}}", "4:3: the rule has no id"),
         ("- {id: x}", "4:3: the rule demands nothing"),
+        ("- {id: x, first: {call: a, times: 2}}", "4:28: `first` has no key `times`; leave it out"),
         ("- {id: x, nevr: {call: a}}", "4:11: a rule has no key `nevr`; did you mean `never`?"),
         (
             "- {id: x, never: {call: a}, last: {call: b}}",
