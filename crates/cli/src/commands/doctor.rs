@@ -56,7 +56,7 @@ fn try_out(ways: &mut [Way], arguments: &DoctorArguments, folder: &Path) -> Resu
         }
     }
     if !guards.is_empty() {
-        tell!("These are started, as the agents do:");
+        tell!("These are started, or asked, as the agents do:");
         guards.values().for_each(|guard| tell!("  {}", inline(&guard.line())));
         if !arguments.yes {
             if !terminal::is_interactive() {
@@ -75,6 +75,7 @@ fn try_out(ways: &mut [Way], arguments: &DoctorArguments, folder: &Path) -> Resu
                 match &guard {
                     Guarding::Hook(hook) => attempt::hook(hook, folder).await,
                     Guarding::Server(server) => attempt::server(server, folder).await,
+                    Guarding::Listener(server) => attempt::listener(server).await,
                 }
             });
             (key, sign)
@@ -83,7 +84,12 @@ fn try_out(ways: &mut [Way], arguments: &DoctorArguments, folder: &Path) -> Resu
     for way in ways {
         let Some(guard) = &way.guard else { continue };
         match signs.get(&key(guard)) {
-            Some(sign) => settle(way, sign),
+            Some(sign) => {
+                if matches!(guard, Guarding::Listener(_)) {
+                    stand_as_heard(way, sign);
+                }
+                settle(way, sign);
+            }
             None => {
                 way.reason += "; not tried: name --project to start what files of the project name";
             }
@@ -95,7 +101,22 @@ fn try_out(ways: &mut [Way], arguments: &DoctorArguments, folder: &Path) -> Resu
 fn key(guard: &Guarding) -> String {
     match guard {
         Guarding::Hook(hook) => format!("{}\n{}", hook.event, guard.line()),
-        Guarding::Server(server) => format!("{}\n{}\n{}", server.file.display(), server.name, guard.line()),
+        Guarding::Server(server) | Guarding::Listener(server) => {
+            format!("{}\n{}\n{}", server.file.display(), server.name, guard.line())
+        }
+    }
+}
+
+/// Has a way stand higher where a guard listens at the server's address, which no file says.
+fn stand_as_heard(way: &mut Way, sign: &Sign) {
+    if let Sign::Guarded(mode) = sign {
+        (way.standing, way.mend) = match mode {
+            GuardMode::Enforce => (Standing::Enforced, None),
+            GuardMode::Shadow => {
+                (Standing::Advisory, Some("start that guard with --enforce, and not --shadow".to_owned()))
+            }
+        };
+        way.reason = "a guard listens at the server's address".to_owned();
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::crafted::{Crafted, crafted};
+use crate::hook_install::User;
 use crate::support::{Place, Run, json_lines, send};
 use crate::until;
 
@@ -536,4 +537,46 @@ fn a_wrong_command_line_is_refused() {
         let run = place.run(&format!("guard --rules rules.yaml --enforce {more}")).code(2);
         assert!(run.err.contains(said), "{more}: {run:?}");
     }
+}
+
+/// No file says that a guard listens at an address, so `doctor --try` asks there.
+#[test]
+fn doctor_finds_a_guard_that_listens_at_a_servers_address() {
+    let (user, server) = (User::new(), Upstream::start(AS_JSON));
+    let name = "project/.vscode/mcp.json";
+    std::fs::create_dir_all(user.path("project/.vscode")).unwrap();
+    let configure = |url: &str| {
+        let server = json!({"type": "http", "url": url, "headers": {"X-Key": "a-secret-of-mine"}});
+        user.place.write(name, &json!({"servers": {"shop": server}}).to_string());
+    };
+    let doctor = |line: &str, code: i32| {
+        let run = user.run(line).code(code);
+        assert!(!format!("{run:?}").contains("a-secret"), "{run:?}");
+        let document: Value = serde_json::from_str(&run.out).unwrap();
+        let way = document["ways"].as_array().unwrap().iter().find(|way| way["server"] == "shop").unwrap();
+        (way["state"].as_str().unwrap().to_owned(), way["reason"].as_str().unwrap().to_owned())
+    };
+    let tried = "doctor --json --try --yes --project";
+    for (mode, state) in [("--enforce", "enforced"), ("--shadow", "advisory")] {
+        let guard = Guard::start(&user.place, &server.url, &format!("{mode} --session header:X-Key"));
+        configure(&guard.url);
+        assert_eq!(doctor("doctor --json", 1).0, "unguarded");
+        let (_, untried) = doctor("doctor --json --try --yes", 1);
+        assert!(untried.contains("name --project"), "{untried}");
+        // VS Code's own tools have no hook, so not all ways are enforced.
+        let (found, reason) = doctor(tried, 1);
+        assert!(found == state && reason.contains("a guard listens"), "{found}: {reason}");
+    }
+    assert!(server.messages().is_empty(), "{:?}", server.messages());
+    // What listens there may be the server itself, nothing at all, or on another machine.
+    configure(&server.url);
+    assert_eq!(
+        doctor(tried, 1),
+        ("unguarded".to_owned(), "what listens at the server's address is not a guard".to_owned())
+    );
+    configure("http://127.0.0.1:1/mcp");
+    let (state, reason) = doctor(tried, 1);
+    assert!(state == "unguarded" && reason.contains("nothing answers"), "{reason}");
+    configure("https://shop.example/mcp");
+    assert!(doctor(tried, 1).1.contains("another machine"));
 }

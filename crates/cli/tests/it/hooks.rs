@@ -79,8 +79,9 @@ fn a_dialect_is_data() {
     let read = |path: &str| std::fs::read_to_string(repository.join(path)).unwrap();
     let schema = serde_json::from_str(&read("docs/dialect.schema.json")).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
-    let guide = read("docs/guard.md");
-    let (_, cursor) = guide.split_once("which asks twice about a call of a server:\n\n```json\n").unwrap();
+    let reference = read("docs/guard-reference.md");
+    let (_, cursor) =
+        reference.split_once("which asks twice about a call of a server:\n\n```json\n").unwrap();
     let place = Place::new();
     place.write("rules.yaml", RULES);
     place.write("cursor.json", cursor.split_once("```").unwrap().0);

@@ -127,10 +127,8 @@ impl RuleSet {
         for event in events {
             call += usize::from(event.phase == Phase::Call);
             session.observe(&event.as_seen())?;
-            for (rule, verdict) in session.verdicts().into_iter().enumerate() {
-                if verdict == RuleVerdict::Violated {
-                    violated_at.entry(rule).or_insert(call);
-                }
+            for rule in session.violated() {
+                violated_at.entry(rule).or_insert(call);
             }
         }
         let verdicts = session.verdicts().into_iter().enumerate();

@@ -237,6 +237,11 @@ impl Session {
         (0..self.states.len()).map(|rule| self.verdict(rule)).collect()
     }
 
+    /// The numbers of the rules that are violated for good.
+    pub(super) fn violated(&self) -> impl Iterator<Item = usize> + '_ {
+        self.states.iter().enumerate().filter(|(_, state)| state.is_violated).map(|(rule, _)| rule)
+    }
+
     /// The numbers of the rules that this event would violate for good: the decision on a call, before it is made.
     /// Nothing is remembered of it.
     pub fn would_violate(&self, event: &SessionEvent<'_>) -> Vec<usize> {

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use planproof_report::held::{self, HeldSession, SessionViolation, ViolatingCall};
 use planproof_spec::rules::{Phase, RecordedEvent, RuleEnd, RuleSet};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::arguments::{CheckArguments, Global};
 use crate::commands::recorded::{self, RecordedDoubts, RecordedSession};
@@ -142,6 +142,35 @@ fn kept_session(file: &Path, session: &RecordedSession, violations: Vec<SessionV
     }
 }
 
+/// A session, as `--json` has it.
+#[derive(Serialize)]
+struct HeldLine<'a> {
+    calls: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    overlapping: usize,
+    rules: Vec<HeldRule<'a>>,
+    session: &'a str,
+    #[serde(skip_serializing_if = "is_zero")]
+    unordered: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    without_arguments: usize,
+}
+
+/// What became of a rule in it.
+#[derive(Serialize)]
+struct HeldRule<'a> {
+    call: Option<usize>,
+    calls: &'a [usize],
+    held: bool,
+    id: &'a str,
+    verdict: &'static str,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// Holds a session against the rules, and writes what came of it. Gives the rules that are violated.
 fn hold(
     set: &Arc<RuleSet>,
@@ -177,17 +206,20 @@ fn hold(
     if global.json {
         let rules = set.rules().iter().enumerate().map(|(number, rule)| {
             let RuleEnd { verdict, call } = outcomes[number];
-            json!({
-                "id": rule.id, "held": is_held(number), "verdict": verdict.words(), "call": call,
-                "calls": calls_of[number],
-            })
+            let (held, verdict) = (is_held(number), verdict.words());
+            HeldRule { call, calls: &calls_of[number], held, id: &rule.id, verdict }
         });
-        let rules: Vec<Value> = rules.collect();
-        let mut line = json!({ "session": recorded.name, "calls": calls.len(), "rules": rules });
-        for (key, count) in doubts(&recorded.doubts).filter(|(_, count)| *count > 0) {
-            line[key] = Value::from(count);
-        }
-        let _ = writeln!(text, "{line}");
+        let RecordedDoubts { overlapping, unordered, without_arguments } = recorded.doubts;
+        let line = HeldLine {
+            calls: calls.len(),
+            overlapping,
+            rules: rules.collect(),
+            session: &recorded.name,
+            unordered,
+            without_arguments,
+        };
+        // Nothing in it can fail to be written.
+        let _ = writeln!(text, "{}", serde_json::to_string(&line).unwrap_or_default());
         return Ok(violated);
     }
     let name = inline(&recorded.name);
@@ -223,13 +255,6 @@ fn hold(
         }
     }
     Ok(violated)
-}
-
-/// What a record leaves open, by the keys of the JSON.
-fn doubts(doubts: &RecordedDoubts) -> impl Iterator<Item = (&'static str, usize)> + use<> {
-    let RecordedDoubts { overlapping, unordered, without_arguments } = *doubts;
-    [("overlapping", overlapping), ("unordered", unordered), ("without_arguments", without_arguments)]
-        .into_iter()
 }
 
 fn doubts_in_words(doubts: &RecordedDoubts, text: &mut String) {

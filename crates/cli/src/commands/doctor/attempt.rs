@@ -4,7 +4,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::header::{ACCEPT, CONTENT_TYPE};
+use hyper::{Request, Uri};
 use planproof_guard::{CANARY_TOOL, GuardMode, mode_of_canary};
+use planproof_tools::connections::Connections;
 use planproof_tools::process::ProcessGroup;
 use planproof_tools::{Line, LineReader};
 use serde_json::{Value, json};
@@ -135,6 +140,47 @@ pub(super) async fn server(server: &FoundServer, folder: &Path) -> Sign {
     }
 }
 
+/// Calls the canary at the address of a server, which a guard answers without asking the server.
+pub(super) async fn listener(server: &FoundServer) -> Sign {
+    match timeout(ATTEMPT_MAX, post(server)).await {
+        Err(_) => Sign::Passed(format!("the canary was not answered within {ATTEMPT_MAX:?}")),
+        Ok(Err(why)) => Sign::Passed(why),
+        Ok(Ok(answer)) => match mode_of_canary(&answer) {
+            Some(mode) => Sign::Guarded(mode),
+            None => Sign::Passed("what listens at the server's address is not a guard".to_owned()),
+        },
+    }
+}
+
+/// What is answered to a request with the canary.
+async fn post(server: &FoundServer) -> Result<String, String> {
+    let uri: Uri = with_variables(server.url.as_deref().unwrap_or_default())
+        .parse()
+        .map_err(|error| format!("the server's address is not a URL: {error}"))?;
+    let mut post = Request::post(&uri)
+        .header(CONTENT_TYPE, "application/json")
+        .header(ACCEPT, "application/json, text/event-stream")
+        .header("Mcp-Method", "tools/call")
+        .header("Mcp-Name", CANARY_TOOL);
+    for (name, value) in &server.headers {
+        post = post.header(name, with_variables(value));
+    }
+    let post = post
+        .body(Full::new(Bytes::from(canary().to_string())))
+        .map_err(|error| format!("the server's headers cannot be sent: {error}"))?;
+    let connections = Connections::new(&uri).map_err(|error| error.to_string())?;
+    let unreached =
+        |error: &dyn std::error::Error| format!("nothing answers at the server's address: {error}");
+    let response = connections.request(post).await.map_err(|error| unreached(&error))?;
+    let answer = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
+    Ok(answer.map(|it| String::from_utf8_lossy(&it.to_bytes()).into_owned()).unwrap_or_default())
+}
+
+/// The call that every guard rejects, as message 2.
+fn canary() -> Value {
+    json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": CANARY_TOOL, "arguments": {}}})
+}
+
 /// The answer to the canary.
 async fn talk(mut to: ChildStdin, from: ChildStdout) -> Option<Value> {
     let mut lines = LineReader::new(from, ANSWER_BYTES_MAX);
@@ -146,9 +192,7 @@ async fn talk(mut to: ChildStdin, from: ChildStdout) -> Option<Value> {
     // The guard answers the canary whatever the server makes of the greeting.
     let _ = timeout(GREETING_MAX, answer_to(&mut lines, 1)).await;
     send(&mut to, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
-    let canary = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-        "params": {"name": CANARY_TOOL, "arguments": {}}});
-    send(&mut to, &canary).await;
+    send(&mut to, &canary()).await;
     answer_to(&mut lines, 2).await
 }
 

@@ -153,6 +153,10 @@ pub(super) struct FoundServer {
     pub(super) environment: BTreeMap<String, String>,
     /// The folder that it is started in, if not the agent's.
     pub(super) folder: Option<PathBuf>,
+    /// Where it is, if it is not started.
+    pub(super) url: Option<String>,
+    /// The headers of requests to that URL.
+    pub(super) headers: BTreeMap<String, String>,
 }
 
 /// Looks for all agents.
@@ -316,17 +320,20 @@ impl FoundAgent {
                 program => texts(program),
             };
             words.extend(texts(server.get("args")));
-            let environment = ["env", "environment"].iter().find_map(|key| server.get(*key)?.as_object());
-            let environment = environment.into_iter().flatten();
+            let table = |keys: &[&str]| -> BTreeMap<String, String> {
+                let table = keys.iter().find_map(|key| server.get(*key)?.as_object()).into_iter().flatten();
+                table.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
+            };
+            let url = ["url", "httpUrl", "serverUrl"].iter().find_map(|key| server.get(*key)?.as_str());
             self.servers.push(FoundServer {
                 scope,
                 file: path.to_owned(),
                 name: name.clone(),
+                url: url.filter(|_| words.is_empty()).map(str::to_owned),
                 words,
-                environment: environment
-                    .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-                    .collect(),
+                environment: table(&["env", "environment"]),
                 folder: server.get("cwd").and_then(Value::as_str).map(PathBuf::from),
+                headers: table(&["headers", "http_headers"]),
             });
         }
     }

@@ -1,8 +1,10 @@
 //! What holds the calls of an agent to rules.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use hyper::Uri;
 use planproof_report::shell_word;
 use planproof_spec::rules::RuleSet;
 
@@ -59,13 +61,15 @@ pub(super) struct Way {
 pub(super) enum Guarding {
     Hook(FoundHook),
     Server(FoundServer),
+    /// What listens at the address of a server, on this machine. Only a trial shows whether that is a guard.
+    Listener(FoundServer),
 }
 
 impl Guarding {
     pub(super) fn scope(&self) -> Owner {
         match self {
             Self::Hook(hook) => hook.scope,
-            Self::Server(server) => server.scope,
+            Self::Server(server) | Self::Listener(server) => server.scope,
         }
     }
 
@@ -74,6 +78,7 @@ impl Guarding {
         match self {
             Self::Hook(hook) => shown(&hook.words),
             Self::Server(server) => shown(&server.words),
+            Self::Listener(server) => format!("(a request to {})", address(server).unwrap_or_default()),
         }
     }
 }
@@ -117,15 +122,19 @@ pub(super) fn ways(agent: &FoundAgent, folder: &Path) -> Vec<Way> {
     }];
     for server in &agent.servers {
         let of_server = judge_server(server, folder);
-        let is_by_hook = judged.standing >= of_server.standing && judged.standing > Standing::Unguarded;
+        let is_by_hook = judged.standing > of_server.standing;
         let (of_server, guard) = match is_by_hook {
             true => {
                 let reason = format!("by the hook: {}", judged.reason);
                 (Judged { standing: judged.standing, reason, mend: judged.mend.clone() }, guard.clone())
             }
             false => {
-                let is_guarded = of_server.standing > Standing::Unguarded;
-                (of_server, is_guarded.then(|| Guarding::Server(server.clone())))
+                let guard = match of_server.standing {
+                    Standing::Unguarded if !server.words.is_empty() => None,
+                    Standing::Unguarded => address(server).map(|_| Guarding::Listener(server.clone())),
+                    _ => Some(Guarding::Server(server.clone())),
+                };
+                (of_server, guard)
             }
         };
         ways.push(Way {
@@ -243,10 +252,14 @@ fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
         mend,
     };
     if server.words.is_empty() {
-        return unguarded(
-            "a server at a URL, without a guard that is known here",
-            Some("let a hook guard it, or start a guard before it (docs/guard.md)".to_owned()),
-        );
+        let mend = || Some("let a hook guard it, or start a guard before it (docs/guard.md)".to_owned());
+        return match address(server) {
+            Some(address) => unguarded(
+                &format!("a server at {address}; --try shows whether a guard listens there"),
+                mend(),
+            ),
+            None => unguarded("a server at a URL of another machine, and guards listen on this one", mend()),
+        };
     }
     let folder = server.folder.as_deref().unwrap_or(folder);
     if !is_planproof(&server.words, "guard") {
@@ -264,6 +277,17 @@ fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
         return Judged { standing: Standing::Advisory, reason, mend };
     }
     enforced(&words, folder, "the guard rejects calls".to_owned())
+}
+
+/// Where a server on this machine listens, without what may be a key in the path.
+fn address(server: &FoundServer) -> Option<String> {
+    let uri: Uri = server.url.as_deref()?.parse().ok()?;
+    let host = uri.host()?.trim_matches(['[', ']']);
+    let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback());
+    let port = uri.port_u16().map_or(String::new(), |port| format!(":{port}"));
+    is_here
+        .then(|| format!("http://{}{port}", uri.host().unwrap_or_default()))
+        .filter(|_| uri.scheme_str() == Some("http"))
 }
 
 /// What enforces, with a word on rules that cannot be used.

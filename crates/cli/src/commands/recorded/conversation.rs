@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use planproof_scenario::listed_tools;
 use planproof_spec::rules::{Phase, RecordedEvent, result_of};
-use serde_json::{Value, json};
+use planproof_trace::json;
+use serde_json::Value;
 
 use super::source::Document;
 use super::{Gather, RecordedDoubts, RecordedSession, Take, unknown};
@@ -290,9 +291,9 @@ pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 pub(super) fn arguments_of(value: Option<&Value>) -> Value {
     match value {
         Some(Value::String(text)) => {
-            serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()))
+            json::value(text.as_bytes()).unwrap_or_else(|_| Value::from(text.as_str()))
         }
-        Some(Value::Null) | None => json!({}),
+        Some(Value::Null) | None => Value::Object(serde_json::Map::new()),
         Some(value) => value.clone(),
     }
 }

@@ -51,7 +51,7 @@ impl RecordedLine {
 
 /// Reads a JSON value.
 pub(super) fn read(bytes: &[u8]) -> Result<Value, serde_json::Error> {
-    json::read(bytes)
+    json::value(bytes)
 }
 
 impl Lines {
