@@ -4,6 +4,7 @@
 pub(crate) mod settings;
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use planproof_tools::process::split_command;
@@ -144,6 +145,24 @@ pub(crate) fn words_of(handler: &Value) -> Option<Vec<String>> {
             std::iter::once(Some(command.to_owned())).chain(arguments).collect()
         }
         None => split_command(command),
+    }
+}
+
+/// Whether the host of a URL is this machine, as its own programs reach it.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    let host = host.trim_matches(['[', ']']);
+    let name = host.strip_suffix('.').unwrap_or(host);
+    match host.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback() || address.is_unspecified(),
+        // Readers of addresses take `127.1` for one, too.
+        Err(_) => {
+            let is_number = name
+                .strip_prefix("127.")
+                .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'));
+            name.eq_ignore_ascii_case("localhost")
+                || name.to_ascii_lowercase().ends_with(".localhost")
+                || is_number
+        }
     }
 }
 

@@ -77,6 +77,22 @@ pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Registers the passwords of URLs among the words of a command line, which errors, reports and stores would show.
+pub(crate) fn hold_passwords(words: &[OsString]) {
+    hold(words.iter().flat_map(|word| passwords_in(&word.to_string_lossy())));
+}
+
+/// `USER:PASSWORD` and the password of each URL in a text.
+fn passwords_in(text: &str) -> Vec<String> {
+    let users = text.match_indices("://").filter_map(|(place, mark)| {
+        let rest = &text[place + mark.len()..];
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        authority.rsplit_once('@').map(|(user, _)| user)
+    });
+    let both = users.filter_map(|user| Some([user, user.split_once(':')?.1]));
+    both.flatten().map(str::to_owned).collect()
+}
+
 /// Registers more keys, which must not be written from now on.
 pub(crate) fn hold(keys: impl IntoIterator<Item = String>) {
     NAMED.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);

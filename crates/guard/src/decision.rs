@@ -84,6 +84,9 @@ pub struct RuleChange {
     pub after: RuleVerdict,
 }
 
+/// What is added where a call would be approved if all earlier ones had their results.
+const NO_RESULT_YET: &str = "A call that was made before has no result yet, and it may be of that kind";
+
 /// Why a call is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
@@ -207,7 +210,13 @@ impl GuardedSession {
             Some(Refusal::Rules(numbers)) => numbers.iter().chain(&noted),
             _ => [].iter().chain(&noted),
         };
-        let hint = |number: &usize| Some((*number, self.session.differs_in_type(*number, &event)?));
+        let alone = || self.session.objections(&event, &[]).unwrap_or_default();
+        let is_by_pending = |number: &usize| !self.pending.is_empty() && !alone().contains(number);
+        let hint = |number: &usize| {
+            let hint = self.session.differs_in_type(*number, &event);
+            let hint = hint.or_else(|| is_by_pending(number).then(|| NO_RESULT_YET.to_owned()));
+            Some((*number, hint?))
+        };
         self.hints = objecting.filter_map(hint).collect();
         if refusal.is_none() {
             self.count(number, call, &event, bytes);

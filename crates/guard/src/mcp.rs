@@ -523,6 +523,14 @@ fn text_of(id: &Value) -> String {
 
 /// The id in a message that is not valid, if one is found nevertheless. Only the answer is addressed to it.
 pub(crate) fn probable_id(line: &[u8]) -> Value {
-    let message = json::read::<Value>(line).ok();
-    message.and_then(|message| message.get("id").cloned()).filter(is_usable).unwrap_or(Value::Null)
+    /// Nothing else is looked at: a number may be too large, or a value nest too deeply.
+    #[derive(serde::Deserialize)]
+    struct Identified {
+        id: Option<Value>,
+    }
+
+    let mended = json::mended(line);
+    let mut reader = serde_json::Deserializer::from_slice(mended.as_deref().unwrap_or(line));
+    let message = <Identified as serde::Deserialize>::deserialize(&mut reader).ok();
+    message.and_then(|message| message.id).filter(is_usable).unwrap_or(Value::Null)
 }

@@ -6,8 +6,12 @@
 
 use std::fmt;
 
+use planproof_trace::json;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
+
+/// What is said of a key that an object has twice.
+const TWICE: &str = "stands twice";
 
 /// The largest integer up to which all integers are exact in a float.
 const EXACT_MAX: u64 = 1 << 53;
@@ -27,6 +31,25 @@ pub(crate) fn read(line: &[u8]) -> Result<Value, String> {
     match serde_json::from_slice::<Strict>(line) {
         Ok(Strict(value)) => Ok(value),
         Err(error) => Err(format!("the message is not valid JSON: {error}")),
+    }
+}
+
+/// A line of a server.
+pub(crate) enum ServerLine {
+    /// A message, or several.
+    Read(Value),
+    /// JSON with a key that stands twice, which clients read differently.
+    Ambiguous,
+    /// Not JSON.
+    Unread,
+}
+
+/// Reads a line of a server as clients do: halves of characters are mended.
+pub(crate) fn of_server(line: &[u8]) -> ServerLine {
+    match json::read::<Strict>(line) {
+        Ok(Strict(value)) => ServerLine::Read(value),
+        Err(error) if error.to_string().contains(TWICE) => ServerLine::Ambiguous,
+        Err(_) => ServerLine::Unread,
     }
 }
 
@@ -110,7 +133,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         while let Some(key) = entries.next_key::<String>()? {
             let Strict(value) = entries.next_value()?;
             if all.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key {} stands twice", Value::from(key))));
+                return Err(A::Error::custom(format!("the key {} {TWICE}", Value::from(key))));
             }
             all.insert(key, value);
         }

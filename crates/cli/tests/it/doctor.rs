@@ -90,6 +90,31 @@ fn a_hook_that_does_not_hold_is_found_out() {
         ("PreToolUse", "PreToolUsed", "unguarded", "no hook of planproof for `PreToolUse`"),
         ("{\n  \"hooks\"", "{\n  \"disableAllHooks\": true,\n  \"hooks\"", "unguarded", "disableAllHooks"),
         ("planproof hook", "planproof hok", "unguarded", "no hook of planproof"),
+        ("\"type\": \"command\",", "\"type\": \"command\", \"async\": true,", "advisory", "has `async`"),
+        ("\"type\": \"command\",", "\"type\": \"command\", \"if\": \"Bash(git *)\",", "advisory", "has `if`"),
+        (
+            "\"type\": \"command\",",
+            "\"type\": \"command\", \"timeout\": 0.001,",
+            "advisory",
+            "waits for less",
+        ),
+        (" --enforce", " --enforce >/dev/null", "advisory", "has `>`"),
+        (" --enforce", " --enforce || true", "advisory", "has `|`"),
+        ("\"matcher\": \"*\"", "\"matcher\": 5", "unguarded", "a matcher that is not a text"),
+        ("\"PreToolUse\": [", "\"PreToolUse\": [5, ", "unguarded", "an entry that is not an object"),
+        (
+            "\"PreToolUse\": [",
+            "\"PreToolUse\": [{\"hooks\": [{\"command\": 5}]}, ",
+            "unguarded",
+            "not an object with",
+        ),
+        (
+            "{\n  \"hooks\"",
+            "{\n  \"disableAllHooks\": \"true\",\n  \"hooks\"",
+            "unguarded",
+            "neither true nor",
+        ),
+        ("{\n  \"hooks\"", "{\n  // mine\n  \"hooks\"", "unguarded", "comments or trailing commas"),
         ("/planproof hook", "/planprof/planproof hook", "enforced", "is not there"),
     ] {
         let wrong = right.replacen(from, to, 1);
@@ -114,6 +139,15 @@ fn a_hook_that_does_not_hold_is_found_out() {
     user.place.write("rules.yaml", "nonsense");
     let tried = ways(&user, "doctor --json --try --yes", 0);
     assert!(tried[0].2.contains("every call is denied"), "{tried:?}");
+    // Nor does a list of entries that are none count as a plugin.
+    for text in ["{\"hooks\": {\"PreToolUse\": [5]}}", "{\"hooks\": \"x\"}", "[]", "null"] {
+        fs::write(user.path("home/.claude/settings.json"), text).unwrap();
+        let found = ways(&user, "doctor --json", 1);
+        assert!(
+            found[0].1 == "unguarded" && found[0].2.contains("not known what is in the file"),
+            "{found:?}"
+        );
+    }
     fs::write(user.path("home/.claude/settings.json"), "{\"env\": {\"A_KEY\": \"abc\" \"x\"").unwrap();
     let found = ways(&user, "doctor --json", 1);
     assert!(found.len() == 1 && found[0].2.ends_with("what is in the file: it is not JSON"), "{found:?}");

@@ -102,7 +102,7 @@ fn from_nothing_to_enforcement() {
     }
     let (code, said) = talk.end();
     assert_eq!(code, 0, "{said}");
-    let begun = "guard: 3 rules of rules.yaml, all of them in shadow mode, whatever they say";
+    let begun = "guard: 3 rules of rules.yaml, all of them in shadow mode (--shadow)";
     assert!(said.contains(begun), "{said}");
     for noted in ["refund {\"id\":1} in session ", "pay {\"id\":1} in session "] {
         assert!(said.contains(&format!("guard: would be rejected: {noted}")), "{said}");

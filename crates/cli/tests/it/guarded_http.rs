@@ -257,6 +257,13 @@ fn nothing_gets_past() {
     }
     let text = request(&guard.url, "POST", "content-type: text/plain\r\n", &refund);
     assert_eq!(text.0, 415, "{text:?}");
+    // In other character sets the same bytes are another message.
+    for (set, expected) in
+        [("utf-8", 200), ("\"UTF8\"", 200), ("utf-7", 415), ("\"UTF-16LE\"", 415), ("latin1", 415)]
+    {
+        let kind = format!("content-type: application/json; charset={set}\r\n");
+        assert_eq!(request(&guard.url, "POST", &kind, &refund).0, expected, "{set}");
+    }
     assert_eq!(request(&guard.url, "PUT", json, &refund).0, 405);
     assert_eq!(request(&format!("{}/more", guard.url), "POST", json, &call(1, "look")).0, 404);
     assert_eq!(server.messages(), [] as [Value; 0]);
@@ -577,6 +584,66 @@ fn doctor_finds_a_guard_that_listens_at_a_servers_address() {
     configure("http://127.0.0.1:1/mcp");
     let (state, reason) = doctor(tried, 1);
     assert!(state == "unguarded" && reason.contains("nothing answers"), "{reason}");
-    configure("https://shop.example/mcp");
-    assert!(doctor(tried, 1).1.contains("another machine"));
+    for (url, expected) in [
+        ("https://shop.example/mcp", "another machine"),
+        ("https://127.0.0.1/mcp", "https on this machine"),
+        ("HTTP://LOCALHOST:1/mcp", "nothing answers"),
+        ("http://localhost.:1/mcp", "nothing answers"),
+        ("http://[::ffff:127.0.0.1]:1/mcp", "nothing answers"),
+        ("file:///etc/passwd", "not one of http or https"),
+        ("", "not one of http or https"),
+    ] {
+        configure(url);
+        let (state, reason) = doctor(tried, 1);
+        assert!(state == "unguarded" && reason.contains(expected), "{url}: {reason}");
+    }
+    // Where a guard listens, and serves another address.
+    let guard = Guard::start(&user.place, &server.url, "--enforce --session url");
+    configure(&guard.url.replace("/SESSION", ""));
+    let (state, reason) = doctor(tried, 1);
+    assert!(state == "unguarded" && reason.contains("a guard listens there, and refuses"), "{reason}");
+}
+
+/// A call that never left this machine has failed, and is not waited for.
+#[test]
+fn a_call_that_did_not_reach_the_server_has_failed() {
+    let place = place();
+    place.write(
+        "rules.yaml",
+        "schema: planproof/rules/v1\nrules: [{id: once, at-most: {done: pay, times: 1}}]\n",
+    );
+    let guard = Guard::start(&place, "http://127.0.0.1:1/mcp", "--enforce");
+    for number in 1..4 {
+        let (status, answer) = guard.post(&guard.url, "", &call(number, "pay"));
+        assert!(status == 502 && answer.contains("cannot be reached"), "{status}: {answer}");
+    }
+    let (_, said) = guard.end("TERM");
+    assert!(said.contains("cannot be reached"), "{said}");
+    let log = json_lines(&std::fs::read_to_string(place.path("log.jsonl")).unwrap());
+    assert_eq!(log.iter().filter(|line| line["is_error"] == true).count(), 3, "{log:?}");
+}
+
+#[test]
+fn what_would_not_guard_is_refused_at_the_start() {
+    let place = place();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for (to, token, expected) in [
+        (format!("http://127.0.0.1:{port}/mcp"), None, "is where this guard listens"),
+        (format!("http://localhost:{port}"), None, "is where this guard listens"),
+        ("http://u:a-secret-of-mine@h/".to_owned(), None, "leave the user out"),
+        ("http://127.0.0.1:1/mcp".to_owned(), Some(""), "PLANPROOF_GUARD_TOKEN is set, and is not a token"),
+        (
+            "http://127.0.0.1:1/mcp".to_owned(),
+            Some("a/b c"),
+            "PLANPROOF_GUARD_TOKEN is set, and is not a token",
+        ),
+    ] {
+        let line = format!("guard --rules rules.yaml --to {to} --listen 127.0.0.1:{port}");
+        let mut command = place.command(&line.split(' ').collect::<Vec<_>>());
+        if let Some(token) = token {
+            command.env("PLANPROOF_GUARD_TOKEN", token);
+        }
+        let run = Run::of(command, "").code(2);
+        assert!(run.err.contains(expected) && !run.err.contains("a-secret"), "{to}: {}", run.err);
+    }
 }

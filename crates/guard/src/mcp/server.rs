@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use planproof_spec::rules::{CallResult, KnownTool, mcp_result, outcome_of};
-use planproof_trace::json;
 use serde_json::Value;
 
 use super::{Awaited, McpGuard};
 use crate::decision::{CarriedCall, UNREAD};
 use crate::log::GuardAction;
+use crate::strict::{self, ServerLine};
 
 /// Most tools of a server that are compared with those in the rules; of a server with more, none are.
 const LISTED_TOOLS_MAX: usize = 10_000;
@@ -51,14 +51,15 @@ impl McpGuard {
     }
 
     fn results_in(&mut self, line: &[u8]) -> Vec<String> {
-        match json::read::<Value>(line) {
-            Ok(Value::Array(messages)) => {
+        match strict::of_server(line) {
+            ServerLine::Read(Value::Array(messages)) => {
                 messages.into_iter().filter_map(|message| self.answered(message)).collect()
             }
-            Ok(message) => self.answered(message).into_iter().collect(),
+            ServerLine::Read(message) => self.answered(message).into_iter().collect(),
+            ServerLine::Ambiguous => self.unread().into_iter().collect(),
             // Lines that cannot be messages are output of the server's that every client skips.
-            Err(_) if may_be_message(line) => self.unread().into_iter().collect(),
-            Err(_) => Vec::new(),
+            ServerLine::Unread if may_be_message(line) => self.unread().into_iter().collect(),
+            ServerLine::Unread => Vec::new(),
         }
     }
 

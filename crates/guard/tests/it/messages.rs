@@ -377,6 +377,8 @@ fn an_answer_that_cannot_be_read_ends_all_approval() {
     };
     for answer in [
         r#"{"id":1,"result":{"content":[],"share":NaN}}"#.to_owned(),
+        r#"{"id":1,"result":{"content":[]},"result":{"isError":true,"content":[]}}"#.to_owned(),
+        r#"{"id":1,"result":{"isError":false,"isError":true,"content":[]}}"#.to_owned(),
         r#"{"id":1,"result":{"content":[],"share":1e999}}"#.to_owned(),
         format!(r#"{{"id":1,"result":{{"content":[],"more":{deep}}}}}"#),
         r#"  {"id":1,"result":"#.to_owned(),

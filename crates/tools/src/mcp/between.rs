@@ -111,6 +111,9 @@ pub trait Between: Send + Sync + 'static {
     /// Takes a message of the server, before it is passed on.
     fn server_said(&self, exchange: &Exchange, message: &[u8]);
 
+    /// A message of the client's, which was to be passed on, has not reached the server, for this reason.
+    fn unsent(&self, exchange: &Exchange, message: &[u8], why: &str);
+
     /// The server has sent something that cannot be read, but that the client may understand.
     fn unread(&self, exchange: &Exchange);
 
@@ -240,10 +243,14 @@ impl Relay {
                 return Err(answer);
             }
         };
-        let answered = self.connections.request(self.request(&head, message)).await.map_err(|error| {
-            let why = format!("the server cannot be reached: {}", innermost(&error));
-            refused(StatusCode::BAD_GATEWAY, &why)
-        })?;
+        let answered =
+            self.connections.request(self.request(&head, message.clone())).await.map_err(|error| {
+                let why = format!("the server cannot be reached: {}", innermost(&error));
+                if error.is_connect() {
+                    self.between.unsent(&ending.exchange, &message, &why);
+                }
+                refused(StatusCode::BAD_GATEWAY, &why)
+            })?;
         passed_on(ending, answered).await
     }
 
@@ -268,14 +275,14 @@ impl Relay {
                 return Err(refused(StatusCode::BAD_REQUEST, why));
             }
             (SessionName::One, []) => String::new(),
-            (SessionName::Header(name), []) => one(&head.headers, name)?.ok_or_else(|| {
+            (SessionName::Header(name), []) => named(&head.headers, name)?.ok_or_else(|| {
                 refused(
                     StatusCode::BAD_REQUEST,
                     &format!("the header {name}, which names the session, is missing"),
                 )
             })?,
             (SessionName::Authorization, []) => {
-                one(&head.headers, AUTHORIZATION.as_str())?.ok_or_else(|| {
+                named(&head.headers, AUTHORIZATION.as_str())?.ok_or_else(|| {
                     let why = "the header Authorization, which names the session, is missing";
                     refused(StatusCode::UNAUTHORIZED, why)
                 })?
@@ -325,6 +332,11 @@ fn one(headers: &HeaderMap, name: &str) -> Result<Option<String>, Refused> {
     }
 }
 
+/// The one value of a header, if it is not empty.
+fn named(headers: &HeaderMap, name: &str) -> Result<Option<String>, Refused> {
+    Ok(one(headers, name)?.filter(|value| !value.is_empty()))
+}
+
 /// A value as it was before it was packed for a header. What cannot be unpacked stays, and agrees with nothing.
 fn decoded(value: String) -> String {
     let packed = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
@@ -335,12 +347,24 @@ fn decoded(value: String) -> String {
 /// Refuses a message that is not JSON as it stands.
 fn must_be_json(headers: &HeaderMap) -> Result<(), Refused> {
     let kind = one(headers, CONTENT_TYPE.as_str())?.unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
+    let is_json = kind.split(';').next().is_some_and(|it| it.trim().eq_ignore_ascii_case("application/json"));
     let packed = one(headers, CONTENT_ENCODING.as_str())?.unwrap_or_default();
-    if !kind.eq_ignore_ascii_case("application/json") || !["", "identity"].contains(&&*packed) {
-        return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json, not packed"));
+    if !is_json || !is_utf8(&kind) || !["", "identity"].contains(&&*packed) {
+        let why = "send application/json in UTF-8, not packed";
+        return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
     }
     Ok(())
+}
+
+/// Whether a content type names no other character set. In one, other characters stand in the same bytes.
+fn is_utf8(kind: &str) -> bool {
+    kind.split(';').skip(1).all(|parameter| {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let value = value.trim().trim_matches('"');
+        !name.trim().eq_ignore_ascii_case("charset")
+            || value.eq_ignore_ascii_case("utf-8")
+            || value.eq_ignore_ascii_case("utf8")
+    })
 }
 
 /// Copies the headers that are for the other side.
@@ -389,7 +413,7 @@ async fn passed_on(ending: Ending, answered: hyper::Response<Incoming>) -> Resul
     }
     let text =
         |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let is_packed = !["", "identity"].contains(&text(CONTENT_ENCODING));
+    let is_packed = !["", "identity"].contains(&text(CONTENT_ENCODING)) || !is_utf8(text(CONTENT_TYPE));
     let kind = text(CONTENT_TYPE).split(';').next().unwrap_or_default().trim();
     let is_stream = kind.eq_ignore_ascii_case("text/event-stream");
     let mut answer = Response::new(Body::empty());

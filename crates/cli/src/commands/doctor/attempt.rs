@@ -9,7 +9,7 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::header::{ACCEPT, CONTENT_TYPE};
 use hyper::{Request, Uri};
 use planproof_guard::{CANARY_TOOL, GuardMode, mode_of_canary};
-use planproof_tools::connections::Connections;
+use planproof_tools::connections::{Connections, innermost};
 use planproof_tools::process::ProcessGroup;
 use planproof_tools::{Line, LineReader};
 use serde_json::{Value, json};
@@ -145,9 +145,12 @@ pub(super) async fn listener(server: &FoundServer) -> Sign {
     match timeout(ATTEMPT_MAX, post(server)).await {
         Err(_) => Sign::Passed(format!("the canary was not answered within {ATTEMPT_MAX:?}")),
         Ok(Err(why)) => Sign::Passed(why),
-        Ok(Ok(answer)) => match mode_of_canary(&answer) {
-            Some(mode) => Sign::Guarded(mode),
-            None => Sign::Passed("what listens at the server's address is not a guard".to_owned()),
+        Ok(Ok(answer)) => match (mode_of_canary(&answer), answer.trim().strip_prefix("planproof guard: ")) {
+            (Some(mode), _) => Sign::Guarded(mode),
+            (None, Some(why)) => {
+                Sign::Passed(format!("a guard listens there, and refuses this address: {why}"))
+            }
+            (None, None) => Sign::Passed("what listens at the server's address is not a guard".to_owned()),
         },
     }
 }
@@ -169,9 +172,9 @@ async fn post(server: &FoundServer) -> Result<String, String> {
         .body(Full::new(Bytes::from(canary().to_string())))
         .map_err(|error| format!("the server's headers cannot be sent: {error}"))?;
     let connections = Connections::new(&uri).map_err(|error| error.to_string())?;
-    let unreached =
-        |error: &dyn std::error::Error| format!("nothing answers at the server's address: {error}");
-    let response = connections.request(post).await.map_err(|error| unreached(&error))?;
+    let response = connections.request(post).await;
+    let response = response
+        .map_err(|error| format!("nothing answers at the server's address: {}", innermost(&error)))?;
     let answer = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await;
     Ok(answer.map(|it| String::from_utf8_lossy(&it.to_bytes()).into_owned()).unwrap_or_default())
 }
@@ -217,15 +220,23 @@ async fn answer_to(lines: &mut LineReader<ChildStdout>, id: u64) -> Option<Value
     }
 }
 
-/// A text with the variables in it that agents replace: `${NAME}`, `${NAME:-default}` and `${env:NAME}`. One that is
-/// not set stays as it is.
-fn with_variables(text: &str) -> String {
+/// A text with the variables in it that agents and shells replace: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, and, at
+/// its beginning, `$NAME` and `~`. One that is not set stays as it is.
+pub(super) fn with_variables(text: &str) -> String {
+    let set = |name: &str| std::env::var(name).ok();
+    if let Some(rest) = text.strip_prefix("~/") {
+        return set("HOME").map_or(text.to_owned(), |home| format!("{home}/{rest}"));
+    }
+    if let Some(rest) = text.strip_prefix('$').filter(|rest| !rest.starts_with('{')) {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        return set(&rest[..end]).map_or(text.to_owned(), |value| value + &rest[end..]);
+    }
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, behind)) = after.split_once('}') else { break };
         let (name, default) = name.split_once(":-").map_or((name, None), |(name, it)| (name, Some(it)));
-        let value = std::env::var(name.strip_prefix("env:").unwrap_or(name)).ok();
+        let value = set(name.strip_prefix("env:").unwrap_or(name));
         out += before;
         match value.as_deref().or(default) {
             Some(value) => out += value,

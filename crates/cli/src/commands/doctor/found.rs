@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::coding_agents::{Folders, words_of};
@@ -35,6 +36,13 @@ impl Owner {
     }
 }
 
+/// The keys of a hook with which it denies as without them.
+const HANDLER_KEYS: [&str; 8] =
+    ["type", "command", "args", "timeout", "matcher", "name", "description", "statusMessage"];
+
+/// The shortest time, in seconds or in milliseconds, in which a hook can be expected to answer.
+const TIMEOUT_MIN: f64 = 1.0;
+
 /// Most plugins of an agent that are looked at.
 const PLUGINS_MAX: usize = 1000;
 
@@ -53,6 +61,8 @@ pub(super) struct KnownAgent {
     pub(super) closed: Option<(&'static str, &'static str)>,
     /// The key of its servers.
     servers: &'static str,
+    /// Whether it reads JSON as it is defined, without comments.
+    is_strict: bool,
 }
 
 const CLAUDE_CODE: KnownAgent = KnownAgent {
@@ -62,6 +72,7 @@ const CLAUDE_CODE: KnownAgent = KnownAgent {
     after: &["PostToolUse", "PostToolUseFailure"],
     closed: Some(("onFailure", "\"block\"")),
     servers: "mcpServers",
+    is_strict: true,
 };
 
 const CODEX: KnownAgent = KnownAgent {
@@ -71,6 +82,7 @@ const CODEX: KnownAgent = KnownAgent {
     after: &["PostToolUse"],
     closed: None,
     servers: "mcp_servers",
+    is_strict: true,
 };
 
 const GEMINI: KnownAgent = KnownAgent {
@@ -80,6 +92,7 @@ const GEMINI: KnownAgent = KnownAgent {
     after: &["AfterTool"],
     closed: None,
     servers: "mcpServers",
+    is_strict: false,
 };
 
 const OPENCODE: KnownAgent = KnownAgent {
@@ -89,6 +102,7 @@ const OPENCODE: KnownAgent = KnownAgent {
     after: &[],
     closed: None,
     servers: "mcp",
+    is_strict: false,
 };
 
 const CURSOR: KnownAgent = KnownAgent {
@@ -98,6 +112,7 @@ const CURSOR: KnownAgent = KnownAgent {
     after: &["postToolUse"],
     closed: Some(("failClosed", "true")),
     servers: "mcpServers",
+    is_strict: true,
 };
 
 const VS_CODE: KnownAgent = KnownAgent {
@@ -107,6 +122,7 @@ const VS_CODE: KnownAgent = KnownAgent {
     after: &[],
     closed: None,
     servers: "servers",
+    is_strict: false,
 };
 
 /// An agent that is configured here.
@@ -140,6 +156,10 @@ pub(super) struct FoundHook {
     pub(super) is_closed: bool,
     /// Why the agent does not run it, if that is known.
     pub(super) skipped: Option<String>,
+    /// Why it may not do what planproof says, if there is something.
+    pub(super) doubt: Option<String>,
+    /// It is a program of the agent's own kind that calls planproof.
+    pub(super) is_plugin: bool,
 }
 
 /// An MCP server.
@@ -231,7 +251,7 @@ impl FoundAgent {
             if agent.files.iter().any(|(_, known)| known == path) {
                 continue;
             }
-            match document(path) {
+            match document(path, known.is_strict) {
                 Ok(None) => {}
                 Ok(Some(document)) => {
                     agent.files.push((*scope, path.clone()));
@@ -247,6 +267,11 @@ impl FoundAgent {
     }
 
     fn add(&mut self, scope: Owner, path: &Path, document: &Value, project: &Path) {
+        let switches = ["disableAllHooks", "allowManagedHooksOnly", "allow_managed_hooks_only"];
+        if let Some(key) = switches.iter().find(|key| document.get(**key).is_some_and(|it| !it.is_boolean()))
+        {
+            self.fault(scope, path, format!("`{key}` is neither true nor false"));
+        }
         let is_on = |key: &str| document.get(key) == Some(&Value::Bool(true));
         let is_managed = scope == Owner::Administrator;
         if is_on("disableAllHooks") {
@@ -270,21 +295,52 @@ impl FoundAgent {
         // Those that a user has for one project only.
         let own = document.get("projects").and_then(|all| all.get(project.to_str()?));
         self.add_servers(scope, path, own.and_then(|own| own.get(self.known.servers)));
-        for (event, groups) in document.get("hooks").and_then(Value::as_object).into_iter().flatten() {
-            for group in groups.as_array().into_iter().flatten() {
-                self.add_group(scope, path, event, group);
+        let Some(hooks) = document.get("hooks").filter(|hooks| !hooks.is_null()) else { return };
+        let Some(hooks) = hooks.as_object() else {
+            return self.fault(scope, path, "`hooks` is not an object".to_owned());
+        };
+        for (event, groups) in hooks {
+            let is_known = self.known.before == Some(event) || self.known.after.contains(&event.as_str());
+            match groups.as_array() {
+                Some(groups) => groups.iter().for_each(|group| self.add_group(scope, path, event, group)),
+                None if is_known => self.fault(scope, path, format!("`hooks.{event}` is not a list")),
+                None => {}
             }
         }
+    }
+
+    /// Notes what is wrong in a file: an agent may skip the whole.
+    fn fault(&mut self, scope: Owner, path: &Path, what: String) {
+        self.faults.push((scope, path.to_owned(), what));
     }
 
     /// Adds the hooks of a group, which are in a list of their own or, for some agents, the group itself.
     fn add_group(&mut self, scope: Owner, path: &Path, event: &str, group: &Value) {
         let matcher = group.get("matcher").and_then(Value::as_str).map(str::to_owned);
-        let handlers = match group.get("hooks").and_then(Value::as_array) {
-            Some(handlers) => handlers.iter().collect(),
-            None => vec![group],
+        let handlers = match group.get("hooks") {
+            Some(handlers) => handlers.as_array().map(|handlers| handlers.iter().collect()),
+            None => Some(vec![group]),
         };
-        for handler in handlers {
+        let wrong = [
+            (!group.is_object(), "an entry that is not an object"),
+            (
+                group.get("matcher").is_some_and(|it| !it.is_string() && !it.is_null()),
+                "a matcher that is not a text",
+            ),
+            (handlers.is_none(), "`hooks` that are not a list"),
+        ];
+        if let Some((_, what)) = wrong.iter().find(|(is_so, _)| *is_so) {
+            return self.fault(scope, path, format!("`hooks.{event}` has {what}"));
+        }
+        for handler in handlers.unwrap_or_default() {
+            if !handler.is_object() || handler.get("command").is_some_and(|it| !it.is_string()) {
+                self.fault(
+                    scope,
+                    path,
+                    format!("`hooks.{event}` has a hook that is not an object with a command"),
+                );
+                continue;
+            }
             let line =
                 handler.get("command").and_then(Value::as_str).filter(|_| handler.get("args").is_none());
             let is_closed = self
@@ -300,6 +356,8 @@ impl FoundAgent {
                 line: line.map(str::to_owned),
                 is_closed,
                 skipped: None,
+                doubt: doubt_of(handler, self.known),
+                is_plugin: false,
             });
         }
     }
@@ -359,6 +417,8 @@ impl FoundAgent {
                     line: None,
                     is_closed: false,
                     skipped: None,
+                    doubt: None,
+                    is_plugin: true,
                 });
             }
         }
@@ -368,7 +428,7 @@ impl FoundAgent {
     /// project that is not trusted.
     fn forget_untrusted(&mut self, codex: &Path, project: &Path) {
         let path = codex.join("config.toml");
-        let settings = document(&path).ok().flatten().unwrap_or_default();
+        let settings = document(&path, true).ok().flatten().unwrap_or_default();
         let states = settings.pointer("/hooks/state").and_then(Value::as_object);
         let trusted = settings.get("projects").and_then(|all| all.get(project.to_str()?)?.get("trust_level"));
         let is_trusted_project = trusted.is_some_and(|level| level == "trusted");
@@ -393,6 +453,48 @@ impl FoundAgent {
             };
         }
     }
+}
+
+/// Why a hook that starts planproof may not do what planproof says, if there is something.
+fn doubt_of(handler: &Value, known: KnownAgent) -> Option<String> {
+    let entries = handler.as_object()?;
+    let is_known =
+        |key: &str| HANDLER_KEYS.contains(&key) || known.closed.is_some_and(|(closed, _)| closed == key);
+    if let Some((key, _)) =
+        entries.iter().find(|(key, value)| !is_known(key) && **value != Value::Bool(false))
+    {
+        return Some(format!(
+            "the hook has `{key}`, and planproof does not know whether it denies calls then"
+        ));
+    }
+    if handler.get("timeout").and_then(Value::as_f64).is_some_and(|timeout| timeout < TIMEOUT_MIN) {
+        return Some(format!(
+            "the agent waits for less than {TIMEOUT_MIN} of its units of time for the hook"
+        ));
+    }
+    let line = handler.get("command")?.as_str().filter(|_| handler.get("args").is_none())?;
+    let operator = operator_in(line)?;
+    Some(format!(
+        "the command of the hook has `{operator}`, so more than planproof decides what the agent gets"
+    ))
+}
+
+/// The first character of a command line, outside of quotes, with which a shell does more than to start a program.
+fn operator_in(line: &str) -> Option<char> {
+    let (mut quote, mut is_escaped) = (None, false);
+    line.chars().find(|c| {
+        if std::mem::take(&mut is_escaped) {
+            return false;
+        }
+        match (quote, *c) {
+            (None | Some('"'), '\\') => is_escaped = true,
+            (None, '\'' | '"') => quote = Some(*c),
+            (Some(open), c) if c == open => quote = None,
+            (None, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '`' | '\n') | (Some('"'), '`') => return true,
+            _ => {}
+        }
+        false
+    })
 }
 
 /// Whether a value is what this text of JSON says.
@@ -429,7 +531,7 @@ fn text(path: &Path) -> Result<Option<String>, String> {
 }
 
 /// A configuration; `None` if there is none.
-fn document(path: &Path) -> Result<Option<Value>, String> {
+fn document(path: &Path, is_strict: bool) -> Result<Option<Value>, String> {
     let Some(text) = text(path)? else { return Ok(None) };
     if text.trim().is_empty() {
         return Ok(Some(Value::Null));
@@ -439,6 +541,13 @@ fn document(path: &Path) -> Result<Option<Value>, String> {
         return toml::from_str(&text).map(Some).map_err(|_| "it is not TOML".to_owned());
     }
     let root = CstRootNode::parse(&text, &ParseOptions::default());
-    let value = root.ok().and_then(|root| root.to_serde_value());
-    value.map(Some).ok_or_else(|| "it is not JSON".to_owned())
+    let value: Option<Value> = root.ok().and_then(|root| root.to_serde_value());
+    match value {
+        None => Err("it is not JSON".to_owned()),
+        Some(value) if !value.is_object() => Err("it is not a JSON object".to_owned()),
+        Some(_) if is_strict && serde_json::from_str::<IgnoredAny>(&text).is_err() => {
+            Err("it has comments or trailing commas, which the agent may not read".to_owned())
+        }
+        value => Ok(value),
+    }
 }

@@ -1,15 +1,15 @@
 //! What holds the calls of an agent to rules.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use hyper::Uri;
 use planproof_report::shell_word;
 use planproof_spec::rules::RuleSet;
 
+use super::attempt::with_variables;
 use super::found::{FoundAgent, FoundHook, FoundServer, KnownAgent, Owner};
-use crate::coding_agents::{HookForm, is_planproof};
+use crate::coding_agents::{HookForm, is_planproof, is_this_machine};
 use crate::config::{holds_secret, is_name_of_secret};
 use crate::select;
 
@@ -158,8 +158,9 @@ fn best_hook(agent: &FoundAgent, folder: &Path) -> (Option<FoundHook>, Judged) {
         let (reason, mend) = match (agent.known.before, agent.known.installed_as) {
             (None, _) => ("planproof knows no hooks of this agent".to_owned(), None),
             (Some(event), None) => {
-                let mend = "docs/guard.md shows the hook of this agent, with --dialect".to_owned();
-                (format!("there is no hook of planproof for `{event}`"), Some(mend))
+                let mend =
+                    "docs/guard-reference.md says how this agent asks planproof (Other agents)".to_owned();
+                (format!("there is nothing of planproof for `{event}`"), Some(mend))
             }
             (Some(event), Some(name)) => {
                 let mend = format!("planproof hook install {name} --rules RULES.yaml --enforce");
@@ -170,7 +171,7 @@ fn best_hook(agent: &FoundAgent, folder: &Path) -> (Option<FoundHook>, Judged) {
     };
     let is_ours = |hook: &&FoundHook| {
         Some(hook.event.as_str()) == agent.known.before
-            && (is_planproof(&hook.words, "hook") || hook.words.is_empty() && hook.line.is_none())
+            && (is_planproof(&hook.words, "hook") || hook.is_plugin)
     };
     let judged =
         agent.hooks.iter().filter(is_ours).map(|hook| (Some(hook.clone()), judge_hook(agent, hook, folder)));
@@ -185,7 +186,7 @@ fn judge_hook(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
         let project = if hook.scope == Owner::Project { " --project" } else { "" };
         Some(format!("planproof hook install {name} --rules {rules} --enforce{project}"))
     };
-    if hook.words.is_empty() {
+    if hook.is_plugin {
         let reason = "a plugin that calls planproof; where it cannot be loaded, calls pass";
         return Judged { standing: Standing::Advisory, reason: reason.to_owned(), mend: None };
     }
@@ -209,6 +210,9 @@ fn judge_hook(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
         return unguarded(reason, install(&words));
     }
     let advisory = |reason: String| Judged { standing: Standing::Advisory, reason, mend: install(&words) };
+    if let Some(doubt) = &hook.doubt {
+        return advisory(doubt.clone());
+    }
     if let Some(how) = words.watches(folder) {
         return advisory(format!("the hook only watches ({how})"));
     }
@@ -252,14 +256,19 @@ fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
         mend,
     };
     if server.words.is_empty() {
-        let mend = || Some("let a hook guard it, or start a guard before it (docs/guard.md)".to_owned());
-        return match address(server) {
-            Some(address) => unguarded(
-                &format!("a server at {address}; --try shows whether a guard listens there"),
-                mend(),
-            ),
-            None => unguarded("a server at a URL of another machine, and guards listen on this one", mend()),
+        let mend = Some("let a hook guard it, or start a guard before it (docs/guard.md)".to_owned());
+        let reason = match (address(server), server.url.as_deref().map(read_url)) {
+            (Some(address), _) => format!("a server at {address}; --try shows whether a guard listens there"),
+            (None, Some(Some(uri))) if is_this_machine(uri.host().unwrap_or_default()) => {
+                "a server at https on this machine, and guards speak http here".to_owned()
+            }
+            (None, Some(Some(_))) => {
+                "a server at a URL of another machine, and guards listen on this one".to_owned()
+            }
+            (None, Some(None)) => "its URL is not one of http or https".to_owned(),
+            (None, None) => "its entry names neither a program nor a URL".to_owned(),
         };
+        return unguarded(&reason, mend);
     }
     let folder = server.folder.as_deref().unwrap_or(folder);
     if !is_planproof(&server.words, "guard") {
@@ -281,13 +290,18 @@ fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
 
 /// Where a server on this machine listens, without what may be a key in the path.
 fn address(server: &FoundServer) -> Option<String> {
-    let uri: Uri = server.url.as_deref()?.parse().ok()?;
-    let host = uri.host()?.trim_matches(['[', ']']);
-    let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback());
+    let uri = read_url(server.url.as_deref()?)?;
+    let host = uri.host()?;
     let port = uri.port_u16().map_or(String::new(), |port| format!(":{port}"));
-    is_here
-        .then(|| format!("http://{}{port}", uri.host().unwrap_or_default()))
-        .filter(|_| uri.scheme_str() == Some("http"))
+    let is_plain = uri.scheme_str().is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
+    (is_plain && is_this_machine(host)).then(|| format!("http://{host}{port}"))
+}
+
+/// A URL of http or https.
+fn read_url(url: &str) -> Option<Uri> {
+    let uri: Uri = with_variables(url).parse().ok()?;
+    let scheme = uri.scheme_str()?.to_ascii_lowercase();
+    (uri.host().is_some() && ["http", "https"].contains(&scheme.as_str())).then_some(uri)
 }
 
 /// What enforces, with a word on rules that cannot be used.
@@ -298,6 +312,14 @@ fn enforced(words: &Words<'_>, folder: &Path, reason: String) -> Judged {
             "every call is denied, because the rules cannot be used".to_owned(),
             Some(format!("planproof rules check {}", shell_word(rules))),
         ),
+        Some(Ok(rules)) if rules.rules().is_empty() => {
+            let reason = "the file of rules has none, so nothing is denied".to_owned();
+            return Judged {
+                standing: Standing::Advisory,
+                reason,
+                mend: Some("write rules into it".to_owned()),
+            };
+        }
         Some(Ok(rules)) if !words.has("--enforce") => {
             let all = rules.rules();
             match all.iter().filter(|rule| rule.is_shadow).count() {
@@ -335,7 +357,7 @@ impl<'a> Words<'a> {
 
     /// The rules, for whoever is in this folder; `None` if they cannot be used.
     fn read(&self, folder: &Path) -> Option<RuleSet> {
-        let text = select::read_text(&folder.join(self.rules?)).ok()?;
+        let text = select::read_text(&folder.join(with_variables(self.rules?))).ok()?;
         RuleSet::read(&text).ok()
     }
 
@@ -352,13 +374,13 @@ impl<'a> Words<'a> {
 
 /// Whether the program of a command line is there, as an agent in this folder finds it.
 fn program(words: &[String], folder: &Path) -> bool {
-    let Some(name) = words.first() else { return false };
+    let Some(name) = words.first().map(|name| with_variables(name)) else { return false };
     if name.contains(['/', '\\']) {
-        return folder.join(name).is_file();
+        return folder.join(&name).is_file();
     }
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).any(|folder| {
-        folder.join(name).is_file() || (cfg!(windows) && folder.join(format!("{name}.exe")).is_file())
+        folder.join(&name).is_file() || (cfg!(windows) && folder.join(format!("{name}.exe")).is_file())
     })
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use hyper::Uri;
 use planproof_guard::{DecisionLog, GuardMode, GuardModes, McpGuard, SEAM, Then};
 use planproof_spec::rules::RuleSet;
 use planproof_tools::mcp::{
@@ -17,6 +18,7 @@ use super::relay::LogFile;
 use super::said::refused;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
+use crate::coding_agents::is_this_machine;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::spec_source::sha256;
@@ -64,7 +66,7 @@ pub(super) async fn serve(
     global: &Global,
 ) -> Result<ExitCode, Failure> {
     let stop = signals::stop_requested();
-    let uri = to.parse().map_err(|error| Failure::usage(format!("--to {to} is not a URL: {error}")))?;
+    let uri: Uri = to.parse().map_err(|error| Failure::usage(format!("--to {to} is not a URL: {error}")))?;
     let Named { by: name, name: only } = named;
     let sessions = Arc::new(Sessions {
         held,
@@ -80,7 +82,7 @@ pub(super) async fn serve(
         has_lost_results: AtomicBool::new(false),
         noticed: Mutex::default(),
     });
-    let token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
+    let token = token()?;
     let place = match (&token, &name) {
         (None, SessionName::Path) => format!("/mcp/{PLACEHOLDER}"),
         (None, _) => "/mcp".to_owned(),
@@ -88,6 +90,7 @@ pub(super) async fn serve(
         (Some(_), SessionName::Path) => format!("/${TOKEN_VARIABLE}/mcp/{PLACEHOLDER}"),
         (Some(_), _) => format!("/${TOKEN_VARIABLE}/mcp"),
     };
+    let goal = uri.clone();
     let config = BetweenConfig { to: uri, port, session: name, token };
     let server = BetweenServer::bind(config, Arc::clone(&sessions) as Arc<dyn Between>).await;
     let server = server.map_err(|error| match error {
@@ -95,6 +98,10 @@ pub(super) async fn serve(
         BindError::Port(error) => Failure::usage(format!("--listen 127.0.0.1:{port}: {error}")),
     })?;
     let address = server.address()?;
+    if leads_to(&goal, address.port()) {
+        let why = format!("--to {to} is where this guard listens: name the server's own address");
+        return Err(Failure::usage(why));
+    }
     // Whoever reads the line may connect.
     let mut out = terminal::text();
     writeln!(out, "http://{address}{place}")?;
@@ -109,6 +116,29 @@ pub(super) async fn serve(
     };
     sessions.end();
     ended
+}
+
+/// The first part of the paths, if there is to be one.
+///
+/// # Errors
+/// It is empty, as where another variable was meant, or cannot be a part of a path.
+fn token() -> Result<Option<String>, Failure> {
+    let Some(token) = std::env::var_os(TOKEN_VARIABLE) else { return Ok(None) };
+    let token = token.into_string().unwrap_or_default();
+    let may_be_in_path = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if token.is_empty() || !token.bytes().all(may_be_in_path) {
+        return Err(Failure::usage(format!(
+            "{TOKEN_VARIABLE} is set, and is not a token: it takes letters, digits and -._~, as it stands in a path"
+        )));
+    }
+    Ok(Some(token))
+}
+
+/// Whether a URL names this port of this machine.
+fn leads_to(url: &Uri, port: u16) -> bool {
+    let host = url.host().unwrap_or_default();
+    let own = if url.scheme_str() == Some("https") { 443 } else { 80 };
+    is_this_machine(host) && url.port_u16().unwrap_or(own) == port
 }
 
 /// The guards of all sessions.
@@ -306,6 +336,15 @@ impl Between for Sessions {
                 tell!("warning: guard: {}", inline(&notice));
             }
         }
+    }
+
+    fn unsent(&self, exchange: &Exchange, message: &[u8], why: &str) {
+        // The call is known to have failed, so nothing waits for its result.
+        let message: Value = serde_json::from_slice(message).unwrap_or_default();
+        let error = json!({ "code": -32000, "message": why });
+        let failed = json!({ "jsonrpc": "2.0", "id": message.get("id"), "error": error });
+        self.server_said(exchange, failed.to_string().as_bytes());
+        self.say(why);
     }
 
     fn unread(&self, exchange: &Exchange) {

@@ -27,6 +27,12 @@ pub(super) fn run(logs: &[PathBuf], rules: &Path, global: &Global) -> Result<Exi
         lines.extend(read(&shared::text_of(log)?, &log.display().to_string())?);
         Ok(())
     });
+    if lines.is_empty() {
+        used?;
+        return Err(Failure::usage(
+            "no decision is found, so nothing was decided again: check what was logged",
+        ));
+    }
     let by_rule = by_rule(&lines);
     let mut sessions = BTreeSet::new();
     let (mut calls, mut changed, mut printed) = (0, 0, Ok(()));
@@ -133,7 +139,7 @@ fn read(text: &str, name: &str) -> Result<Vec<LoggedLine>, Failure> {
         match LoggedLine::read(line) {
             Ok(line) => lines.push(line),
             Err(fault) if fault.is_cut => tell!("warning: {name}:{}: left out: {fault}", number + 1),
-            Err(fault) => return Err(Failure::usage(format!("{name}:{}: {fault}", number + 1))),
+            Err(fault) => return Err(Failure::usage(format!("{}:{}: {fault}", inline(name), number + 1))),
         }
     }
     Ok(lines)

@@ -23,13 +23,19 @@ pub(in crate::commands) fn refused(is_rejected: bool, about: &str, reason: &str)
 /// What a guard begins with.
 pub(super) fn begun(modes: GuardModes, file: &Path, rules: &RuleSet) -> String {
     let rules = rules.rules();
+    if rules.is_empty() {
+        return format!(
+            "warning: guard: {} has no rules, so nothing is denied",
+            inline(&file.to_string_lossy())
+        );
+    }
     let shadow = rules.iter().filter(|rule| rule.is_shadow).count();
     let modes = match (modes.is_by_rule(), modes.mode()) {
         (true, _) if shadow == 0 => "all of them enforced".to_owned(),
         (true, _) if shadow == rules.len() => "all of them in shadow mode".to_owned(),
         (true, _) => format!("{shadow} of them in shadow mode"),
-        (false, GuardMode::Enforce) => "all of them enforced, whatever they say".to_owned(),
-        (false, GuardMode::Shadow) => "all of them in shadow mode, whatever they say".to_owned(),
+        (false, GuardMode::Enforce) => "all of them enforced (--enforce)".to_owned(),
+        (false, GuardMode::Shadow) => "all of them in shadow mode (--shadow)".to_owned(),
     };
     format!("guard: {} of {}, {modes}", counted(rules.len(), "rule"), inline(&file.to_string_lossy()))
 }

@@ -115,17 +115,21 @@ pub(super) fn learnt(
     results
 }
 
-/// Opens a history, in whose folder there may be nothing yet.
+/// Opens a history, which is made where there is none. So is a folder `.planproof`.
 ///
 /// # Errors
 /// It cannot be used, in a sentence without a full stop.
 pub(in crate::commands) fn open(path: &Path) -> Result<History, String> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)
+    // Any other folder that is missing is a typing error, with which guards would not decide as one.
+    if let Some(folder) = path.parent().filter(|folder| folder.ends_with(OWN_FOLDER) && !folder.exists()) {
+        std::fs::create_dir(folder)
             .map_err(|error| format!("the folder {} cannot be made: {error}", folder.display()))?;
     }
     History::open(path).map_err(|error| error.to_string())
 }
+
+/// The folder in a project where planproof keeps what is its own.
+const OWN_FOLDER: &str = ".planproof";
 
 /// What a history begins with, as every file of SQLite.
 const MAGIC: &[u8] = b"SQLite format 3\0";

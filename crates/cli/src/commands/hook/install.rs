@@ -35,7 +35,9 @@ pub(super) fn install(arguments: &InstallArguments, global: &Global) -> Result<E
     // The parser requires them.
     let rules = rules.as_deref().ok_or_else(|| Failure::usage("--rules is missing"))?;
     // A fault would deny every call, or none.
-    rules_of(rules)?;
+    if rules_of(rules)?.rules().is_empty() {
+        tell!("warning: {} has no rules, so nothing will be denied", rules.display());
+    }
     let rules = absolute("--rules", rules)?;
     let (option, state) = match (state, history) {
         (Some(state), _) => ("--state", absolute("--state", state)?),
