@@ -41,19 +41,15 @@ impl HelperModel {
         // The store is hidden from programs, and this is a model.
         let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
-        // Looked up once without its wrapping, so that its name is known below, where budgets and prices are checked.
-        for name in [name].into_iter().chain(second) {
-            models.plain(name, ModelForm::Chat)?;
-        }
+        let model = models.find(name, ModelForm::Chat)?;
+        let second = second.map(|name| models.find(name, ModelForm::Chat)).transpose()?;
         let budgets = Budgets::of(&(&arguments.budget).into());
         let prices = budgets.prices(&world)?;
         budgets.check(&models.names(), &prices)?;
         let open = |path: &Path| open_cache(&world, path, secrets::held());
         let cache = arguments.cache.as_deref().map(open).transpose()?;
         let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
-        let wrapping = Wrapping { meter: &meter, prices: &prices, file: cache.as_ref() };
-        let model = models.wrapped(name, ModelForm::Chat, &wrapping)?;
-        let second = second.map(|name| models.wrapped(name, ModelForm::Chat, &wrapping)).transpose()?;
+        models.connect(&Wrapping { meter: &meter, prices: &prices, file: cache.as_ref() });
         Ok(Self {
             model,
             second,
