@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use planproof_model::{
-    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply, CompletionRequest,
-    Model, ModelError, ServerFacts,
+    BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,
+    CompletionRequest, Model, ModelError, ServerFacts,
 };
 
 /// A model that can be described at once, and asked once it is connected. Nothing can be asked uncounted.

@@ -73,7 +73,8 @@ impl<'a, W: World> Models<'a, W> {
         }
         let mut connected = self.connected.borrow_mut();
         let model = connected.entry((name.to_owned(), form));
-        let model: Arc<ConnectedModel> = Arc::clone(model.or_insert_with(|| ConnectedModel::new(plain).into()));
+        let model: Arc<ConnectedModel> =
+            Arc::clone(model.or_insert_with(|| ConnectedModel::new(plain).into()));
         Ok(model)
     }
 
@@ -136,7 +137,10 @@ impl<'a, W: World> Models<'a, W> {
         let first = connected.iter().filter(|((name, _), _)| names.insert(name)).map(|(_, model)| model);
         let has_server =
             |model: &&Arc<ConnectedModel>| !model.is_simulated() && !model.name().starts_with("replay/");
-        first.filter(has_server).map(|model| -> Arc<dyn Model> { Arc::<ConnectedModel>::clone(model) }).collect()
+        first
+            .filter(has_server)
+            .map(|model| -> Arc<dyn Model> { Arc::<ConnectedModel>::clone(model) })
+            .collect()
     }
 
     /// The models that answer from a recording.

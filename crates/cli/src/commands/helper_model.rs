@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_campaign::{Budgets, ModelForm, Models, Wrapping, key_needed, open_cache};
-use planproof_model::Model;
 use planproof_model::metering::{Meter, Spent};
+use planproof_model::{Model, ModelError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{AskingArguments, Global};
-use crate::commands::campaign::Outside;
+use crate::assembly::{Outside, secrets};
 use crate::failure::Failure;
-use crate::{progress, secrets, signals};
+use crate::terminal::inline;
+use crate::{progress, signals};
 
 /// The model with its meter and its limits.
 pub(crate) struct HelperModel {
@@ -79,6 +80,14 @@ impl HelperModel {
             cancelled.cancel();
         });
         stop
+    }
+
+    /// Why the work that it did is incomplete, if it is: the model `failed`, or was stopped.
+    pub(crate) fn why(&self, failed: Option<&ModelError>, is_stopped: bool) -> Option<String> {
+        match failed {
+            Some(error) => Some(inline(&error.to_string())),
+            None => is_stopped.then(|| self.stopped_by()),
+        }
     }
 
     /// Why it was stopped.
