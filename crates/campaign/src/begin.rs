@@ -19,7 +19,7 @@ use crate::create::{NewRow, StoreOptions};
 use crate::error::CampaignError;
 use crate::guard::StoredGuard;
 use crate::memory;
-use crate::models::{Models, key_needed};
+use crate::models::{Models, Wrapping, key_needed};
 use crate::options::{Answers, ProgramOptions, StoredOptions};
 use crate::paths::absolute;
 use crate::prepared::{Parts, Prepared};
@@ -147,9 +147,8 @@ pub fn begin<W: World>(
         models.hand(&cases.cases, new.seed);
         made = Some(cases);
     }
-    // The agent is made twice: here with bare models, to check the request, and with wrapped ones once there is a store
-    // and a recording.
-    let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
+    // Its models are connected once there is a store and a recording.
+    let (agent, served) = request.agent(&models)?;
     let budgets = Budgets::of(&new.budgets);
     let prices = budgets.prices(world)?;
     budgets.check(&models.names(), &prices)?;
@@ -177,7 +176,8 @@ pub fn begin<W: World>(
     };
     let store = new.store.open()?;
     let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
-    let (agent, served) = request.wrapped(&models, &meter, &prices, file.as_ref(), Usage::default())?;
+    models.connect(&Wrapping { meter: &meter, prices: &prices, file: file.as_ref() });
+    let served = request.served(served, Usage::default());
     options.memory = memory::visible_now(&store, &new.agent, cases.suite.name())?;
     let memory = memory::memory(&store, &new.agent, cases.suite.name(), options.memory)?;
     let row = NewRow {

@@ -6,18 +6,19 @@
 //!
 //! The caller's part (`world.rs`), a campaign that begins (`begin.rs`), resumes (`resume.rs`) or is replayed
 //! (`replay.rs`), its cases (`cases.rs`), its stored form (`options.rs`, `create.rs`), its acts and the proof of its
-//! user (`acts.rs`), its budgets (`budgets.rs`), its agent (`put_together.rs`), its models (`models.rs`) and their
-//! source files (`made_from.rs`), the rules that it is held to (`guard.rs`), its recording (`recording.rs`) and the
-//! requirements on a replay (`recorded.rs`), the prepared campaign (`prepared.rs`), the run (`carry_out.rs`) with its
-//! sequels (`sequels.rs`), several campaigns with one budget (`matrix.rs`), the lessons of earlier campaigns
-//! (`memory.rs`), a part of a campaign for one machine (`shard.rs`) and the parts put together (`merge.rs`), campaigns
-//! read back from the store (`stored.rs`), and reports (`summary.rs`).
+//! user (`acts.rs`), its budgets (`budgets.rs`), its agent (`put_together.rs`), its models (`models.rs`,
+//! `connected.rs`) and their source files (`made_from.rs`), the rules that it is held to (`guard.rs`), its recording
+//! (`recording.rs`) and the requirements on a replay (`recorded.rs`), the prepared campaign (`prepared.rs`), the run
+//! (`carry_out.rs`) with its sequels (`sequels.rs`), several campaigns with one budget (`matrix.rs`), the lessons of
+//! earlier campaigns (`memory.rs`), a part of a campaign for one machine (`shard.rs`) and the parts put together
+//! (`merge.rs`), campaigns read back from the store (`stored.rs`), and reports (`summary.rs`).
 
 mod acts;
 mod begin;
 mod budgets;
 mod carry_out;
 mod cases;
+mod connected;
 mod create;
 mod error;
 mod guard;

@@ -187,7 +187,8 @@ pub fn begin_matrix<W: World>(
             if request.is_handed_answers() {
                 models.hand(&cases.cases, each.seed);
             }
-            let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
+            // Described and never run: each campaign is resumed from the store.
+            let (agent, _) = request.agent(&models)?;
             budgets.check(&models.names(), &prices)?;
             let answers = each.keeping.answers(!models.names().is_empty())?;
             let options = each.options(&request, &agent, &cases, answers)?;

@@ -1,7 +1,8 @@
-//! The models of a campaign: each wrapped in a meter, which is wrapped in a recording.
+//! The models of a campaign: what asks one of them goes through a meter, which is wrapped in a recording. Agents are
+//! made with models before the meter and the recording are there (`connected.rs`), and are connected to these later.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,17 +14,21 @@ use planproof_model::recording::{Recording, RecordingFile, RecordingModel, Repla
 use planproof_suite::Case;
 use planproof_trace::Usage;
 
+use crate::connected::ConnectedModel;
 use crate::key::Key;
 use crate::world::{KeyNeeded, ModelForm, World};
+
+/// Models that were found, by their names and forms.
+type Found<M> = RefCell<BTreeMap<(String, ModelForm), Arc<M>>>;
 
 /// Finds models by their names, the same one for the same name.
 pub struct Models<'a, W> {
     world: &'a W,
     key: KeyNeeded,
     recording: Option<Arc<Recording>>,
-    found: RefCell<BTreeMap<(String, ModelForm), Arc<dyn Model>>>,
-    /// Those that are wrapped, by name.
-    wrapped: RefCell<BTreeMap<String, Arc<dyn Model>>>,
+    found: Found<dyn Model>,
+    /// Those that are asked only once they are connected: all but those from a recording.
+    connected: Found<ConnectedModel>,
     replays: RefCell<Vec<Arc<ReplayModel>>>,
     /// The answers for a model that knows them, and the seed of its errors.
     answers: RefCell<(Vec<Key>, u64)>,
@@ -42,8 +47,8 @@ pub struct Wrapping<'a> {
 impl<'a, W: World> Models<'a, W> {
     /// Models that are asked.
     pub fn live(world: &'a W, key: KeyNeeded) -> Self {
-        let (found, wrapped, replays, answers) = Default::default();
-        Self { world, key, recording: None, found, wrapped, replays, answers }
+        let (found, connected, replays, answers) = Default::default();
+        Self { world, key, recording: None, found, connected, replays, answers }
     }
 
     /// Models that answer from a recording.
@@ -56,11 +61,25 @@ impl<'a, W: World> Models<'a, W> {
         *self.answers.borrow_mut() = (cases.iter().filter_map(Key::new).collect(), seed);
     }
 
-    /// The model itself. No request is sent yet.
+    /// The model of that name. It is asked only once [`connect`](Self::connect) was called. One from a recording is not
+    /// connected: it costs nothing and is already recorded.
     ///
     /// # Errors
     /// There is no such model, or its key is missing and needed at once.
-    pub fn plain(&self, name: &str, form: ModelForm) -> Result<Arc<dyn Model>, W::Error> {
+    pub fn find(&self, name: &str, form: ModelForm) -> Result<Arc<dyn Model>, W::Error> {
+        let plain = self.plain(name, form)?;
+        if self.recording.is_some() {
+            return Ok(plain);
+        }
+        let mut connected = self.connected.borrow_mut();
+        let model = connected.entry((name.to_owned(), form));
+        let model: Arc<ConnectedModel> =
+            Arc::clone(model.or_insert_with(|| ConnectedModel::new(plain).into()));
+        Ok(model)
+    }
+
+    /// The model itself. No request is sent yet.
+    fn plain(&self, name: &str, form: ModelForm) -> Result<Arc<dyn Model>, W::Error> {
         let key = (name.to_owned(), form);
         if let Some(model) = self.found.borrow().get(&key) {
             return Ok(Arc::clone(model));
@@ -88,29 +107,17 @@ impl<'a, W: World> Models<'a, W> {
         Ok(model)
     }
 
-    /// The wrapped model. One from a recording is not wrapped: it costs nothing and is already recorded.
-    ///
-    /// # Errors
-    /// Those of [`plain`](Self::plain).
-    pub fn wrapped(
-        &self,
-        name: &str,
-        form: ModelForm,
-        wrapping: &Wrapping<'_>,
-    ) -> Result<Arc<dyn Model>, W::Error> {
-        let plain = self.plain(name, form)?;
-        if self.recording.is_some() {
-            return Ok(plain);
+    /// From now on, the models that were found can be asked. Later calls change nothing.
+    pub fn connect(&self, wrapping: &Wrapping<'_>) {
+        for ((name, _), model) in &*self.connected.borrow() {
+            let price = wrapping.prices.find(name);
+            // The meter is inside the recording, so that an answer from a cache costs nothing.
+            let metered = Arc::new(MeteredModel::new(model.plain(), price, Arc::clone(wrapping.meter)));
+            model.connect(match wrapping.file {
+                None => metered,
+                Some(file) => Arc::new(RecordingModel::new(metered, file.clone())),
+            });
         }
-        let price = wrapping.prices.find(name);
-        // The meter is inside the recording, so that an answer from a cache costs nothing.
-        let metered = Arc::new(MeteredModel::new(plain, price, Arc::clone(wrapping.meter)));
-        let wrapped: Arc<dyn Model> = match wrapping.file {
-            None => metered,
-            Some(file) => Arc::new(RecordingModel::new(metered, file.clone())),
-        };
-        self.wrapped.borrow_mut().entry(name.to_owned()).or_insert_with(|| Arc::clone(&wrapped));
-        Ok(wrapped)
     }
 
     /// The names of the models that were found so far.
@@ -123,12 +130,17 @@ impl<'a, W: World> Models<'a, W> {
         self.found.borrow().values().cloned().collect()
     }
 
-    /// The wrapped models behind servers, each name once.
+    /// The models behind servers, each name once.
     pub(crate) fn to_be_checked(&self) -> Vec<Arc<dyn Model>> {
-        let wrapped = self.wrapped.borrow();
+        let connected = self.connected.borrow();
+        let mut names = BTreeSet::new();
+        let first = connected.iter().filter(|((name, _), _)| names.insert(name)).map(|(_, model)| model);
         let has_server =
-            |model: &&Arc<dyn Model>| !model.is_simulated() && !model.name().starts_with("replay/");
-        wrapped.values().filter(has_server).cloned().collect()
+            |model: &&Arc<ConnectedModel>| !model.is_simulated() && !model.name().starts_with("replay/");
+        first
+            .filter(has_server)
+            .map(|model| -> Arc<dyn Model> { Arc::<ConnectedModel>::clone(model) })
+            .collect()
     }
 
     /// The models that answer from a recording.

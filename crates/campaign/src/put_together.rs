@@ -1,4 +1,4 @@
-//! The agent of a campaign, assembled with its wrapped models.
+//! The agent of a campaign, assembled with its models.
 
 use std::collections::HashSet;
 use std::num::NonZeroU32;
@@ -8,14 +8,12 @@ use planproof_agents::AgentSpec;
 use planproof_engine::{AgentUnderTest, Unit};
 use planproof_model::Model;
 use planproof_model::metering::{Meter, MeteredModel, Spent};
-use planproof_model::prices::Prices;
-use planproof_model::recording::RecordingFile;
 use planproof_suite::Case;
 use planproof_trace::Usage;
 
 use crate::error::CampaignError;
 use crate::guard::StoredGuard;
-use crate::models::{Models, Wrapping};
+use crate::models::Models;
 use crate::options::ProgramOptions;
 use crate::prepared::Served;
 use crate::recorded::RecordedCampaign;
@@ -27,9 +25,6 @@ pub(crate) const CONCURRENCY_EXTERNAL: usize = 4;
 
 /// An agent, and the model that is served to it.
 type WithModel = (AgentUnderTest, Option<Arc<dyn Model>>);
-
-/// The same, with the name of the model and its meter.
-type WithServed = (AgentUnderTest, Option<(String, Served)>);
 
 /// The request for the agent of a campaign.
 pub(crate) struct AgentRequest<'a, W> {
@@ -47,8 +42,9 @@ impl<W: World> AgentRequest<'_, W> {
         names.into_iter().flatten().any(|name| self.world.is_handed_answers(name))
     }
 
-    /// The agent, with the served model named if there is one.
-    pub(crate) fn agent(&self, find_model: &FindModel<'_, W::Error>) -> Result<WithModel, W::Error> {
+    /// The agent, with the served model if there is one. None of its models can be asked yet.
+    pub(crate) fn agent(&self, models: &Models<'_, W>) -> Result<WithModel, W::Error> {
+        let find_model: &FindModel<'_, W::Error> = &|name, form| models.find(name, form);
         let mut agent = self.world.agent(self.agent, self.program, find_model)?;
         agent.held_to = self.guard.map(StoredGuard::guarding).transpose()?;
         let usage = |what: String| W::Error::from(CampaignError::usage(what));
@@ -77,26 +73,15 @@ impl<W: World> AgentRequest<'_, W> {
         Ok((agent, Some(model)))
     }
 
-    /// The agent with its wrapped models.
-    pub(crate) fn wrapped(
-        &self,
-        models: &Models<'_, W>,
-        meter: &Arc<Meter>,
-        prices: &Prices,
-        file: Option<&RecordingFile>,
-        served_before: Usage,
-    ) -> Result<WithServed, W::Error> {
-        let wrapping = Wrapping { meter, prices, file };
-        let (agent, served) = self.agent(&|name, form| models.wrapped(name, form, &wrapping))?;
-        let served = served.zip(self.serve_model).map(|(model, name)| {
-            // This second meter counts the tokens that the agent was served, those from a cache included. Budgets and
-            // prices are left to the one inside.
-            let before = Spent { usage: served_before, ..Spent::default() };
-            let meter = Arc::new(Meter::new(Default::default(), before));
-            let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&meter)));
-            (name.to_owned(), Served { model, meter })
-        });
-        Ok((agent, served))
+    /// The served model, with its name and a meter of what the agent was served, `before` included.
+    pub(crate) fn served(&self, model: Option<Arc<dyn Model>>, before: Usage) -> Option<(String, Served)> {
+        let (name, model) = self.serve_model.zip(model)?;
+        // This second meter counts the tokens that the agent was served, those from a cache included. Budgets and
+        // prices are left to the one inside.
+        let before = Spent { usage: before, ..Spent::default() };
+        let meter = Arc::new(Meter::new(Default::default(), before));
+        let model = Arc::new(MeteredModel::new(model, None, Arc::clone(&meter)));
+        Some((name.to_owned(), Served { model, meter }))
     }
 
     /// Makes sure that `runs` concurrent runs can have their connections or processes. A simulated model in process

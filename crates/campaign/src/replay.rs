@@ -6,8 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use planproof_agents::AgentSpec;
-use planproof_model::metering::{Meter, Spent};
-use planproof_model::prices::Prices;
 use planproof_suite::EffortLimits;
 use planproof_trace::Usage;
 
@@ -79,7 +77,7 @@ pub fn replay<W: World>(
         program: &asked.program,
         guard: note.options.guard.as_ref(),
     };
-    let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
+    let (mut agent, served) = request.agent(&models)?;
     let memory = memory::replayed(note.options.memory, recorded.lessons()?)?;
     let answers = Answers::Replay(absolute(&asked.file)?);
     let may_differ = asked.may_differ.as_deref().map(absolute).transpose()?;
@@ -104,9 +102,7 @@ pub fn replay<W: World>(
     }
 
     let store = asked.store.open()?;
-    // Nothing is paid for, so this meter stays at nothing.
-    let meter = Arc::new(Meter::new(Default::default(), Spent::default()));
-    let (mut agent, served) = request.wrapped(&models, &meter, Prices::shipped(), None, Usage::default())?;
+    let served = request.served(served, Usage::default());
     agent.simulated |= note.simulated;
     // The recording knows whose answers these are.
     agent.model.clone_from(&note.model);

@@ -15,7 +15,7 @@ use crate::acts::Owned;
 use crate::budgets::{self, BudgetOptions, Budgets};
 use crate::error::CampaignError;
 use crate::memory;
-use crate::models::{Models, key_needed};
+use crate::models::{Models, Wrapping, key_needed};
 use crate::options::{Answers, StoredOptions};
 use crate::prepared::{Parts, Prepared, Replayed};
 use crate::put_together::{AgentRequest, left_out};
@@ -98,8 +98,8 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     if recorded.is_none() && request.is_handed_answers() {
         models.hand(&cases, options.seed);
     }
-    // Made with bare models first, so that errors are found before the recording is opened.
-    let (agent, _) = request.agent(&|name, form| models.plain(name, form))?;
+    // Its models are connected later, so that errors are found before the recording is opened.
+    let (mut agent, served) = request.agent(&models)?;
     let budgets = match is_complete {
         true => Budgets::of_complete(&row.progress)?,
         false => Budgets::of(&budgets).resumed(&row.progress)?,
@@ -132,7 +132,8 @@ pub fn resume<W: World>(world: &W, store: Store, resumed: Resumed) -> Result<Pre
     let spent = models.with_cost(budgets::spent(&row.progress), &prices);
     let meter = Arc::new(Meter::new(budgets.budget(), spent));
     let served_before = Usage::new(row.progress.served_input_tokens, row.progress.served_output_tokens);
-    let (mut agent, served) = request.wrapped(&models, &meter, &prices, file.as_ref(), served_before)?;
+    models.connect(&Wrapping { meter: &meter, prices: &prices, file: file.as_ref() });
+    let served = request.served(served, served_before);
     // The environment may name another model by now; the campaign keeps its own.
     agent.simulated |= row.simulated;
     agent.model = row.model;

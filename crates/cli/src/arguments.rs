@@ -3,14 +3,11 @@
 mod agent;
 mod bench;
 mod campaign;
-mod cases;
 mod doctor;
 mod groups;
 mod guard;
 mod hook;
 mod idle;
-mod limit;
-mod mnms;
 mod models;
 mod prompts;
 mod rules;
@@ -22,7 +19,6 @@ mod short;
 mod spec;
 mod stored;
 mod test;
-mod topics;
 mod view;
 mod written;
 
@@ -31,13 +27,18 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) use crate::suites::mnms::arguments::*;
+pub(crate) use crate::suites::orders::arguments::limit::LimitArguments;
+pub(crate) use crate::suites::orders::arguments::topics::{
+    FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
+};
+pub(crate) use crate::suites::orders::arguments::*;
 use crate::values::{Signed, file, whole};
 pub(crate) use agent::*;
 pub(crate) use bench::{
     BenchArguments, BenchCommand, CHOOSING, ChoiceArguments, ModelsArguments, ScoreArguments, TestForm,
 };
 pub(crate) use campaign::*;
-pub(crate) use cases::*;
 pub(crate) use doctor::DoctorArguments;
 pub(crate) use groups::in_groups;
 pub(crate) use guard::{GuardArguments, GuardCommand};
@@ -45,8 +46,6 @@ pub(crate) use hook::{
     EditArguments, HeldArguments, HookAgent, HookArguments, HookCommand, InstallArguments, UninstallArguments,
 };
 pub(crate) use idle::{has_use, without_effect, without_idle_options};
-pub(crate) use limit::LimitArguments;
-pub(crate) use mnms::*;
 pub(crate) use models::*;
 pub(crate) use prompts::PromptsArguments;
 pub(crate) use rules::{RulesArguments, RulesCommand};
@@ -57,9 +56,8 @@ pub(crate) use shard::*;
 pub(crate) use short::with_short_helps;
 pub(crate) use spec::*;
 pub(crate) use stored::*;
-pub(crate) use test::{DISSECT, RuleCasesArguments, SHRINK, TestArguments};
-pub(crate) use topics::{
-    AskingArguments, FromMcpArguments, GenerateArguments, OutArguments, TopicsArguments, TopicsCommand,
+pub(crate) use test::{
+    DISSECT, DissectArguments, RuleCasesArguments, SHRINK, ShrinkArguments, TestArguments,
 };
 pub(crate) use view::ViewArguments;
 pub(crate) use written::{Written, switch};
@@ -128,8 +126,8 @@ pub(crate) struct Global {
 
 impl Arguments {
     /// Gives `--compat` to what it is about: the judgement of a suite or the dissection of failures where there is one,
-    /// and else the agent.
-    pub(crate) fn settle(&mut self) {
+    /// and else the agent. `judges` says whether a suite judges runs by it.
+    pub(crate) fn settle(&mut self, judges: impl Fn(&str) -> bool) {
         match &mut self.command {
             Command::Test(test) => {
                 if test.dissect.dissect {
@@ -139,7 +137,7 @@ impl Arguments {
                     test.campaign.agent_options.compat = None;
                 }
             }
-            Command::Bench(bench) if bench.suite.as_deref() == Some(planproof_travel::suite::NAME) => {
+            Command::Bench(bench) if bench.suite.as_deref().is_some_and(judges) => {
                 bench.compat = bench.campaign.agent_options.compat.take();
             }
             _ => {}

@@ -4,21 +4,16 @@ pub(crate) mod bench;
 pub(crate) mod campaign;
 pub(crate) mod check;
 pub(crate) mod completions;
-pub(crate) mod demo;
 pub(crate) mod doctor;
-mod from_rules;
 mod gate;
 pub(crate) mod guard;
 pub(crate) mod helper_model;
 pub(crate) mod hook;
 pub(crate) mod init;
-pub(crate) mod limit;
 pub(crate) mod man;
 pub(crate) mod matrix;
-pub(crate) mod mnms;
 pub(crate) mod models;
 pub(crate) mod prompts;
-pub(crate) mod read;
 mod recorded;
 pub(crate) mod report;
 pub(crate) mod rules;
@@ -31,13 +26,11 @@ pub(crate) mod serve_model;
 pub(crate) mod serve_tools;
 pub(crate) mod shard;
 pub(crate) mod spec;
-pub(crate) mod synth;
 pub(crate) mod tables;
 pub(crate) mod test;
-pub(crate) mod topics;
 pub(crate) mod view;
 
-mod tool_sources;
+pub(crate) mod tool_sources;
 
 use crate::failure::Failure;
 use crate::terminal;
@@ -49,7 +42,7 @@ const THREADS_BESIDE: usize = 6;
 const WORKERS_VARIABLE: &str = "TOKIO_WORKER_THREADS";
 
 /// The async runtime of the commands that need one.
-fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let workers = workers();
     must_have_threads(workers + THREADS_BESIDE)?;
     tokio::runtime::Builder::new_multi_thread()
@@ -91,7 +84,7 @@ fn must_have_threads(count: usize) -> Result<(), Failure> {
 }
 
 /// The same on one thread, if tasks must start in order.
-fn runtime_in_order() -> Result<tokio::runtime::Runtime, Failure> {
+pub(crate) fn runtime_in_order() -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -99,7 +92,7 @@ fn runtime_in_order() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 /// Writes a value as one line of JSON to stdout.
-fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     use std::io::Write as _;
     let text = serde_json::to_string(value).map_err(|error| Failure::outside(error.to_string()))?;
     writeln!(terminal::json(), "{text}")?;

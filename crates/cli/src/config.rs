@@ -131,7 +131,7 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<Parsed, Failure> {
         return Err(Failure::usage(what));
     }
     let mut arguments = Arguments::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| exit(&error));
-    arguments.settle();
+    arguments.settle(crate::suites::judges_by_compat);
     arguments.global.command_line = command_line(&words);
     arguments.global.given = given;
     Ok(Parsed { arguments, origins: Origins(settings) })
@@ -421,7 +421,7 @@ fn with_settings(words: Vec<OsString>, settings: &[Setting]) -> Vec<OsString> {
 /// Ends the process as clap does: with help, or with the fault of the command line.
 fn exit(error: &clap::Error) -> ! {
     let rendered = error.render();
-    let held = crate::secrets::held();
+    let held = crate::assembly::secrets::held();
     let without = |text: &str| held.redact(text).into_owned();
     // Nothing can be done about a stream that nobody reads.
     let _ = match error.use_stderr() {

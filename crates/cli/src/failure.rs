@@ -6,7 +6,6 @@ use planproof_campaign::CampaignError;
 use planproof_engine::EngineError;
 use planproof_model::ModelError;
 use planproof_model::recording::RecordingError;
-use planproof_order::synth::SynthesisError;
 use planproof_store::StoreError;
 use planproof_suite::{CaseError, CaseErrorKind};
 use planproof_trace::plain_message;
@@ -169,30 +168,6 @@ impl From<CampaignError> for Failure {
             CampaignError::Outside(what) => Self::Outside(what),
             CampaignError::Store(error) => error.into(),
             CampaignError::Recording(error) => error.into(),
-        }
-    }
-}
-
-/// What synthesis calls its options, and what they are on the command line.
-const SYNTHESIS_OPTIONS: [(&str, &str); 7] = [
-    ("actions", "--actions"),
-    ("distractors", "--distractors"),
-    ("sentences", "--sentences-max"),
-    ("sub-sentences", "--sub-sentences-max"),
-    ("list length", "--list-max"),
-    ("relative depth", "--relative-depth"),
-    ("tries", "--tries-max"),
-];
-
-impl From<SynthesisError> for Failure {
-    fn from(error: SynthesisError) -> Self {
-        match &error {
-            SynthesisError::Option { option, value, range } => {
-                let named = |name: &&(&str, &str)| name.0 == *option;
-                let option = SYNTHESIS_OPTIONS.iter().find(named).map_or(*option, |(_, option)| option);
-                Self::usage(format!("{option} is {value}; it must be {range}"))
-            }
-            _ => Self::usage(error.to_string()),
         }
     }
 }

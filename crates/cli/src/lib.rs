@@ -4,55 +4,52 @@
 //!
 //! # Module layout
 //!
-//! Arguments (`arguments.rs`, with those of all campaigns in `arguments/campaign.rs`, and which of them a command or a
-//! mode has no use for in `arguments/idle.rs`), the configuration file, which is passed to their parser as more of the
-//! command line (`config.rs`; its keys are derived from the arguments in `config/keys.rs`), the bounds of numbers among
-//! them (`values.rs`), configurations of coding agents (`coding_agents.rs`, `coding_agents/settings.rs`), names of
-//! agents and models (`select.rs`, `providers.rs` for where models are and which key they get, `select/kinds.rs` for
-//! those of specifications, `select/meant.rs` for those meant, as with options in `config/mistakes.rs`), a module for
-//! each command (`commands.rs`), sources of tools opened for `run` and `topics` (`commands/tool_sources.rs`), campaigns
-//! read back (`stored.rs`) with their options (`stored_options.rs`), reports as files (`report_files.rs`), rendering,
-//! signals, exit codes (`failure.rs`), damage found in a run store (`damage.rs`), the kinds of cases (`suites.rs`, with
-//! what each needs of the world and its options as arguments in `suites`) and the typed side of orders (`orders.rs`).
-//! `test`, `bench` and `limit` are one campaign each (`commands/campaign.rs`), whose life is the crate `campaign`: here
-//! are its request (`commands/campaign/request.rs`), its options (`commands/campaign/prepare.rs`, with those of single
-//! commands in `commands/campaign/plan.rs`), its external resources (`commands/campaign/world.rs`), its
-//! observers (`commands/campaign/carry_out.rs`), whether options beside a replay agree with the recording
-//! (`commands/campaign/agreement.rs`), what is printed of it and its exit code (`commands/campaign/conclusion.rs`);
-//! whether what a store or a recording does outside is wanted (`wanted.rs`, with the user's secret in `own.rs`); the
-//! cases of orders (`commands/campaign/cases.rs`), and the gain of a guard (`commands/campaign/lift.rs`). Several
-//! campaigns of one command are a matrix (`commands/bench/matrix.rs`, its table in `commands/matrix.rs`). The tables of
-//! the papers are data (`data/paper-tables.toml`, read by `commands/tables/papers.rs`), made by
-//! `commands/tables/making.rs`. All output goes through `terminal.rs`. With an undocumented argument the program is a
-//! worker of `planproof-sandbox` or a launcher of `planproof-isolation`, and none of this.
+//! - Arguments: `arguments.rs`, with those of all campaigns in `arguments/campaign.rs`, and which of them a command or
+//!   a mode has no use for in `arguments/idle.rs`; the bounds of numbers among them in `values.rs`.
+//! - The configuration file, which is passed to their parser as more of the command line: `config.rs`; its keys are
+//!   derived from the arguments in `config/keys.rs`.
+//! - Names of agents and models, and the objects that these stand for: `assembly.rs`.
+//! - A module for each command: `commands.rs`. `test`, `bench` and `limit` are one campaign each
+//!   (`commands/campaign.rs`), whose life is the crate `campaign`: here are what a command asks for
+//!   (`commands/campaign/plan.rs`), the prepared campaign (`commands/campaign/prepare.rs`), its observers
+//!   (`commands/campaign/carry_out.rs`), whether options beside a replay agree with the recording
+//!   (`commands/campaign/agreement.rs`), and what is printed of it with its exit code
+//!   (`commands/campaign/conclusion.rs`). Several campaigns of one command are a matrix (`commands/bench/matrix.rs`).
+//! - The kinds of cases: `suites.rs`; in `suites` what each needs of the world, the arguments and commands that only
+//!   one of them has, and the options that all declare (`suites/options.rs`).
+//! - Campaigns read back (`stored.rs`) with their options (`stored_options.rs`), reports as files (`report_files.rs`),
+//!   damage found in a run store (`damage.rs`), and whether what a store or a recording does outside is wanted
+//!   (`wanted.rs`, with the user's secret in `own.rs`).
+//! - Configurations of coding agents (`coding_agents.rs`), rendering, signals, exit codes (`failure.rs`). The tables of
+//!   the papers are data (`data/paper-tables.toml`). All output goes through `terminal.rs`.
+//!
+//! With an undocumented argument the program is a worker of `planproof-sandbox` or a launcher of `planproof-isolation`,
+//! and none of this.
 
 // All that is printed goes through `terminal`, and a stderr that cannot be written must end nothing: `tell!`
 // is there for it. `clippy.toml` has the rest of the rule.
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod arguments;
+mod assembly;
 mod coding_agents;
 mod commands;
 mod config;
 mod damage;
-mod env_file;
+mod digest;
 mod failure;
-mod isolation;
+mod nearest;
 mod open_files;
-mod orders;
 mod own;
 mod own_tools;
 mod progress;
 mod prompts;
-mod providers;
 mod python;
+mod random;
 mod render;
 mod report_files;
 mod review;
-mod secrets;
-mod select;
 mod signals;
-mod spec_source;
 mod stored;
 mod stored_options;
 mod stream;
@@ -145,20 +142,20 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let global = &arguments.global;
     progress::be_quiet(global.quiet);
     // Before the command writes anything that may hold one of them.
-    secrets::hold_variables(&global.secret)?;
-    providers::set_up(global)?;
+    assembly::secrets::hold_variables(&global.secret)?;
+    assembly::providers::set_up(global)?;
     match &arguments.command {
-        Command::Demo(options) => commands::demo::run(options, global),
-        Command::Synth(options) => commands::synth::run(options, global),
-        Command::Topics(options) => commands::topics::run(options, global),
-        Command::Read(options) => commands::read::run(options, global),
+        Command::Demo(options) => suites::orders::demo::run(options, global),
+        Command::Synth(options) => suites::orders::synth::run(options, global),
+        Command::Topics(options) => suites::orders::topics::run(options, global),
+        Command::Read(options) => suites::orders::read::run(options, global),
         Command::Check(options) => commands::check::run(options, global),
         Command::Test(options) => commands::test::run(options, global),
         Command::Bench(options) => commands::bench::run(options, global),
         Command::Score(options) => commands::score::run(options, global),
-        Command::Mnms(options) => commands::mnms::run(options, global),
+        Command::Mnms(options) => suites::mnms::run(options, global),
         Command::Tables(options) => commands::tables::run(options, global),
-        Command::Limit(options) => commands::limit::run(options, global),
+        Command::Limit(options) => suites::orders::limit::run(options, global),
         Command::Run(options) => commands::run::run(options, global),
         Command::Prompts(options) => commands::prompts::run(options, global),
         Command::Models(options) => commands::models::run(options, global),

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use planproof_store::{OWN_KEY_BYTES, OwnKey};
 
-use crate::select::random_bytes;
+use crate::random::random_bytes;
 #[cfg(unix)]
 use unix::{create_private, make_private_folder, must_be_private, state_folder};
 #[cfg(windows)]

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::arguments::Global;
-use crate::{secrets, terminal};
+use crate::assembly::secrets;
+use crate::terminal;
 
 /// Whether the user wants no progress shown, for what has no arguments at hand.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);

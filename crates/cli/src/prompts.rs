@@ -4,7 +4,7 @@ use planproof_agents::instructions;
 use planproof_spec::{Compat, SHIPPED, load};
 use planproof_trace::Continuation;
 
-use crate::spec_source::sha256;
+use crate::digest::sha256;
 
 /// How many hexadecimal digits of the digest are the version: enough to tell versions apart.
 const DIGITS: usize = 12;

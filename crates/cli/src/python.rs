@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use planproof_everyday::SandboxSource;
 use planproof_sandbox::Sandbox;
 
-use crate::select;
+use crate::assembly;
 
 /// One sandbox, which is started when it is first needed.
 pub(crate) fn sandbox() -> SandboxSource {
@@ -14,7 +14,7 @@ pub(crate) fn sandbox() -> SandboxSource {
     // them is dropped.
     Arc::new(move || match started.get() {
         Some(sandbox) => Ok(Arc::clone(sandbox)),
-        None => match select::sandbox() {
+        None => match assembly::sandbox() {
             Ok(sandbox) => Ok(Arc::clone(started.get_or_init(|| Arc::new(sandbox)))),
             Err(failure) => Err(failure.describe()),
         },

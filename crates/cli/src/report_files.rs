@@ -17,8 +17,8 @@ use planproof_report::{ReportedCampaign, csv, inspect, junit, step_summary};
 
 use crate::arguments::Global;
 use crate::failure::Failure;
-use crate::terminal;
-use crate::{progress, select};
+use crate::random::random_bytes;
+use crate::{progress, terminal};
 
 /// The variable in which GitHub names the file for a step's summary.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -117,6 +117,18 @@ impl Format {
 }
 
 impl ReportFileArguments {
+    /// The option of a file that one campaign has and several have not, if such a file is asked for.
+    pub(crate) fn of_one(&self) -> Option<&'static str> {
+        let Self { html: _, junit, csv, inspect, step_summary } = self;
+        let named = [
+            ("--junit", junit.is_some()),
+            ("--csv", csv.is_some()),
+            ("--inspect", inspect.is_some()),
+            ("--step-summary", step_summary.is_some()),
+        ];
+        named.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+    }
+
     /// The files that are named.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         let Self { html, junit, csv, inspect, step_summary } = self;
@@ -300,6 +312,16 @@ impl ReportFile {
         Ok(Self { asked: path.to_owned(), place })
     }
 
+    /// The same for the file of `--out`, which must not exist unless it is overwritten by `force`.
+    pub(crate) fn open_new(path: &Path, force: bool) -> Result<Self, Failure> {
+        // Anything but a plain file, such as a pipe, holds nothing that could be lost.
+        if !force && path.is_file() {
+            let what = format!("there is a {} already; --force overwrites it", path.display());
+            return Err(Failure::usage(what));
+        }
+        Self::open("--out", path)
+    }
+
     fn append_to(path: &Path) -> Result<Self, Failure> {
         let open = || {
             folder_of(path)?;
@@ -384,7 +406,7 @@ impl Temporary {
         // A killed process cannot remove its own file, so the next one for the same target does.
         remove_left_parts(target, name);
         loop {
-            let random = u32::from_le_bytes(select::random_bytes());
+            let random = u32::from_le_bytes(random_bytes());
             let path = target.with_file_name(part_name(name, &format!("{random:08x}")));
             let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
             // As long as it is locked nobody takes it for one that was left behind. Before that somebody may have.

@@ -14,9 +14,10 @@ use planproof_plan::team::review::{Review, ReviewDecision, ReviewReason};
 use tokio::sync::{Mutex, mpsc};
 
 use crate::arguments::ReviewChoice;
+use crate::assembly::secrets;
 use crate::failure::Failure;
 use crate::progress::tell;
-use crate::{secrets, terminal};
+use crate::terminal;
 
 /// The reviewer of this agent's work, if there is one.
 ///

@@ -1,6 +1,5 @@
 //! The stored options of a campaign, including those that it keeps for its suite, and how to resume it with them.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,27 +8,23 @@ use std::time::Duration;
 use planproof_agents::{REPLY_TOKENS, RunLimits};
 use planproof_campaign::{PlannedSequel, ProgramOptions, StoredOptions};
 use planproof_engine::{Campaign, SynthesisUse};
-use planproof_order::OrderSuite;
-use planproof_order::synth::JudgeOptions;
 use planproof_report::CommandLines;
 use planproof_suite::{OptionUse, Suite};
 use serde::de::Error as _;
 use serde_json::{Map, Value};
 
 use crate::arguments::{STORE_DEFAULT, TIMEOUT_SECONDS};
+use crate::assembly::secrets;
 use crate::failure::Failure;
-use crate::orders::OrderOptions;
-use crate::suites::KeptOptions;
-use crate::{secrets, suites};
-
-/// The suite of a campaign that names none.
-pub(crate) const ORDER: &str = "order";
+use crate::suites;
+pub(crate) use crate::suites::ORDER;
+use crate::suites::{KeptOptions, OwnOptions};
 
 /// What a campaign keeps for its suite.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SuiteOptions {
-    /// What only orders have; `None` in a campaign of another suite.
-    pub(crate) order: Option<OrderOptions>,
+    /// What it keeps of the suite itself, in a form of the suite.
+    pub(crate) own: OwnOptions,
     /// What the suite keeps for its tools.
     pub(crate) kept: KeptOptions,
     /// How its sequels are done, by their options.
@@ -66,31 +61,16 @@ impl SuiteOptions {
                 sequels.insert(sequel.option().to_owned(), how);
             }
         }
-        // Campaigns of other suites have the options of orders as well if an older planproof began them.
-        let order: OrderOptions = serde_json::from_value(Value::Object(of_suite))?;
-        Ok(Self { order: options.suite.is_none().then_some(order), kept, sequels })
+        let own = OwnOptions::read(options.suite.as_deref(), of_suite)?;
+        Ok(Self { own, kept, sequels })
     }
 
     /// As a campaign keeps them.
     pub(crate) fn to_map(&self) -> Map<String, Value> {
-        // All keys are strings, so it is a map.
-        let mut map = match self.order.as_ref().map(serde_json::to_value) {
-            Some(Ok(Value::Object(map))) => map,
-            Some(_) | None => Map::new(),
-        };
+        let mut map = self.own.to_map();
         map.extend(self.sequels.iter().map(|(name, how)| (name.clone(), how.clone())));
         map.extend(self.kept.0.iter().map(|(name, value)| (name.clone(), value.clone().into())));
         map
-    }
-
-    /// What only orders have: the defaults in a campaign of another suite.
-    pub(crate) fn order(&self) -> Cow<'_, OrderOptions> {
-        self.order.as_ref().map_or_else(|| Cow::Owned(OrderOptions::default()), Cow::Borrowed)
-    }
-
-    /// What failures of orders are.
-    pub(crate) fn judge(&self) -> JudgeOptions {
-        self.order().judge()
     }
 
     /// The sequels that a campaign of this suite has with these options, before any of them is begun.
@@ -102,20 +82,6 @@ impl SuiteOptions {
         });
         planned.collect()
     }
-}
-
-/// The suite of a campaign.
-///
-/// # Errors
-/// This planproof does not know it.
-pub(crate) fn suite_of(options: &StoredOptions, of_suite: &SuiteOptions) -> Result<Arc<dyn Suite>, Failure> {
-    let order = of_suite.order();
-    if let Some(drawn) = order.drawn()? {
-        let suite = OrderSuite { drawn: Some(Arc::new(drawn)), ..OrderSuite::new(order.judge()) };
-        return Ok(Arc::new(suite));
-    }
-    let suite = suites::find(options.suite.as_deref().unwrap_or(ORDER), order.judge())?;
-    Ok(suite.with_options(&of_suite.kept.pairs()).map_err(Failure::from)?.unwrap_or(suite))
 }
 
 /// The stored options of a campaign, parsed completely.
@@ -141,7 +107,7 @@ impl CampaignOptions {
     /// # Errors
     /// This planproof does not know it.
     pub(crate) fn suite(&self) -> Result<Arc<dyn Suite>, Failure> {
-        suite_of(&self.kept, &self.of_suite)
+        suites::of_campaign(self.kept.suite.as_deref(), &self.of_suite.own, &self.of_suite.kept)
     }
 
     /// Refuses a campaign with another kind of cases, for that reason.
@@ -164,8 +130,7 @@ pub(crate) fn of_simulation(campaign: &Campaign, synthesis: SynthesisUse) -> Sto
     let mut options = StoredOptions::new(*seed, *concurrency, limits.wall, limits.iterations);
     options.iterations_follow_case = limits.iterations_follow_case;
     options.reply_tokens = limits.reply_tokens;
-    options.of_suite =
-        SuiteOptions { order: Some(OrderOptions::default()), ..SuiteOptions::default() }.to_map();
+    options.of_suite = OwnOptions::defaults(ORDER).to_map();
     options.set_synthesis(Some(synthesis));
     options
 }
@@ -229,13 +194,7 @@ pub(crate) fn commands(
     if let Some(tokens) = options.reply_tokens.filter(|tokens| *tokens != REPLY_TOKENS) {
         words.extend(["--reply-tokens".to_owned(), tokens.to_string()]);
     }
-    let judge = of_suite.judge();
-    let judging = [
-        ("--allow-repeats", !judge.repeated_fails),
-        ("--allow-distractors", !judge.distractor_fails),
-        ("--fail-at-once", judge.at_once_fails),
-    ];
-    words.extend(judging.into_iter().filter(|(_, is_set)| *is_set).map(|(option, _)| option.to_owned()));
+    words.extend(of_suite.own.in_words().into_iter().map(str::to_owned));
     let store = (store != Path::new(STORE_DEFAULT)).then(|| store.to_string_lossy());
     // A header or a command may hold a key, and the lines are shown and kept.
     let held = secrets::held();

@@ -3,33 +3,39 @@
 
 mod apibank;
 pub(crate) mod media;
+pub(crate) mod mnms;
 mod options;
+pub(crate) mod orders;
+mod own;
 mod pages;
 mod programs;
+pub(crate) mod roles;
+pub(crate) mod scenarios;
 mod tptu;
 mod travel;
 
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use clap::CommandFactory as _;
 use planproof_agents::{AgentSpec, most_similar};
 use planproof_apibank::suite::ApiBank;
+use planproof_campaign::Cases;
 use planproof_mnms::Mnms;
-use planproof_order::OrderSuite;
-use planproof_order::synth::JudgeOptions;
+use planproof_order::{DrawnCases, OrderSuite};
 use planproof_qa::gsm8k::Gsm8k;
 use planproof_qa::questions::{Benchmark, Questions};
-use planproof_scenario::Scenarios;
 use planproof_suite::{AgentCard, Registry, Sequel, Suite};
 use planproof_tptu::Tptu;
 use planproof_travel::suite::TravelPlanner;
+use serde_json::Value;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::select;
 
-pub(crate) use options::{COMPAT, KeptOptions, SuiteArguments, SuiteValues, act_in_words, has, suites_with};
+pub(crate) use options::{
+    COMPAT, KeptOptions, SuiteArguments, SuiteValues, act_in_words, has, judges_by_compat, suites_with,
+};
+pub(crate) use own::{ORDER, OwnOptions};
 
 /// The commands that take options of suites.
 const COMMANDS: [&str; 2] = ["bench", "score"];
@@ -46,7 +52,7 @@ pub(crate) fn register(own: Vec<Arc<dyn Suite>>) -> Result<(), Failure> {
         return Ok(());
     }
     // The registry is made only to have names and ranks checked once, so that `registry` below cannot fail.
-    let all = ours(JudgeOptions::default()).into_iter().chain(own.iter().cloned()).collect();
+    let all = ours().into_iter().chain(own.iter().cloned()).collect();
     let all = Registry::new(all).map_err(|error| Failure::usage(error.to_string()))?;
     let root = Arguments::command();
     let commands: Vec<_> = COMMANDS.iter().filter_map(|name| root.find_subcommand(name)).collect();
@@ -54,37 +60,31 @@ pub(crate) fn register(own: Vec<Arc<dyn Suite>>) -> Result<(), Failure> {
     OWN.set(own).map_err(|_| Failure::usage("suites are registered once, before anything else"))
 }
 
-/// The suites. `judge` defines the failures of an order.
-pub(crate) fn registry(judge: JudgeOptions) -> Registry {
-    let mut all = ours(judge);
+/// The suites.
+pub(crate) fn registry() -> Registry {
+    let mut all = ours();
     all.extend(OWN.get().into_iter().flatten().cloned());
     Registry::new(all).expect("suites have names and ranks of their own, as `register` has seen")
 }
 
 /// The suites that come with planproof.
-fn ours(judge: JudgeOptions) -> Vec<Arc<dyn Suite>> {
+fn ours() -> Vec<Arc<dyn Suite>> {
     vec![
-        Arc::new(OrderSuite::new(judge)),
+        Arc::new(OrderSuite::default()),
         Arc::new(Gsm8k::default()),
         Arc::new(Questions::new(Benchmark::HotpotQa).with_pages(pages::opener())),
         Arc::new(Questions::new(Benchmark::TriviaQa).with_pages(pages::opener())),
         Arc::new(Mnms::default().with_programs(programs::runner()).with_media(media::opener())),
         Arc::new(ApiBank::default().with_folders(apibank::reader())),
         Arc::new(Tptu::new().with_tools(tptu::tools())),
-        Arc::new(scenarios()),
+        Arc::new(scenarios::suite()),
         Arc::new(TravelPlanner::default().with_tables(travel::open()).with_folders(travel::reader())),
     ]
 }
 
-/// Cases of one's own. Their files may name other files.
-pub(crate) fn scenarios() -> Scenarios {
-    Scenarios::default()
-        .with_files(|path| select::read_text(Path::new(path)).map_err(|failure| failure.describe()))
-}
-
 /// The suite of that name.
-pub(crate) fn find(name: &str, judge: JudgeOptions) -> Result<Arc<dyn Suite>, Failure> {
-    let registry = registry(judge);
+pub(crate) fn find(name: &str) -> Result<Arc<dyn Suite>, Failure> {
+    let registry = registry();
     registry.find(name).map(Arc::clone).map_err(|error| {
         let known: Vec<&str> = registry.iter().map(|suite| suite.name()).collect();
         Failure::usage(match most_similar(name, &known) {
@@ -94,9 +94,44 @@ pub(crate) fn find(name: &str, judge: JudgeOptions) -> Result<Arc<dyn Suite>, Fa
     })
 }
 
+/// The suite of a campaign of that suite, or of orders where it names none, with what the campaign keeps of it.
+///
+/// # Errors
+/// This planproof does not know the suite, or it refuses an option.
+pub(crate) fn of_campaign(
+    name: Option<&str>,
+    own: &OwnOptions,
+    kept: &KeptOptions,
+) -> Result<Arc<dyn Suite>, Failure> {
+    let suite = match name {
+        Some(name) => find(name)?,
+        None => orders::suite_of(&own.orders())?,
+    };
+    Ok(suite.with_options(&kept.pairs()).map_err(Failure::from)?.unwrap_or(suite))
+}
+
+/// Makes the cases of a campaign again as a recording says they were made.
+///
+/// # Errors
+/// It is not understood.
+pub(crate) fn made_again(own: &OwnOptions, how: &Value) -> Result<Cases, Failure> {
+    orders::make_again(&own.orders(), how)
+}
+
+/// Whether this is the name of a case that will be drawn, and not a case.
+pub(crate) fn is_named_only(json: &str) -> bool {
+    DrawnCases::named(json).is_some()
+}
+
+/// What there is to say of published predictions of a suite of which so many of `all` are programs.
+pub(crate) fn note_on_predictions(suite: Option<&str>, programs: u64, all: u64) -> Option<String> {
+    (programs > 0 && suite == Some(planproof_mnms::NAME))
+        .then(|| format!("{programs} of {all} predictions are programs: score them with --format code"))
+}
+
 /// The sequels that campaigns of the suite of that name can have; none if there is no such suite.
 pub(crate) fn sequels_of(name: &str) -> Vec<Arc<dyn Sequel>> {
-    registry(JudgeOptions::default()).find(name).map(|suite| suite.sequels()).unwrap_or_default()
+    registry().find(name).map(|suite| suite.sequels()).unwrap_or_default()
 }
 
 /// The agent as this suite runs it: with the options that it adds to the name, so that a resumed campaign has them too.
@@ -105,7 +140,7 @@ pub(crate) fn sequels_of(name: &str) -> Vec<Arc<dyn Sequel>> {
 /// The agent cannot be run on cases of the suite.
 pub(crate) fn fitted(suite: &dyn Suite, agent: &AgentSpec) -> Result<AgentSpec, Failure> {
     let kind = agent.kind();
-    let registry = registry(JudgeOptions::default());
+    let registry = registry();
     let mut others = registry.iter().filter(|other| other.name() != suite.name());
     if let Some(other) = others.find(|other| other.own_kinds().contains(&kind)) {
         return Err(Failure::usage(format!(

@@ -12,11 +12,12 @@ use planproof_store::{CampaignRow, Matrix, Store};
 use planproof_trace::REDACTED;
 
 use crate::arguments::{ACTING, CampaignArguments, Global, STORE_DEFAULT};
+use crate::assembly::secrets;
 use crate::failure::Failure;
 use crate::stored_options::{CampaignOptions, SuiteOptions, command_of};
 use crate::suites::{self, KeptOptions};
 use crate::terminal::inline;
-use crate::{own, progress, secrets, terminal};
+use crate::{own, progress, terminal};
 
 /// The act of the agent itself, which has no option.
 const AGENT: &str = "agent";
@@ -140,7 +141,7 @@ fn acts(row: &CampaignRow, options: &CampaignOptions) -> Result<Vec<Act>, Failur
 fn acts_of_suite(options: &SuiteOptions) -> Vec<Act> {
     let SuiteOptions {
         // How its cases are judged and drawn, with the topics themselves and not their file.
-        order: _,
+        own: _,
         // How many runs are made beside those of the cases.
         sequels: _,
         kept,

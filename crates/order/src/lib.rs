@@ -13,8 +13,8 @@
 //! (`guard.rs`), the right answer (`answer.rs`), and its cells in tables of runs (`cells.rs`). A verdict in words
 //! (`explanation.rs`, with its text in `conversation.rs`) consists of phrases (`words.rs`) about constraints
 //! (`stated.rs`) and conflicts (`conflict.rs`), and is drawn in `picture.rs`; remarks on single events are in
-//! `notes.rs`. Cases that a store only names are drawn again in `drawn.rs`; cases of the engine are read as orders in
-//! `reader.rs`.
+//! `notes.rs`. What campaigns and recordings keep is in `kept.rs`; cases that a store only names are drawn again in
+//! `drawn.rs`, and cases of the engine are read as orders in `reader.rs`.
 //!
 //! Which wordings fail most is counted in `phrasing.rs`. The outcome of a run with the oracle's verdict (`outcome.rs`)
 //! is the input of dissecting and shrinking. Both are campaigns of their own whose cases follow from earlier outcomes
@@ -38,6 +38,7 @@ mod explanation;
 mod guard;
 mod identity;
 mod infeasible;
+mod kept;
 pub mod learning;
 mod led_to;
 mod notes;
@@ -64,6 +65,7 @@ pub use drawn::{DrawnCases, DrawnLevel};
 pub use explanation::violated_places;
 pub use guard::{GuardState, RightCall};
 pub use infeasible::InfeasibleReport;
+pub use kept::{OrderDraw, OrderMaking, OrderOptions};
 pub use led_to::{Failed, LedTo, shrinker};
 pub use outcome::{OrderOutcome, OrderRun, typed, untyped};
 /// Synthesis, reading and judging of orders, for commands that do one of these alone.

@@ -123,6 +123,7 @@ async fn what_a_user_began_is_proved_by_their_secret_alone() {
 async fn a_campaign_begins_is_cut_off_resumes_and_is_replayed() {
     let (folder, world) = (Folder::new("life"), Playground::default());
     let begun = begin(&world, &new(&folder), cases).expect("it begins");
+    assert_eq!(world.agents.get(), 1, "an agent is made once");
     let cut_off = run(&begun, 4).await;
     assert!(matches!(cut_off.failure, Some(Halted::Runs(EngineError::Stopped))));
     let id = begun.campaign.id.clone();
@@ -132,7 +133,7 @@ async fn a_campaign_begins_is_cut_off_resumes_and_is_replayed() {
     let resumed = resumed(&kept, cut_off.outcomes.clone(), BudgetOptions::default());
     assert_eq!(resumed.options.of_suite["colour"], "red");
     let going_on = resume(&world, kept, resumed).expect("it resumes");
-    assert_eq!(going_on.campaign.id, id);
+    assert_eq!((&going_on.campaign.id, world.agents.get()), (&id, 2));
     let ended = run(&going_on, usize::MAX).await;
     assert!(ended.failure.is_none());
     let passed = ended.outcomes.iter().map(Outcome::passed);
@@ -157,6 +158,7 @@ async fn a_campaign_begins_is_cut_off_resumes_and_is_replayed() {
         fail_over: None,
     };
     let replayed = replay(&world, &asked, recorded, again).expect("it is replayed");
+    assert_eq!(world.agents.get(), 3);
     let came = run(&replayed, usize::MAX).await;
     assert!(replayed.is_as_recorded(&came.outcomes, &came.progress));
     let differences = replayed.replayed().map(|it| it.differences(&replayed.campaign.cases, &came.outcomes));

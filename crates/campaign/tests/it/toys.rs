@@ -1,6 +1,6 @@
 //! The smallest possible suite, and the smallest environment in which a campaign can live.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -142,6 +142,8 @@ impl Model for Done {
 /// A world with one model, which records its requests.
 pub(crate) struct Playground {
     pub(crate) reported: RefCell<Vec<String>>,
+    /// How many agents were made.
+    pub(crate) agents: Cell<u32>,
     /// The suite of its cases.
     suite: Arc<dyn Suite>,
     model: Arc<dyn Model>,
@@ -152,7 +154,7 @@ pub(crate) struct Playground {
 impl Playground {
     /// A world with this suite and this model.
     pub(crate) fn of(suite: Arc<dyn Suite>, model: Arc<dyn Model>) -> Self {
-        Self { reported: RefCell::default(), suite, model, own_key: None }
+        Self { reported: RefCell::default(), agents: Cell::default(), suite, model, own_key: None }
     }
 
     /// The same for the user with this secret.
@@ -205,6 +207,7 @@ impl World for Playground {
         _: &ProgramOptions,
         find_model: &FindModel<'_, CampaignError>,
     ) -> Result<AgentUnderTest, CampaignError> {
+        self.agents.set(self.agents.get() + 1);
         let model = find_model(name.model().unwrap_or_default(), ModelForm::Chat)?;
         let (name, model_name, simulated) = (name.to_string(), model.name().to_owned(), model.is_simulated());
         let agent = FunctionCallingAgent::new(model).ok_or_else(|| CampaignError::usage("no tools"))?;

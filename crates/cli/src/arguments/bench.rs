@@ -7,10 +7,10 @@ use planproof_agents::REPLY_TOKENS;
 use planproof_campaign::CASES_MAX;
 use planproof_model::prices::DOLLARS_MAX;
 
-use super::cases::parse_range;
 use super::{AllCasesArguments, AskingArguments, CampaignArguments, CompatChoice, ShownArguments};
 use crate::report_files::ReportFileArguments;
 use crate::suites::SuiteArguments;
+use crate::suites::orders::arguments::parse_range;
 use crate::values::{CaseCount, above_zero, case_count, file, whole};
 
 /// Options that say which cases there are, beside those of suites.
@@ -23,9 +23,6 @@ const CHOOSING_ANEW: [&str; 5] = ["data", "limit", "shuffle", "places", "compat"
 #[command(
     args_conflicts_with_subcommands = true,
     mut_arg("resume", |arg| arg.conflicts_with_all(CHOOSING).conflicts_with_all(["repeat", "compat", "faults", "fail_over"])),
-    mut_arg("allow_repeats", |arg| arg.hide(true)),
-    mut_arg("allow_distractors", |arg| arg.hide(true)),
-    mut_arg("fail_at_once", |arg| arg.hide(true)),
     after_help = "Examples:\n  planproof bench\n  planproof bench gsm8k react@sim/gold --limit 5\n  \
                   planproof bench gsm8k cot@openai/gpt-5-mini --data test.jsonl --limit 100\n\n\
                   The exit status is as in `planproof --help`."
@@ -46,7 +43,7 @@ pub(crate) struct BenchArguments {
     ///
     /// Repeatable: each agent runs with each model. `--set agent.KEY=V1,V2` runs the agents with each value of an
     /// option.
-    #[arg(long = "model", value_name = "MODEL")]
+    #[arg(id = "model", long, value_name = "MODEL")]
     pub(crate) models: Vec<String>,
     #[command(flatten)]
     pub(crate) choice: ChoiceArguments,

@@ -32,7 +32,7 @@ const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX
 const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 
 /// Options of [`ShapeArguments`](super::ShapeArguments); they mean nothing where the cases are there already.
-pub(super) const SHAPE: [&str; 11] = [
+pub(crate) const SHAPE: [&str; 11] = [
     "topic",
     "distractors",
     "sentences_max",
@@ -87,7 +87,7 @@ pub(crate) const ACTING: [&str; 12] = [
 
 /// Whether a resumed campaign has this argument from its beginning, so that the configuration file says nothing of it.
 pub(crate) fn is_kept(id: &str) -> bool {
-    ["agent", "others", "models", "fail_over"].contains(&id)
+    ["agent", "others", "model", "fail_over"].contains(&id)
         || RUNNING.contains(&id)
         || ACTING.contains(&id)
         || suites::has(id, OptionUse::Tools)
@@ -110,7 +110,7 @@ pub(crate) fn is_recorded(id: &str) -> bool {
 }
 
 /// What a command says of the agent that a campaign is begun with.
-pub(super) const BEGINNING: [&str; 2] = ["resume", "replay"];
+pub(crate) const BEGINNING: [&str; 2] = ["resume", "replay"];
 
 /// Options that say what becomes of the model's answers, which a resumed campaign cannot change.
 const RECORDING: [&str; 2] = ["force", "replay"];

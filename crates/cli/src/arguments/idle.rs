@@ -27,9 +27,10 @@ enum When {
 
 /// Options that several commands share, by their ids, and who uses them.
 ///
-/// `--secret` is not here: it is for messages as well, which all commands have. `--set` is checked where its keys are
-/// known. Where `--json` changes nothing because the output is JSON anyway, it is not a mistake.
-const SHARED: [(&str, Users); 5] = [
+/// `--secret`, `--providers` and `--key-for` are not here: they keep keys out of messages, which all commands have.
+/// `--set` is checked where its keys are known. Where `--json` changes nothing because the output is JSON anyway, it is
+/// not a mistake.
+const SHARED: [(&str, Users); 8] = [
     (
         "config",
         AllBut(&[
@@ -93,7 +94,13 @@ const SHARED: [(&str, Users); 5] = [
         ]),
     ),
     ("store_pages_max", Only(&["test", "bench", "limit", "tables"])),
+    ("allow_repeats", Only(JUDGING_ORDERS)),
+    ("allow_distractors", Only(JUDGING_ORDERS)),
+    ("fail_at_once", Only(JUDGING_ORDERS)),
 ];
+
+/// The commands that judge orders. `bench` has these options as well, because all campaigns share theirs.
+const JUDGING_ORDERS: &[&str] = &["check", "test", "limit"];
 
 /// How a model is asked for texts, and what that may take.
 const ASKING: &[&str] = &[
@@ -222,6 +229,8 @@ fn are_programs(agents: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use clap::CommandFactory as _;
 
     use super::*;
@@ -257,6 +266,59 @@ mod tests {
                 options.iter().filter(|id| **id != "*").for_each(|id| must_have(path, id));
             }
         }
+    }
+
+    /// Adds the commands below this one, with their paths.
+    fn add_commands(command: &Command, path: &str, all: &mut Vec<(String, Command)>) {
+        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+            let path = format!("{path} {}", below.get_name()).trim().to_owned();
+            all.push((path.clone(), below.clone()));
+            add_commands(below, &path, all);
+        }
+    }
+
+    /// Every option of planproof, on every command: it is taken, it is refused because it has no effect, or it is
+    /// refused because the command has no such option.
+    #[test]
+    fn every_command_takes_each_option_or_refuses_it() {
+        let mut root = Arguments::command();
+        root.build();
+        let mut all = Vec::new();
+        add_commands(&root, "", &mut all);
+        let names = |argument: &Arg| -> Vec<String> {
+            let names = argument.get_long_and_visible_aliases().unwrap_or_default();
+            names.into_iter().map(str::to_owned).collect()
+        };
+        let longs = |command: &Command| -> Vec<String> { command.get_arguments().flat_map(names).collect() };
+        let options: BTreeSet<String> = all.iter().flat_map(|(_, command)| longs(command)).collect();
+        let (mut taken, mut idle, mut unknown) = (0, 0, 0);
+        for (path, command) in &mut all {
+            for option in options.iter().filter(|option| !["help", "version"].contains(&option.as_str())) {
+                let found = command.get_arguments().find(|argument| names(argument).contains(option));
+                let Some(id) = found.map(|argument| argument.get_id().to_string()) else {
+                    // It is short for another option of the command.
+                    if longs(command).iter().any(|long| long.starts_with(option.as_str())) {
+                        continue;
+                    }
+                    let words = [path.clone(), format!("--{option}")];
+                    let error = command.try_get_matches_from_mut(words).expect_err(option);
+                    assert_eq!(error.exit_code(), 2, "{path} --{option}");
+                    assert!(error.to_string().contains(&format!("--{option}")), "{path}: {error}");
+                    unknown += 1;
+                    continue;
+                };
+                if has_use(path, &id) {
+                    taken += 1;
+                    continue;
+                }
+                let typed = given(&[&id]);
+                let said = without_effect(path, &typed, &typed, &[]);
+                assert_eq!(said, Some(format!("--{option} has no effect on `planproof {path}`")));
+                idle += 1;
+            }
+        }
+        // A table that nothing reads, or a command line without commands, would pass as well.
+        assert!(taken > 1000 && idle > 100 && unknown > 5000, "{taken} {idle} {unknown}");
     }
 
     #[test]

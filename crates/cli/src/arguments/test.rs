@@ -1,14 +1,12 @@
 //! The arguments of `planproof test`.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use planproof_order::{CANDIDATE_RUNS_MAX, DissectOptions, ShrinkOptions, TRIALS_MAX};
-use serde_json::Value;
 
 use super::campaign::{BEGINNING, SHAPE};
 use super::{AllCasesArguments, CampaignArguments, CaseArguments, CompatChoice};
+use crate::suites::orders::{CANDIDATE_RUNS_MAX, TRIALS_MAX};
 use crate::values::{case_count, file, whole};
 
 /// Options that say which cases there are.
@@ -156,19 +154,6 @@ pub(crate) struct DissectArguments {
     pub(crate) compat: Option<CompatChoice>,
 }
 
-impl DissectArguments {
-    /// How failures are dissected; `None` where they are not.
-    pub(crate) fn options(&self) -> Option<DissectOptions> {
-        let default = DissectOptions::default();
-        self.dissect.then(|| DissectOptions {
-            variants: self.dissect_k.unwrap_or(default.variants),
-            reruns: self.dissect_reruns.unwrap_or(default.reruns),
-            errors_max: self.dissect_max,
-            original: self.compat == Some(CompatChoice::Original),
-        })
-    }
-}
-
 /// Whether failures are made smaller.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Smaller failing cases")]
@@ -195,29 +180,6 @@ pub(crate) struct ShrinkArguments {
     pub(crate) shrink_to: Option<PathBuf>,
 }
 
-impl ShrinkArguments {
-    /// How failures are shrunk; `None` where they are not.
-    pub(crate) fn options(&self) -> Option<ShrinkOptions> {
-        let default = ShrinkOptions::default();
-        let runs = self.shrink_repeat.unwrap_or(default.runs);
-        let runs_max = self.shrink_runs.unwrap_or(default.runs_max);
-        let failures_max = self.shrink_max.unwrap_or(default.failures_max);
-        let options = ShrinkOptions { runs, failures: runs / 2 + 1, runs_max, failures_max, ..default };
-        self.shrink.then_some(options)
-    }
-}
-
 /// The options that ask for the sequels of orders.
 pub(crate) const DISSECT: &str = "dissect";
 pub(crate) const SHRINK: &str = "shrink";
-
-impl TestArguments {
-    /// How the sequels of the campaign are done, by the options that ask for them.
-    pub(crate) fn sequels(&self) -> BTreeMap<String, Value> {
-        // All keys of these are strings, so they can be written.
-        let dissect = self.dissect.options().map(|how| serde_json::to_value(how).unwrap_or_default());
-        let shrink = self.shrink.options().map(|how| serde_json::to_value(how).unwrap_or_default());
-        let both = [(DISSECT, dissect), (SHRINK, shrink)].into_iter();
-        both.filter_map(|(option, how)| Some((option.to_owned(), how?))).collect()
-    }
-}

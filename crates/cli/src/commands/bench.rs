@@ -11,8 +11,6 @@ use std::sync::Arc;
 
 use planproof_agents::AgentSpec;
 use planproof_campaign::{CASES_MAX, Cases, StoreOptions};
-use planproof_order::synth::{JudgeOptions, TopicBank};
-use planproof_scenario::Scenarios;
 use planproof_store::{Matrix, Store};
 use planproof_suite::{Case, CaseSelection, Data, OwnedData, Suite};
 use tokio_util::sync::CancellationToken;
@@ -21,18 +19,13 @@ pub(super) use models::paid_for;
 
 use super::campaign::{CampaignPlan, CampaignRequest, CaseSource, Extras, WantedCases, carry_out, prepare};
 use super::print_json;
-use crate::arguments::{
-    AllCasesArguments, BenchArguments, BenchCommand, ChoiceArguments, CompatChoice, Global, ReviewChoice,
-};
+use crate::arguments::{BenchArguments, BenchCommand, ChoiceArguments, CompatChoice, Global, ReviewChoice};
+use crate::assembly::secrets;
 use crate::failure::{ExitCode, Failure};
 use crate::stored::must_exist;
 use crate::stored_options::SequelOptions;
-use crate::suites::{self, KeptOptions, SuiteValues};
-use crate::terminal;
-use crate::{secrets, select};
-
-/// Options that apply to orders alone.
-const OF_ORDERS: [&str; 3] = ["allow_repeats", "allow_distractors", "fail_at_once"];
+use crate::suites::{self, KeptOptions, OwnOptions, SuiteValues};
+use crate::{terminal, text_files};
 
 pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCode, Failure> {
     if let Some(BenchCommand::Models(models)) = &arguments.command {
@@ -94,18 +87,13 @@ fn asked_for<'a>(
     arguments: &'a BenchArguments,
     global: &'a Global,
 ) -> Result<(BenchCases<'a>, Option<Vec<AgentSpec>>), Failure> {
-    let mut suite = find(name)?;
+    let mut suite = suites::find(name)?;
     let values = arguments.of_suite.of_suite(&*suite, arguments.compat.map(judgement), global)?;
     let (values, of_sequels) = values.apart_from_sequels();
     let sequels = sequels(&*suite, &of_sequels)?;
     // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
     if !values.is_empty() {
         suite = suite.with_options(&values.pairs()).map_err(Failure::from)?.unwrap_or(suite);
-    }
-    // The parser accepts them, because they are among the options of all campaigns.
-    if let Some(option) = OF_ORDERS.iter().find(|option| global.given.has(option)) {
-        let option = option.replace('_', "-");
-        return Err(Failure::usage(format!("--{option} is for `planproof test`, not for {name}")));
     }
     let campaign = &arguments.campaign;
     let (resume, replay) = (&campaign.resume, &campaign.recording.replay);
@@ -177,14 +165,9 @@ fn resumed_matrix(arguments: &BenchArguments) -> Result<Option<(Store, Matrix)>,
     Ok(store.matrix(name)?.map(|row| (store, row)))
 }
 
-/// The suite with that name. Orders have a command of their own.
-pub(super) fn find(name: &str) -> Result<Arc<dyn Suite>, Failure> {
-    suites::find(name, JudgeOptions::default())
-}
-
 /// The suites, a line each.
 fn list(global: &Global) -> Result<(), Failure> {
-    let registry = suites::registry(JudgeOptions::default());
+    let registry = suites::registry();
     if global.json {
         let suites: Vec<_> = registry
             .iter()
@@ -236,7 +219,11 @@ impl BenchCases<'_> {
 }
 
 impl CaseSource for BenchCases<'_> {
-    fn make(&self, _seed: u64, _bank: &TopicBank, _: WantedCases) -> Result<Cases, Failure> {
+    fn kept(&self, _seed: u64) -> Result<OwnOptions, Failure> {
+        Ok(OwnOptions::defaults(self.suite.name()))
+    }
+
+    fn make(&self, _seed: u64, _: WantedCases) -> Result<Cases, Failure> {
         let most = self.arguments.cases_max();
         let mut cases = match &self.arguments.from {
             Some(file) => from_lines(&*self.suite, file)?,
@@ -248,47 +235,11 @@ impl CaseSource for BenchCases<'_> {
     }
 }
 
-/// What makes the cases of a file of scenarios for `planproof test`.
-#[derive(Debug)]
-pub(super) struct ScenarioCases<'a> {
-    suite: Arc<Scenarios>,
-    file: &'a Path,
-    all: &'a AllCasesArguments,
-}
-
-impl<'a> ScenarioCases<'a> {
-    pub(super) fn new(file: &'a Path, all: &'a AllCasesArguments) -> Self {
-        Self { suite: Arc::new(suites::scenarios()), file, all }
-    }
-
-    /// What `planproof test --scenarios` asks for.
-    pub(super) fn plan(&self) -> CampaignPlan<'_> {
-        CampaignPlan {
-            suite: Some(self.suite.name()),
-            files: std::iter::once(self.file).chain(self.all.files.paths()).collect(),
-            faults: self.all.faults,
-            fail_over: self.all.fail_over,
-            ..CampaignPlan::new(self, self.all.repeat)
-        }
-    }
-}
-
-impl CaseSource for ScenarioCases<'_> {
-    fn make(&self, _seed: u64, _bank: &TopicBank, _: WantedCases) -> Result<Cases, Failure> {
-        let text = select::read_json(self.file)?;
-        let data = Data { text: &text, file: &self.file.display().to_string() };
-        let cases = self.suite.load(Some(data), &CaseSelection::First, None);
-        let cases = cases.map_err(Failure::from)?;
-        let suite: Arc<dyn Suite> = Arc::clone(&self.suite) as _;
-        Ok(Cases::given(suite, fit(cases, Some(self.file))?))
-    }
-}
-
 /// The cases that are chosen.
 pub(super) fn load(suite: &dyn Suite, choice: &ChoiceArguments) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let selection = match (&choice.places, choice.shuffle) {
         (Some(path), _) => {
-            let (text, file) = (select::read_text(path)?, path.display().to_string());
+            let (text, file) = (text_files::read_text(path)?, path.display().to_string());
             CaseSelection::Places(suite.places(Data { text: &text, file: &file }).map_err(Failure::from)?)
         }
         (None, Some(seed)) => CaseSelection::Shuffled(seed),
@@ -300,7 +251,7 @@ pub(super) fn load(suite: &dyn Suite, choice: &ChoiceArguments) -> Result<Vec<Ar
                 Some(data) => data,
                 None => {
                     let file = data_file(path)?;
-                    OwnedData { text: select::read_json(&file)?, file: file.display().to_string() }
+                    OwnedData { text: text_files::read_json(&file)?, file: file.display().to_string() }
                 }
             };
             suite.load(Some(Data { text: &text, file: &file }), &selection, choice.limit)
@@ -335,7 +286,7 @@ fn data_file(path: &Path) -> Result<PathBuf, Failure> {
 
 /// The cases of a file of case lines.
 fn from_lines(suite: &dyn Suite, path: &Path) -> Result<Vec<Arc<dyn Case>>, Failure> {
-    let text = select::read_text(path)?;
+    let text = text_files::read_text(path)?;
     // Numbered before blank lines are left out, so that an error names the line that an editor shows.
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line): (usize, &str)| {
@@ -347,7 +298,7 @@ fn from_lines(suite: &dyn Suite, path: &Path) -> Result<Vec<Arc<dyn Case>>, Fail
 }
 
 /// The cases, if there are some, not too many, with distinct ids, and without a key of ours.
-fn fit(cases: Vec<Arc<dyn Case>>, path: Option<&Path>) -> Result<Vec<Arc<dyn Case>>, Failure> {
+pub(crate) fn fit(cases: Vec<Arc<dyn Case>>, path: Option<&Path>) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let file = path.map_or_else(|| "the suite".to_owned(), |path| path.display().to_string());
     if cases.is_empty() {
         return Err(Failure::usage(format!("{file} holds no case")));

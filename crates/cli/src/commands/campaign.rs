@@ -2,17 +2,14 @@
 
 mod agreement;
 mod carry_out;
-mod cases;
 mod conclusion;
 mod lift;
-mod like;
 mod plan;
 mod prepare;
 mod prepared;
 mod request;
 mod sequels;
 mod shard;
-mod world;
 
 use std::time::Instant;
 
@@ -30,20 +27,19 @@ use crate::render::Findings;
 use crate::report_files::{ReportFile, ReportFiles, must_differ};
 use crate::stream::Stream;
 
-pub(super) use carry_out::{Ended, carry_out, stop_on_signal};
-pub(super) use cases::LimitCases;
-pub(super) use conclusion::{
+pub(crate) use agreement::{Agreement, BesideReplay, are_same, option_in_words};
+pub(crate) use carry_out::{Ended, carry_out, stop_on_signal};
+pub(crate) use conclusion::{
     Counts, Found, REPLAY, broken_setup, cost, findings, notes, print_report, tokens_unknown,
 };
 use conclusion::{proved, say_as_recorded};
-pub(super) use plan::{CampaignPlan, CaseSource, WantedCases};
-pub(super) use prepare::{
-    Extras, asked, must_concern, named, named_agent, new_campaign, prepare, resume_stored, run_time,
+pub(crate) use plan::{CampaignPlan, CaseSource, WantedCases};
+pub(crate) use prepare::{
+    Extras, must_concern, named, named_agent, new_campaign, prepare, resume_stored, run_time,
 };
-pub(super) use prepared::Prepared;
-pub(super) use request::CampaignRequest;
+pub(crate) use prepared::Prepared;
+pub(crate) use request::CampaignRequest;
 use shard::ShardRun;
-pub(super) use world::Outside;
 
 /// Runs such a campaign to its end, and reports it.
 pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Result<ExitCode, Failure> {

@@ -178,9 +178,8 @@ pub(super) fn results(stored: &Stored) -> Result<BaselineFile, Failure> {
 
 /// The options that runs are judged by.
 fn rules(options: &SuiteOptions) -> BTreeMap<String, Value> {
-    // Baselines of other suites have those of orders as well.
-    let order = Some(options.order().into_owned());
-    let all = SuiteOptions { order, sequels: SequelOptions::new(), ..options.clone() }.to_map().into_iter();
+    let own = options.own.as_rules();
+    let all = SuiteOptions { own, sequels: SequelOptions::new(), ..options.clone() }.to_map().into_iter();
     all.filter(|(option, _)| !NO_RULES.contains(&option.as_str())).collect()
 }
 
@@ -260,7 +259,7 @@ fn read_file(path: &Path) -> Result<BaselineFile, Failure> {
             "{about}: it has {size} bytes; a baseline has at most {BASELINE_BYTES_MAX}"
         )));
     }
-    let text = crate::select::read_text(path).map_err(|failure| failure.about(&about))?;
+    let text = crate::text_files::read_text(path).map_err(|failure| failure.about(&about))?;
     BaselineFile::read(&text).map_err(|error| Failure::usage(format!("{about}: {error}")))
 }
 

@@ -18,12 +18,14 @@ use tokio::process::Command;
 
 use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, GuardArguments, GuardCommand};
+use crate::assembly::secrets;
+use crate::digest::sha256;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::{self, tell};
+use crate::random::random_bytes;
 use crate::report_files::must_differ;
-use crate::spec_source::sha256;
 use crate::terminal::inline;
-use crate::{secrets, select};
+use crate::text_files;
 use relay::{LogFile, Relay};
 use shared::{Place, Shared};
 
@@ -47,7 +49,7 @@ pub(crate) fn run(arguments: &GuardArguments, global: &Global) -> Result<ExitCod
 
 /// A name of a session that no other has.
 fn session_name() -> String {
-    let session = select::random_bytes::<SESSION_BYTES>();
+    let session = random_bytes::<SESSION_BYTES>();
     session.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -112,7 +114,7 @@ fn read(path: &Path, asked: Option<GuardMode>) -> Held {
         GuardMode::Enforce => "every call is rejected",
         GuardMode::Shadow => "no call is looked at",
     };
-    let text = match select::read_text(path) {
+    let text = match text_files::read_text(path) {
         Ok(text) => text,
         Err(failure) => {
             tell!("{}; {then}", failure.describe());

@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use planproof_campaign::{Budgets, ModelForm, Models, Wrapping, key_needed, open_cache};
-use planproof_model::Model;
 use planproof_model::metering::{Meter, Spent};
+use planproof_model::{Model, ModelError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{AskingArguments, Global};
-use crate::commands::campaign::Outside;
+use crate::assembly::{Outside, secrets};
 use crate::failure::Failure;
-use crate::{progress, secrets, signals};
+use crate::terminal::inline;
+use crate::{progress, signals};
 
 /// The model with its meter and its limits.
 pub(crate) struct HelperModel {
@@ -41,19 +42,15 @@ impl HelperModel {
         // The store is hidden from programs, and this is a model.
         let world = Outside { asking: &arguments.model, is_quiet: false, store: Path::new("") };
         let models = Models::live(&world, key_needed(arguments.cache.as_deref()));
-        // Looked up once without its wrapping, so that its name is known below, where budgets and prices are checked.
-        for name in [name].into_iter().chain(second) {
-            models.plain(name, ModelForm::Chat)?;
-        }
+        let model = models.find(name, ModelForm::Chat)?;
+        let second = second.map(|name| models.find(name, ModelForm::Chat)).transpose()?;
         let budgets = Budgets::of(&(&arguments.budget).into());
         let prices = budgets.prices(&world)?;
         budgets.check(&models.names(), &prices)?;
         let open = |path: &Path| open_cache(&world, path, secrets::held());
         let cache = arguments.cache.as_deref().map(open).transpose()?;
         let meter = Arc::new(Meter::new(budgets.budget(), models.with_cost(Spent::default(), &prices)));
-        let wrapping = Wrapping { meter: &meter, prices: &prices, file: cache.as_ref() };
-        let model = models.wrapped(name, ModelForm::Chat, &wrapping)?;
-        let second = second.map(|name| models.wrapped(name, ModelForm::Chat, &wrapping)).transpose()?;
+        models.connect(&Wrapping { meter: &meter, prices: &prices, file: cache.as_ref() });
         Ok(Self {
             model,
             second,
@@ -83,6 +80,14 @@ impl HelperModel {
             cancelled.cancel();
         });
         stop
+    }
+
+    /// Why the work that it did is incomplete, if it is: the model `failed`, or was stopped.
+    pub(crate) fn why(&self, failed: Option<&ModelError>, is_stopped: bool) -> Option<String> {
+        match failed {
+            Some(error) => Some(inline(&error.to_string())),
+            None => is_stopped.then(|| self.stopped_by()),
+        }
     }
 
     /// Why it was stopped.

@@ -20,13 +20,14 @@ use planproof_spec::rules::RuleSet;
 use planproof_store::HistorySnapshot;
 
 use crate::arguments::{Arguments, Command, Global, HookAgent, HookArguments, HookCommand};
+use crate::assembly::secrets;
 use crate::commands::guard::said::refused;
 use crate::commands::guard::shared;
+use crate::digest::sha256;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
-use crate::spec_source::sha256;
 use crate::terminal::{self, inline};
-use crate::{secrets, select, values};
+use crate::{text_files, values};
 
 /// How long the hook of one event waits for that of another of the same session.
 const LOCK_MAX: Duration = Duration::from_secs(5);
@@ -167,7 +168,7 @@ fn take_event(arguments: &HookArguments) -> u8 {
 fn dialect(arguments: &HookArguments) -> Result<HookDialect, String> {
     match (&arguments.dialect, arguments.agent) {
         (Some(path), _) => {
-            let text = select::read_text(path).map_err(|failure| match failure {
+            let text = text_files::read_text(path).map_err(|failure| match failure {
                 Failure::Usage(why) => why,
                 _ => format!("{} cannot be read", path.display()),
             })?;
@@ -219,7 +220,7 @@ fn read_payload(dialect: &HookDialect) -> Result<HookPayload, String> {
 
 /// The rules, and the digest of their file.
 fn read_rules(path: &Path) -> Result<(Arc<RuleSet>, String), String> {
-    let text = select::read_text(path).map_err(|failure| match failure {
+    let text = text_files::read_text(path).map_err(|failure| match failure {
         Failure::Usage(why) => why,
         _ => "the rules of the guard cannot be read".to_owned(),
     })?;

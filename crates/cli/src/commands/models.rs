@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use planproof_campaign::{KeyNeeded, ModelForm};
 use planproof_model::check::{Depth, ModelCheck, Standing, check, conversation_tokens};
-use planproof_order::OrderSuite;
-use planproof_order::synth::{SynthesisCounts, SynthesisOptions, Synthesizer, Wordings};
 use planproof_suite::Case;
 use planproof_trace::Tool;
 
 use super::{print_json, runtime};
 use crate::arguments::{CheckModelsArguments, Global, ModelsCommand, ModelsCommands};
 use crate::failure::{ExitCode, Failure, unless_closed};
+use crate::suites::orders;
 use crate::terminal::{self, inline};
-use crate::{progress, select};
+use crate::{assembly, progress};
 
 /// Cases with default options whose largest one the context has to hold.
 const CASES_SEEN: u64 = 20;
@@ -26,7 +25,7 @@ pub(crate) fn run(arguments: &ModelsCommands, global: &Global) -> Result<ExitCod
 }
 
 fn check_models(arguments: &CheckModelsArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let find = |name: &String| select::model(name, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce);
+    let find = |name: &String| assembly::model(name, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce);
     let models = arguments.models.iter().map(find).collect::<Result<Vec<_>, _>>()?;
     if let Some(model) =
         models.iter().find(|model| model.is_simulated() || model.name().starts_with("replay/"))
@@ -81,13 +80,8 @@ fn write_check(check: &ModelCheck) -> Result<(), Failure> {
 
 /// The tokens of the largest conversation of a campaign with default options.
 fn needed_by_default(seed: u64) -> Result<u64, Failure> {
-    let bank = select::topic_bank(None)?;
-    let synthesizer = Synthesizer::new(SynthesisOptions::default(), Wordings::shipped(), &bank)
-        .map_err(|error| select::no_synthesis(error, &bank))?;
-    let suite = OrderSuite::default();
     let mut largest = 0;
-    for index in 0..CASES_SEEN {
-        let case = suite.wrap(synthesizer.case(seed, index, &mut SynthesisCounts::default(), &mut ())?);
+    for case in orders::first_cases(seed, CASES_SEEN)? {
         largest = largest.max(tokens_of_case(&*case)?);
     }
     Ok(largest)
@@ -95,7 +89,7 @@ fn needed_by_default(seed: u64) -> Result<u64, Failure> {
 
 /// The tokens of a conversation about a case in which each of its tools is called once.
 fn tokens_of_case(case: &dyn Case) -> Result<u64, Failure> {
-    let toolbox = case.toolbox().map_err(|error| select::fault_of_case(&case.card().id, &error))?;
+    let toolbox = case.toolbox().map_err(|error| assembly::fault_of_case(&case.card().id, &error))?;
     let tools: Arc<[Tool]> = toolbox.tools().iter().cloned().collect();
     let calls = tools.len();
     Ok(conversation_tokens(case.prompt(), tools, calls))

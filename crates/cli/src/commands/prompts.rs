@@ -8,7 +8,7 @@ use serde_json::json;
 use super::print_json;
 use crate::arguments::{Global, PromptsArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::{select, terminal};
+use crate::{assembly, terminal};
 
 /// A model that nobody asks, for an agent that is named without one.
 const NO_MODEL: &str = "sim/perfect";
@@ -16,7 +16,7 @@ const NO_MODEL: &str = "sim/perfect";
 pub(crate) fn run(arguments: &PromptsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let named = &arguments.agent;
     let whole = if named.contains('@') { named.clone() } else { format!("{named}@{NO_MODEL}") };
-    let agent = select::agent_spec(&whole)?;
+    let agent = assembly::agent_spec(&whole)?;
     let (prompt, placeholders) = template(&agent, named)?;
     if global.json {
         let names = |is_needed: bool| -> Vec<&str> {

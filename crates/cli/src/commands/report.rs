@@ -15,7 +15,7 @@ use super::{gate, matrix, print_json};
 use crate::arguments::{Global, ReportArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::render;
-use crate::report_files::{ReportFile, ReportFileArguments};
+use crate::report_files::ReportFile;
 use crate::stored::{self, Stored, StoredTraces, must_exist};
 use crate::terminal;
 use otlp::Destination;
@@ -74,19 +74,12 @@ fn report(store: &Store, arguments: &ReportArguments, global: &Global) -> Result
 
 /// The requested page for several campaigns, which have no other files.
 fn page_of_several(arguments: &ReportArguments, global: &Global) -> Result<Option<ReportFile>, Failure> {
-    let ReportFileArguments { html: page, junit, csv, inspect, step_summary } = &arguments.files;
-    let of_one = [
-        ("--junit", junit.is_some()),
-        ("--csv", csv.is_some()),
-        ("--inspect", inspect.is_some()),
-        ("--step-summary", step_summary.is_some()),
-    ];
-    if let Some((option, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
+    if let Some(option) = arguments.files.of_one() {
         return Err(Failure::usage(format!(
             "{option} is for one campaign; a comparison is available as text, with --html or with --json"
         )));
     }
-    ReportFile::page(page.as_deref(), &[("--store", arguments.store.store.as_path())], global)
+    ReportFile::page(arguments.files.html.as_deref(), &[("--store", arguments.store.store.as_path())], global)
 }
 
 /// Campaign A, before, and campaign B, after.

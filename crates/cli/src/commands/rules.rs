@@ -11,12 +11,12 @@ use planproof_spec::rules::{
 use planproof_trace::Tool;
 use serde_json::{Value, json};
 
-use super::from_rules::tools_of;
 use crate::arguments::{Global, RulesArguments, RulesCommand};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render::counted;
-use crate::{select, terminal};
+use crate::suites::scenarios::drawn::tools_of;
+use crate::{terminal, text_files};
 
 /// Columns of a sentence. Calls are not broken, so that they can be copied.
 const WIDTH: usize = 80;
@@ -48,7 +48,7 @@ fn check(
     let mut out = terminal::results(global.json);
     let (mut bad, mut printed) = (0, Ok(()));
     for file in files {
-        let text = select::read_text(Path::new(file))?;
+        let text = text_files::read_text(Path::new(file))?;
         let read = RuleSet::read(&text).and_then(|rules| {
             let unknown = known.as_ref().map(|known| unknown(&rules, known)).unwrap_or_default();
             if unknown.is_empty() { Ok(rules) } else { Err(unknown) }
@@ -88,7 +88,7 @@ fn check(
 }
 
 /// What rules say of tools and arguments that there are not, in the order of the text.
-pub(super) fn unknown(rules: &RuleSet, tools: &[Tool]) -> Vec<Fault> {
+pub(crate) fn unknown(rules: &RuleSet, tools: &[Tool]) -> Vec<Fault> {
     let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
     let known: Vec<KnownTool<'_>> =
         tools.iter().map(|tool| KnownTool { name: &tool.name, schema: &tool.input_schema }).collect();
@@ -99,8 +99,8 @@ pub(super) fn unknown(rules: &RuleSet, tools: &[Tool]) -> Vec<Fault> {
 }
 
 /// The rules of a file that is used for something else than being checked.
-pub(super) fn rules_of(path: &Path) -> Result<Arc<RuleSet>, Failure> {
-    read_rules(path, &select::read_text(path)?)
+pub(crate) fn rules_of(path: &Path) -> Result<Arc<RuleSet>, Failure> {
+    read_rules(path, &text_files::read_text(path)?)
 }
 
 /// The same from the text of that file.

@@ -23,11 +23,12 @@ use super::rules::rules_of;
 use super::tool_sources::Source;
 use super::{runtime, tool_sources};
 use crate::arguments::{Global, ModelArguments, ReviewChoice, RunArguments, Think};
+use crate::assembly::{self, secrets};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
-use crate::terminal;
+use crate::random::random_bytes;
 use crate::values::seconds;
-use crate::{review, secrets, select, signals, wanted};
+use crate::{review, signals, terminal, text_files, wanted};
 use live::{LiveSink, LiveTrace};
 use ruled::RuledTools;
 use system::Instructed;
@@ -59,17 +60,17 @@ pub(crate) fn run(arguments: &RunArguments, global: &Global) -> Result<ExitCode,
 
 /// All possible mistakes of the user are checked here, before anything is started.
 fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failure> {
-    let name = select::with_options(&arguments.agent, &arguments.agent_options)?;
+    let name = assembly::with_options(&arguments.agent, &arguments.agent_options)?;
     if name.is_guarded() {
         return Err(Failure::usage(format!(
             "{} is for `test` and `limit`: the right calls of your own task are not known",
             planproof_engine::GUARD_PREFIX
         )));
     }
-    let wall = select::run_time(name.model(), &arguments.model, arguments.timeout);
+    let wall = assembly::run_time(name.model(), &arguments.model, arguments.timeout);
     let asking = ModelArguments { think: arguments.think.map(Think::is_on), ..arguments.model.within(wall)? };
     let find_model = |name: &str, form| -> Result<Arc<dyn Model>, Failure> {
-        let model = select::model(name, form, &asking, KeyNeeded::AtOnce)?;
+        let model = assembly::model(name, form, &asking, KeyNeeded::AtOnce)?;
         Ok(match &arguments.system {
             Some(system) => Arc::new(Instructed::new(model, system.clone())),
             None => model,
@@ -88,7 +89,7 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
         return Err(Failure::usage(what));
     }
     // Only after the checks of the name: here the model is looked for, whose key may be missing.
-    let agent = select::agent(&name, &ProgramOptions::default(), &select::no_isolation, &find_model)?;
+    let agent = assembly::agent(&name, &ProgramOptions::default(), &assembly::no_isolation, &find_model)?;
     if arguments.system.is_some() {
         must_take_instructions(&name)?;
     }
@@ -103,12 +104,12 @@ fn prepare(arguments: &RunArguments, global: &Global) -> Result<Prepared, Failur
     let sources = tool_sources::parse(&arguments.tools)?;
     let rules = match &arguments.rules {
         Some(path) => Some(path.clone()),
-        None => select::rules_named_by(&name)?,
+        None => assembly::rules_named_by(&name)?,
     };
     let rules =
         rules.map(|path| Ok::<_, Failure>((path.display().to_string(), rules_of(&path)?))).transpose()?;
     let is_from_stdin = arguments.task == "-";
-    let task = if is_from_stdin { select::read_text(Path::new("-"))? } else { arguments.task.clone() };
+    let task = if is_from_stdin { text_files::read_text(Path::new("-"))? } else { arguments.task.clone() };
     let task = task.trim().to_owned();
     if task.is_empty() {
         return Err(Failure::usage("the task is empty: say what the agent is to do"));
@@ -173,7 +174,7 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
         }
         None => None,
     };
-    select::warn_of_tools(&prepared.name, || Ok(tools.tools().to_vec()))?;
+    assembly::warn_of_tools(&prepared.name, || Ok(tools.tools().to_vec()))?;
     if prepared.asks {
         let agreed = tokio::select! {
             biased;
@@ -263,7 +264,7 @@ async fn run_agent(
     toolbox: &Arc<dyn Toolbox>,
     recorder: &Recorder,
 ) -> Result<(), Failure> {
-    let surroundings = Surroundings::new(select::random_bytes);
+    let surroundings = Surroundings::new(random_bytes);
     // No campaign: there is no earlier part of a run to resume from, and `prepare` has refused agents with a memory.
     let run = RunContext {
         later: &[],

@@ -6,7 +6,7 @@ mod merge;
 mod official;
 mod verify;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::io::{BufWriter, Write as _};
 use std::time::Duration;
 
@@ -14,8 +14,6 @@ use comfy_table::CellAlignment;
 use planproof_campaign::sequel_of;
 use planproof_engine::{Finding, over_in_words};
 use planproof_model::prices::Money;
-use planproof_order::DrawnCases;
-use planproof_order::learning::{self, LeftOut};
 use planproof_report::{CommandLines, distinct, distinct_in_all, failures_needed, html, short_in_the_middle};
 use planproof_store::{CampaignRow, DamagedRun, RunRow, Seals, Signatures, Store, Unit};
 use planproof_suite::Class;
@@ -25,14 +23,13 @@ use serde_json::json;
 use super::campaign::{Found, print_report};
 use super::{gate, matrix, print_json};
 use crate::arguments::{ExportFormat, Global, GraphForm, RunsArguments, RunsCommand, ShownArguments};
-use crate::damage;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::render::{self, Findings, Marking, Table};
 use crate::stored::{self, Figures, Stored, must_exist};
 use crate::stored_options::CampaignOptions;
-use crate::terminal;
-use crate::{orders, secrets, select};
+use crate::suites::{self, orders::learning};
+use crate::{damage, terminal};
 
 pub(crate) fn run(arguments: &RunsArguments, global: &Global) -> Result<ExitCode, Failure> {
     if let RunsCommand::Merge { stores, into } = &arguments.command {
@@ -505,7 +502,7 @@ fn export(
     let mut left_out = Vec::new();
     match format {
         ExportFormat::ChatJsonl | ExportFormat::PreferenceJsonl => {
-            left_out = learning(store, &campaign, &unsealed, format, &mut out)?;
+            left_out = learning::write(store, &campaign, &unsealed, format, &mut out)?;
         }
         ExportFormat::Official => {
             official::write(store, &campaign, &unsealed, repeat.unwrap_or_default(), &mut out)?;
@@ -516,7 +513,7 @@ fn export(
             for row in store.cases(&campaign.id)? {
                 let row = row?;
                 // A search for a limit only names the cases that it did not run.
-                if DrawnCases::named(&row.json).is_some() {
+                if suites::is_named_only(&row.json) {
                     continue;
                 }
                 if case.is_none_or(|id| row.id == id) {
@@ -548,59 +545,4 @@ fn export(
     let named = planproof_campaign::name_damaged(store, &campaign.id, &by_unit(left_out));
     damage::note(store, &campaign.id, &named, seals.as_ref());
     Ok(())
-}
-
-/// Writes a line of learning data for each failed run that has one, except for `unsealed` ones. Returns the damaged
-/// runs.
-fn learning(
-    store: &Store,
-    campaign: &CampaignRow,
-    unsealed: &HashSet<Unit>,
-    format: ExportFormat,
-    out: &mut impl std::io::Write,
-) -> Result<Vec<DamagedRun>, Failure> {
-    let language = select::language(&select::agent_spec(&campaign.agent)?)?;
-    let options = stored::options(campaign)?;
-    options.must_be_of_orders(&campaign.id, "learning data is made from orders only")?;
-    let form = match format {
-        ExportFormat::PreferenceJsonl => learning::Form::Preference,
-        _ => learning::Form::Chat,
-    };
-    let mut failed = 0u64;
-    let mut left_out: BTreeMap<LeftOut, u64> = BTreeMap::new();
-    let mut damaged = Vec::new();
-    for row in store.runs(&campaign.id)? {
-        let RunRow { unit, damage, .. } = row?;
-        if let Some(damage) = damage {
-            damaged.push(DamagedRun { unit, damage });
-            continue;
-        }
-        if unsealed.contains(&unit) {
-            continue;
-        }
-        // One run at a time, because the traces of a large campaign may not fit into memory.
-        let (case, run) = stored::load_one(store, campaign, &options, unit)?;
-        let Some((outcome, trace)) = run else { continue };
-        if outcome.passed() != Some(false) {
-            continue;
-        }
-        let (order, typed) = (orders::case(&*case)?, planproof_order::typed(&outcome));
-        let Ok(verdict) = &typed.verdict else { continue };
-        failed += 1;
-        match learning::lines(&order, verdict, options.of_suite.judge(), &trace.events, &language, form) {
-            Ok(lines) => {
-                // A model or tool may have repeated a key. A placeholder that occurs in the case itself is left as it
-                // is.
-                let secrets = secrets::held_apart_from(std::slice::from_ref(&case))?;
-                for line in lines {
-                    writeln!(out, "{}", secrets.redact_object(line))?;
-                }
-            }
-            Err(why) => *left_out.entry(why).or_default() += 1,
-        }
-    }
-    for (why, count) in left_out {
-        tell!("{count} of {failed} failed runs are left out, because they {why}");
-    }
-    Ok(damaged)
 }

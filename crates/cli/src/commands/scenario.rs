@@ -15,8 +15,9 @@ use crate::arguments::{Global, ScenarioArguments, ScenarioCommand};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render::{counted, folded};
+use crate::suites::scenarios;
 use crate::terminal::{self, inline};
-use crate::{select, suites};
+use crate::text_files;
 
 pub(crate) fn run(arguments: &ScenarioArguments, global: &Global) -> Result<ExitCode, Failure> {
     match &arguments.command {
@@ -35,11 +36,11 @@ pub(crate) fn run(arguments: &ScenarioArguments, global: &Global) -> Result<Exit
 }
 
 fn check(files: &[String], deny_warnings: bool, global: &Global) -> Result<ExitCode, Failure> {
-    let suite = suites::scenarios();
+    let suite = scenarios::suite();
     let mut out = terminal::results(global.json);
     let (mut bad, mut failed, mut printed) = (0, false, Ok(()));
     for file in files {
-        let text = select::read_text(Path::new(file))?;
+        let text = text_files::read_text(Path::new(file))?;
         // One unusable file does not end the command, so that all of them are reported.
         let reviewed = suite.review(Data { text: &text, file });
         bad += usize::from(reviewed.is_err());

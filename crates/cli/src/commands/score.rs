@@ -17,15 +17,15 @@ use planproof_trace::{Trace, Usage};
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
 
-use super::bench::{files, find, load};
+use super::bench::{files, load};
 use super::helper_model::HelperModel;
 use super::print_json;
 use crate::arguments::{ChoiceArguments, Global, ScoreArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render::{self, Findings, Seen};
-use crate::suites::COMPAT;
-use crate::{select, terminal};
+use crate::suites::{self, COMPAT};
+use crate::{terminal, text_files};
 
 /// Most cases without a prediction that are named.
 const MISSING_NAMED_MAX: usize = 10;
@@ -113,17 +113,18 @@ pub(crate) fn run(arguments: &ScoreArguments, global: &Global) -> Result<ExitCod
     let named = named.into_iter().filter_map(|(option, path)| Some((option, path?.as_path())));
     let taken: Vec<(&str, &Path)> = named.chain(files(choice)).collect();
     let report_files = report_files.open(global, &taken)?;
-    let mut suite = find(suite)?;
+    let mut suite = suites::find(suite)?;
     let options = of_suite.of_suite(&*suite, None, global)?;
     let unchosen = Arc::clone(&suite);
     suite = suite.scored_with(&options.pairs()).map_err(Failure::from)?.unwrap_or(suite);
     // Only after the options are applied, because some of them select cases.
     let cases = load(&*suite, choice)?;
-    let (text, file) = (select::read_json(predictions)?, predictions.display().to_string());
+    let (text, file) = (text_files::read_json(predictions)?, predictions.display().to_string());
     let data = Data { text: &text, file: &file };
     // A suite reads no file, so it gets the texts.
-    let log =
-        log.as_deref().map(|path| Ok::<_, Failure>((select::read_json(path)?, path.display().to_string())));
+    let log = log
+        .as_deref()
+        .map(|path| Ok::<_, Failure>((text_files::read_json(path)?, path.display().to_string())));
     let log = log.transpose()?;
     let mut evidence = PredictionExtras {
         log: log.as_ref().map(|(text, file)| Data { text, file }),

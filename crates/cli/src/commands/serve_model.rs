@@ -17,14 +17,14 @@ use serde_json::json;
 use super::runtime;
 use crate::arguments::{Global, ServeModelArguments};
 use crate::failure::{ExitCode, Failure};
-use crate::terminal;
-use crate::{open_files, progress, select, signals};
+use crate::random::random_bytes;
+use crate::{assembly, open_files, progress, signals, terminal};
 
 /// Names the key that clients must send; without it a random one is made and printed.
 const KEY_VARIABLE: &str = "PLANPROOF_SERVE_KEY";
 
 pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<ExitCode, Failure> {
-    let model = select::model(&arguments.model, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce)?;
+    let model = assembly::model(&arguments.model, ModelForm::Chat, &arguments.asking, KeyNeeded::AtOnce)?;
     let given = std::env::var(KEY_VARIABLE).ok().filter(|key| !key.is_empty());
     let key = given.clone().unwrap_or_else(random_key);
     let config = ServerConfig {
@@ -92,6 +92,6 @@ pub(crate) fn run(arguments: &ServeModelArguments, global: &Global) -> Result<Ex
 
 /// A key that nobody can guess.
 pub(crate) fn random_key() -> String {
-    let bytes: [u8; 16] = select::random_bytes();
+    let bytes: [u8; 16] = random_bytes();
     format!("planproof-{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use planproof_order::OrderSuite;
-use planproof_suite::{Case, CaseSelection, Data, Suite as _};
+use planproof_suite::Case;
 use planproof_tools::WallClock;
 use planproof_tools::mcp::{AccessToken, McpServer, OVERLAP_HOLD, RunTools, serve_stdio};
 use planproof_trace::{Clock as _, EndReason, EventKind, Header, Recorder, Trace, wire};
@@ -15,18 +14,20 @@ use serde_json::json;
 
 use super::{runtime, runtime_in_order};
 use crate::arguments::{Global, ServeToolsArguments};
+use crate::assembly::{self, secrets};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
+use crate::random::random_bytes;
 use crate::report_files::must_differ;
-use crate::terminal;
-use crate::{progress, secrets, select, signals, suites};
+use crate::suites::{orders, scenarios};
+use crate::{progress, signals, terminal};
 
 /// Most calls that are answered; a client that makes more is broken.
 const CALLS_MAX: u32 = 10_000;
 
 pub(crate) fn run(arguments: &ServeToolsArguments, global: &Global) -> Result<ExitCode, Failure> {
     let case = case(arguments)?;
-    let tools = case.toolbox().map_err(|error| select::fault_of_case(&case.card().id, &error))?;
+    let tools = case.toolbox().map_err(|error| assembly::fault_of_case(&case.card().id, &error))?;
     // Created before any call: a trace that cannot be written should be reported now.
     let mut file = arguments.trace.as_deref().map(|path| create(path, arguments)).transpose()?;
     let clock = Arc::new(WallClock::start());
@@ -68,28 +69,9 @@ fn case(arguments: &ServeToolsArguments) -> Result<Arc<dyn Case>, Failure> {
     let id = arguments.id.as_deref();
     let Some(path) = &arguments.scenarios else {
         let path = arguments.case.as_deref().unwrap_or(Path::new("-"));
-        return Ok(OrderSuite::default().wrap(select::pick_case(select::read_cases(path)?, id)?));
+        return orders::case_of(path, id);
     };
-    let text = select::read_json(path)?;
-    let data = Data { text: &text, file: &path.display().to_string() };
-    let cases = suites::scenarios().load(Some(data), &CaseSelection::First, None).map_err(Failure::from)?;
-    let count = cases.len();
-    let mut found = cases.into_iter().filter(|case| id.is_none_or(|id| case.card().id == id));
-    match (found.next(), id) {
-        (Some(_), None) if count > 1 => {
-            Err(Failure::usage(format!("the file holds {count} cases; choose one with --id")))
-        }
-        // Nobody here says what the user says later.
-        (Some(case), _) if !case.later().is_empty() => Err(Failure::usage(format!(
-            "the user of case \"{}\" says more later (`turns`), and no client of these tools could hear it",
-            terminal::inline(&case.card().id)
-        ))),
-        (Some(case), _) => Ok(case),
-        (None, id) => Err(Failure::usage(format!(
-            "the file has no case \"{}\"",
-            terminal::inline(id.unwrap_or_default())
-        ))),
-    }
+    scenarios::case_of(path, id)
 }
 
 /// The file for the trace, which must not be the one of the cases.
@@ -109,7 +91,7 @@ async fn serve(arguments: &ServeToolsArguments, global: &Global, tools: RunTools
     }
     let outside = |error: planproof_tools::mcp::McpError| Failure::outside(error.to_string());
     let server = McpServer::bind(arguments.port).await.map_err(outside)?;
-    let token = AccessToken::from_random(select::random_bytes());
+    let token = AccessToken::from_random(random_bytes());
     let run = server.open_to(tools, token, &arguments.allow_host).map_err(outside)?;
     // Before the URL is shown: from here on, a signal ends the serving and not the process.
     let stop = signals::stop_requested();

@@ -17,9 +17,10 @@ use crate::arguments::{
     Arguments, CampaignArguments, Command, Global, Scheduler, ShardArguments, ShardCommand,
     ShardPlanArguments,
 };
+use crate::assembly::providers;
 use crate::failure::{ExitCode, Failure};
 use crate::values::CaseCount;
-use crate::{config, progress, providers, terminal};
+use crate::{config, progress, terminal};
 
 pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCode, Failure> {
     let ShardCommand::Plan(plan) = &arguments.command;

@@ -4,14 +4,10 @@ mod walk;
 
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::Arc;
 
-use planproof_order::OrderSuite;
-use planproof_order::synth::PlanningCase;
 use planproof_report::drawing;
 use planproof_spec::export::{Scope, dot, gbnf, lark, mermaid, regex};
 use planproof_spec::{Automaton, Compat, Diagnostic, Loaded, Severity};
-use planproof_suite::Case;
 use planproof_tools::{ClientLimits, CombinedTools, Toolbox as _};
 use planproof_trace::Tool;
 use serde_json::{Value, json};
@@ -21,11 +17,12 @@ use super::{runtime, tool_sources};
 use crate::arguments::{
     self, DialectArguments, Global, GrammarLanguage, GraphFormat, SpecArguments, SpecCommand,
 };
+use crate::assembly::specifications::Source;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render::counted;
-use crate::spec_source::Source;
-use crate::{progress, select, terminal};
+use crate::suites::orders::cases_of;
+use crate::{assembly, progress, terminal};
 
 pub(crate) fn run(arguments: &SpecArguments, global: &Global) -> Result<ExitCode, Failure> {
     match &arguments.command {
@@ -48,7 +45,7 @@ fn compat(dialect: &DialectArguments) -> Compat {
 }
 
 /// The tools that the command line names, if it names any.
-pub(super) fn known_tools(
+pub(crate) fn known_tools(
     sources: &[String],
     case: Option<&Path>,
     global: &Global,
@@ -57,7 +54,7 @@ pub(super) fn known_tools(
         return Ok(None);
     }
     let mut tools = match case {
-        Some(path) => select::tools_of_cases(&wrapped(select::read_cases(path)?))?,
+        Some(path) => assembly::tools_of_cases(&cases_of(path)?)?,
         None => Vec::new(),
     };
     if !sources.is_empty() {
@@ -221,10 +218,4 @@ fn compile(
     let grammar = grammar.map_err(|error| Failure::usage(format!("{}: {error}", source.name)))?;
     writeln!(terminal::document(), "{}", grammar.trim_end())?;
     Ok(ExitCode::Passed)
-}
-
-/// Cases of a file as the engine sees them.
-pub(super) fn wrapped(cases: Vec<PlanningCase>) -> Vec<Arc<dyn Case>> {
-    let suite = OrderSuite::default();
-    cases.into_iter().map(|case| -> Arc<dyn Case> { suite.wrap(case) }).collect()
 }

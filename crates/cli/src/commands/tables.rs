@@ -17,11 +17,12 @@ use serde::Serialize;
 
 use self::making::NotRun;
 use self::papers::{LIMIT, Line, MODEL, Paper, PaperTable, Papers, Request, Shown, command_line};
-use super::{limit, matrix, print_json};
+use super::{matrix, print_json};
 use crate::arguments::{Global, STORE_DEFAULT, TablesArguments};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render;
 use crate::stored::{self, Stored, must_exist};
+use crate::suites::orders::limit;
 use crate::terminal;
 
 /// Schema name of a paper's table.

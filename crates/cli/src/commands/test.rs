@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::bench::ScenarioCases;
 use super::campaign::{CampaignRequest, named_agent, run_request};
-use super::from_rules::RuleCases;
 use crate::arguments::{Global, TestArguments};
 use crate::failure::{ExitCode, Failure};
+use crate::suites::orders::TestCases;
+use crate::suites::scenarios::{ScenarioCases, drawn::RuleCases};
 
 pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode, Failure> {
     let own = arguments.scenarios.as_deref().map(|file| ScenarioCases::new(file, &arguments.all));
@@ -15,13 +15,14 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         .rules
         .is_some()
         .then(|| RuleCases::new(&arguments.of_rules, arguments.cases, &arguments.all, global));
+    let orders = TestCases::new(arguments, global);
     let request = CampaignRequest {
         campaign: &arguments.campaign,
         agent: named_agent(&arguments.campaign)?,
         plan: match (&own, &drawn) {
             (Some(cases), _) => cases.plan(),
             (None, Some(cases)) => cases.plan(),
-            (None, None) => arguments.plan(),
+            (None, None) => orders.plan(),
         },
         all: &arguments.all,
         taken: taken_files(arguments),

@@ -11,12 +11,11 @@ use tokio::task::JoinSet;
 
 use super::run::transcript::Colours;
 use crate::arguments::Global;
+use crate::assembly::secrets;
 use crate::failure::Failure;
-use crate::own_tools;
-use crate::progress;
 use crate::render::short;
-use crate::secrets;
 use crate::terminal::{self, inline};
+use crate::{own_tools, progress};
 
 /// Most characters of a list of tools on stderr.
 const TOOLS_SHOWN_CHARACTERS: usize = 300;
@@ -26,7 +25,7 @@ const LABEL_CHARACTERS: usize = 40;
 
 /// A source of tools.
 #[derive(Clone)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// One that has to be opened.
     Known(ToolSource),
     /// Tools of this program, which are ready.
@@ -35,7 +34,7 @@ pub(super) enum Source {
 
 impl Source {
     /// Whether its tools are not ours, so that nobody here knows what they do.
-    pub(super) fn is_foreign(&self) -> bool {
+    pub(crate) fn is_foreign(&self) -> bool {
         match self {
             Self::Known(source) => source.is_foreign(),
             Self::Own(_) => false,
@@ -52,7 +51,7 @@ impl Source {
 }
 
 /// Reads the names of sources; tokens of named ones come from the environment.
-pub(super) fn parse(texts: &[String]) -> Result<Vec<Source>, Failure> {
+pub(crate) fn parse(texts: &[String]) -> Result<Vec<Source>, Failure> {
     let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
     let parsed = texts.iter().map(|text| {
         if let Some(own) = own_tools::find(text)? {
@@ -87,7 +86,7 @@ fn meant(text: &str) -> Option<String> {
 }
 
 /// Opens all sources at once.
-pub(super) async fn open(
+pub(crate) async fn open(
     asked: &[Source],
     limits: ClientLimits,
     global: &Global,
@@ -124,7 +123,7 @@ pub(super) async fn open(
 }
 
 /// Says on stderr which tools there are, and which are not.
-pub(super) fn introduce(tools: &CombinedTools, global: &Global) {
+pub(crate) fn introduce(tools: &CombinedTools, global: &Global) {
     let mut offered = tools.tools().iter().map(|tool| tool.name.as_str());
     for source in tools.sources() {
         // The combined list has the tools of each source one after the other, under the names that they have here.

@@ -15,8 +15,9 @@ use super::runtime;
 use crate::arguments::{CampaignArguments, Global, ViewArguments};
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
+use crate::random::random_bytes;
 use crate::stored::{self, Stored, StoredTraces, must_exist};
-use crate::{open_files, progress, select, signals, terminal};
+use crate::{open_files, progress, signals, terminal};
 
 pub(crate) fn run(arguments: &ViewArguments, global: &Global) -> Result<ExitCode, Failure> {
     let stores = &arguments.store;
@@ -58,11 +59,11 @@ pub(crate) fn run(arguments: &ViewArguments, global: &Global) -> Result<ExitCode
 }
 
 /// A server beside a campaign, if one is wanted. It ends when it is dropped, after its pages got their last state.
-pub(super) struct Beside(Option<ViewServer>);
+pub(crate) struct Beside(Option<ViewServer>);
 
 impl Beside {
     /// Starts it, and prints the address: of that campaign, or of the list.
-    pub(super) fn start(arguments: &CampaignArguments, campaign: Option<&str>) -> Result<Self, Failure> {
+    pub(crate) fn start(arguments: &CampaignArguments, campaign: Option<&str>) -> Result<Self, Failure> {
         if !arguments.view {
             return Ok(Self(None));
         }
@@ -83,7 +84,7 @@ impl Drop for Beside {
 }
 
 fn start(stores: Vec<PathBuf>, port: u16) -> Result<ViewServer, Failure> {
-    let bytes: [u8; 16] = select::random_bytes();
+    let bytes: [u8; 16] = random_bytes();
     let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let config = ViewConfig { stores, library: Arc::new(KnownSuites), token, port };
     ViewServer::start(config).map_err(|error| {

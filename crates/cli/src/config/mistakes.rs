@@ -10,7 +10,8 @@ use planproof_report::shell_word;
 
 use super::Call;
 use crate::arguments::has_use;
-use crate::select::{RUNS_COMMANDS, as_command, near, with_provider};
+use crate::assembly::{RUNS_COMMANDS, as_command, with_provider};
+use crate::nearest::near;
 
 /// Dashes that word processors and chat programs make of hyphens.
 const DASHES: [char; 6] = ['\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}'];

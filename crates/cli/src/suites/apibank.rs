@@ -10,7 +10,7 @@ use planproof_apibank::suite::{DialogueFile, PublishedDialogues, PublishedTasks,
 use planproof_suite::OwnedData;
 
 use crate::failure::Failure;
-use crate::select;
+use crate::text_files;
 
 /// Where the databases lie.
 const DATABASES: &str = "init_database";
@@ -42,7 +42,7 @@ pub(super) fn reader() -> ReadFolder {
 /// a file of cases; and the file or folder that errors are about. `level` is what the user has asked for.
 fn data(path: &Path, level: Option<u32>) -> Result<(String, PathBuf), Failure> {
     if !path.is_dir() {
-        let text = select::read_json(path)?;
+        let text = text_files::read_json(path)?;
         let text = match PublishedTasks::is_named_by(&text) {
             true => tasks(text, path.parent().unwrap_or(Path::new("")))?,
             false => text,
@@ -57,7 +57,7 @@ fn data(path: &Path, level: Option<u32>) -> Result<(String, PathBuf), Failure> {
             "{} has no {TASKS}, with the tasks of level 3: get it from the authors' data set, and put it there",
             path.display()
         ))),
-        true => Ok((tasks(select::read_json(&file)?, path)?, file)),
+        true => Ok((tasks(text_files::read_json(&file)?, path)?, file)),
         false => Ok((published(path)?, path.to_owned())),
     }
 }
@@ -69,7 +69,7 @@ fn tasks(tasks: String, folder: &Path) -> Result<String, Failure> {
     if folder.is_dir() {
         for path in files(&folder, "py")? {
             if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
-                apis.insert(name.to_owned(), select::read_text(&path)?);
+                apis.insert(name.to_owned(), text_files::read_text(&path)?);
             }
         }
     }
@@ -81,14 +81,18 @@ fn published(folder: &Path) -> Result<String, Failure> {
     let mut databases = BTreeMap::new();
     for path in files(&folder.join(DATABASES), "json")? {
         if let Some(name) = path.file_stem().and_then(|name| name.to_str()) {
-            databases.insert(name.to_owned(), select::read_json(&path)?);
+            databases.insert(name.to_owned(), text_files::read_json(&path)?);
         }
     }
     let mut dialogues = Vec::new();
     for (below, level) in DIALOGUES {
         for path in files(&folder.join(DIALOGUES_FOLDER).join(below), "jsonl")? {
             let Some(file) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            dialogues.push(DialogueFile { file: file.to_owned(), level, text: select::read_json(&path)? });
+            dialogues.push(DialogueFile {
+                file: file.to_owned(),
+                level,
+                text: text_files::read_json(&path)?,
+            });
         }
     }
     Ok(PublishedDialogues { databases, dialogues }.to_text())

@@ -14,10 +14,11 @@ use planproof_trace::{Arguments, Attachment, CallId, Tool, ToolCall, ToolResult}
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::assembly::secrets;
 use crate::config::MEDIA;
 use crate::failure::Failure;
 use crate::terminal::inline;
-use crate::{secrets, select};
+use crate::text_files;
 
 /// The default folder for files that tools make.
 pub(crate) const OUTPUT: &str = "planproof-media";
@@ -211,7 +212,7 @@ struct Read {
 
 fn read(path: &Path) -> Result<Read, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{}: {what}", path.display()));
-    let text = select::read_text(path)?;
+    let text = text_files::read_text(path)?;
     // The file is one of its own or the configuration file; the section tells them apart.
     let section = of_configuration(&text);
     let is_shared = section.is_some();

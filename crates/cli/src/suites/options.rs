@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use planproof_campaign::{Act, absolute};
-use planproof_order::synth::JudgeOptions;
 use planproof_suite::{OptionForm, OptionUse, Registry, SWITCHED_ON, Suite, SuiteOption};
 
 use super::{pages, registry};
@@ -87,12 +86,18 @@ impl Declared {
 
 /// All options of suites. Registered suites have names and ranks of their own, so there is a registry.
 fn declared() -> Vec<Declared> {
-    Declared::all(&registry(JudgeOptions::default()))
+    Declared::all(&registry())
 }
 
 /// Whether a suite has an option of this name that is about this.
 pub(crate) fn has(name: &str, of: OptionUse) -> bool {
     declared().iter().any(|declared| declared.option.name == name && declared.is_of(&[of]))
+}
+
+/// Whether the suite of that name judges runs by `compat`.
+pub(crate) fn judges_by_compat(suite: &str) -> bool {
+    let is_so = |option: &SuiteOption| option.name == COMPAT && option.is_of(OptionUse::Judged);
+    registry().find(suite).is_ok_and(|suite| suite.options().iter().any(is_so))
 }
 
 /// The names of the suites that have an option of this name.
@@ -212,7 +217,7 @@ impl<const SCORE: bool> SuiteArguments<SCORE> {
         values.extend(compat.map(|compat| (COMPAT, compat.to_owned())));
         let set = data_set(global)?;
         if let Some(name) = values.keys().find(|name| !Self::is_option_of(suite, name)) {
-            let registry = registry(JudgeOptions::default());
+            let registry = registry();
             let with = registry.iter().filter(|other| Self::is_option_of(&***other, name));
             let with: Vec<&str> = with.map(|other| other.name()).collect();
             return Err(Failure::usage(format!(

@@ -18,7 +18,7 @@ use ring::digest::{Context, SHA256};
 
 use crate::failure::Failure;
 use crate::progress::{self, Phases, tell};
-use crate::select;
+use crate::text_files;
 
 /// Where the tables lie.
 const DATABASE: &str = "database";
@@ -119,7 +119,7 @@ fn queries_of(folder: &Path, set: &str) -> Option<PathBuf> {
 }
 
 fn text_file(path: &Path) -> Result<TextFile, Failure> {
-    Ok(TextFile { text: select::read_json(path)?, file: path.display().to_string() })
+    Ok(TextFile { text: text_files::read_json(path)?, file: path.display().to_string() })
 }
 
 /// The tables of a folder, opened once.
@@ -149,7 +149,7 @@ fn read(folder: &Path, is_quiet: bool) -> Result<(String, TripDatabase), Failure
         if !path.is_file() {
             return Err(cannot_read(&path, &"there is no such file"));
         }
-        let text = select::read_text(&path)?;
+        let text = text_files::read_text(&path)?;
         // The length separates the end of one file from the beginning of the next.
         hash.update(&text.len().to_le_bytes());
         hash.update(text.as_bytes());

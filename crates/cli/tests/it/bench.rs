@@ -238,10 +238,7 @@ fn what_the_user_got_wrong_is_reported_with_its_place() {
         ("bench gsm8k tools@sim/gold --data none.jsonl", "none.jsonl"),
         ("bench gsm8k tools@sim/gold --from order.jsonl", "order.jsonl, line 1: "),
         ("bench gsm8k tools@sim/gold --places places.json", "place 99 is beyond the last of 10 cases"),
-        (
-            "bench gsm8k tools@sim/gold --allow-repeats",
-            "--allow-repeats is for `planproof test`, not for gsm8k",
-        ),
+        ("bench gsm8k tools@sim/gold --allow-repeats", "--allow-repeats has no effect on `planproof bench`"),
         ("bench gsm8k tools@sim/gold/2", "`2` is no share of wrong answers"),
         (
             "bench gsm8k repair:tools@sim/gold",

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
-use planproof_order::synth::TopicBank;
 use planproof_report::compare::matrix::Combination;
 use planproof_sim::GOLD_NAME;
 use planproof_store::{CampaignRow, Matrix, Store};
@@ -12,22 +11,21 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::super::campaign::{
-    CampaignPlan, Counts, Outside, WantedCases, asked, carry_out, must_concern, named as named_of,
-    new_campaign, resume_stored, run_time, stop_on_signal, tokens_unknown,
+    CampaignPlan, Counts, WantedCases, carry_out, must_concern, named as named_of, new_campaign,
+    resume_stored, run_time, stop_on_signal, tokens_unknown,
 };
 use super::super::view::Beside;
 use super::super::{matrix, runtime};
 use crate::arguments::{BenchArguments, Global};
+use crate::assembly::{self, Outside};
 use crate::config::{NOISE, agent_setting};
 use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::own;
-use crate::progress;
-use crate::report_files::{ReportFile, ReportFileArguments};
-use crate::select;
+use crate::report_files::ReportFile;
 use crate::stored::Stored;
 use crate::stored_options::CampaignOptions;
 use crate::stream::Stream;
 use crate::wanted::{self, Named};
+use crate::{own, progress};
 
 /// The command line's description of a matrix, with the maker of its cases.
 pub(super) struct Request<'a> {
@@ -71,13 +69,13 @@ pub(super) fn asked_for(
     }
     let agents = combinations(&agents, &models, &settings)?;
     let options = &arguments.campaign.agent_options;
-    let with_options = |agent: &AgentSpec| select::with_options(agent.as_str(), options);
+    let with_options = |agent: &AgentSpec| assembly::with_options(agent.as_str(), options);
     agents.iter().map(with_options).collect::<Result<_, _>>().map(Some)
 }
 
 /// Refuses a text that names no agent. A kind of agent is one beside `--model`.
 fn must_be_agent(name: &str) -> Result<(), Failure> {
-    select::agent_spec(name).map(drop).map_err(|failure| match failure {
+    assembly::agent_spec(name).map(drop).map_err(|failure| match failure {
         Failure::Usage(what) if what.contains("@MODEL") => {
             Failure::Usage(format!("{what}; or name its model with --model"))
         }
@@ -162,7 +160,7 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     let files = files(request)?;
     let Some(first) = agents.first() else { return Err(Failure::usage("name an agent")) };
     for agent in agents.iter().filter(|_| campaign.guard.is_none()) {
-        if let Some(rules) = select::rules_named_by(agent)? {
+        if let Some(rules) = assembly::rules_named_by(agent)? {
             let rules = rules.display();
             return Err(Failure::usage(format!(
                 "{agent} names the rules {rules}, and all agents of a matrix are held to the same: pass --guard {rules}, \
@@ -172,11 +170,10 @@ pub(super) fn begin(request: &Request<'_>, agents: &[AgentSpec]) -> Result<ExitC
     }
     let asking = campaign.asking(run_time(campaign, first))?;
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &campaign.store.store };
-    let of_suite = asked(campaign, plan, TopicBank::shipped())?;
     // Each combination is like the first one, except for its agent and the name of its recording.
-    let new = new_campaign(campaign, global, first.clone(), plan, &of_suite)?;
+    let (new, _) = new_campaign(campaign, global, first.clone(), plan)?;
     let id = begin_matrix(&world, &new, agents, || {
-        let cases = plan.cases(new.seed, TopicBank::shipped(), WantedCases::default())?;
+        let cases = plan.cases(new.seed, WantedCases::default())?;
         if let Some(guard) = &new.guard {
             must_concern(guard, &cases.cases)?;
         }
@@ -236,21 +233,14 @@ fn files(request: &Request<'_>) -> Result<Files, Failure> {
     if arguments.all.success_min.is_some_and(|least| least.is_proved) {
         return Err(Failure::usage("--success-min P%:proved is for one agent: leave `:proved` out"));
     }
-    let ReportFileArguments { html, junit, csv, inspect, step_summary } = &arguments.all.files;
-    let of_one = [
-        ("--junit", junit.is_some()),
-        ("--csv", csv.is_some()),
-        ("--inspect", inspect.is_some()),
-        ("--step-summary", step_summary.is_some()),
-    ];
-    if let Some((option, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
+    if let Some(option) = arguments.all.files.of_one() {
         return Err(Failure::usage(format!(
             "{option} is for one campaign; a matrix is available as text, with --html or with --json, and each \
              of its campaigns \
              with `planproof report`"
         )));
     }
-    let page = ReportFile::page(html.as_deref(), taken, global)?;
+    let page = ReportFile::page(arguments.all.files.html.as_deref(), taken, global)?;
     // Last, because it empties a file that exists.
     let stream = Stream::open(arguments.campaign.stream.as_deref(), taken)?;
     Ok(Files { page, stream })

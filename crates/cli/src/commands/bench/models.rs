@@ -23,13 +23,11 @@ use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_si
 use super::super::runs::date;
 use super::super::{print_json, runtime};
 use crate::arguments::{BenchArguments, Command, Global, ModelsArguments, TestArguments, TestForm};
-use crate::config;
+use crate::assembly::{self, providers, secrets};
 use crate::failure::{ExitCode, Failure, unless_closed};
-use crate::progress;
-use crate::providers;
 use crate::stored::Stored;
-use crate::terminal;
-use crate::{secrets, select};
+use crate::suites::orders::TestCases;
+use crate::{config, progress, terminal, text_files};
 
 /// The kind of agent of a model that is named alone.
 const KIND: &str = "tools";
@@ -84,7 +82,7 @@ pub(super) fn run(
 
 fn prices(file: Option<&Path>) -> Result<Prices, Failure> {
     let Some(path) = file else { return Ok(Prices::shipped().clone()) };
-    let read = Prices::read(&select::read_text(path)?);
+    let read = Prices::read(&text_files::read_text(path)?);
     read.map_err(|error| Failure::usage(format!("--prices {}: {error}", path.display())))
 }
 
@@ -94,7 +92,7 @@ fn agent(name: &str) -> Result<AgentSpec, Failure> {
     // a model has colons of its own, as in `openai/llama3:8b`.
     let has_provider = || name.split_once('/').is_some_and(|(provider, _)| !provider.contains(':'));
     let is_model = !name.contains('@') && (providers::find(name)?.is_some() || has_provider());
-    let spec = select::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;
+    let spec = assembly::agent_spec(&if is_model { format!("{KIND}@{name}") } else { name.to_owned() })?;
     match parts(&spec).model {
         Some(_) => Ok(spec),
         None => Err(Failure::usage(format!(
@@ -283,7 +281,7 @@ impl Models<'_> {
         let label = self.label(form, true);
         let parts = parts(agent);
         // The same kind of agent, so that the simulated model is asked the same.
-        let stand_in = select::agent_spec(&format!("{}@{STAND_IN}", parts.kind))?;
+        let stand_in = assembly::agent_spec(&format!("{}@{STAND_IN}", parts.kind))?;
         if self.find(&stand_in, &label)?.is_none_or(|row| !is_complete(&row)) {
             let line = self.new_campaign(stand_in.as_str(), form, &label, None);
             self.test(line, None, stop).await?;
@@ -357,7 +355,13 @@ impl Models<'_> {
         };
         let arguments: &TestArguments = arguments;
         let agent = named_agent(&arguments.campaign)?;
-        let prepared = prepare(&arguments.campaign, global, agent, &arguments.plan(), Extras::default())?;
+        let prepared = prepare(
+            &arguments.campaign,
+            global,
+            agent,
+            &TestCases::new(arguments, global).plan(),
+            Extras::default(),
+        )?;
         let run = &prepared.run;
         let ended = carry_out(&prepared, global, stop, |outcomes| run.all_at_once(outcomes)).await?;
         prepared.came_to_its_end(ended)
@@ -468,7 +472,7 @@ fn is_of(row: &CampaignRow, agent: &AgentSpec, label: &str) -> bool {
 /// What was paid for a campaign, also for runs that were cut off. Nobody is paid for a simulation, but a real model is,
 /// whatever is simulated beside it.
 pub(in crate::commands) fn paid_for(row: &CampaignRow) -> Money {
-    let is_simulation = row.model.as_deref().is_some_and(select::is_simulation);
+    let is_simulation = row.model.as_deref().is_some_and(assembly::is_simulation);
     let paid = row.progress.spent.picodollars.filter(|_| !is_simulation);
     paid.map(Money::from_picodollars).unwrap_or_default()
 }

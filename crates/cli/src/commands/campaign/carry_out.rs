@@ -19,22 +19,22 @@ use crate::terminal::{self, inline};
 use crate::{progress, signals};
 
 /// What came of a campaign.
-pub(in crate::commands) struct Ended {
+pub(crate) struct Ended {
     /// All outcomes, including earlier ones, in the order of the cases.
-    pub(in crate::commands) outcomes: Vec<Outcome>,
+    pub(crate) outcomes: Vec<Outcome>,
     /// What it took, and what ended it.
-    pub(in crate::commands) progress: Progress,
+    pub(crate) progress: Progress,
     /// The fingerprint of the key that sealed its runs.
-    pub(in crate::commands) seal: Option<Fingerprint>,
+    pub(crate) seal: Option<Fingerprint>,
     /// Why it could not go on.
-    pub(in crate::commands) failure: Option<Failure>,
+    pub(crate) failure: Option<Failure>,
     /// Its sequels, as far as they got.
-    pub(in crate::commands) sequels: Vec<EndedSequel>,
+    pub(crate) sequels: Vec<EndedSequel>,
 }
 
 /// A token that is cancelled by Ctrl-C and similar signals. A second one ends the process immediately: everything
 /// finished is in the store. Must be called within a Tokio runtime.
-pub(in crate::commands) fn stop_on_signal() -> CancellationToken {
+pub(crate) fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
     let on_interrupt = stop.clone();
     signals::on_each(move |count| match count {
@@ -49,7 +49,7 @@ pub(in crate::commands) fn stop_on_signal() -> CancellationToken {
 
 /// Runs what `next` returns, given all outcomes so far, until it returns nothing. `stop` ends the campaign; finished
 /// runs stay in the store. Then runs its sequels.
-pub(in crate::commands) async fn carry_out(
+pub(crate) async fn carry_out(
     prepared: &Prepared,
     global: &Global,
     stop: &CancellationToken,

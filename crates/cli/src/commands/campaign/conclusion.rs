@@ -16,7 +16,7 @@ use crate::render::{self, Findings, Seen};
 use crate::terminal;
 
 /// Stands above the figures of a replay.
-pub(in crate::commands) const REPLAY: &str = "REPLAY: the answers came from a recording; no model was asked.";
+pub(crate) const REPLAY: &str = "REPLAY: the answers came from a recording; no model was asked.";
 
 /// What a report shows of single runs, and how much of the rest.
 pub(crate) struct Found<'a> {
@@ -73,7 +73,7 @@ pub(crate) fn print_report(
 }
 
 /// The findings of a campaign in the run store, each with the command that shows all of it.
-pub(in crate::commands) fn findings(
+pub(crate) fn findings(
     found: &Findings<'_>,
     unit: SizeUnit,
     repeats: u32,
@@ -89,7 +89,7 @@ pub(in crate::commands) fn findings(
 }
 
 /// The cost of the runs, if it is known and not zero.
-pub(in crate::commands) fn cost(report: &Report) -> Option<String> {
+pub(crate) fn cost(report: &Report) -> Option<String> {
     let cost = report.cost.and_then(Money::from_dollars).filter(|cost| *cost > Money::default())?;
     let about = if report.cost_is_estimate { "at most " } else { "" };
     Some(format!("Cost: {about}{cost}"))
@@ -97,7 +97,7 @@ pub(in crate::commands) fn cost(report: &Report) -> Option<String> {
 
 /// The remarks on a report's figures: why runs have no score, how requests were changed, and why the campaign ended
 /// early.
-pub(in crate::commands) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str) -> Vec<String> {
+pub(crate) fn notes(report: &Report, unscored: Option<&Unscored>, resumed: &str) -> Vec<String> {
     let unscored = unscored.map(|why| {
         let again = format!("\nTry them again: {resumed}");
         let is_final = match why {
@@ -160,7 +160,7 @@ fn ended(report: &Report, resumed: &str) -> Option<String> {
 }
 
 /// The message about a campaign whose set-up is broken. Output of a program is shown after a bar, line by line.
-pub(in crate::commands) fn broken_setup(why: &str, resumed: &str) -> String {
+pub(crate) fn broken_setup(why: &str, resumed: &str) -> String {
     // These are the variables of a program that is started for each case.
     let reads_variables = ["PLANPROOF_MCP_URL", "PLANPROOF_QUERY"].iter().any(|name| why.contains(name));
     // So it is said of a command or worker that ended with an error: its file may be another than the one meant.
@@ -182,7 +182,7 @@ pub(in crate::commands) fn broken_setup(why: &str, resumed: &str) -> String {
 }
 
 /// Why nothing can be said of a limit of tokens.
-pub(in crate::commands) fn tokens_unknown(over: &OverLimits) -> String {
+pub(crate) fn tokens_unknown(over: &OverLimits) -> String {
     format!(
         "cannot tell whether --fail-over {} is kept: nobody counted the tokens of this agent; serve it a model with \
          --serve-model, or let it report them",
@@ -191,19 +191,19 @@ pub(in crate::commands) fn tokens_unknown(over: &OverLimits) -> String {
 }
 
 /// How the runs of an agent ended.
-pub(in crate::commands) struct Counts {
-    pub(in crate::commands) passed: u64,
-    pub(in crate::commands) failed: u64,
+pub(crate) struct Counts {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
     /// Without a score, or not run.
-    pub(in crate::commands) rest: u64,
+    pub(crate) rest: u64,
     /// Those that passed kept the limits on what runs take; the others count as failed.
-    pub(in crate::commands) is_limited: bool,
+    pub(crate) is_limited: bool,
 }
 
 impl Counts {
     /// Failures found, if they are more than `success_min` (in per cent of the scored runs) allows: 1. Unrun cases, or
     /// runs without a score: 3. Otherwise 0.
-    pub(in crate::commands) fn exit_code(&self, success_min: Option<f64>) -> ExitCode {
+    pub(crate) fn exit_code(&self, success_min: Option<f64>) -> ExitCode {
         let is_excused = success_min.is_some_and(|least| self.reaches(least));
         match (self.failed, self.rest) {
             (1.., _) if !is_excused => ExitCode::Failed,

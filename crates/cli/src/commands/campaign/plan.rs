@@ -4,45 +4,53 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use planproof_campaign::{Cases, Shard, StoredOptions};
+use planproof_campaign::{Cases, RequestedCampaign, Shard, StoredOptions};
 use planproof_engine::LimitPlan;
-use planproof_order::synth::TopicBank;
 use planproof_suite::EffortLimits;
 use planproof_trace::faults::FaultShares;
 
 use super::agreement::{Agreement, BesideReplay};
 use crate::arguments::SHRINK;
 use crate::failure::Failure;
-use crate::orders::Drawn;
 use crate::stored_options::{ORDER, SequelOptions, command_of};
-use crate::suites::KeptOptions;
+use crate::suites::{KeptOptions, OwnOptions};
 use crate::values::AUTO_CASES_MAX;
 
 /// Which of all cases are needed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::commands) struct WantedCases {
+pub(crate) struct WantedCases {
     /// How many at most, where their number is left open: those that can be compared with a baseline.
-    pub(in crate::commands) most: Option<u64>,
+    pub(crate) most: Option<u64>,
     /// The shard that runs them. Whoever draws cases one by one may make its own alone, as [`Cases::dealt`] then says.
-    pub(in crate::commands) shard: Option<Shard>,
+    pub(crate) shard: Option<Shard>,
 }
 
 /// Where the cases of a new campaign come from.
-pub(in crate::commands) trait CaseSource {
-    /// The cases, of this seed and about topics of this bank if these determine them.
+pub(crate) trait CaseSource {
+    /// What the campaign keeps of its suite, beside the options of its tools and sequels, if its cases are of this
+    /// seed.
+    ///
+    /// # Errors
+    /// Something that the command line names cannot be read, or the suite refuses it.
+    fn kept(&self, seed: u64) -> Result<OwnOptions, Failure> {
+        let _ = seed;
+        Ok(OwnOptions::default())
+    }
+
+    /// Takes over from an earlier campaign how this one is run, where its cases are run again.
+    ///
+    /// # Errors
+    /// The earlier campaign cannot be read.
+    fn take_over(&self, new: &mut RequestedCampaign) -> Result<(), Failure> {
+        let _ = new;
+        Ok(())
+    }
+
+    /// The cases, of this seed if it determines them.
     ///
     /// # Errors
     /// The named data cannot be read, or is empty.
-    fn make(&self, seed: u64, bank: &TopicBank, wanted: WantedCases) -> Result<Cases, Failure>;
-
-    /// How the cases of a search for a limit are drawn.
-    ///
-    /// # Errors
-    /// There would be too many.
-    fn levels(&self, seed: u64) -> Result<Option<Vec<Drawn>>, Failure> {
-        let _ = seed;
-        Ok(None)
-    }
+    fn make(&self, seed: u64, wanted: WantedCases) -> Result<Cases, Failure>;
 
     /// Notes where the command line contradicts a recording about cases, and about how often they are run.
     ///
@@ -60,39 +68,35 @@ pub(in crate::commands) trait CaseSource {
 
 /// What a command asks for.
 #[derive(Clone)]
-pub(in crate::commands) struct CampaignPlan<'a> {
-    pub(in crate::commands) source: &'a dyn CaseSource,
+pub(crate) struct CampaignPlan<'a> {
+    pub(crate) source: &'a dyn CaseSource,
     /// The name of the suite, unless the command is for orders.
-    pub(in crate::commands) suite: Option<&'a str>,
+    pub(crate) suite: Option<&'a str>,
     /// How often each case is run.
-    pub(in crate::commands) repeats: NonZeroU32,
+    pub(crate) repeats: NonZeroU32,
     /// What the campaign keeps for the tools of its suite.
-    pub(in crate::commands) kept: KeptOptions,
+    pub(crate) kept: KeptOptions,
     /// How the campaign's sequels are done, by the options that ask for them.
-    pub(in crate::commands) sequels: SequelOptions,
+    pub(crate) sequels: SequelOptions,
     /// The files that the command line names beside those of every campaign: cases or data, and reports.
-    pub(in crate::commands) files: Vec<&'a Path>,
+    pub(crate) files: Vec<&'a Path>,
     /// How the tools of the cases fail, if they do.
-    pub(in crate::commands) faults: Option<FaultShares>,
+    pub(crate) faults: Option<FaultShares>,
     /// Limits on what runs take, if the command line gives some.
-    pub(in crate::commands) fail_over: Option<EffortLimits>,
+    pub(crate) fail_over: Option<EffortLimits>,
     /// Whether the seed determines the cases.
-    pub(in crate::commands) is_drawn: bool,
+    pub(crate) is_drawn: bool,
     /// The search for a limit, if it is one.
-    pub(in crate::commands) limit: Option<LimitPlan>,
+    pub(crate) limit: Option<LimitPlan>,
     /// Whether only as many cases are run as it takes to compare the campaign with a baseline.
-    pub(in crate::commands) until_decided: bool,
-    /// The file of topics, if the user has one.
-    pub(in crate::commands) topics: Option<&'a Path>,
-    /// The campaign whose cases are run again, if there is one.
-    pub(in crate::commands) like: Option<&'a str>,
+    pub(crate) until_decided: bool,
     /// Whether the smallest failing cases are written to a file.
-    pub(in crate::commands) writes_smallest: bool,
+    pub(crate) writes_smallest: bool,
 }
 
 impl<'a> CampaignPlan<'a> {
     /// A campaign of orders from this source, and nothing else.
-    pub(in crate::commands) fn new(source: &'a dyn CaseSource, repeats: NonZeroU32) -> Self {
+    pub(crate) fn new(source: &'a dyn CaseSource, repeats: NonZeroU32) -> Self {
         Self {
             source,
             suite: None,
@@ -105,8 +109,6 @@ impl<'a> CampaignPlan<'a> {
             is_drawn: false,
             limit: None,
             until_decided: false,
-            topics: None,
-            like: None,
             writes_smallest: false,
         }
     }
@@ -120,21 +122,16 @@ impl<'a> CampaignPlan<'a> {
     ///
     /// # Errors
     /// Those of [`CaseSource::make`], and of [`Cases::with_faults`].
-    pub(in crate::commands) fn cases(
-        &self,
-        seed: u64,
-        bank: &TopicBank,
-        wanted: WantedCases,
-    ) -> Result<Cases, Failure> {
-        self.failing(self.made(seed, bank, wanted)?, seed)
+    pub(crate) fn cases(&self, seed: u64, wanted: WantedCases) -> Result<Cases, Failure> {
+        self.failing(self.made(seed, wanted)?, seed)
     }
 
     /// The cases, whose tools do not fail.
     ///
     /// # Errors
     /// Those of [`CaseSource::make`].
-    pub(super) fn made(&self, seed: u64, bank: &TopicBank, wanted: WantedCases) -> Result<Cases, Failure> {
-        let mut made = self.source.make(seed, bank, wanted)?;
+    pub(super) fn made(&self, seed: u64, wanted: WantedCases) -> Result<Cases, Failure> {
+        let mut made = self.source.make(seed, wanted)?;
         if self.until_decided && !self.is_of_orders() {
             let most = wanted.most.map_or(AUTO_CASES_MAX, |most| most.min(AUTO_CASES_MAX));
             made.cases.truncate(most as usize);
@@ -147,7 +144,7 @@ impl<'a> CampaignPlan<'a> {
     ///
     /// # Errors
     /// Those of [`Cases::with_faults`].
-    pub(super) fn failing(&self, cases: Cases, seed: u64) -> Result<Cases, Failure> {
+    pub(crate) fn failing(&self, cases: Cases, seed: u64) -> Result<Cases, Failure> {
         match self.faults {
             Some(shares) => cases.with_faults(shares, seed).map_err(Failure::from),
             None => Ok(cases),
@@ -165,7 +162,7 @@ impl<'a> CampaignPlan<'a> {
 
     /// Makes sure that an earlier campaign, called `what`, belongs to this command. If not, explains how to resume it
     /// with `go_on`: the words before the command, and the option after it.
-    pub(in crate::commands) fn must_fit(
+    pub(crate) fn must_fit(
         &self,
         options: &StoredOptions,
         what: &str,

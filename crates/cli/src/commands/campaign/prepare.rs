@@ -11,38 +11,34 @@ use planproof_campaign::{
     StoreOptions, StoredCampaign, StoredGuard,
 };
 use planproof_isolation::Isolate;
-use planproof_order::synth::TopicBank;
 use planproof_store::Store;
 use planproof_suite::Case;
+use serde_json::Map;
 
 use super::agreement::must_agree;
-use super::like::Like;
 use super::plan::{CampaignPlan, WantedCases};
 use super::prepared::Prepared;
 use super::sequels::{must_be_asked_for, resumed_sequels, with_sequels};
 use super::shard::{ShardRun, must_be_same};
-use super::world::Outside;
 use crate::arguments::{
     BudgetArguments, CampaignArguments, Global, ModelArguments, ProgramArguments, ReviewChoice,
     StoreArguments, Think,
 };
+use crate::assembly::{self, Outside, secrets};
 use crate::commands::gate::Before;
 use crate::commands::rules::{read_rules, unknown};
-use crate::damage;
+use crate::digest::sha256;
 use crate::failure::Failure;
-use crate::orders::OrderOptions;
-use crate::review;
-use crate::secrets;
-use crate::select;
-use crate::spec_source::sha256;
+use crate::random::random_bytes;
 use crate::stored::{self, Stored, must_exist};
 use crate::stored_options::{ORDER, SuiteOptions};
 use crate::values::seconds;
 use crate::wanted::{self, Named};
+use crate::{damage, review, text_files};
 
 /// What a campaign is besides the command's own request.
 #[derive(Clone, Copy, Default)]
-pub(in crate::commands) struct Extras<'a> {
+pub(crate) struct Extras<'a> {
     /// What it will be compared with.
     pub(in crate::commands) before: Option<&'a Before>,
     /// The part of a larger campaign that it is.
@@ -60,7 +56,7 @@ impl Extras<'_> {
 }
 
 /// Prepares the request of the command line. All possible mistakes of the user are checked before the store is touched.
-pub(in crate::commands) fn prepare(
+pub(crate) fn prepare(
     arguments: &CampaignArguments,
     global: &Global,
     agent: Option<AgentSpec>,
@@ -108,19 +104,18 @@ pub(in crate::commands) fn prepare(
 }
 
 /// The agent that the command line names, with its options.
-pub(in crate::commands) fn named_agent(arguments: &CampaignArguments) -> Result<Option<AgentSpec>, Failure> {
+pub(crate) fn named_agent(arguments: &CampaignArguments) -> Result<Option<AgentSpec>, Failure> {
     let agent = arguments.agent.as_deref();
-    agent.map(|name| select::with_options(name, &arguments.agent_options)).transpose()
+    agent.map(|name| assembly::with_options(name, &arguments.agent_options)).transpose()
 }
 
-/// The command line's description of a new campaign.
-pub(in crate::commands) fn new_campaign(
+/// The command line's description of a new campaign, and the options of its suite in it.
+pub(crate) fn new_campaign(
     arguments: &CampaignArguments,
     global: &Global,
     agent: AgentSpec,
     plan: &CampaignPlan<'_>,
-    of_suite: &SuiteOptions,
-) -> Result<RequestedCampaign, Failure> {
+) -> Result<(RequestedCampaign, SuiteOptions), Failure> {
     let recording = &arguments.recording;
     let program = program(arguments, plan);
     // A program that recognises the test could draw the cases of a known seed, with their answers. A cache contains
@@ -128,13 +123,13 @@ pub(in crate::commands) fn new_campaign(
     let can_be_drawn = !global.given.has("seed") && recording.cache.is_none() && plan.is_drawn;
     let seed_is_secret = can_be_drawn && agent.is_program() && program.isolate != Isolate::None;
     // Many JSON readers lose precision of larger numbers.
-    let drawn = || u64::from_le_bytes(select::random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
+    let drawn = || u64::from_le_bytes(random_bytes()) >> (u64::BITS - f64::MANTISSA_DIGITS);
     let seed = if seed_is_secret { drawn() } else { global.seed };
     let guard = match &arguments.guard {
         Some(file) => Some(file.clone()),
-        None => select::rules_named_by(&agent)?,
+        None => assembly::rules_named_by(&agent)?,
     };
-    Ok(RequestedCampaign {
+    let mut new = RequestedCampaign {
         repeats: plan.repeats,
         seed,
         seed_is_secret,
@@ -157,18 +152,23 @@ pub(in crate::commands) fn new_campaign(
         fail_over: plan.fail_over,
         shard: None,
         suite: plan.suite.filter(|suite| *suite != ORDER).map(str::to_owned),
-        of_suite: of_suite.to_map(),
+        of_suite: Map::new(),
         command_line: global.command_line.clone(),
         label: arguments.label.as_deref().map(secrets::without),
         is_checked: !arguments.no_check,
         think: arguments.think.map(Think::is_on),
         guard: guard.as_deref().map(stored_guard).transpose()?,
-    })
+    };
+    plan.source.take_over(&mut new)?;
+    let own = plan.source.kept(new.seed)?;
+    let of_suite = SuiteOptions { own, kept: plan.kept.clone(), sequels: plan.sequels.clone() };
+    new.of_suite = of_suite.to_map();
+    Ok((new, of_suite))
 }
 
 /// The rules of a file as a campaign keeps them.
 fn stored_guard(file: &Path) -> Result<StoredGuard, Failure> {
-    let text = select::read_text(file)?;
+    let text = text_files::read_text(file)?;
     let shown = file.to_string_lossy().into_owned();
     if secrets::without(&text) != text {
         let what = format!("{shown}: the rules contain a key; they are stored with the campaign");
@@ -182,17 +182,17 @@ fn stored_guard(file: &Path) -> Result<StoredGuard, Failure> {
 ///
 /// # Errors
 /// The first one that is not, with the nearest tool.
-pub(in crate::commands) fn must_concern(guard: &StoredGuard, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
+pub(crate) fn must_concern(guard: &StoredGuard, cases: &[Arc<dyn Case>]) -> Result<(), Failure> {
     let rules = guard.rules().map_err(Failure::from)?;
-    match unknown(&rules, &select::tools_of_cases(cases)?).first() {
+    match unknown(&rules, &assembly::tools_of_cases(cases)?).first() {
         None => Ok(()),
         Some(fault) => Err(Failure::usage(format!("{}:{fault}", guard.file))),
     }
 }
 
 /// The longest time of a run of this agent.
-pub(in crate::commands) fn run_time(arguments: &CampaignArguments, agent: &AgentSpec) -> Duration {
-    select::run_time(asked_model(arguments, agent), &arguments.model, arguments.timeout)
+pub(crate) fn run_time(arguments: &CampaignArguments, agent: &AgentSpec) -> Duration {
+    assembly::run_time(asked_model(arguments, agent), &arguments.model, arguments.timeout)
 }
 
 /// The model that runs of this agent ask.
@@ -224,20 +224,6 @@ fn program(arguments: &CampaignArguments, plan: &CampaignPlan<'_>) -> ProgramOpt
     }
 }
 
-/// The options of the campaign's suite that the command line asks for.
-pub(in crate::commands) fn asked(
-    arguments: &CampaignArguments,
-    plan: &CampaignPlan<'_>,
-    bank: &TopicBank,
-) -> Result<SuiteOptions, Failure> {
-    let order = plan.is_of_orders().then(|| OrderOptions {
-        // The topics and not their file, which may change before the campaign is resumed.
-        topics: plan.topics.map(|_| bank.clone()),
-        ..OrderOptions::judging(arguments.judge.options())
-    });
-    Ok(SuiteOptions { order, kept: plan.kept.clone(), sequels: plan.sequels.clone() })
-}
-
 /// A new campaign.
 fn begin(
     arguments: &CampaignArguments,
@@ -247,35 +233,16 @@ fn begin(
     extras: Extras<'_>,
 ) -> Result<Prepared, Failure> {
     let asking = extras.asking(arguments.asking(run_time(arguments, &agent))?);
-    let bank = select::topic_bank(plan.topics)?;
-    let like = plan.like.map(|run| Like::read(arguments, run, global)).transpose()?;
-    let mut of_suite = asked(arguments, plan, &bank)?;
-    if let (Some(like), Some(order)) = (&like, &mut of_suite.order) {
-        like.judge(order, global);
-    }
-    plan.must_be_shrunk(&of_suite.sequels)?;
-    let mut new = new_campaign(arguments, global, agent, plan, &of_suite)?;
-    if let Some(like) = &like {
-        like.run(&mut new, global);
-    }
+    plan.must_be_shrunk(&plan.sequels)?;
+    let (mut new, of_suite) = new_campaign(arguments, global, agent, plan)?;
     if let Some(shard) = extras.shard {
         new.shard = Some(shard.shard);
         new.budgets = shard.of_budgets(new.budgets);
     }
-    if let (Some(levels), Some(order)) = (plan.source.levels(new.seed)?, &mut of_suite.order) {
-        order.levels = Some(levels);
-        new.of_suite = of_suite.to_map();
-    }
     let world = Outside { asking: &asking, is_quiet: global.quiet, store: &arguments.store.store };
     let cases = || {
-        let cases = match &like {
-            Some(like) => like.cases(&of_suite.order()),
-            None => {
-                let wanted = WantedCases { most: extras.before.map(Before::cases), shard: new.shard };
-                plan.made(new.seed, &bank, wanted)?
-            }
-        };
-        let cases = plan.failing(cases, new.seed)?;
+        let wanted = WantedCases { most: extras.before.map(Before::cases), shard: new.shard };
+        let cases = plan.cases(new.seed, wanted)?;
         if let Some(guard) = &new.guard {
             must_concern(guard, &cases.cases)?;
         }
@@ -286,13 +253,13 @@ fn begin(
     };
     let run = planproof_campaign::begin(&world, &new, cases)?;
     if !global.quiet {
-        select::tell_run_time(asked_model(arguments, &new.agent), &arguments.model, arguments.timeout);
+        assembly::tell_run_time(asked_model(arguments, &new.agent), &arguments.model, arguments.timeout);
     }
     Ok(with_sequels(run, of_suite))
 }
 
 /// What the command line names of a campaign that goes on, if it names the agent.
-pub(in crate::commands) fn named(
+pub(crate) fn named(
     arguments: &CampaignArguments,
     agent: Option<AgentSpec>,
     plan: &CampaignPlan<'_>,
@@ -353,20 +320,8 @@ fn must_be_same_shard(
     (extras, found): (Extras<'_>, &str),
 ) -> Result<(), Failure> {
     let Some(run) = extras.shard else { return Ok(()) };
-    let bank = select::topic_bank(plan.topics)?;
-    let like = plan.like.map(|run| Like::read(arguments, run, global)).transpose()?;
-    let mut of_suite = asked(arguments, plan, &bank)?;
-    if let (Some(like), Some(order)) = (&like, &mut of_suite.order) {
-        like.judge(order, global);
-    }
-    let mut new = new_campaign(arguments, global, agent.clone(), plan, &of_suite)?;
-    if let Some(like) = &like {
-        like.run(&mut new, global);
-    }
-    let mut cases = match &like {
-        Some(like) => like.cases(&of_suite.order()),
-        None => plan.made(new.seed, &bank, WantedCases { most: None, shard: Some(run.shard) })?,
-    };
+    let (new, _) = new_campaign(arguments, global, agent.clone(), plan)?;
+    let mut cases = plan.made(new.seed, WantedCases { most: None, shard: Some(run.shard) })?;
     let shard = run.shard.take(&mut cases)?;
     let store = Store::open_read_only(&arguments.store.store)?;
     let row = stored::find(&store, found)?;
@@ -375,7 +330,7 @@ fn must_be_same_shard(
 }
 
 /// The same for a campaign that was already read and is wanted as it is stored, or as it is named, with these budgets.
-pub(in crate::commands) fn resume_stored(
+pub(crate) fn resume_stored(
     store: Store,
     stored: Stored,
     agent: Option<AgentSpec>,
@@ -425,7 +380,7 @@ fn replay(
     let mut cases = recorded.cases(&world)?;
     let of_suite = SuiteOptions::of(&note.options)?;
     // The campaign keeps the options of the recording, and without these its cases could not be drawn again.
-    cases.named = cases.named.filter(|_| of_suite.order().levels.is_some());
+    cases.named = cases.named.filter(|_| of_suite.own.draws_again());
     wanted::replay_must_be_wanted(&recorded, &of_suite, agent.as_ref(), &plan.kept)?;
     must_agree((&recorded, &of_suite), &cases, agent.as_ref(), arguments, plan, global)?;
     plan.must_be_shrunk(&of_suite.sequels)?;

@@ -21,14 +21,14 @@ use crate::terminal;
 const DIFFERENCES_SHOWN_MAX: usize = 5;
 
 /// A campaign that is ready to run, with what the command line adds to it.
-pub(in crate::commands) struct Prepared {
-    pub(in crate::commands) run: planproof_campaign::Prepared,
+pub(crate) struct Prepared {
+    pub(crate) run: planproof_campaign::Prepared,
     /// What it keeps for its suite.
-    pub(in crate::commands) of_suite: SuiteOptions,
+    pub(crate) of_suite: SuiteOptions,
     /// The matrix that it belongs to, which is resumed as a whole.
-    pub(in crate::commands) matrix: Option<String>,
+    pub(crate) matrix: Option<String>,
     /// Records the events while it is run, if that is requested.
-    pub(in crate::commands) stream: Option<Arc<Stream>>,
+    pub(crate) stream: Option<Arc<Stream>>,
 }
 
 impl Prepared {
@@ -38,7 +38,7 @@ impl Prepared {
     }
 
     /// How to resume it.
-    pub(in crate::commands) fn commands(&self) -> CommandLines {
+    pub(crate) fn commands(&self) -> CommandLines {
         let planproof_campaign::Prepared { options, campaign, store, .. } = &self.run;
         commands(options, &self.of_suite, &campaign.agent.name, store.path())
     }
@@ -49,13 +49,13 @@ impl Prepared {
     }
 
     /// The cases that it is about, given all its outcomes.
-    pub(in crate::commands) fn reached(&self, outcomes: &[Outcome]) -> &[Arc<dyn Case>] {
+    pub(crate) fn reached(&self, outcomes: &[Outcome]) -> &[Arc<dyn Case>] {
         let (cases, last) = (&self.run.campaign.cases, outcomes.iter().map(|outcome| outcome.ordinal).max());
         &cases[..self.run.options.reached(cases.len(), last)]
     }
 
     /// Passes the campaign to `write` in the form for reports.
-    pub(in crate::commands) fn reported(
+    pub(crate) fn reported(
         &self,
         outcomes: &[Outcome],
         report: &Report,
@@ -81,7 +81,7 @@ impl Prepared {
     }
 
     /// Why it could not be carried out, for commands that print nothing else of it.
-    pub(in crate::commands) fn came_to_its_end(&self, ended: Ended) -> Result<(), Failure> {
+    pub(crate) fn came_to_its_end(&self, ended: Ended) -> Result<(), Failure> {
         match (ended.failure, self.run.options.broken_setup(&ended.progress)) {
             (Some(failure), _) => Err(failure),
             (None, Some(why)) => Err(Failure::outside(why)),
@@ -90,11 +90,7 @@ impl Prepared {
     }
 
     /// Reports on stderr how a replay differs from its recording. Returns whether it does.
-    pub(in crate::commands) fn tell_differences(
-        &self,
-        outcomes: &[Outcome],
-        sequels: &[EndedSequel],
-    ) -> bool {
+    pub(crate) fn tell_differences(&self, outcomes: &[Outcome], sequels: &[EndedSequel]) -> bool {
         let Some(replayed) = self.run.replayed() else { return false };
         // Those of sequels follow, if there are any; only then are the lists copied. The ordinal of a case of a sequel
         // becomes its place in the list.

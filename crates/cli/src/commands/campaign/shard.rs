@@ -11,9 +11,10 @@ use planproof_suite::{Case, EffortLimits};
 
 use super::request::CampaignRequest;
 use crate::arguments::Global;
+use crate::assembly::secrets;
 use crate::failure::Failure;
 use crate::stored_options::CampaignOptions;
-use crate::{progress, secrets, stored};
+use crate::{progress, stored};
 
 /// The shard that a command line asks for. The lock on its store is held until this is dropped.
 pub(super) struct ShardRun {

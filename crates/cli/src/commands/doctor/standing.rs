@@ -11,7 +11,7 @@ use super::attempt::with_variables;
 use super::found::{FoundAgent, FoundHook, FoundServer, KnownAgent, Owner};
 use crate::coding_agents::{HookForm, is_planproof, is_this_machine};
 use crate::config::{holds_secret, is_name_of_secret};
-use crate::select;
+use crate::text_files;
 
 /// What stands for a word that may be a key.
 const HIDDEN: &str = "(hidden)";
@@ -357,7 +357,7 @@ impl<'a> Words<'a> {
 
     /// The rules, for whoever is in this folder; `None` if they cannot be used.
     fn read(&self, folder: &Path) -> Option<RuleSet> {
-        let text = select::read_text(&folder.join(with_variables(self.rules?))).ok()?;
+        let text = text_files::read_text(&folder.join(with_variables(self.rules?))).ok()?;
         RuleSet::read(&text).ok()
     }
 

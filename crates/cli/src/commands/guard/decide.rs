@@ -8,10 +8,10 @@ use std::time::Instant;
 use planproof_guard::{GuardMode, LINE_BYTES_MAX, LineGuard};
 
 use super::relay::LogFile;
+use crate::assembly::secrets;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::report_files::must_differ;
-use crate::secrets;
 use crate::terminal::{self, inline};
 
 pub(super) fn run(rules: &Path, mode: Option<GuardMode>, log: Option<&Path>) -> Result<ExitCode, Failure> {

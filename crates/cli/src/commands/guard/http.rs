@@ -18,12 +18,13 @@ use super::relay::LogFile;
 use super::said::refused;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
+use crate::assembly::secrets;
+use crate::digest::sha256;
 use crate::coding_agents::is_this_machine;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
-use crate::spec_source::sha256;
+use crate::signals;
 use crate::terminal::{self, inline};
-use crate::{secrets, signals};
 
 /// Most sessions that one guard remembers. Further ones are refused, because forgetting one would make its rules
 /// forget what has been done.

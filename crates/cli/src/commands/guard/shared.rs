@@ -9,8 +9,8 @@ use planproof_store::{History, HistoryError, HistoryTurn};
 
 use crate::failure::Failure;
 use crate::progress::tell;
-use crate::select;
 use crate::terminal::inline;
+use crate::text_files;
 
 /// A history that is open.
 pub(super) struct Shared(History);
@@ -141,7 +141,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 pub(in crate::commands) fn text_of(path: &Path) -> Result<String, Failure> {
     match history_of(path)? {
         Some(lines) => Ok(lines),
-        None => select::read_json(path),
+        None => text_files::read_json(path),
     }
 }
 

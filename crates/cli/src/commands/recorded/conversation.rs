@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use planproof_scenario::listed_tools;
 use planproof_spec::rules::{Phase, RecordedEvent, result_of};
 use planproof_trace::json;
 use serde_json::Value;
@@ -11,6 +10,7 @@ use super::source::Document;
 use super::{Gather, RecordedDoubts, RecordedSession, Take, unknown};
 use crate::failure::Failure;
 use crate::progress::tell;
+use crate::suites::scenarios::listed_tools;
 use crate::terminal::inline;
 
 /// Conversations, of which each value of a file is one, or a list of them.

@@ -19,11 +19,11 @@ use tokio::time::{sleep, timeout};
 
 use super::super::runtime_in_order;
 use crate::arguments::{Global, ReportArguments};
+use crate::assembly::secrets;
 use crate::failure::Failure;
 use crate::progress;
 use crate::render::counted;
 use crate::report_files::{ReportFile, must_differ};
-use crate::secrets;
 use crate::terminal::inline;
 
 /// How long a collector may take for one run.

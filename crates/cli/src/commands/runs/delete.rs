@@ -8,12 +8,12 @@ use planproof_store::{CampaignRow, Deleted, Store, StoreLimits};
 use serde_json::json;
 
 use crate::arguments::Global;
+use crate::assembly::secrets;
 use crate::commands::print_json;
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::render::counted;
-use crate::stored;
-use crate::{secrets, terminal};
+use crate::{stored, terminal};
 
 /// Sets or removes a campaign's label.
 pub(super) fn label(path: &Path, run: &str, text: Option<&str>, global: &Global) -> Result<(), Failure> {

@@ -9,9 +9,9 @@ use planproof_report::shell_word;
 use planproof_suite::grouped;
 use serde_json::json;
 
-use super::super::campaign::Outside;
 use super::print_json;
 use crate::arguments::{Global, ModelArguments};
+use crate::assembly::Outside;
 use crate::failure::{ExitCode, Failure};
 use crate::terminal;
 

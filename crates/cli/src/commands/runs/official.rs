@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::progress::tell;
-use crate::stored;
-use crate::terminal;
+use crate::{stored, suites, terminal};
 
 /// Writes the prediction of one run of each case, in the order of the cases, which some evaluators go by: also of a run
 /// that is not finished, as one without an answer.
@@ -59,10 +58,7 @@ pub(super) fn write(
         (all, empty) = (all + 1, empty + u64::from(said_nothing));
         match prediction {
             PublishedPrediction::Line(line) => {
-                programs += u64::from(
-                    options.kept.suite.as_deref() == Some(planproof_mnms::NAME)
-                        && line["prediction"].is_string(),
-                );
+                programs += u64::from(line["prediction"].is_string());
                 files.extend(line["file"].as_str().map(str::to_owned));
                 writeln!(out, "{line}")?;
             }
@@ -86,8 +82,8 @@ pub(super) fn write(
             files.len()
         );
     }
-    if programs > 0 {
-        tell!("{programs} of {all} predictions are programs: score them with --format code");
+    if let Some(note) = suites::note_on_predictions(options.kept.suite.as_deref(), programs, all) {
+        tell!("{note}");
     }
     Ok(())
 }

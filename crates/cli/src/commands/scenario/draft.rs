@@ -12,14 +12,14 @@ use planproof_trace::Tool;
 use serde_json::{Value, json};
 
 use crate::arguments::{DraftArguments, Global, RuleCasesArguments};
-use crate::commands::from_rules::{drawing, drawn, tools_of};
+use crate::assembly::{self, secrets};
 use crate::commands::recorded;
-use crate::commands::spec::wrapped;
 use crate::failure::{ExitCode, Failure};
 use crate::progress;
 use crate::report_files::{ReportFile, must_differ};
+use crate::suites::orders::{pick_case, read_cases, wrapped};
+use crate::suites::scenarios::drawn::{drawing, drawn, tools_of};
 use crate::terminal::{self, inline};
-use crate::{secrets, select};
 
 /// A file for these tools.
 pub(super) fn of_tools(
@@ -69,13 +69,13 @@ pub(super) fn of_cases(
     global: &Global,
 ) -> Result<ExitCode, Failure> {
     let file = Draft::open(out, &[("FILE", path)])?;
-    let cases = select::read_cases(path)?;
+    let cases = read_cases(path)?;
     let cases = match id {
-        Some(id) => vec![select::pick_case(cases, Some(id))?],
+        Some(id) => vec![pick_case(cases, Some(id))?],
         None => cases,
     };
     let mut tools: Vec<Tool> = Vec::new();
-    for tool in select::tools_of_cases(&wrapped(cases.clone()))? {
+    for tool in assembly::tools_of_cases(&wrapped(cases.clone()))? {
         if !tools.iter().any(|other| other.name == tool.name) {
             tools.push(tool);
         }
@@ -146,12 +146,7 @@ impl<'a> Draft<'a> {
     fn open(arguments: &'a DraftArguments, taken: &[(&'static str, &Path)]) -> Result<Self, Failure> {
         let Some(path) = arguments.out.as_deref() else { return Ok(Self { path: None, file: None }) };
         must_differ(path, taken)?;
-        // Anything but a plain file, such as a pipe, holds nothing that could be lost.
-        if !arguments.force && path.is_file() {
-            let what = format!("there is a {} already; --force overwrites it", path.display());
-            return Err(Failure::usage(what));
-        }
-        Ok(Self { path: Some(path), file: Some(ReportFile::open("--out", path)?) })
+        Ok(Self { path: Some(path), file: Some(ReportFile::open_new(path, arguments.force)?) })
     }
 
     fn write(self, text: &str, next: &str, global: &Global) -> Result<ExitCode, Failure> {

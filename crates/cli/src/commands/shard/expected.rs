@@ -8,22 +8,25 @@ use std::path::{Path, PathBuf};
 use planproof_agents::AgentSpec;
 use planproof_campaign::{Cases, StoreOptions};
 use planproof_model::prices::Prices;
-use planproof_order::synth::TopicBank;
 use planproof_suite::grouped;
 use planproof_trace::Usage;
 
-use super::super::bench::{ScenarioCases, agents_of, bench_cases};
+use super::super::bench::{agents_of, bench_cases};
 use super::super::campaign::{
     CampaignPlan, CaseSource, Extras, WantedCases, carry_out, named_agent, prepare, stop_on_signal,
 };
-use super::super::from_rules::RuleCases;
 use super::super::runtime;
 use crate::arguments::{
     Arguments, BenchArguments, CampaignArguments, Command, Global, RecordingArguments, TestArguments,
 };
+use crate::assembly::{self, providers};
 use crate::failure::Failure;
+use crate::random::random_bytes;
 use crate::stored::Stored;
-use crate::{providers, select};
+use crate::suites::OwnOptions;
+use crate::suites::orders::TestCases;
+use crate::suites::scenarios::{ScenarioCases, drawn::RuleCases};
+use crate::text_files;
 
 /// Who stands in for the model: the first for orders that are drawn, the second, which is handed the answers, for all
 /// other cases.
@@ -87,7 +90,8 @@ fn of_test(test: &mut TestArguments, global: &Global) -> Result<Foreseen, Failur
     (test.cases, test.all.repeat) = (test.cases.min(CASES), NonZeroU32::MIN);
     let store = TemporaryStore::new();
     for_trial(&mut test.campaign, &store);
-    let run = asked.tried(&test.campaign, &test.plan(), STAND_INS[0], (&store, global))?;
+    let run =
+        asked.tried(&test.campaign, &TestCases::new(test, global).plan(), STAND_INS[0], (&store, global))?;
     Ok(Foreseen { cases, repeats, run })
 }
 
@@ -111,7 +115,7 @@ fn of_cases(
 ) -> Result<Foreseen, Failure> {
     let first = FirstCases { of: plan.source, all: Cell::new(0) };
     // The plan may be written where the data is not.
-    if let Err(failure) = first.make(global.seed, TopicBank::shipped(), WantedCases::default()) {
+    if let Err(failure) = first.make(global.seed, WantedCases::default()) {
         let why = failure.describe();
         let why = why.strip_prefix("error: ").unwrap_or(&why);
         let run = Err(format!("the cases cannot be made here: {why}"));
@@ -163,7 +167,7 @@ impl Asked {
         };
         let prices = match &campaign.budget.prices {
             None => Prices::shipped().clone(),
-            Some(path) => Prices::read(&select::read_text(path)?)
+            Some(path) => Prices::read(&text_files::read_text(path)?)
                 .map_err(|error| Failure::usage(format!("--prices {}: {error}", path.display())))?,
         };
         Ok(Ok(Self { model, kind, prices }))
@@ -176,7 +180,7 @@ impl Asked {
         stand_in: &'static str,
         (store, global): (&TemporaryStore, &Global),
     ) -> Result<Result<ExpectedRun, String>, Failure> {
-        let agent = select::agent_spec(&format!("{}{stand_in}", self.kind))?;
+        let agent = assembly::agent_spec(&format!("{}{stand_in}", self.kind))?;
         runtime()?.block_on(async {
             let prepared = prepare(campaign, global, Some(agent), plan, Extras::default())?;
             let run = &prepared.run;
@@ -209,8 +213,12 @@ struct FirstCases<'a> {
 }
 
 impl CaseSource for FirstCases<'_> {
-    fn make(&self, seed: u64, bank: &TopicBank, wanted: WantedCases) -> Result<Cases, Failure> {
-        let Cases { suite, mut cases, .. } = self.of.make(seed, bank, wanted)?;
+    fn kept(&self, seed: u64) -> Result<OwnOptions, Failure> {
+        self.of.kept(seed)
+    }
+
+    fn make(&self, seed: u64, wanted: WantedCases) -> Result<Cases, Failure> {
+        let Cases { suite, mut cases, .. } = self.of.make(seed, wanted)?;
         self.all.set(cases.len());
         cases.truncate(CASES as usize);
         Ok(Cases::given(suite, cases))
@@ -246,7 +254,7 @@ struct TemporaryStore(PathBuf);
 
 impl TemporaryStore {
     fn new() -> Self {
-        let name = format!("planproof-plan-{:016x}.db", u64::from_le_bytes(select::random_bytes()));
+        let name = format!("planproof-plan-{:016x}.db", u64::from_le_bytes(random_bytes()));
         Self(std::env::temp_dir().join(name))
     }
 }

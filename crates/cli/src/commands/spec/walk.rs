@@ -4,9 +4,9 @@ use planproof_spec::{Automaton, Compat, Entered, Loaded, StateId, Walk};
 use planproof_trace::{Arguments, CallId, ToolCall};
 use serde_json::{Map, Value, json};
 
+use crate::assembly::specifications::Source;
 use crate::commands::print_json;
 use crate::failure::{ExitCode, Failure};
-use crate::spec_source::Source;
 
 /// A proposed state, as it was written, with the call that it completes.
 struct Proposal<'t> {

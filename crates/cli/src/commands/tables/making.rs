@@ -14,15 +14,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::bench::{self, paid_for};
 use super::super::campaign::{Extras, carry_out, named_agent, prepare, stop_on_signal};
-use super::super::{limit, runtime};
+use super::super::runtime;
 use super::papers::{LIMIT, Line, Papers, Request};
 use super::pdoctor;
 use crate::arguments::{Command, Global};
-use crate::config;
+use crate::assembly::{self, secrets};
 use crate::failure::Failure;
-use crate::progress;
 use crate::stored::Stored;
-use crate::{secrets, select};
+use crate::suites::orders::{TestCases, limit};
+use crate::{config, progress};
 
 /// What the names of simulated models begin with.
 const SIMULATED: &str = "sim/";
@@ -99,7 +99,7 @@ impl Making<'_> {
     /// All agents of a line with that model: one for each campaign.
     fn agents(&self, line: &Line, model: &str) -> Result<Vec<AgentSpec>, Failure> {
         if line.suite().is_none() {
-            return line.agents_with(model).iter().map(|agent| select::agent_spec(agent)).collect();
+            return line.agents_with(model).iter().map(|agent| assembly::agent_spec(agent)).collect();
         }
         let mut agents = Vec::new();
         for words in line.printed(model, LIMIT, self.request) {
@@ -240,7 +240,13 @@ async fn run(line: Vec<OsString>, stop: &CancellationToken) -> Result<(), Failur
     match &parsed.arguments.command {
         Command::Test(arguments) => {
             let agent = named_agent(&arguments.campaign)?;
-            let prepared = prepare(&arguments.campaign, global, agent, &arguments.plan(), Extras::default())?;
+            let prepared = prepare(
+                &arguments.campaign,
+                global,
+                agent,
+                &TestCases::new(arguments, global).plan(),
+                Extras::default(),
+            )?;
             let all = |outcomes: &[_]| prepared.run.all_at_once(outcomes);
             let ended = carry_out(&prepared, global, stop, all).await?;
             prepared.came_to_its_end(ended)

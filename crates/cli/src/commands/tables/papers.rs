@@ -4,8 +4,8 @@ use planproof_report::shell_word;
 use serde::Deserialize;
 
 use crate::arguments::TablesArguments;
+use crate::digest::sha256;
 use crate::failure::Failure;
-use crate::spec_source::sha256;
 
 /// The data, which come with planproof.
 const SHIPPED: &str = include_str!("../../../data/paper-tables.toml");

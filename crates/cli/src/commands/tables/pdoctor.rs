@@ -13,10 +13,10 @@ use planproof_store::{CampaignRow, Store};
 
 use super::super::runs::say_what_is_missing;
 use crate::failure::Failure;
-use crate::orders::{self, PartOfDissection};
 use crate::render::{self, Table};
 use crate::stored::{self, Stored};
 use crate::stored_options::CampaignOptions;
+use crate::suites::orders::{self, PartOfDissection};
 
 /// Most characters of an agent's name in a row.
 const AGENT_CHARACTERS_MAX: usize = 30;

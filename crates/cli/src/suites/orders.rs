@@ -1,0 +1,101 @@
+//! Orders: where their cases come from (`source.rs`, `like.rs`), how these are drawn (`drawn.rs`) and read
+//! (`files.rs`), what campaigns keep (`options.rs`) and whether it agrees with a recording (`agreement.rs`), sequels
+//! (`sequels.rs`) and a part of a dissection, learning data (`learning.rs`), and the commands that only they have.
+
+mod agreement;
+pub(crate) mod arguments;
+pub(crate) mod check;
+pub(crate) mod demo;
+mod drawn;
+mod files;
+pub(crate) mod learning;
+mod like;
+pub(crate) mod limit;
+mod options;
+pub(crate) mod read;
+mod sequels;
+mod source;
+pub(crate) mod synth;
+pub(crate) mod topics;
+
+use planproof_engine::Outcome;
+use planproof_engine::studies::{DissectionReport, TopicErrors};
+use planproof_order::dissect::report as dissection_report;
+use planproof_order::synth::PlanningCase;
+use planproof_order::{
+    DissectOptions, Dissection, Failed, LedTo, OrderOutcome, OrderReader, errors_by_topic, read_order, typed,
+};
+use planproof_suite::{Card, Case, RunResult};
+use serde::Deserialize as _;
+
+pub(crate) use drawn::first_cases;
+pub(super) use drawn::make_again;
+pub(crate) use files::{case_of, cases_of, pick_case, read_cases, wrapped};
+pub(super) use options::{judging_in_words, suite_of};
+pub(crate) use planproof_order::{CANDIDATE_RUNS_MAX, TRIALS_MAX};
+pub(crate) use source::TestCases;
+
+use crate::failure::Failure;
+use crate::stored::Stored;
+
+/// The name of the dissection among the sequels of orders.
+const DISSECTION: &str = "dissection";
+
+/// A case as an order.
+///
+/// # Errors
+/// It is of another kind.
+pub(crate) fn case(case: &dyn Case) -> Result<PlanningCase, Failure> {
+    read_order(case).map_err(Failure::from)
+}
+
+/// The dissection of some of a campaign's errors.
+pub(crate) struct PartOfDissection {
+    pub(crate) report: DissectionReport,
+    /// How many errors those of the report were drawn from.
+    pub(crate) dissected: u64,
+    pub(crate) topics: Vec<TopicErrors>,
+}
+
+impl PartOfDissection {
+    /// The dissection of the errors in cases that `counts`, at most `errors_max` of them, drawn by the seed of the
+    /// campaign; how many there were to draw from, and the failures of every topic in these cases. `None` without a
+    /// dissection.
+    ///
+    /// # Errors
+    /// Its cases are not orders.
+    pub(crate) fn of(
+        stored: &Stored,
+        counts: impl Fn(&Card) -> bool,
+        errors_max: u32,
+    ) -> Result<Option<Self>, Failure> {
+        let found = stored.sequels.iter().find(|(planned, _)| planned.sequel.name() == DISSECTION);
+        let Some((planned, begun)) = found.and_then(|(planned, _)| Some((planned, planned.begun.as_ref()?)))
+        else {
+            return Ok(None);
+        };
+        let wrong = || Failure::usage("the trials are not those of a dissection");
+        let how = DissectOptions::deserialize(&planned.how).map_err(|_| wrong())?;
+        let (campaign, order) = (&stored.campaign, stored.options.of_suite.own.orders());
+        let reader = OrderReader { options: order.judge(), ..OrderReader::default() };
+        let cases = reader.typed(&campaign.cases).map_err(Failure::from)?;
+        let mut outcomes: Vec<OrderOutcome> = campaign.outcomes.iter().map(typed).collect();
+        let results: Vec<RunResult> = begun.outcomes.iter().map(Outcome::result).collect();
+        let trials = LedTo::new(&begun.cases, &results).map_err(Failure::from)?;
+        let failed = Failed { cases: &cases, outcomes: &outcomes, seed: stored.options.kept.seed };
+        let mut part = Dissection::read(failed, how, order.bank(), trials).ok_or_else(wrong)?;
+        let counts =
+            |ordinal: u32| campaign.cases.get(ordinal as usize).is_some_and(|case| counts(case.card()));
+        // The cases are limited before the errors are drawn, so that the draw is from those that count.
+        part.retain(counts);
+        let dissected = part.errors.len() as u64;
+        part.draw(errors_max, stored.options.kept.seed);
+        outcomes.retain(|outcome| counts(outcome.ordinal));
+        let id = planproof_campaign::sequel_id(&campaign.row.id, DISSECTION);
+        Ok(Some(Self {
+            report: dissection_report(&id, &part, &cases, &outcomes),
+            dissected,
+            topics: errors_by_topic(&cases, &outcomes),
+        }))
+    }
+}
