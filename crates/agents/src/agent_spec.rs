@@ -20,7 +20,7 @@ use crate::behaviour::GrammarUse;
 use crate::behaviour::summary::{Choice, Otherwise};
 use crate::planning::{Feedback, PlanFormat, PlanOptions, Strategy};
 use crate::similar::most_similar;
-use crate::subtasks::{FormChoice, SubTaskOptions};
+use crate::subtasks::options::{FormChoice, SubTaskOptions};
 use crate::team::{Deliver, ManagerPrompt, SupervisorWork, TeamOptions};
 use crate::{FunctionCallingAgent, PlanningAgent, TeamAgent, TwoStageAgent};
 

@@ -18,16 +18,16 @@
 
 mod call;
 mod conversation;
+pub mod options;
 mod prompts;
 mod remembering;
 mod review;
 mod steps;
 
 use std::fmt;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use planproof_model::{BoxFuture, Message, Model, run_time};
+use planproof_model::{BoxFuture, Message, Model};
 use planproof_plan::subtasks::{
     Asking, Division, Pair, PlanFault, PlanFaultKind, PlanForm, read_groups, read_next, read_plan_in,
     sections,
@@ -36,69 +36,15 @@ use planproof_plan::team::review::ReviewReason;
 use planproof_trace::{Author, EndReason, EventKind};
 use serde_json::Value;
 
+use crate::stop::{Stop, within_limits};
 use crate::template::{Placeholder, PromptTemplate, TemplateError};
 use crate::{Agent, Ran, RunContext, RunError};
 use conversation::Desk;
+use options::{FormChoice, SubTaskOptions};
 use steps::Steps;
 
 /// How often a model that is asked for one sub-task at a time may repeat the same one.
 pub const REPEATS_MAX: usize = 5;
-
-/// Most characters of a result that a model sees. A longer one is shown with its beginning and its end.
-pub const RESULT_CHARACTERS_MAX: usize = 8_000;
-
-/// How such an agent works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SubTaskOptions {
-    /// How often a model is asked again at most, for each reply that is needed.
-    pub replies_max: NonZeroU32,
-    /// Whether the model sees lessons of earlier runs, if a run is given any.
-    pub remembers: bool,
-    /// In which form all sub-tasks at once are written.
-    pub form: FormChoice,
-}
-
-/// In which form a plan is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FormChoice {
-    /// In this one, whatever the case asks for.
-    Always(PlanForm),
-    /// In the one that the case asks for ([`Toolbox::plan_form`](planproof_tools::Toolbox::plan_form)), or else in
-    /// pairs.
-    AsAsked,
-}
-
-impl FormChoice {
-    /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::Always(PlanForm::Pairs),
-        Self::Always(PlanForm::Lists),
-        Self::Always(PlanForm::Tools),
-        Self::AsAsked,
-    ];
-
-    /// The word used in names of agents.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Always(form) => form.as_str(),
-            Self::AsAsked => "asked",
-        }
-    }
-}
-
-impl Default for FormChoice {
-    fn default() -> Self {
-        Self::Always(PlanForm::default())
-    }
-}
-
-impl Default for SubTaskOptions {
-    /// Three further replies, no memory, and pairs.
-    fn default() -> Self {
-        let replies_max = NonZeroU32::MIN.saturating_add(2);
-        Self { replies_max, remembers: false, form: FormChoice::default() }
-    }
-}
 
 /// An agent that writes sub-tasks and executes them.
 #[derive(Clone)]
@@ -284,29 +230,8 @@ impl Agent for SubTaskAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
         Box::pin(async move {
             run.recorder.record(EventKind::Query { text: run.query.to_owned() });
-            match run_time::within(run.limits.wall, Box::pin(self.work(&run))).await {
-                Ok(Ok(end)) => Ok(Ran::in_process(end)),
-                Ok(Err(Stop::Ended(end))) => Ok(Ran::in_process(*end)),
-                Ok(Err(Stop::ByPerson)) => {
-                    let reason = "a person stopped it".to_owned();
-                    Ok(Ran { was_stopped: true, ..Ran::in_process(EndReason::Unscored { reason }) })
-                }
-                Err(over) => Ok(Ran::in_process(run.limits.out_of_time(&over))),
-            }
+            Ok(within_limits(&run, self.work(&run)).await)
         })
-    }
-}
-
-/// Why a run does not reach its answer.
-enum Stop {
-    Ended(Box<EndReason>),
-    /// A person stopped it.
-    ByPerson,
-}
-
-impl From<EndReason> for Stop {
-    fn from(end: EndReason) -> Self {
-        Self::Ended(Box::new(end))
     }
 }
 

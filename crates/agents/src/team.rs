@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use planproof_model::run_time::uncharged;
-use planproof_model::{BoxFuture, Message, Model, Settings, run_time};
+use planproof_model::{BoxFuture, Message, Model, Settings};
 use planproof_plan::graph::{GraphFaults, Schedule, SubTask, SubTaskGraph, read_graph};
 use planproof_plan::team::review::ReviewReason;
 use planproof_plan::team::{Role, sections};
@@ -41,6 +41,7 @@ use planproof_tools::Restoring;
 use planproof_trace::{Author, EndReason, EventKind, Recorder, Tool};
 
 use crate::asking::outside_of_instructions;
+use crate::stop::{Stop, within_limits};
 use crate::{Agent, Ran, RunContext, RunError, asking};
 pub use options::{Deliver, ManagerPrompt, SupervisorWork, TeamOptions};
 pub use progress::REVISIONS_MAX;
@@ -331,17 +332,7 @@ impl TeamAgent {
 
 impl Agent for TeamAgent {
     fn run<'a>(&'a self, run: RunContext<'a>) -> BoxFuture<'a, Result<Ran, RunError>> {
-        Box::pin(async move {
-            match run_time::within(run.limits.wall, Box::pin(self.work(&run))).await {
-                Ok(Ok(end)) => Ok(Ran::in_process(end)),
-                Ok(Err(Stop::Ended(end))) => Ok(Ran::in_process(*end)),
-                Ok(Err(Stop::ByPerson)) => {
-                    let reason = "a person stopped it".to_owned();
-                    Ok(Ran { was_stopped: true, ..Ran::in_process(EndReason::Unscored { reason }) })
-                }
-                Err(over) => Ok(Ran::in_process(run.limits.out_of_time(&over))),
-            }
-        })
+        Box::pin(async move { Ok(within_limits(&run, self.work(&run)).await) })
     }
 
     fn can_resume(&self) -> bool {
@@ -351,19 +342,6 @@ impl Agent for TeamAgent {
     /// Those of its slowest executor, each of which has the whole limit for a sub-task.
     fn turns_per_call(&self) -> u32 {
         self.executors.iter().map(|executor| executor.agent.turns_per_call()).max().unwrap_or(1)
-    }
-}
-
-/// Why a run does not reach its answer.
-enum Stop {
-    Ended(Box<EndReason>),
-    /// A person stopped it.
-    ByPerson,
-}
-
-impl From<EndReason> for Stop {
-    fn from(end: EndReason) -> Self {
-        Self::Ended(Box::new(end))
     }
 }
 

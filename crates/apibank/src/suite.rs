@@ -11,13 +11,15 @@
 //! judged as in [`crate::evaluate`]. `suite/calls.rs` has a call as a case, and `suite/dialogues.rs` creates such
 //! cases from the published dialogues.
 //!
-//! A task as a case (`suite/case.rs`), its tools (`suite/toolbox.rs`), the verdict (`suite/judge.rs`) and its
-//! explanation (`suite/explain.rs`), figures over many runs and published figures (`suite/figures.rs`), and
-//! finished predictions (`suite/predictions.rs`, those in the published forms for level 3 in `suite/forced.rs`).
-//! `suite/published_tasks.rs` creates cases from the published tasks, and `suite/team.rs` has roles for teams.
+//! A task as a case (`suite/case.rs`), classes and flags (`suite/classes.rs`), its tools (`suite/toolbox.rs`), the
+//! verdict (`suite/judge.rs`) and its explanation (`suite/explain.rs`), figures over many runs and published
+//! figures (`suite/figures.rs`), and finished predictions (`suite/predictions.rs`, those in the published forms for
+//! level 3 in `suite/forced.rs`). `suite/published_tasks.rs` creates cases from the published tasks, and
+//! `suite/team.rs` has roles for teams.
 
 mod calls;
 mod case;
+mod classes;
 mod dialogues;
 mod explain;
 mod figures;
@@ -31,27 +33,24 @@ mod toolbox;
 use std::path::Path;
 use std::sync::Arc;
 
-use planproof_suite::MISSING;
 use planproof_suite::rows::{lines, read_places};
 use planproof_suite::{
     Card, Case, CaseError, CaseSelection, Class, ClassInfo, Columns, Data, FlagInfo, Judged, Metric,
-    OptionUse, OwnedData, PredictionVerdicts, Section, SizeUnit, Suite, SuiteOption, UNPARSED_CALL,
+    OptionUse, OwnedData, PredictionVerdicts, Section, SizeUnit, Suite, SuiteOption,
 };
 
 pub use calls::{CALL_BYTES_MAX, CALL_SCHEMA, CALL_VERDICT_SCHEMA, CallCase};
 pub use case::TaskCase;
+pub use classes::NAME;
 pub use dialogues::{DialogueFile, PublishedDialogues};
 pub use judge::{ApiDetail, CALLS_KEPT_MAX, RatedCall, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
 pub use published_tasks::PublishedTasks;
 pub use team::{ROLES, ROLES_NAME, TaskRoles};
 
 use crate::level3::generate::Generator;
-use crate::level3::metrics;
 use crate::level3::original::PUBLISHED_KIND;
 use crate::level3::task::UserTask;
-
-/// Its name.
-pub const NAME: &str = "apibank";
+use classes::{CLASSES, FLAGS, OF_CALLS, OF_TASKS};
 
 /// The default number of our own tasks.
 const OWN_TASKS: usize = 50;
@@ -64,63 +63,6 @@ const OWN_SEED: u64 = 7;
 
 /// The level of tasks; those below are of calls.
 const TASKS_LEVEL: u32 = 3;
-
-/// The classes of failures, by precedence.
-static CLASSES: [ClassInfo; 13] = [
-    ClassInfo {
-        name: "timeout",
-        meaning: "A limit of the run was reached before the agent had answered.",
-        rank: 0,
-    },
-    ClassInfo::reply_limit(1),
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
-    ClassInfo::unparsed_call(3),
-    ClassInfo { name: MISSING, meaning: "A file of predictions has none for the case.", rank: 4 },
-    ClassInfo {
-        name: "missing_calls",
-        meaning: "Calls that the task needs were not made, or not rightly.",
-        rank: 5,
-    },
-    ClassInfo {
-        name: "no_answer",
-        meaning: "All calls were made, but the agent's answer is empty.",
-        rank: 6,
-    },
-    ClassInfo {
-        name: "wrong_order",
-        meaning: "All calls were made, and one of them before a call whose result it needs.",
-        rank: 7,
-    },
-    ClassInfo {
-        name: "incomplete_answer",
-        meaning: "All calls were made in a right order, and the answer does not name what the task asks for.",
-        rank: 8,
-    },
-    ClassInfo { name: "no_call", meaning: "There is no call in the answer.", rank: 9 },
-    ClassInfo { name: "other_tool", meaning: "The answer calls another tool than the right one.", rank: 10 },
-    ClassInfo {
-        name: "call_failed",
-        meaning: "The call could not be carried out: arguments are unknown, missing or of a wrong type.",
-        rank: 11,
-    },
-    ClassInfo {
-        name: "wrong_call",
-        meaning: "The call was carried out and differs from the right one.",
-        rank: 12,
-    },
-];
-
-/// The classes that only tasks have, and those that only calls have.
-const OF_TASKS: [&str; 5] = [UNPARSED_CALL, "missing_calls", "no_answer", "wrong_order", "incomplete_answer"];
-const OF_CALLS: [&str; 4] = ["no_call", "other_tool", "call_failed", "wrong_call"];
-
-/// The flags, in display order.
-static FLAGS: [FlagInfo; 4] = [
-    FlagInfo { name: "needless_call", meaning: "A call was made that the task does not need." },
-    FlagInfo { name: "repeated_call", meaning: "A right call was made once more." },
-    FlagInfo { name: "call_error", meaning: "A call was refused or answered with an error." },
-    FlagInfo { name: "unsearched_tool", meaning: "A tool was called that no search had found before." },
-];
 
 /// Reads what [`Suite::load`] takes of a file or folder; the level is the one that is asked for.
 pub type ReadFolder = Arc<dyn Fn(&Path, Option<u32>) -> Result<OwnedData, CaseError> + Send + Sync>;
@@ -304,23 +246,6 @@ fn own(count: usize) -> Result<Vec<Arc<TaskCase>>, CaseError> {
     tasks.into_iter().map(|task| Ok(Arc::new(TaskCase::new(task)?))).collect()
 }
 
-/// Executes the gold calls of a task. Otherwise a run could fail because of an error in its task.
-fn prove(case: &TaskCase) -> Result<(), String> {
-    let (task, mut world) = (case.task(), case.world());
-    let compat = world.compat;
-    let calls = task.calls.iter().map(|call| (call.api.as_str(), &call.arguments));
-    let made = metrics::make(calls, &mut world).map_err(|fault| fault.to_string())?;
-    let worth = metrics::judge(&task.calls, &made, compat);
-    let wrong = worth.iter().position(|worth| !matches!(worth, metrics::Worth::Unique(_)));
-    match wrong.and_then(|place| Some((place, task.calls.get(place)?))) {
-        Some((place, call)) => {
-            let call = judge::in_words(call);
-            Err(format!("gold call {}, {call}, does not give what the task says", place + 1))
-        }
-        None => Ok(()),
-    }
-}
-
 /// The tasks of a file, one per line.
 fn read_lines(text: &str, file: &str) -> Result<Vec<Arc<TaskCase>>, CaseError> {
     let mut cases = Vec::new();
@@ -328,7 +253,7 @@ fn read_lines(text: &str, file: &str) -> Result<Vec<Arc<TaskCase>>, CaseError> {
         let (number, line) = line.map_err(CaseError::new)?;
         let refuse = |what: String| CaseError::new(format!("{file}:{number}: {what}"));
         let case = TaskCase::read(line).map_err(|error| refuse(error.to_string()))?;
-        prove(&case).map_err(refuse)?;
+        case.prove().map_err(refuse)?;
         cases.push(Arc::new(case));
     }
     match cases.is_empty() {

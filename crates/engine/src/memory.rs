@@ -54,9 +54,8 @@ pub(crate) fn section(used: &MemoryUse) -> Section {
             figure("Of the same case", of_same_case, "shown lessons learned from runs of the same case"),
             figure("Runs with a lesson", runs, "those in which at least one was shown"),
         ],
-        tables: Vec::new(),
-        lines: Vec::new(),
         // Only counts, which JSON can always represent.
         json: serde_json::to_value(used).unwrap_or_default(),
+        ..Section::default()
     }
 }

@@ -28,8 +28,8 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{getegid, geteuid};
 
 use self::memory::{Tree, Watch};
+use crate::limits::{INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, MEMORY_SIGNAL, SETUP_SIGNAL};
 use crate::spec::{Spec, VERSION};
-use crate::{INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, MEMORY_SIGNAL, SETUP_SIGNAL};
 
 /// Written by the first process inside if it could not start the program. No signal has this number.
 const NOT_STARTED: u8 = 0xff;

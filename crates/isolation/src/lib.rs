@@ -16,6 +16,7 @@
 //!   covers, `launcher/rights.rs` rights and limits, `launcher/memory.rs` memory (its limit is parsed in
 //!   `memory.rs`).
 //! - `elsewhere.rs` stands for finding and launching on systems other than Linux, where nothing is isolated.
+//! - `limits.rs` has what a launcher and its caller both need to know.
 //! - `gate.rs` keeps one run from exhausting the servers that all runs share.
 
 mod account;
@@ -29,6 +30,7 @@ pub mod gate;
 mod hidden;
 #[cfg(target_os = "linux")]
 mod launcher;
+mod limits;
 mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
@@ -45,6 +47,8 @@ use self::elsewhere::died_by;
 #[cfg(target_os = "linux")]
 use self::launcher::died_by;
 
+use self::limits::{MEMORY_SIGNAL, SETUP_SIGNAL};
+
 pub use account::{Account, Isolate, Layer};
 #[cfg(target_os = "linux")]
 pub use calls::confined_calls;
@@ -55,26 +59,8 @@ pub use find::{close_this_process, find, find_memory};
 pub use hidden::Hidden;
 #[cfg(target_os = "linux")]
 pub use launcher::{main as launcher_main, only_main as only_launcher_main};
+pub use limits::{FILES_MAX, INSIDE_ARGUMENT, LAUNCHER_ARGUMENT, PROCESSES_MAX};
 pub use memory::AgentMemory;
-
-/// First argument of the program when it acts as a launcher.
-pub const LAUNCHER_ARGUMENT: &str = "__launch-isolated";
-
-/// First argument of the program when it is the first process of a run's process namespace.
-pub const INSIDE_ARGUMENT: &str = "__first-isolated";
-
-/// Maximum number of processes and threads of a run, if the kernel counts them per run.
-pub const PROCESSES_MAX: u64 = 4096;
-
-/// Maximum number of open files per process of a run.
-pub const FILES_MAX: u64 = 65_536;
-
-/// A launcher that could not start its program dies by this signal: no other program of ours ends this way, and a
-/// launcher accepts no signal from the program.
-const SETUP_SIGNAL: i32 = 30;
-
-/// A launcher that has killed its program for its memory use dies by this signal; the same applies to it.
-const MEMORY_SIGNAL: i32 = 29;
 
 /// Starts programs with the isolation that was found to work on this machine.
 #[derive(Debug, Clone)]

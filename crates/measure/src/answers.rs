@@ -12,9 +12,8 @@
 //!   every accepted answer, and the best comparison counts.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-use regex_syntax::hir::{Class, HirKind};
+use crate::python::{is_space, is_word};
 
 /// The rule for normalising texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,7 +186,6 @@ fn shared_of_many(answer: &str, right: &str) -> (usize, usize, usize) {
 /// The words of a text, separated by white space as defined by Python, which includes four ASCII control
 /// characters.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    let is_space = |it: char| it.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&it);
     text.split(is_space).filter(|word| !word.is_empty())
 }
 
@@ -198,7 +196,7 @@ fn without_articles(text: &str) -> String {
     let mut word = String::new();
     // The `None` stands for the end of the text, which ends the last word.
     for character in text.chars().map(Some).chain([None]) {
-        match character.filter(|it| is_word_character(*it)) {
+        match character.filter(|it| is_word(*it)) {
             Some(character) => word.push(character),
             None => {
                 // An article becomes a space, as in the scripts, so that what stands on either side of it does not
@@ -210,25 +208,6 @@ fn without_articles(text: &str) -> String {
         }
     }
     rest
-}
-
-/// Matches `\w` of Python: letters, numbers and the underscore.
-fn is_word_character(character: char) -> bool {
-    if character.is_ascii() {
-        return character.is_ascii_alphanumeric() || character == '_';
-    }
-    static CLASS: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
-        match regex_syntax::parse(r"[\p{L}\p{N}]").map(regex_syntax::hir::Hir::into_kind) {
-            Ok(HirKind::Class(Class::Unicode(class))) => {
-                class.ranges().iter().map(|range| (range.start(), range.end())).collect()
-            }
-            // The pattern is constant; the test below fails if it is ever not a class.
-            _ => Vec::new(),
-        }
-    });
-    // The ranges are sorted and disjoint, so only the first one that does not end before the character can contain it.
-    let after = CLASS.partition_point(|(_, end)| *end < character);
-    CLASS.get(after).is_some_and(|(start, _)| *start <= character)
 }
 
 #[cfg(test)]
@@ -281,8 +260,7 @@ mod tests {
     /// The obviously correct way to delete articles: it inspects a word together with the characters on both sides.
     fn articles_slowly(text: &str) -> String {
         let all: Vec<char> = text.chars().collect();
-        let is_word =
-            |at: Option<usize>| at.and_then(|at| all.get(at)).is_some_and(|it| is_word_character(*it));
+        let is_word = |at: Option<usize>| at.and_then(|at| all.get(at)).is_some_and(|it| is_word(*it));
         let mut at = 0;
         let mut out = String::new();
         'next: while at < all.len() {

@@ -8,11 +8,8 @@
 //! The **strict rule** is that of the authors of GSM8K: it compares the first number after `#### ` with the right
 //! one as text. So `#### 18.0` and `#### $18` are wrong if `#### 18` is right.
 
-use std::sync::LazyLock;
-
-use regex_syntax::hir::{Class, HirKind};
-
 use crate::ANSWER_MARK;
+use crate::python::digit;
 
 /// The mark before the right answer in the data, which the strict rule searches for.
 pub const STRICT_MARK: &str = "#### ";
@@ -148,31 +145,6 @@ fn value(number: &str) -> Option<f64> {
     format!("{value:.DECIMALS$}").parse().ok()
 }
 
-/// The decimal digits of all scripts, as ranges. The published code is in Python, whose `\d` matches them and whose
-/// `float` parses them.
-static DIGITS: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
-    let class = regex_syntax::parse(r"\d").map(regex_syntax::hir::Hir::into_kind);
-    match class {
-        Ok(HirKind::Class(Class::Unicode(class))) => {
-            class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect()
-        }
-        // The pattern is constant; a test fails if it is ever not a class.
-        _ => Vec::new(),
-    }
-});
-
-/// The value of a decimal digit of any script.
-fn digit(character: char) -> Option<u32> {
-    if character.is_ascii() {
-        return character.to_digit(10);
-    }
-    let code = u32::from(character);
-    // In Unicode, the ten digits of a script are contiguous, starting with zero, so every range consists of such
-    // groups of ten.
-    let range = DIGITS.iter().find(|(first, last)| (*first..=*last).contains(&code));
-    range.map(|(first, _)| (code - first) % 10)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -252,15 +224,6 @@ mod tests {
         ] {
             assert_eq!(value(text), Some(rounded), "{text}");
         }
-    }
-
-    #[test]
-    fn every_script_has_ten_digits() {
-        assert!(DIGITS.len() > 50 && DIGITS.iter().all(|(first, last)| (last - first + 1) % 10 == 0));
-        assert_eq!(
-            ['\u{0966}', '\u{ff19}', '\u{1d7d9}', 'x', '\u{bd}'].map(digit),
-            [Some(0), Some(9), Some(1), None, None]
-        );
     }
 
     proptest! {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use planproof_plan::{Plan, read_json, to_json, to_json_text, to_python};
+use planproof_suite::case_line;
 use planproof_suite::questions::Question;
 use planproof_suite::reference::ReferenceNote;
 use planproof_suite::{
@@ -19,19 +20,22 @@ use crate::literal::Literal;
 use crate::prediction::{PredictedPlan, predicted};
 use crate::pretend::{Catalogued, PretendTools};
 use crate::results::{self, CaseTools};
-use crate::{data, explain, judge, pretend};
+use crate::{explain, judge, pretend};
+
+/// The suite's name.
+pub const NAME: &str = "mnms";
 
 /// What a case names as its schema.
 pub const CASE_SCHEMA: &str = "planproof/mnms/v1";
 
-/// The common prefix of this suite's schemas, whatever their version.
-const SCHEMA_FAMILY: &str = "planproof/mnms/";
+/// The prefix of published examples' ids, followed by their number in the data.
+pub const ID_PREFIX: &str = "mnms-";
+
+/// The prefix of our own tasks' ids.
+pub const OWN_ID_PREFIX: &str = "mnms-own-";
 
 /// Longest line of a case, in bytes.
 pub const CASE_BYTES_MAX: usize = 1024 * 1024;
-
-/// Longest id of a case, in bytes.
-pub const ID_BYTES_MAX: usize = 200;
 
 /// A request with its right plan and equally good alternatives.
 #[derive(Clone)]
@@ -82,8 +86,8 @@ impl RequestCase {
     /// program and may be empty.
     ///
     /// # Errors
-    /// The request is empty, the plan is not a list of nodes or has no step, or the id is empty or longer than
-    /// [`ID_BYTES_MAX`].
+    /// The request is empty, the plan is not a list of nodes or has no step, or the id is one
+    /// that [`check_id`](case_line::check_id) refuses.
     pub fn new(
         id: &str,
         request: &str,
@@ -107,43 +111,12 @@ impl RequestCase {
     /// The line is longer than [`CASE_BYTES_MAX`], is not a case of this suite and version, or is one that
     /// [`new`](Self::new) rejects.
     pub fn read(line: &str) -> Result<Self, CaseError> {
-        if line.len() > CASE_BYTES_MAX {
-            return Err(CaseError::new(format!("the line is longer than {CASE_BYTES_MAX} bytes")));
-        }
-        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CASE_SCHEMA}: {error}"));
-        let value: Value = serde_json::from_str(line).map_err(refuse)?;
-        // The schema is checked before the fields, so that a line of another version or suite is refused as such, and
-        // not for a field that it has or lacks.
-        match value.get("schema").and_then(Value::as_str) {
-            Some(CASE_SCHEMA) => {}
-            Some(other) if other.starts_with(SCHEMA_FAMILY) => {
-                return Err(CaseError::new(format!(
-                    "the case has schema `{other}`, which is another version of suite mnms: this program reads {CASE_SCHEMA}; \
-                     use the version of planproof that wrote it, or make the cases again from the data"
-                )));
-            }
-            Some(other) => {
-                return Err(CaseError::new(format!(
-                    "the case has schema `{other}`, which is not of suite mnms ({CASE_SCHEMA}); run it with its own suite"
-                )));
-            }
-            None => {
-                return Err(CaseError::new(format!(
-                    "the line names no schema, so it is no case of suite mnms ({CASE_SCHEMA}); lines of the published data, \
-                     with `user_request` and `plan_str`, have to be loaded as data"
-                )));
-            }
-        }
-        Self::of_line(serde_json::from_value(value).map_err(refuse)?)
+        Self::of_line(case_line::read(line, NAME, CASE_SCHEMA, CASE_BYTES_MAX)?)
     }
 
     fn of_line(line: Line) -> Result<Self, CaseError> {
         let Line { id, request, plan, code, alternatives, .. } = line;
-        if id.is_empty() || id.len() > ID_BYTES_MAX || id.chars().any(char::is_control) {
-            return Err(CaseError::new(format!(
-                "the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"
-            )));
-        }
+        case_line::check_id(&id)?;
         if request.trim().is_empty() {
             return Err(CaseError::new("the request is empty"));
         }
@@ -153,18 +126,9 @@ impl RequestCase {
         if plan.steps.is_empty() {
             return Err(CaseError::new("the plan has no steps"));
         }
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let tools: Vec<&str> = plan.steps.iter().map(|step| step.tool.as_str()).collect();
-        let card = Card {
-            id,
-            label: tools.join(", "),
-            size: count(plan.steps.len()),
-            detail_sizes: [count(request.split_whitespace().count()), count(request.len())],
-            baselines: Vec::new(),
-            apart: None,
-            needed: None,
-            marks: 0,
-        };
+        let detail_sizes = [request.split_whitespace().count(), request.len()];
+        let card = Card { label: tools.join(", "), ..Card::counted(id, plan.steps.len(), detail_sizes) };
         // What was a value just now is JSON.
         let raw =
             |text: String| RawValue::from_string(text).map_err(|error| CaseError::new(error.to_string()));
@@ -260,6 +224,12 @@ impl RequestCase {
     }
 }
 
+/// The number in the data, taken from the end of a case's id.
+pub(crate) fn data_number(id: &str) -> Option<i64> {
+    // The longer prefix goes first, because it begins with the other one.
+    id.strip_prefix(OWN_ID_PREFIX).or_else(|| id.strip_prefix(ID_PREFIX))?.parse().ok()
+}
+
 fn value(text: &RawValue) -> Value {
     // It was a value when it was written.
     serde_json::from_str(text.get()).unwrap_or_default()
@@ -328,7 +298,7 @@ impl Case for RequestCase {
 
     /// A line `{"id": 1, "prediction": ..}` with a list of nodes or the text of a program.
     fn published_prediction(&self, events: &[Event]) -> Option<PublishedPrediction> {
-        let id = data::number(self.id())?;
+        let id = data_number(self.id())?;
         let answer = match events.last().map(|event| &event.kind) {
             Some(EventKind::End(EndReason::Answered { text })) => text.as_str(),
             _ => "",
@@ -384,8 +354,6 @@ impl Case for RequestCase {
         let answer = |plan: &Plan| format!("{{\"nodes\": {}}}", to_json_text(plan));
         Some(Gold {
             calls: to_json(&plan).as_array()?.iter().filter_map(call).collect(),
-            sub_tasks: Vec::new(),
-            reasoning: String::new(),
             answer: answer(&plan),
             wrong_answer: answer(&self.wrong(plan)),
             ..Gold::default()

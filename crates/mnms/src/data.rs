@@ -9,20 +9,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::Literal;
-use crate::case::RequestCase;
+use crate::case::{ID_PREFIX, OWN_ID_PREFIX, RequestCase};
 use crate::examples::{CorpusError, RequestExample, examples, lines};
-
-/// The prefix of published examples' ids, followed by their number in the data.
-pub const ID_PREFIX: &str = "mnms-";
-
-/// The prefix of our own tasks' ids.
-pub const OWN_ID_PREFIX: &str = "mnms-own-";
-
-/// The number in the data, taken from the end of a case's id.
-pub(crate) fn number(id: &str) -> Option<i64> {
-    // The longer prefix goes first, because it begins with the other one.
-    id.strip_prefix(OWN_ID_PREFIX).or_else(|| id.strip_prefix(ID_PREFIX))?.parse().ok()
-}
 
 const OWN: &str = include_str!("../data/own.jsonl");
 

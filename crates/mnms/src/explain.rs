@@ -1,14 +1,14 @@
 //! A verdict in words.
 
 use planproof_plan::to_line;
-use planproof_suite::runs::shortened;
+use planproof_suite::runs::{call_notes, gist_beside_answer, on_one_line, shortened};
 use planproof_suite::{Case, Content, EventNote, Explanation, Fact, SequenceStep, Verdict};
-use planproof_trace::{Event, PairedCall, paired_calls};
+use planproof_trace::{Event, paired_calls};
 use serde_json::{Map, Value, json};
 
 use crate::case::RequestCase;
 use crate::entailment::JudgedValue;
-use crate::judge::{MISSING, PlanDetail};
+use crate::judge::PlanDetail;
 use crate::prediction::ProgramWay;
 
 /// Maximum number of characters of an answer that a gist quotes.
@@ -16,22 +16,14 @@ const GIST_CHARACTERS_MAX: usize = 120;
 
 pub(crate) fn explain(task: &RequestCase, verdict: &Verdict) -> Explanation {
     let text = task.request().to_owned();
-    let Some(detail) = PlanDetail::of(verdict) else {
-        let gist = verdict.class().map_or("passed", planproof_suite::Class::as_str).to_owned();
-        return Explanation { text, gist, ..Explanation::default() };
-    };
+    let Some(detail) = PlanDetail::of(verdict) else { return Explanation::of_class(text, verdict) };
     let right = right_steps(task);
-    let mut facts = vec![Fact { label: "planned", content: planned(&detail, &right) }];
+    let mut facts = vec![planned(&detail, &right)];
     if detail.program.is_some() && detail.way.as_deref() == Some(ProgramWay::CarriedOut.name()) {
-        facts.push(Fact { label: "called", content: steps(&detail, &right) });
+        facts.push(steps("called", &detail, &right));
     }
-    if let Some(answer) = &detail.answer {
-        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
-    }
-    facts.push(Fact {
-        label: "right",
-        content: Content::Steps(right.iter().map(|text| step(text, false)).collect()),
-    });
+    facts.extend(Fact::ends("answered", detail.answer.as_ref()));
+    facts.push(Fact::steps("right", right.iter().map(|text| SequenceStep::new(text, false)), 0));
     if let Some(executed) = executed(&detail) {
         facts.push(Fact::text("executed", executed));
     }
@@ -42,11 +34,9 @@ pub(crate) fn explain(task: &RequestCase, verdict: &Verdict) -> Explanation {
         facts.push(Fact::text("faults", found));
     }
     if !detail.judged.is_empty() {
-        facts.push(Fact { label: "judged", content: Content::Text(judged(&detail.judged)) });
+        facts.push(Fact::text("judged", judged(&detail.judged)));
     }
-    if let Some(ended) = &detail.ended {
-        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
-    }
+    facts.extend(Fact::ends("ended", detail.ended.as_ref()));
     Explanation {
         text,
         gist: gist(task, &detail),
@@ -58,26 +48,21 @@ pub(crate) fn explain(task: &RequestCase, verdict: &Verdict) -> Explanation {
 
 /// What went wrong, in one line.
 fn gist(task: &RequestCase, detail: &PlanDetail) -> String {
-    let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match (detail.class.as_deref(), &detail.ended) {
-        (None, _) => "passed".to_owned(),
-        (Some("agent_failed"), Some(reason)) => format!("the agent broke: {}", on_one_line(reason)),
-        (_, Some(ended)) => on_one_line(ended),
-        (Some("no_plan"), None) => {
-            let answer = on_one_line(detail.answer.as_deref().unwrap_or_default());
-            format!("no plan in the answer: {}", shortened(&answer, GIST_CHARACTERS_MAX))
-        }
-        (Some(MISSING), None) => "there is no prediction for it".to_owned(),
-        (Some(_), None) => {
-            let right = right_steps(task).join("; ");
-            // What a program did says more than its text.
-            let planned = match detail.steps.is_empty() {
-                true => detail.plan_in_words(),
-                false => detail.steps.join("; "),
-            };
-            format!("planned {}, right is {right}", shortened(&planned, 2 * GIST_CHARACTERS_MAX))
-        }
+    let class = detail.class.as_deref();
+    if let Some(gist) = gist_beside_answer(class, detail.ended.as_ref()) {
+        return gist;
     }
+    if class == Some("no_plan") {
+        let answer = on_one_line(detail.answer.as_deref().unwrap_or_default());
+        return format!("no plan in the answer: {}", shortened(&answer, GIST_CHARACTERS_MAX));
+    }
+    let right = right_steps(task).join("; ");
+    // What a program did says more than its text.
+    let planned = match detail.steps.is_empty() {
+        true => detail.plan_in_words(),
+        false => detail.steps.join("; "),
+    };
+    format!("planned {}, right is {right}", shortened(&planned, 2 * GIST_CHARACTERS_MAX))
 }
 
 fn right_steps(task: &RequestCase) -> Vec<String> {
@@ -88,14 +73,14 @@ fn right_steps(task: &RequestCase) -> Vec<String> {
 /// The predicted steps. If the run failed, the first step with another tool than the right plan has there is marked:
 /// other values alone are not a failure, and the text of a step may be shortened, so steps with the same tool are not
 /// compared further.
-fn planned(detail: &PlanDetail, right: &[String]) -> Content {
+fn planned(detail: &PlanDetail, right: &[String]) -> Fact {
     match &detail.program {
-        Some(program) => Content::Code(program.clone()),
-        None => steps(detail, right),
+        Some(program) => Fact { label: "planned", content: Content::Code(program.clone()) },
+        None => steps("planned", detail, right),
     }
 }
 
-fn steps(detail: &PlanDetail, right: &[String]) -> Content {
+fn steps(label: &'static str, detail: &PlanDetail, right: &[String]) -> Fact {
     let tool = |text: &str| -> String {
         text.split_once(" = ").map_or(text, |(_, call)| call).split('(').next().unwrap_or_default().to_owned()
     };
@@ -103,16 +88,8 @@ fn steps(detail: &PlanDetail, right: &[String]) -> Content {
         |(place, text): (usize, &String)| right.get(place).is_none_or(|right| tool(right) != tool(text));
     let wrong = detail.class.is_some().then(|| detail.steps.iter().enumerate().position(differs)).flatten();
     let steps = detail.steps.iter().enumerate();
-    let mut steps: Vec<SequenceStep> = steps.map(|(place, text)| step(text, wrong == Some(place))).collect();
-    let more = detail.steps_total.saturating_sub(steps.len() as u64);
-    if more > 0 {
-        steps.push(step(&format!("and {more} more"), false));
-    }
-    Content::Steps(steps)
-}
-
-fn step(text: &str, is_wrong: bool) -> SequenceStep {
-    SequenceStep { text: text.to_owned(), when: None, is_wrong }
+    let steps = steps.map(|(place, text)| SequenceStep::new(text, wrong == Some(place)));
+    Fact::steps(label, steps, detail.steps_total)
 }
 
 fn executed(detail: &PlanDetail) -> Option<&'static str> {
@@ -154,13 +131,7 @@ fn judged(values: &[JudgedValue]) -> String {
 
 /// Numbers the calls, and marks those that failed.
 pub(crate) fn notes(events: &[Event]) -> Vec<EventNote> {
-    let note = |(place, call): (usize, &PairedCall<'_>)| EventNote {
-        event: call.place,
-        number: Some(place + 1),
-        remark: call.result.filter(|(_, result)| result.is_error).map(|_| "gave an error"),
-        wrong: None,
-    };
-    paired_calls(events).iter().enumerate().map(note).collect()
+    call_notes(paired_calls(events).len() as u64, events)
 }
 
 pub(crate) fn run_cells(verdict: &Verdict) -> Vec<String> {

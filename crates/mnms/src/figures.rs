@@ -1,8 +1,6 @@
 //! Figures over many runs.
 
-use std::collections::BTreeMap;
-
-use planproof_suite::statistics::{CaseRuns, success_rate};
+use planproof_suite::statistics::share_interval;
 use planproof_suite::{Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
@@ -98,19 +96,6 @@ fn is_executed(scored: &Scored) -> bool {
     scored.score("executed").unwrap_or_default() > 0.5
 }
 
-/// The 95 % interval of a share of runs, which takes into account that runs of one case are correlated; `None`
-/// without runs.
-fn interval(runs: &[Judged<'_>], holds: impl Fn(&Scored) -> Option<bool>) -> Option<(f64, f64)> {
-    let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
-    for run in runs {
-        if let Some(holds) = run.scored.and_then(&holds) {
-            cases.entry(run.ordinal).or_default().add(holds);
-        }
-    }
-    let cases: Vec<CaseRuns> = cases.into_values().collect();
-    success_rate(&cases).map(|rate| (rate.low, rate.high))
-}
-
 /// The metrics of the paper, with nonexistent tools counted as wrong.
 pub(crate) fn metrics(runs: &[Judged<'_>], mode: ScoringRules) -> Vec<Metric> {
     let sums = Sums::of(runs);
@@ -120,7 +105,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: ScoringRules) -> Vec<Metric> {
     let count = |name, title, value| Metric { name, title, value, interval: None, is_share: false };
     // Only shares of runs have an interval: an F1 pools the labels of all runs.
     let of_runs = |name, title, value, score: &'static str| Metric {
-        interval: interval(runs, |scored| Some(scored.score(score).unwrap_or_default() > 0.5)),
+        interval: share_interval(runs, |scored| Some(scored.score(score).unwrap_or_default() > 0.5)),
         ..share(name, title, value)
     };
     let mut metrics = vec![
@@ -149,7 +134,7 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: ScoringRules) -> Vec<Metric> {
             sums.per_run(sums.gains[1]),
         ),
         Metric {
-            interval: interval(runs, |scored| {
+            interval: share_interval(runs, |scored| {
                 let is_known = scored.score("unsupported").unwrap_or_default() < 0.5;
                 is_known.then(|| is_executed(scored))
             }),
@@ -169,7 +154,9 @@ pub(crate) fn metrics(runs: &[Judged<'_>], mode: ScoringRules) -> Vec<Metric> {
             Shares::of(sums.entailed.argvalue).f1,
         ));
         metrics.push(Metric {
-            interval: interval(runs, |scored| Some(is_right_in_other_words(scored, scored.score(plan)))),
+            interval: share_interval(runs, |scored| {
+                Some(is_right_in_other_words(scored, scored.score(plan)))
+            }),
             ..share(plan, "plan accuracy, with values according to the judge", plans)
         });
     }
@@ -221,14 +208,13 @@ pub(crate) fn written(runs: &[Judged<'_>]) -> Option<Section> {
         intro: "A prediction that is missing or cannot be read counts as no plan; if only some of its steps can be read, \
                 the others count as wrong steps, or not at all."
             .to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: String::new(),
             columns: ["", "predictions"].map(str::to_owned).into(),
             rows: names.into_iter().zip(counts).map(|(name, count)| vec![name.to_owned(), count.to_string()]).collect(),
         }],
-        lines: Vec::new(),
         json: json!({"missing": missing, "unreadable": unreadable, "malformed": malformed}),
+        ..Section::default()
     })
 }
 
@@ -254,14 +240,13 @@ pub(crate) fn ways(runs: &[Judged<'_>]) -> Option<Section> {
         intro: "A program that is more than a list of calls is judged by what it does: by its calls in the run, and as a \
                 finished prediction by those of a run with simulated tools."
             .to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: String::new(),
             columns: ["", "programs"].map(str::to_owned).into(),
             rows: names.into_iter().zip(counts).map(|(name, count)| vec![name.to_owned(), count.to_string()]).collect(),
         }],
-        lines: Vec::new(),
         json: json!({"listed": listed, "carried_out": carried_out, "read": read}),
+        ..Section::default()
     })
 }
 
@@ -302,14 +287,13 @@ pub(crate) fn results(runs: &[Judged<'_>]) -> Option<Section> {
             "From 0 to 1; a result that is missing counts 0. {left}Models behind tools may answer the same call in other \
              words, so a right plan need not reach 1."
         ),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: String::new(),
             columns: ["", "runs", "mean"].map(str::to_owned).into(),
             rows: titles.iter().zip(&means).filter_map(row).collect(),
         }],
-        lines: Vec::new(),
         json: Value::Object(json),
+        ..Section::default()
     })
 }
 
@@ -325,14 +309,13 @@ fn published(metrics: &CorpusMetrics) -> Section {
         key: "published_metrics",
         title: "As counted by the published evaluator",
         intro: "In per cent, including its faults, which docs/mnms-metrics.md lists.".to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: String::new(),
             columns: ["metric", "value"].map(str::to_owned).into(),
             rows: metrics.rounded_figures().into_iter().map(row).collect(),
         }],
-        lines: Vec::new(),
         json: json!({"metrics": of(metrics.rounded_figures()), "unrounded": of(metrics.figures())}),
+        ..Section::default()
     }
 }
 
@@ -361,14 +344,13 @@ fn shares(metrics: &CorpusMetrics) -> Section {
         title: "Parts of the right plans that were found",
         intro: "In per cent. docs/mnms-metrics.md says what each figure counts, and how the published ones differ."
             .to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: String::new(),
             columns: ["", "precision", "recall", "F1"].map(str::to_owned).into(),
             rows: rows.iter().map(row).collect(),
         }],
-        lines: Vec::new(),
         json: Value::Object(json),
+        ..Section::default()
     }
 }
 
@@ -389,18 +371,17 @@ fn feedback(sums: &Sums) -> Section {
         intro: "Each is fed back to the model where the agent's feedback says so. Programs that use what the sandbox \
                 lacks do not count as attempts that went wrong."
             .to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: String::new(),
             columns: ["", "count", "per run"].map(str::to_owned).into(),
             rows: names.into_iter().zip(sums.faults).map(row).collect(),
         }],
-        lines: Vec::new(),
         json: json!({
             "parsing": parsing,
             "verification": verification,
             "execution": execution,
             "unsupported": sums.unsupported,
         }),
+        ..Section::default()
     }
 }

@@ -6,11 +6,9 @@ use planproof_plan::{Plan, findings, read_json, read_python, to_line};
 pub(crate) use planproof_suite::MISSING;
 use planproof_suite::questions::{self, Question};
 use planproof_suite::reference::is_of_reference;
-use planproof_suite::runs::{call_as_text, shortened};
-use planproof_suite::{
-    Class, ClassInfo, FlagInfo, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict,
-};
-use planproof_trace::{EndReason, Event, EventKind, LimitKind, Usage};
+use planproof_suite::runs::{Ended, shortened};
+use planproof_suite::{Class, ClassInfo, FlagInfo, Score, Scored, TIMEOUT, Unscored, Verdict};
+use planproof_trace::{EndReason, Event, EventKind, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::case::RequestCase;
@@ -39,12 +37,12 @@ pub const STEP_CHARACTERS_MAX: usize = 300;
 /// The classes of failures, by precedence.
 pub(crate) static CLASSES: [ClassInfo; 12] = [
     ClassInfo {
-        name: "timeout",
+        name: TIMEOUT,
         meaning: "A limit of the run was reached before there was an answer.",
         rank: 0,
     },
     ClassInfo::reply_limit(1),
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
+    ClassInfo::agent_failed(2),
     ClassInfo::unparsed_call(3),
     ClassInfo { name: MISSING, meaning: "A file of predictions has none for the case.", rank: 4 },
     ClassInfo {
@@ -142,32 +140,18 @@ pub struct PlanDetail {
 
 /// Judges a run of a task.
 pub(crate) fn judge(task: &RequestCase, events: &[Event]) -> Result<Verdict, Unscored> {
-    let (answer, ended, class) = match events.last().map(|event| &event.kind) {
-        Some(EventKind::End(EndReason::Unscored { reason })) => {
-            return Err(Unscored::Outside { reason: reason.clone() });
-        }
-        Some(EventKind::End(EndReason::Answered { text })) => (Some(text.as_str()), None, None),
-        Some(EventKind::End(EndReason::LimitReached { limit, value })) => {
-            let class = if *limit == LimitKind::ReplyTokens { REPLY_LIMIT } else { "timeout" };
-            (None, Some(format!("limit reached: {limit} {value}")), Some(class))
-        }
-        Some(EventKind::End(EndReason::AgentFailed { reason })) => {
-            (None, Some(reason.clone()), Some("agent_failed"))
-        }
-        // A trace without an end says nothing about the agent.
-        _ => return Err(Unscored::CutOff),
-    };
     // Questions to a judge model and the execution of the right plan are not the agent's work.
     let is_own = |event: &&Event| !questions::is_of_judge(event) && !is_of_reference(event);
     let own: Vec<Event> = events.iter().filter(is_own).cloned().collect();
+    let ended = Ended::of(task, &own)?;
     let answers = questions::answers(events);
     let results = results::recorded(events);
     let events = &own[..];
-    let found = predicted(events, answer.unwrap_or_default());
+    let found = predicted(events, ended.answer().unwrap_or_default());
     let run = Run {
-        answer,
-        ended,
-        class: class.or_else(|| call_as_text(task, events).map(|_| UNPARSED_CALL)),
+        answer: ended.answer(),
+        ended: ended.why(TEXT_CHARACTERS_MAX),
+        class: ended.class(),
         executed: executed(events),
         is_broken: match &found {
             Some(PredictedPlan::Program(text)) => is_broken_run(text, events),
@@ -303,7 +287,7 @@ pub(crate) fn verdict(
             (None, Some(answer)) => Some(shortened(answer, TEXT_CHARACTERS_MAX)),
             _ => None,
         },
-        ended: run.ended.as_deref().map(|text| shortened(text, TEXT_CHARACTERS_MAX)),
+        ended: run.ended.clone(),
         executed: match run.executed {
             ExecutionStatus::Fine => findings::FINE,
             ExecutionStatus::Faulty => findings::FAULTY,
@@ -318,22 +302,15 @@ pub(crate) fn verdict(
         way: found.and_then(PredictedPlan::way).map(|way| way.name().to_owned()),
         results: run.results,
     };
-    Verdict {
-        scored: Scored {
-            class,
-            flags,
-            scores: scores(compared, run)
-                .into_iter()
-                .chain(code_scores(task, found))
-                .chain(gains(compared))
-                .chain(entailed_scores(compared))
-                .chain(found.and_then(PredictedPlan::way).map(|way| Score::new(way_score(way), 1.0)))
-                .chain(run.results.iter().flat_map(ResultScores::named))
-                .collect(),
-        },
-        // Serializing texts and numbers into memory cannot fail.
-        detail: serde_json::to_string(&detail).unwrap_or_default(),
-    }
+    let scores = scores(compared, run)
+        .into_iter()
+        .chain(code_scores(task, found))
+        .chain(gains(compared))
+        .chain(entailed_scores(compared))
+        .chain(found.and_then(PredictedPlan::way).map(|way| Score::new(way_score(way), 1.0)))
+        .chain(run.results.iter().flat_map(ResultScores::named))
+        .collect();
+    Verdict::new(Scored { class, flags, scores }, &detail)
 }
 
 /// Each step of a plan as a line of a program.

@@ -36,8 +36,7 @@ pub mod evaluation;
 pub mod generate;
 pub mod published;
 
-pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, RequestCase};
-pub use data::{ID_PREFIX, OWN_ID_PREFIX};
+pub use case::{CASE_BYTES_MAX, CASE_SCHEMA, ID_PREFIX, NAME, OWN_ID_PREFIX, RequestCase};
 pub use entailment::JudgedValue;
 pub use examples::{CorpusError, LINE_BYTES_MAX, LINES_MAX, RequestExample, read_examples};
 pub use judge::{PlanDetail, STEP_CHARACTERS_MAX, STEPS_KEPT_MAX, TEXT_CHARACTERS_MAX, VERDICT_SCHEMA};
@@ -50,5 +49,5 @@ pub use predictions::{
 pub use pretend::PretendTools;
 pub use recorded::{RecordedCall, RecordedPlan};
 pub use results::{CarriedOut, CaseTools, ResultScores};
-pub use suite::{Mnms, NAME, OpenMedia, ProgramRun, RunProgram};
+pub use suite::{Mnms, OpenMedia, ProgramRun, RunProgram};
 pub use tools::catalogue;

@@ -4,9 +4,8 @@ mod json;
 mod python;
 mod quick;
 
+use planproof_measure::python::{float, push_repr};
 use serde_json::Value;
-
-use crate::python::{number, quote};
 
 /// Maximum nesting depth of lists and objects.
 pub const NESTED_MAX: usize = 100;
@@ -124,8 +123,8 @@ impl Literal {
             Self::None => out.push_str("None"),
             Self::Bool(value) => out.push_str(if *value { "True" } else { "False" }),
             Self::Integer(digits) => out.push_str(digits),
-            Self::Float(value) => out.push_str(&number::float(*value)),
-            Self::Text(text) => quote::repr(text, out),
+            Self::Float(value) => out.push_str(&float(*value)),
+            Self::Text(text) => push_repr(text, out),
             Self::List(elements) => {
                 out.push('[');
                 push_reprs(elements, out);
@@ -166,7 +165,7 @@ impl Literal {
                 _ => digits.as_str().into(),
             },
             Self::Float(value) if value.is_finite() => (*value).into(),
-            Self::Float(value) => number::float(*value).into(),
+            Self::Float(value) => float(*value).into(),
             Self::Text(text) => text.as_str().into(),
             Self::List(elements) | Self::Tuple(elements) => elements.iter().map(Self::to_json).collect(),
             Self::Mapping(entries) => {

@@ -329,10 +329,9 @@ pub(crate) fn of_matrix(combinations: &[CombinationFigures<'_>]) -> Option<Secti
              not run, or has no such figure. Alternative plans count as right except in Table 9. Table 11 by entailment \
              needs a judge (`judge=MODEL`); Table 15 needs ratings by people (`planproof mnms rate`).{simulation}{notes}"
         ),
-        figures: Vec::new(),
         tables: tables.into_iter().map(|(_, table)| table).collect(),
-        lines: Vec::new(),
         json: json!(json),
+        ..Section::default()
     })
 }
 

@@ -11,9 +11,8 @@ use planproof_suite::{
 };
 use planproof_trace::Usage;
 
-use crate::case::RequestCase;
+use crate::case::{RequestCase, data_number};
 use crate::compared::{self, Compared, Comparison};
-use crate::data;
 use crate::entailment::{self, entailed};
 use crate::evaluation::original::PredictionFormat;
 use crate::evaluation::ours::right::ArgumentsRight;
@@ -175,7 +174,7 @@ fn read(
     let number = |case: &Arc<dyn Case>| {
         let id = &case.card().id;
         let what = || format!("predictions are for numbers, and the case {id} has none in its id");
-        data::number(id).ok_or_else(|| CaseError::new(what()))
+        data_number(id).ok_or_else(|| CaseError::new(what()))
     };
     let ids = cases.iter().map(number).collect::<Result<Vec<i64>, _>>()?;
     let Data { text, file } = predictions;

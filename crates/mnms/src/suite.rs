@@ -9,15 +9,12 @@ use planproof_suite::{
 };
 use planproof_trace::Event;
 
-use crate::case::RequestCase;
+use crate::case::{NAME, RequestCase};
 use crate::evaluation::ScoringRules;
 use crate::judge::{CLASSES, FLAGS, MISSING, SCORE_NAMES};
 use crate::results::CaseTools;
 use crate::scoring::{self, Scoring};
 use crate::{data, figures, paper_tables};
-
-/// The suite's name.
-pub const NAME: &str = "mnms";
 
 /// How many passed runs are shown if their tools are real.
 const PASSED_SHOWN: usize = 12;

@@ -14,6 +14,7 @@ use crate::connection::{Connection, ConnectionConfig, GO_ON_FROM_KEPT_REPLY, GO_
 use crate::facts::{Pages, ServerFacts, root};
 use crate::http::Endpoint;
 use crate::metering::chat_bytes;
+use crate::openai::chat::request::render_tools;
 use crate::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError, Settings};
 use reply::LineDecoder;
 use request::Rendering;
@@ -73,7 +74,7 @@ impl OllamaModel {
             base_url,
             connection,
             endpoint,
-            tools: RenderedTools::new(request::render_tools),
+            tools: RenderedTools::new(render_tools),
             think,
             context: AtomicU64::new(CONTEXT_TOKENS_MIN),
             facts: OnceCell::new(),

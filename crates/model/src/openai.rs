@@ -8,6 +8,7 @@ mod completions;
 mod grammar;
 mod names;
 pub(crate) mod responses;
+pub(crate) mod seed;
 
 use std::sync::Arc;
 
@@ -237,16 +238,6 @@ impl OpenAiModel {
     }
 }
 
-/// A seed as it is sent. Some servers accept signed 32 bits, some unsigned, and some read a seed with all bits set as
-/// "draw one"; values from 0 to 2^31 - 1 are accepted everywhere. Smaller seeds stay unchanged; larger ones are
-/// folded, here and nowhere else, so that traces and recordings have the seed of the run.
-pub(crate) fn wire_seed(seed: u64) -> u32 {
-    const BITS: u32 = 31;
-    let folded = seed ^ (seed >> BITS) ^ (seed >> (2 * BITS));
-    // The mask leaves 31 bits.
-    (folded & ((1 << BITS) - 1)) as u32
-}
-
 /// Whether the server is OpenAI's own, in any region.
 fn is_openai_host(host: &str) -> bool {
     host == "api.openai.com" || host.ends_with(".api.openai.com")
@@ -423,11 +414,6 @@ mod tests {
 
     #[test]
     fn what_openai_offers_depends_on_the_model() {
-        for (seed, expected) in
-            [(0, 0), (7, 7), (i32::MAX as u64, i32::MAX as u32), (1 << 31, 1), (u64::MAX, 3)]
-        {
-            assert_eq!(wire_seed(seed), expected, "{seed}");
-        }
         for (model, tool_calls, completion, log_probabilities) in [
             ("gpt-5-mini", true, false, false),
             ("gpt-3.5-turbo", true, false, false),

@@ -21,88 +21,36 @@ mod models;
 mod request;
 mod responses;
 mod runs;
+mod shared;
 mod sse;
 mod target;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::handler::Handler;
-use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::serve::ListenerExt;
 use planproof_isolation::gate::Guest;
-use secrecy::SecretString;
-use serde::Serialize;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::Model;
-use crate::kept::{KEPT_BYTES_MAX, KEPT_REPLIES_MAX, KeptReplies};
+use crate::kept::KeptReplies;
 use error::ApiError;
 use request::SeenTools;
+use shared::Shared;
 use target::{Endpoint, Protocol, endpoint};
 
 pub use runs::{ModelServer, ReplyWatch, ServedRun};
+pub use shared::ServerConfig;
 
 /// How long answers in progress may continue after the shutdown signal: one signal ends any command within a second.
 pub const SHUTDOWN_TIME_MAX: Duration = Duration::from_millis(700);
-
-/// How the endpoint behaves.
-#[derive(Debug, Clone)]
-pub struct ServerConfig {
-    /// The key that every request must carry; `None` accepts any key or none.
-    pub key: Option<SecretString>,
-    /// Names that requests may have in `Host` besides those of loopback: an agent in a container uses another name
-    /// for this machine. The server still listens on loopback only.
-    pub hosts: Vec<String>,
-    /// The artificial delay before each answer.
-    pub think_time: Duration,
-    /// Most bytes of a request's body.
-    pub request_bytes_max: usize,
-    /// Most answers of the responses API that `previous_response_id` can name; the oldest go first.
-    pub responses_max: usize,
-    /// Most bytes of conversation that these answers hold together.
-    pub responses_bytes_max: usize,
-    /// Seconds since 1970 that answers are dated with. Configurable so that a run can produce the same bytes each
-    /// time.
-    pub clock: fn() -> u64,
-}
-
-impl Default for ServerConfig {
-    /// No key, no delay, 16 MiB per request, 20,000 answers or 128 MiB stored, the system's clock.
-    fn default() -> Self {
-        Self {
-            key: None,
-            hosts: Vec::new(),
-            think_time: Duration::ZERO,
-            request_bytes_max: 16 << 20,
-            responses_max: KEPT_REPLIES_MAX,
-            responses_bytes_max: KEPT_BYTES_MAX,
-            clock: system_seconds,
-        }
-    }
-}
-
-fn system_seconds() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-/// What all requests share.
-struct Shared {
-    model: Arc<dyn Model>,
-    config: ServerConfig,
-    completions: AtomicU64,
-    responses: KeptReplies,
-    openai_tools: SeenTools,
-    anthropic_tools: SeenTools,
-    gemini_tools: SeenTools,
-}
 
 impl Shared {
     fn new(model: Arc<dyn Model>, config: ServerConfig) -> Self {
@@ -114,16 +62,6 @@ impl Shared {
             openai_tools: SeenTools::read_by(request::read_tools),
             anthropic_tools: SeenTools::read_by(anthropic::read_tools),
             gemini_tools: SeenTools::read_by(gemini::read_tools),
-        }
-    }
-
-    fn next_completion(&self) -> u64 {
-        self.completions.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    async fn think(&self) {
-        if !self.config.think_time.is_zero() {
-            tokio::time::sleep(self.config.think_time).await;
         }
     }
 }
@@ -211,13 +149,4 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Body) -> Result<Respons
 async fn read(shared: &Shared, body: Body) -> Result<Bytes, ApiError> {
     let limit = shared.config.request_bytes_max;
     axum::body::to_bytes(body, limit).await.map_err(|error| ApiError::unreadable_body(&error, limit))
-}
-
-/// A reply with a JSON body.
-fn json(status: StatusCode, body: &impl Serialize) -> Result<Response, ApiError> {
-    let bytes = serde_json::to_vec(body).map_err(|error| ApiError::internal(&error))?;
-    let mut response = Response::new(Body::from(bytes));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Ok(response)
 }

@@ -1,6 +1,6 @@
 //! Phrases about a verdict. Texts of a case, of an agent and of the outside world are included as they are.
 
-use planproof_suite::runs::on_one_line;
+use planproof_suite::runs::{in_one_line, on_one_line, one_line};
 use planproof_synth::{
     ActionId, Bound, Flag, OracleVerdict, OrderClass, ParameterError, PlanningCase, StartFault, TimeForm,
     TurnDemand, WrongValue, clock_time,
@@ -332,36 +332,4 @@ pub(crate) fn order_notes(verdict: &OracleVerdict) -> impl Iterator<Item = &'sta
                    frameworks execute the calls of a reply at once";
     let notes = [(Flag::Concurrent, concurrent), (Flag::AtOnce, at_once)];
     notes.into_iter().filter(|(flag, _)| verdict.flags.contains(flag)).map(|(_, note)| note)
-}
-
-/// The text without line breaks and other control characters, trimmed.
-fn one_line(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    text.trim().to_owned()
-}
-
-/// The first and the last line of a text: how a program ended, and the line of its output in which exceptions have
-/// their names.
-fn in_one_line(text: &str) -> String {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or_default();
-    match (lines.next(), lines.next_back()) {
-        (None, _) => one_line(first),
-        (Some(second), None) => one_line(&format!("{first} {second}")),
-        (Some(_), Some(last)) => one_line(&format!("{first} … {}", last.trim())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_of_several_lines_become_one() {
-        assert_eq!(one_line(" a\r\nb\u{7} "), "a  b");
-        let text = "status: 1; its stderr ends with:\nTraceback:\n  File x\n\nImportError: no y\n";
-        assert_eq!(in_one_line(text), "status: 1; its stderr ends with: … ImportError: no y");
-        assert_eq!(in_one_line("status: 1:\nno y"), "status: 1: no y");
-        assert_eq!(in_one_line("limit reached"), "limit reached");
-    }
 }

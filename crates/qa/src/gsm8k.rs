@@ -22,21 +22,17 @@ pub use judge::{
     ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, CalculatorCall, VERDICT_SCHEMA,
     WordProblemDetail,
 };
-pub use predictions::{PredictionScores, ScoredPrediction, score};
-pub use problem::{ANSWER_FORM, CASE_BYTES_MAX, CASE_SCHEMA, ID_BYTES_MAX, WordProblem};
+pub use predictions::score;
+pub use problem::{ANSWER_FORM, CASE_BYTES_MAX, CASE_SCHEMA, WordProblem};
 
 /// The suite's name.
 pub const NAME: &str = "gsm8k";
 
 /// The classes of failures, by precedence.
 pub(crate) static CLASSES: [ClassInfo; 7] = [
-    ClassInfo {
-        name: "timeout",
-        meaning: "A limit of the run was reached before the agent had answered.",
-        rank: 0,
-    },
+    ClassInfo::timeout(0),
     ClassInfo::reply_limit(1),
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
+    ClassInfo::agent_failed(2),
     ClassInfo::unparsed_call(3),
     ClassInfo {
         name: "no_answer",
@@ -129,9 +125,7 @@ impl Suite for Gsm8k {
             .map(|case| WordProblem::read(&case.to_line()))
             .map(|problem| Ok(problem?.compared_originally(self.rules.is_original)))
             .collect::<Result<Vec<WordProblem>, _>>()?;
-        let scored = score(&problems, predictions.text, predictions.file).map_err(CaseError::new)?;
-        let verdicts = scored.predictions.into_iter().map(|prediction| prediction.verdict).collect();
-        Ok(PredictionVerdicts { verdicts, missing: scored.missing })
+        score(&problems, predictions.text, predictions.file).map_err(CaseError::new)
     }
 
     fn classes(&self) -> &'static [ClassInfo] {

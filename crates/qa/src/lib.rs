@@ -18,11 +18,11 @@
 //! many runs and published ones (`gsm8k/figures.rs`), and finished predictions, scored without a model
 //! (`gsm8k/predictions.rs`).
 //!
-//! The suites of questions (`questions.rs`): a question as a case (`questions/case.rs`), the original data
-//! (`questions/data.rs`), ten questions of our own for each and the pages that answer them (`questions/pages.rs`,
-//! `data/questions`), the short answer in an agent's text (`questions/answer.rs`), the verdict (`questions/judge.rs`)
-//! and its words (`questions/explain.rs`), the supporting sentences in predictions of HotpotQA
-//! (`questions/facts.rs`), and figures (`questions/figures.rs`).
+//! The suites of questions (`questions.rs`): the two benchmarks (`questions/benchmark.rs`), a question as a case
+//! (`questions/case.rs`), the original data (`questions/data.rs`), ten questions of our own for each and the pages
+//! that answer them (`questions/pages.rs`, `data/questions`), the short answer in an agent's text
+//! (`questions/answer.rs`), the verdict (`questions/judge.rs`) and its words (`questions/explain.rs`), the
+//! supporting sentences in predictions of HotpotQA (`questions/facts.rs`), and figures (`questions/figures.rs`).
 //!
 //! The rule that judges answers in all of them: `scoring.rs`.
 

@@ -4,6 +4,7 @@
 //! and its short answer is compared with the right one.
 
 mod answer;
+mod benchmark;
 mod case;
 mod data;
 mod explain;
@@ -15,30 +16,26 @@ mod pages;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use planproof_measure::answers::Normalisation;
 use planproof_suite::{
     Card, Case, CaseError, CaseSelection, ClassInfo, Columns, Data, FlagInfo, Judged, Metric, OptionForm,
-    OptionUse, PredictionVerdicts, Section, SizeUnit, Suite, SuiteOption, Toolbox,
+    OptionUse, PredictionVerdicts, Section, SizeUnit, Suite, SuiteOption,
 };
-use serde::{Deserialize, Serialize};
 
 pub use answer::{ANSWER_LINE, short_answer};
+pub use benchmark::Benchmark;
 pub use case::{
-    ACCEPTED_MAX, ANSWER_FORM, CASE_BYTES_MAX, FACTS_MAX, ID_BYTES_MAX, QuestionCase, TEXT_BYTES_MAX,
-    TITLES_MAX,
+    ACCEPTED_MAX, ANSWER_FORM, CASE_BYTES_MAX, FACTS_MAX, QuestionCase, TEXT_BYTES_MAX, TITLES_MAX,
 };
 pub use data::{own, read_data};
 pub use facts::{FactFigures, Figures};
-pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, PageCall, QuestionDetail};
-pub use pages::OwnPages;
+pub use judge::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, QuestionDetail};
+pub use pages::{MakePageTools, OwnPages};
 
 use crate::scoring::Rules;
 pub use crate::scoring::Scoring;
+use benchmark::{CLASSES, FLAGS};
 use planproof_suite::rows::{matched, read_places};
 use planproof_suite::runs::Ended;
-
-/// Makes the tools of a run, from pages that a user names.
-pub type MakePageTools = Arc<dyn Fn() -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
 
 /// Makes the tools over a source of pages, which is opened when they are first needed. An error says that there is no
 /// such source.
@@ -60,84 +57,6 @@ static OPTIONS: [SuiteOption; 3] = [
         details: "`search:FOLDER` or `wiki:URL`, as with `--tools` of `planproof run`. Without `--pages`, questions from \
                   your own data have no tools.",
     },
-];
-
-/// Which benchmark the questions are of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Benchmark {
-    /// HotpotQA (Yang et al. 2018): questions that need facts of two pages.
-    HotpotQa,
-    /// TriviaQA (Joshi et al. 2017): quiz questions, with all accepted spellings of the answer.
-    TriviaQa,
-}
-
-impl Benchmark {
-    /// The suite's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HotpotQa => "hotpotqa",
-            Self::TriviaQa => "triviaqa",
-        }
-    }
-
-    /// What its cases name as their schema.
-    pub const fn case_schema(self) -> &'static str {
-        match self {
-            Self::HotpotQa => "planproof/hotpotqa/v1",
-            Self::TriviaQa => "planproof/triviaqa/v1",
-        }
-    }
-
-    /// The schema of its verdicts.
-    pub const fn verdict_schema(self) -> &'static str {
-        match self {
-            Self::HotpotQa => "planproof/hotpotqa-verdict/v1",
-            Self::TriviaQa => "planproof/triviaqa-verdict/v1",
-        }
-    }
-
-    /// The official rule.
-    pub(crate) const fn rule(self) -> Normalisation {
-        match self {
-            Self::HotpotQa => Normalisation::Hotpot,
-            Self::TriviaQa => Normalisation::Trivia,
-        }
-    }
-}
-
-/// The classes of failures, by precedence.
-pub(crate) static CLASSES: [ClassInfo; 7] = [
-    ClassInfo {
-        name: "timeout",
-        meaning: "A limit of the run was reached before the agent had answered.",
-        rank: 0,
-    },
-    ClassInfo::reply_limit(1),
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
-    ClassInfo::unparsed_call(3),
-    ClassInfo { name: "no_answer", meaning: "The agent's answer is empty.", rank: 4 },
-    ClassInfo {
-        name: "wrong_answer",
-        meaning: "The answer is not the right one, letter by letter once both are made normal.",
-        rank: 5,
-    },
-    ClassInfo::missing(6),
-];
-
-/// The flags, in the order in which they are shown.
-pub(crate) static FLAGS: [FlagInfo; 5] = [
-    FlagInfo { name: "searched", meaning: "A call of a tool was answered." },
-    FlagInfo { name: "search_error", meaning: "A call of a tool was refused or answered with an error." },
-    FlagInfo {
-        name: "official_only",
-        meaning: "The answer is right by the official rule and wrong by that of the paper's code.",
-    },
-    FlagInfo {
-        name: "paper_only",
-        meaning: "The answer is right by the rule of the paper's code and wrong by the official one.",
-    },
-    FlagInfo { name: "partly", meaning: "The answer is wrong, but has a word of a right one." },
 ];
 
 /// The suite of one of the two benchmarks.
@@ -283,15 +202,13 @@ impl Suite for Questions {
                 found.into_iter().map(|it| it.map(|(_, answer)| answer)).collect::<Vec<_>>()
             }
         };
-        let mut predicted = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
+        let mut predicted = PredictionVerdicts::default();
         for (question, answer) in questions.iter().zip(answers) {
-            if answer.is_none() {
-                predicted.missing.push(question.id().to_owned());
-            }
             // In a file with supporting facts, a question without any gets `Some(None)`, which adds 0 to their figures.
             let named = facts.as_ref().map(|facts| facts.get(question.id()).map(Vec::as_slice));
             let ended = answer.as_deref().map(Ended::Answered);
-            predicted.verdicts.push(judge::verdict(question, ended.as_ref(), Vec::new(), named));
+            let verdict = judge::verdict(question, ended.as_ref(), Vec::new(), named);
+            predicted.add(question.id(), verdict, answer.is_none());
         }
         Ok(predicted)
     }

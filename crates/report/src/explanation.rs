@@ -1,6 +1,7 @@
 //! A verdict in plain words, for text reports. Texts from the case, the agent and other outside sources are passed
 //! through unchanged; each report escapes them itself.
 
+use planproof_suite::runs::{in_one_line, one_line};
 use planproof_suite::{Content, Explanation, Fact, Period};
 
 /// Maximum number of characters in one line of an explanation; a run can have thousands of calls.
@@ -83,25 +84,6 @@ pub(crate) fn labelled(label: &str, text: &str) -> String {
     format!("{:<9} {text}\n", format!("{label}:"))
 }
 
-/// The text without line breaks and other control characters, and trimmed.
-pub(crate) fn one_line(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    text.trim().to_owned()
-}
-
-/// The first and the last line of a text: how a program ended, and the last line that it wrote, in which exceptions
-/// are named.
-pub fn in_one_line(text: &str) -> String {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or_default();
-    // The second line is taken first, so a text of two lines leaves nothing for `next_back`.
-    match (lines.next(), lines.next_back()) {
-        (None, _) => one_line(first),
-        (Some(second), None) => one_line(&format!("{first} {second}")),
-        (Some(_), Some(last)) => one_line(&format!("{first} … {}", last.trim())),
-    }
-}
-
 /// At most `most` characters, with a mark where text was left out in the middle: the end of a program's output is
 /// the most informative, and the beginning shows what it is about.
 pub fn short_in_the_middle(text: &str, most: usize) -> String {
@@ -136,15 +118,10 @@ mod tests {
         {
             assert_eq!(short(text, most), expected);
         }
-        assert_eq!(one_line(" a\r\nb\u{7} "), "a  b");
         for (text, most, expected) in
             [("abc", 3, "abc"), ("abcdefghi", 8, "ab…efghi"), ("äöüäö", 4, "ä…äö"), ("", 0, "")]
         {
             assert_eq!(short_in_the_middle(text, most), expected);
         }
-        let text = "status: 1; its stderr ends with:\nTraceback:\n  File x\n\nImportError: no y\n";
-        assert_eq!(in_one_line(text), "status: 1; its stderr ends with: … ImportError: no y");
-        assert_eq!(in_one_line("status: 1:\nno y"), "status: 1: no y");
-        assert_eq!(in_one_line("limit reached"), "limit reached");
     }
 }

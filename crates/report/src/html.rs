@@ -20,6 +20,7 @@ mod limit;
 mod map;
 mod matrix;
 mod page;
+mod parts;
 mod passed;
 mod pictures;
 mod run;
@@ -30,36 +31,16 @@ mod timeline;
 
 use std::io;
 
-use maud::{Markup, PreEscaped, html};
+use maud::{PreEscaped, html};
 use planproof_engine::LimitReport;
-use planproof_suite::Case;
 
 use crate::ReportedCampaign;
 use crate::compare::Comparison;
 use crate::compare::agents::AgentTable;
 use crate::compare::matrix::MatrixTable;
-use text::Foreign;
+use parts::Page;
 
-/// Maximum number of characters shown of a name: of an agent, a model, a campaign, a case, a tool or an action.
-const NAME_CHARACTERS_MAX: usize = 200;
-/// Maximum number of characters shown of the command line of a campaign.
-const COMMAND_CHARACTERS_MAX: usize = 2000;
-
-/// Limits on the content of a page. Everything else on it is bounded, to well under a megabyte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HtmlLimits {
-    /// Maximum number of failing (or, in a comparison, changed) cases shown in full. The rest is summarised.
-    pub cases_max: usize,
-    /// Maximum number of bytes of these cases together.
-    pub bytes_max: usize,
-}
-
-impl Default for HtmlLimits {
-    /// 5,000 cases and 10 MB, which browsers open in a second or two.
-    fn default() -> Self {
-        Self { cases_max: 5000, bytes_max: 10_000_000 }
-    }
-}
+pub use parts::{HtmlLimits, took};
 
 /// Writes the page of a campaign: what was tested, the figures, and each failing case with its violated words
 /// marked beside its trace. The smallest failure of each class comes first; only the traces shown are fetched.
@@ -74,7 +55,7 @@ pub fn write(
     limits: &HtmlLimits,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
-    let mut page = Page { out };
+    let mut page = Page::new(out);
     let report = campaign.report;
     page.write(&page::begin(&format!("{}: {} of {} passed", report.agent, report.passed, report.scored())))?;
     page.write(&html! {
@@ -120,7 +101,7 @@ pub fn write_comparison(
     limits: &HtmlLimits,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
-    let mut page = Page { out };
+    let mut page = Page::new(out);
     let title = format!("{} and {} compared", comparison.a.agent, comparison.b.agent);
     page.write(&page::begin(&title))?;
     page.write(&html! {
@@ -142,7 +123,7 @@ pub fn write_comparison(
 /// # Errors
 /// Errors of `out`; nothing else fails.
 pub fn write_agents(table: &AgentTable, out: &mut dyn io::Write) -> io::Result<()> {
-    let mut page = Page { out };
+    let mut page = Page::new(out);
     page.write(&page::begin(&format!("{} campaigns on the same cases", table.agents.len())))?;
     page.write(&html! {
         (agents::head(table))
@@ -156,7 +137,7 @@ pub fn write_agents(table: &AgentTable, out: &mut dyn io::Write) -> io::Result<(
 /// # Errors
 /// Errors of `out`; nothing else fails.
 pub fn write_matrix(table: &MatrixTable, out: &mut dyn io::Write) -> io::Result<()> {
-    let mut page = Page { out };
+    let mut page = Page::new(out);
     page.write(&page::begin(&format!("{} combinations on the same cases", table.combinations.len())))?;
     page.write(&html! {
         (matrix::head(table))
@@ -179,7 +160,7 @@ pub fn write_limit(
     limits: &HtmlLimits,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
-    let mut page = Page { out };
+    let mut page = Page::new(out);
     page.write(&page::begin(&format!("{}: capability limit", report.campaign.agent)))?;
     page.write(&html! {
         (summary::head_of_search(campaign))
@@ -196,49 +177,4 @@ pub fn write_limit(
         (PreEscaped("</main>"))
         (page::end())
     })
-}
-
-/// Takes a page piece by piece, so that it is never entirely in memory.
-struct Page<'a> {
-    out: &'a mut dyn io::Write,
-}
-
-impl Page<'_> {
-    fn write(&mut self, markup: &Markup) -> io::Result<()> {
-        self.out.write_all(markup.0.as_bytes())
-    }
-}
-
-/// The cost of a run: "1,200 tokens read and 22 written by the model, 1.5 s"; the time alone if no token was counted.
-pub fn took(outcome: &planproof_engine::Outcome) -> String {
-    let usage = outcome.usage;
-    if (usage.input_tokens, usage.output_tokens) == (0, 0) {
-        return text::seconds(outcome.wall.as_secs_f64());
-    }
-    format!(
-        "{} read and {} written by the model, {}",
-        text::counted(usage.input_tokens, "token", "tokens"),
-        text::count(usage.output_tokens),
-        text::seconds(outcome.wall.as_secs_f64())
-    )
-}
-
-/// The last line of a shown run: what it took, and the command that shows it. Predictions have neither.
-fn foot(campaign: &ReportedCampaign<'_>, case: &dyn Case, outcome: &planproof_engine::Outcome) -> Markup {
-    let see = campaign.command_to_see(case, outcome.repeat);
-    html! { @if let Some(see) = see { p.foot { (took(outcome)) ". " (command(&see)) } } }
-}
-
-/// A command line for copying. Its words are kept unbroken, because a line break after the first hyphen of an
-/// option makes it unreadable.
-fn command(line: &str) -> Markup {
-    let line = Foreign::short(line, COMMAND_CHARACTERS_MAX);
-    html! {
-        code.command {
-            @for (place, word) in line.as_str().split(' ').enumerate() {
-                @if place > 0 { " " }
-                span { (word) }
-            }
-        }
-    }
 }

@@ -11,10 +11,11 @@ use std::io;
 use std::time::Duration;
 
 use planproof_engine::Outcome;
+use planproof_suite::runs::{in_one_line, one_line};
 use planproof_suite::{Case, Class, Explanation, Unscored, Verdict};
 
 use crate::ReportedCampaign;
-use crate::explanation::{full_text, in_one_line, labelled, one_line, short, short_in_the_middle};
+use crate::explanation::{full_text, labelled, short, short_in_the_middle};
 use crate::html::text::is_plain;
 
 /// Maximum number of characters in the `message` of a failure, an error or a skipped case, which is shown in lists.

@@ -38,7 +38,7 @@ pub mod tables;
 pub use campaign::{ReportedCampaign, TraceSource, metric_words, servers};
 pub use command_lines::{CommandLines, campaign_line, shell_word};
 pub use effort::{median_run, over_limits};
-pub use explanation::{ExplanationLine, in_one_line, lines, short_in_the_middle};
+pub use explanation::{ExplanationLine, lines, short_in_the_middle};
 pub use findings::{COMPARED_MAX, DistinctFinding, distinct, distinct_in_all, failures_needed};
 pub use guard::guard_lines;
 pub use limit::{deciding_interval, limit_in_words, limit_is_decided, limit_lines};

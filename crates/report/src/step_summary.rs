@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 use std::io;
 
 use planproof_engine::{BaselineRates, Finding, Rate, Report, pick_findings};
+use planproof_suite::runs::one_line;
 use planproof_suite::{Baseline, Figure, Table};
 
 use crate::campaign::{capitalised, metric_words, servers, without_temperature};
 use crate::effort::{median_run, over_limits};
-use crate::explanation::{ExplanationLine, lines, one_line, short, short_in_the_middle};
+use crate::explanation::{ExplanationLine, lines, short, short_in_the_middle};
 use crate::{DistinctFinding, ReportedCampaign, distinct};
 
 /// Maximum size of a summary in bytes. GitHub rejects one above 1 MiB, and nobody reads one of nearly that size.

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use planproof_spec::rules::search::{Found, SampleCall, WantedSession};
 use planproof_spec::rules::{CallRule, RuleSet, Session, read_tests};
-use planproof_suite::runs::refuse_schema;
+use planproof_suite::case_line::refuse_schema;
 use planproof_suite::{
     Board, Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Needed, Toolbox, Unscored, Verdict,
 };

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::calling::Calling;
 use crate::python::read_literal;
 use crate::step::ALL_DONE;
-use crate::text::{TextReply, ended};
+use crate::text::reply::{TextReply, ended};
 
 const OUTPUT_FIELDS: &str = "Your output fields are:";
 const CALL_FIELD: &str = "next_tool_name";

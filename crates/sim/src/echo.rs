@@ -7,8 +7,8 @@ use planproof_model::{
 };
 use planproof_trace::FinishReason;
 
-use crate::text::{TextReply, ended, score};
-use crate::{text_bytes, usage};
+use crate::text::reply::{TextReply, ended, text_bytes, usage};
+use crate::text::score;
 
 /// The model's name on the command line.
 pub const ECHO_NAME: &str = "sim/echo";

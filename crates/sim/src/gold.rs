@@ -8,16 +8,18 @@ use planproof_model::{
     ModelError, Settings, TurnState,
 };
 use planproof_plan::team::Role;
-use planproof_suite::{Gold, GoldCall, GoldSubTask};
+use planproof_suite::Gold;
 use planproof_synth::Draw;
-use planproof_trace::{Arguments, CallId, FinishReason, Tool, ToolCall};
+use planproof_trace::{Arguments, CallId, FinishReason, ToolCall};
 use thiserror::Error;
 
 use crate::echo::last_paragraph;
+use crate::handed::Handed;
 use crate::planning::{self, Strike};
 pub use crate::subtasks::SubTaskFault;
-use crate::text::{Begun, TextReply, aside, ended, score, tool_data};
-use crate::{SimKind, history, subtasks, team, text_bytes, tools, two_stage, usage};
+use crate::text::reply::{TextReply, ended, text_bytes, usage};
+use crate::text::{Begun, aside, score, tool_data};
+use crate::{SimKind, history, subtasks, team, tools, two_stage};
 
 /// The model's name on the command line. A slash and the share of wrong answers may follow.
 pub const GOLD_NAME: &str = "sim/gold";
@@ -91,38 +93,6 @@ pub struct GoldModel {
     by_head: HashMap<[u8; HEAD_BYTES], Vec<usize>>,
     /// Those whose prompts have fewer.
     short: Vec<usize>,
-}
-
-/// What the model was given for a prompt.
-#[derive(Debug)]
-pub(crate) struct Handed {
-    /// The prompt, with normalised white space.
-    prompt: String,
-    /// The last paragraph of the prompt.
-    echo: String,
-    pub(crate) calls: Vec<GoldCall>,
-    /// How many of them come before each later message.
-    turns: Vec<usize>,
-    /// Its sub-tasks in words, if there are any.
-    pub(crate) sub_tasks: Vec<GoldSubTask>,
-    /// How the answer is found, on one line.
-    pub(crate) reasoning: String,
-    /// What it answers, right or wrong.
-    pub(crate) answer: String,
-    /// The other answer, which it does not give: wrong or right.
-    pub(crate) other_answer: String,
-    /// Whether the answer is wrong, and for a plan in which way.
-    pub(crate) strike: Option<Strike>,
-}
-
-impl Handed {
-    /// The calls whose tools are among these, each with the tool.
-    pub(crate) fn calls_with<'a>(
-        &'a self,
-        tools: &'a [Tool],
-    ) -> impl Iterator<Item = (&'a Tool, &'a GoldCall)> + 'a {
-        self.calls.iter().filter_map(|call| Some((&tools[shown_place(tools, &call.tool, "")?], call)))
-    }
 }
 
 impl GoldModel {
@@ -527,6 +497,8 @@ fn hash(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use planproof_suite::GoldCall;
+    use planproof_trace::Tool;
     use serde_json::{Map, json};
 
     use super::*;

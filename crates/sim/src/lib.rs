@@ -21,13 +21,14 @@
 //!
 //! # Module layout
 //!
-//! The mistakes of each kind (`kind.rs`, planted faults in `planted.rs`), its understanding of a text (`reading.rs`),
-//! its script (`script.rs`, a turn at a time in `step.rs`), in the time form (`day.rs`), with a guard
-//! (`follow_guard.rs`) or a contradictory text (`report.rs`), the writing of calls (`writing.rs`), conversations of
-//! calls (`calling.rs`), conversations in the formats of frameworks (`history.rs`, `dspy.rs`, `python.rs`) with their
-//! own tools (`tools.rs`), users who write more than once (`messages.rs`), calls as text (`written.rs`), the text form
-//! (`text.rs`), the model that is given the answers (`gold.rs`, in text `text/key.rs`, plans `planning.rs`, roles of a
-//! team `team.rs`, sub-tasks `subtasks.rs`), and the model that repeats its request (`echo.rs`).
+//! The mistakes of each kind (`kind.rs`, planted faults in `planted.rs`), its understanding of a text
+//! (`reading.rs`), its script (`script.rs`, a turn at a time in `step.rs`), in the time form (`day.rs`), with a
+//! guard (`follow_guard.rs`) or a contradictory text (`report.rs`), the writing of calls (`writing.rs`),
+//! conversations of calls (`calling.rs`), conversations in the formats of frameworks (`history.rs`, `dspy.rs`,
+//! `python.rs`) with their own tools (`tools.rs`), users who write more than once (`messages.rs`), calls as text
+//! (`written.rs`), the text form (`text.rs`), the model that is given the answers (`gold.rs`, `handed.rs`, in text
+//! `text/key.rs`, plans `planning.rs`, roles of a team `team.rs`, sub-tasks `subtasks.rs`), and the model that
+//! repeats its request (`echo.rs`).
 
 mod calling;
 mod day;
@@ -37,6 +38,7 @@ mod failing;
 mod flows;
 mod follow_guard;
 mod gold;
+mod handed;
 mod history;
 mod kind;
 mod messages;
@@ -61,14 +63,14 @@ use planproof_model::{
     BoxFuture, Capabilities, ChatReply, ChatRequest, CompletionReply, CompletionRequest, Message, Model,
     ModelError, Settings, TurnState,
 };
-use planproof_trace::{FinishReason, Usage};
+use planproof_trace::FinishReason;
 
 use calling::Calling;
 pub use echo::{ECHO_NAME, EchoModel};
 pub use gold::{GOLD_NAME, GoldFaults, GoldModel, GoldNameError, SubTaskFault, gold_faults};
 pub use kind::SimKind;
 pub use planted::PlantedFault;
-use text::{TOKEN_BYTES, TextReply};
+use text::reply::{TextReply, ended, text_bytes, usage};
 
 /// A simulated model.
 #[derive(Debug)]
@@ -178,7 +180,7 @@ impl SimModel {
     fn completion(&self, request: &CompletionRequest) -> CompletionReply {
         let CompletionRequest { prompt, settings, score_prompt } = request;
         let reply = match settings.output_tokens_max {
-            Some(0) => text::ended(String::new(), settings),
+            Some(0) => ended(String::new(), settings),
             _ if self.calling.kind == SimKind::Rambling => written::rambling(settings),
             _ => text::complete(&self.calling, prompt, settings)
                 .unwrap_or_else(|| self.words(prompt, settings)),
@@ -199,23 +201,8 @@ impl SimModel {
             tools: Arc::from([]),
             settings: Settings { seed: settings.seed, ..Settings::default() },
         };
-        text::ended(self.reply(&request).text, settings)
+        ended(self.reply(&request).text, settings)
     }
-}
-
-fn text_bytes(message: &Message) -> usize {
-    match message {
-        Message::System { text }
-        | Message::User { text }
-        | Message::Assistant { text, .. }
-        | Message::Tool { text, .. } => text.len(),
-    }
-}
-
-/// Tokens for so many bytes.
-fn usage(read: usize, written: usize) -> Usage {
-    let tokens = |bytes: usize| bytes.div_ceil(TOKEN_BYTES) as u64;
-    Usage::new(tokens(read), tokens(written))
 }
 
 impl Model for SimModel {

@@ -15,7 +15,7 @@ use planproof_suite::{GoldCall, GoldSubTask};
 use planproof_trace::CallId;
 use serde_json::Value as Json;
 
-use crate::gold::Handed;
+use crate::handed::Handed;
 use crate::planning::filled_in;
 
 /// How many sub-tasks a group has.

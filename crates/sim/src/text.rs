@@ -22,6 +22,7 @@ mod key;
 mod order;
 mod outline;
 mod plain;
+pub(crate) mod reply;
 mod score;
 mod scripted_run;
 mod sections;
@@ -36,28 +37,16 @@ use planproof_synth::TopicBank;
 use planproof_trace::{FinishReason, Tool};
 
 use crate::calling::Calling;
-use crate::gold::Handed;
+use crate::handed::Handed;
 use instructions::Instructions;
 use key::KeyWriter;
 use order::Role;
+use reply::{REPLY_BYTES_MAX, TextReply, ended};
 use scripted_run::ScriptedRun;
 use sections::Text;
 use write::Writer;
 
 pub(crate) use score::score;
-
-/// Most bytes of one reply. A model that never ends is cut off there, as by a server's token limit.
-const REPLY_BYTES_MAX: usize = 16 * 1024;
-
-/// Characters per token; a simulation has no tokenizer, and this is the usual rule of thumb.
-pub(crate) const TOKEN_BYTES: usize = 4;
-
-/// A reply in text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TextReply {
-    pub(crate) text: String,
-    pub(crate) finish: FinishReason,
-}
 
 /// A text to continue, with its instructions.
 #[derive(Debug)]
@@ -227,42 +216,4 @@ fn plan_in_words(model: &Calling, question: &str, settings: &Settings) -> Option
     let request = about(question, tools, settings);
     let known = model.known(&request);
     Some(ScriptedRun::new(model.kind, &known.script, known.key, &request).in_words())
-}
-
-/// A text cut before the first of the stop texts, and at the token limit.
-pub(crate) fn ended(mut text: String, settings: &Settings) -> TextReply {
-    // An empty stop text would end every reply at once.
-    let stops = settings.stop.iter().filter(|stop| !stop.is_empty());
-    if let Some(end) = stops.filter_map(|stop| text.find(stop.as_str())).min() {
-        text.truncate(end);
-    }
-    let bytes_max = settings.output_tokens_max.map_or(usize::MAX, |tokens| tokens as usize * TOKEN_BYTES);
-    // A limit of 0 asks for no text at all, so even an empty reply has reached it.
-    let is_cut = text.len() > bytes_max || bytes_max == 0;
-    if is_cut {
-        text.truncate((0..=bytes_max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default());
-    }
-    TextReply { text, finish: if is_cut { FinishReason::Length } else { FinishReason::Stop } }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_end_where_they_are_told_to() {
-        let end = |stop: &[&str], output_tokens_max| {
-            let stop = stop.iter().map(|stop| (*stop).to_owned()).collect();
-            let reply = ended(
-                "one \u{e9}\u{e9} two".into(),
-                &Settings { stop, output_tokens_max, ..Settings::default() },
-            );
-            (reply.text, reply.finish)
-        };
-        assert_eq!(end(&[], None), ("one \u{e9}\u{e9} two".into(), FinishReason::Stop));
-        assert_eq!(end(&["", "two", "e "], None), ("on".into(), FinishReason::Stop));
-        assert_eq!(end(&["three"], Some(2)), ("one \u{e9}\u{e9}".into(), FinishReason::Length));
-        assert_eq!(end(&["one"], Some(1)), (String::new(), FinishReason::Stop));
-        assert_eq!(end(&[], Some(0)), (String::new(), FinishReason::Length));
-    }
 }

@@ -6,7 +6,7 @@ use planproof_plan::two_stage::{ACTIONS_HEADING, MARK, NOTEBOOK, PLANNER, STEPS_
 use planproof_suite::GoldCall;
 use serde_json::Value as Json;
 
-use crate::gold::Handed;
+use crate::handed::Handed;
 
 /// A request to the agent's model.
 pub(crate) struct Request<'r> {

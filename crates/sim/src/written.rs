@@ -3,7 +3,7 @@
 use planproof_model::{ChatRequest, Message, Settings};
 use planproof_trace::{CallId, ToolCall, text_calls};
 
-use crate::text::{self, TOKEN_BYTES, TextReply};
+use crate::text::reply::{TOKEN_BYTES, TextReply, ended};
 
 /// What a rambling model writes again and again.
 const RAMBLING: &str = "Let me think about that once more. ";
@@ -13,7 +13,7 @@ const RAMBLING_TOKENS: usize = 16_384;
 
 /// The reply of a rambling model.
 pub(crate) fn rambling(settings: &Settings) -> TextReply {
-    text::ended(RAMBLING.repeat(RAMBLING_TOKENS * TOKEN_BYTES / RAMBLING.len()), settings)
+    ended(RAMBLING.repeat(RAMBLING_TOKENS * TOKEN_BYTES / RAMBLING.len()), settings)
 }
 
 /// A reply with its calls as text, each in a fence.

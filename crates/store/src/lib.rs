@@ -31,6 +31,7 @@
 //!   `schema/4.sql` derived campaigns (`derived.rs`), `schema/5.sql` matrices (`matrix.rs`), `schema/6.sql` lessons
 //!   (`lesson.rs`), `schema/7.sql` digests (`digest.rs`) and the chain that seals a campaign (`seal.rs`), and
 //!   `schema/8.sql` labels (`delete.rs`, which also deletes campaigns).
+//! - `limits.rs`: the limits of a store; `run_id.rs`: what identifies a run.
 //! - `schema.rs` opens files, `schema/tables.rs` refuses those whose tables are not ours, and `patience.rs` ends
 //!   queries that run away.
 //! - `gather.rs` fills a new store with the finished runs of others.
@@ -48,12 +49,14 @@ mod gather;
 mod held;
 mod history;
 mod lesson;
+mod limits;
 mod matrix;
 mod own;
 mod patience;
 mod progress;
 mod read;
 mod receipt;
+mod run_id;
 mod schema;
 mod seal;
 mod store;
@@ -70,6 +73,7 @@ pub use history::{
     SESSION_NAME_BYTES_MAX,
 };
 pub use lesson::{LessonRow, NewLesson, WhichLessons};
+pub use limits::StoreLimits;
 pub use matrix::Matrix;
 pub use own::{OWN_KEY_BYTES, OwnKey};
 pub use progress::{Progress, StoredSpent};
@@ -77,7 +81,8 @@ pub use read::{
     CampaignRow, CaseRow, CaseSummaryRow, Exported, RunRow, RunState, RunSummaryRow, TracedRun, Unit,
 };
 pub use receipt::Receipt;
+pub use run_id::RunId;
 pub use seal::{Fingerprint, SEAL_SEED_BYTES, SealKey};
-pub use store::{CaseSource, NewCampaign, NewCase, Store, StoreLimits};
+pub use store::{CaseSource, NewCampaign, NewCase, Store};
 pub use verify::{Damage, DamagedRun, Sealed, Seals, Signatures};
-pub use writer::{Finish, RunId, RunSink, RunStart, Writer};
+pub use writer::{Finish, RunSink, RunStart, Writer};

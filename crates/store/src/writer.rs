@@ -20,18 +20,8 @@ use crate::error::Place;
 use crate::receipt::{Completion, receipt};
 use crate::store::{CaseDigests, Deferred};
 use crate::{
-    Fingerprint, NewLesson, Progress, Receipt, SealKey, Sealed, Store, StoreError, StoredSpent, schema,
+    Fingerprint, NewLesson, Progress, Receipt, RunId, SealKey, Sealed, Store, StoreError, StoredSpent, schema,
 };
-
-/// Identifies a run within a store. No two runs ever share an id, even if one replaced the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RunId(pub(crate) i64);
-
-impl fmt::Display for RunId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// Which run to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

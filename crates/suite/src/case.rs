@@ -229,6 +229,12 @@ impl Card {
         Self { id, label, size, detail_sizes: [0, 0], baselines, apart: None, marks: 0, needed: None }
     }
 
+    /// A card with this id, size and detail sizes; a number beyond `u32` counts as its maximum.
+    pub fn counted(id: impl Into<String>, size: usize, detail_sizes: [usize; 2]) -> Self {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { detail_sizes: detail_sizes.map(count), ..Self::new(id, count(size)) }
+    }
+
     /// Its size, for comparisons with the smallest first.
     pub fn order(&self) -> (u32, [u32; 2]) {
         (self.size, self.detail_sizes)

@@ -83,10 +83,20 @@ pub struct PredictionExtras<'a> {
 }
 
 /// Finished predictions, judged.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PredictionVerdicts {
     /// A verdict for each case, in the order of the cases.
     pub verdicts: Vec<crate::Verdict>,
     /// The ids of the cases without a prediction, which count as failed.
     pub missing: Vec<String>,
+}
+
+impl PredictionVerdicts {
+    /// Adds the verdict on the next case, which has this id. `is_missing` says that there is no prediction for it.
+    pub fn add(&mut self, id: &str, verdict: crate::Verdict, is_missing: bool) {
+        if is_missing {
+            self.missing.push(id.to_owned());
+        }
+        self.verdicts.push(verdict);
+    }
 }

@@ -1,6 +1,7 @@
 //! A verdict in words, as plain data that every report renders in its own way. All texts are as the case, the agent
 //! and the outside world wrote them: the renderer escapes and shortens them.
 
+use crate::Verdict;
 use crate::drawing::{Bars, Graph, Map, Period};
 
 /// A verdict in words.
@@ -118,6 +119,12 @@ pub struct EventNote {
 }
 
 impl Explanation {
+    /// Explains a verdict whose document cannot be read, by its class alone.
+    pub fn of_class(text: String, verdict: &Verdict) -> Self {
+        let gist = verdict.class().map_or("passed", crate::Class::as_str).to_owned();
+        Self { text, gist, ..Self::default() }
+    }
+
     /// The text in pieces, each with its mark if it has one.
     pub fn pieces(&self) -> Vec<(&str, Option<&Mark>)> {
         // Byte offsets of characters are requested in ascending order, so one pass over the text is enough.
@@ -148,6 +155,21 @@ impl Fact {
     pub fn text(label: &'static str, text: impl Into<String>) -> Self {
         Self { label, content: Content::Text(text.into()) }
     }
+
+    /// A fact that is a text whose end matters, if there is one.
+    pub fn ends(label: &'static str, text: Option<&String>) -> Option<Self> {
+        text.map(|text| Self { label, content: Content::Ends(text.clone()) })
+    }
+
+    /// A fact that is a sequence of steps: the first ones, and how many more there are of `total`.
+    pub fn steps(label: &'static str, first: impl IntoIterator<Item = SequenceStep>, total: u64) -> Self {
+        let mut steps: Vec<SequenceStep> = first.into_iter().collect();
+        let more = total.saturating_sub(steps.len() as u64);
+        if more > 0 {
+            steps.push(SequenceStep::new(format!("and {more} more"), false));
+        }
+        Self { label, content: Content::Steps(steps) }
+    }
 }
 
 impl Content {
@@ -163,6 +185,11 @@ impl Content {
 }
 
 impl SequenceStep {
+    /// A step without a time.
+    pub fn new(text: impl Into<String>, is_wrong: bool) -> Self {
+        Self { text: text.into(), when: None, is_wrong }
+    }
+
     /// The step with its time: `stock check 09:00 to 09:45`.
     pub fn to_text(&self) -> String {
         match &self.when {
@@ -259,7 +286,7 @@ mod tests {
     #[test]
     fn equal_steps_in_a_row_are_counted() {
         let steps = |texts: &[&str]| {
-            let step = |text: &&str| SequenceStep { text: (*text).to_owned(), when: None, is_wrong: false };
+            let step = |text: &&str| SequenceStep::new(*text, false);
             SequenceStep::list(&texts.iter().map(step).collect::<Vec<_>>())
         };
         assert_eq!(steps(&[]), "nothing");

@@ -17,7 +17,8 @@
 //! predictions (`prediction.rs`), what a judge model is asked (`questions.rs`) and what is done for a verdict after the
 //! agent's work (`reference.rs`), rates with their intervals (`statistics.rs`), tests of two campaigns on the same
 //! cases (`paired.rs`), the answer whether the second is worse (`gate.rs`), and code that several suites share: files
-//! with a line for each row (`rows.rs`), and the reading of a run that ends with an answer (`runs.rs`).
+//! with a line for each row (`rows.rs`), a case as a line (`case_line.rs`), and the reading of a run that ends with an
+//! answer (`runs.rs`).
 
 // What others build on is described to the last field.
 #![warn(missing_docs)]
@@ -44,6 +45,7 @@ mod suite;
 mod toolbox;
 mod verdict;
 
+pub mod case_line;
 pub mod rows;
 pub mod runs;
 pub mod statistics;
@@ -65,5 +67,6 @@ pub use sequel::{Concluded, Followed, OpenSequel, RunResult, Sequel, SequelCase,
 pub use suite::{Baseline, Columns, CombinationFigures, Judged, SizeUnit, Suite, SuiteAgent};
 pub use toolbox::{BoxFuture, NoTools, Restoring, Toolbox};
 pub use verdict::{
-    Class, ClassInfo, FlagInfo, MISSING, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict,
+    AGENT_FAILED, Class, ClassInfo, FlagInfo, MISSING, REPLY_LIMIT, Score, Scored, TIMEOUT, UNPARSED_CALL,
+    Unscored, Verdict,
 };

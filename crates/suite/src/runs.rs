@@ -3,11 +3,17 @@
 use std::cell::OnceCell;
 
 use planproof_trace::{EndReason, Event, EventKind, LimitKind, PairedCall, paired_calls, unparsed_calls};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
-use crate::{Case, CaseError, EventNote, REPLY_LIMIT, UNPARSED_CALL, Unscored};
+use crate::{
+    AGENT_FAILED, Case, EventNote, MISSING, REPLY_LIMIT, SequenceStep, TIMEOUT, UNPARSED_CALL, Unscored,
+};
+
+/// Most characters of a call's answer that a step of an explanation repeats: the trace has all of it.
+const STEP_CHARACTERS_MAX: usize = 100;
 
 /// The end of a run that says something about the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended<'a> {
     /// With this answer.
     Answered(&'a str),
@@ -54,8 +60,8 @@ impl<'a> Ended<'a> {
             Self::Answered(_) => None,
             Self::CallAsText(_) => Some(UNPARSED_CALL),
             Self::AtLimit(LimitKind::ReplyTokens, _) => Some(REPLY_LIMIT),
-            Self::AtLimit(..) => Some("timeout"),
-            Self::Broken(_) => Some("agent_failed"),
+            Self::AtLimit(..) => Some(TIMEOUT),
+            Self::Broken(_) => Some(AGENT_FAILED),
         }
     }
 
@@ -66,6 +72,56 @@ impl<'a> Ended<'a> {
             Self::AtLimit(_, words) => Some(words.clone()),
             Self::Broken(reason) => Some(shortened(reason, characters_max)),
         }
+    }
+}
+
+/// What went wrong in a run whose answer does not decide it, in one line: `passed` if nothing did. `class` is the name
+/// of the run's class, and `ended` says why there is no answer. `None` if the answer decides.
+pub fn gist_beside_answer(class: Option<&str>, ended: Option<&String>) -> Option<String> {
+    match (class, ended) {
+        (None, _) => Some("passed".to_owned()),
+        (Some(MISSING), _) => Some("there is no prediction for it".to_owned()),
+        (Some(AGENT_FAILED), Some(reason)) => Some(format!("the agent broke: {}", on_one_line(reason))),
+        (_, ended) => ended.map(|ended| on_one_line(ended)),
+    }
+}
+
+/// A call of a run, as verdicts keep it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptCall {
+    /// The tool and its arguments.
+    pub call: String,
+    /// Its answer; `None` if there is none.
+    pub result: Option<String>,
+    /// It was refused, or answered with an error.
+    pub is_error: bool,
+}
+
+impl KeptCall {
+    /// A call with its answer, each in at most so many characters.
+    pub fn of(paired: &PairedCall<'_>, characters_max: usize) -> Self {
+        let call = format!("{} {}", paired.call.name, paired.call.arguments.to_text());
+        Self {
+            call: shortened(&call, characters_max),
+            result: paired.result.map(|(_, result)| shortened(&result.text, characters_max)),
+            is_error: paired.result.is_some_and(|(_, result)| result.is_error),
+        }
+    }
+
+    /// Whether it did its work.
+    pub fn is_done(&self) -> bool {
+        self.result.is_some() && !self.is_error
+    }
+
+    /// The call as a step of an explanation, with the beginning and the end of its answer.
+    pub fn step(&self) -> SequenceStep {
+        let text = match &self.result {
+            Some(result) => {
+                format!("{}: {}", self.call, shortened(&on_one_line(result), STEP_CHARACTERS_MAX))
+            }
+            None => format!("{}, without a result", self.call),
+        };
+        SequenceStep::new(text, self.is_error)
     }
 }
 
@@ -94,27 +150,6 @@ pub fn shortened(text: &str, most: usize) -> String {
     text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
 }
 
-/// Refuses a line of JSON that is not a case of the suite `suite` in its schema `schema`, which ends in its version.
-pub fn refuse_schema(value: &Value, suite: &str, schema: &str) -> Result<(), CaseError> {
-    let family = schema.rsplit_once('/').map_or(schema, |(family, _)| family);
-    let is_family = |other: &str| other.rsplit_once('/').is_some_and(|(other, _)| other == family);
-    let what = match value.get("schema").and_then(Value::as_str) {
-        Some(given) if given == schema => return Ok(()),
-        Some(other) if is_family(other) => format!(
-            "the case has schema `{other}`, which is another version of suite {suite}: this program reads {schema}; use \
-             the version of planproof that wrote it, or make the cases again from the data"
-        ),
-        Some(other) => format!(
-            "the case has schema `{other}`, which is not of suite {suite} ({schema}); run it with its own suite"
-        ),
-        None => format!(
-            "the line names no schema, so it is no case of suite {suite} ({schema}); lines of the original data have to \
-             be loaded as data"
-        ),
-    };
-    Err(CaseError::new(what))
-}
-
 /// Numbers the calls of a run, and marks those with an error; no notes if their number differs from that of the judged
 /// run.
 pub fn call_notes(calls_total: u64, events: &[Event]) -> Vec<EventNote> {
@@ -134,4 +169,37 @@ pub fn call_notes(calls_total: u64, events: &[Event]) -> Vec<EventNote> {
 /// A text with normalised white space.
 pub fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The text without line breaks and other control characters, and trimmed.
+pub fn one_line(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text.trim().to_owned()
+}
+
+/// The first and the last line of a text: how a program ended, and the last line that it wrote, in which exceptions
+/// are named.
+pub fn in_one_line(text: &str) -> String {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    // The second line is taken first, so a text of two lines leaves nothing for `next_back`.
+    match (lines.next(), lines.next_back()) {
+        (None, _) => one_line(first),
+        (Some(second), None) => one_line(&format!("{first} {second}")),
+        (Some(_), Some(last)) => one_line(&format!("{first} … {}", last.trim())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_several_lines_become_one() {
+        assert_eq!(one_line(" a\r\nb\u{7} "), "a  b");
+        let text = "status: 1; its stderr ends with:\nTraceback:\n  File x\n\nImportError: no y\n";
+        assert_eq!(in_one_line(text), "status: 1; its stderr ends with: … ImportError: no y");
+        assert_eq!(in_one_line("status: 1:\nno y"), "status: 1: no y");
+        assert_eq!(in_one_line("limit reached"), "limit reached");
+    }
 }

@@ -18,7 +18,7 @@ pub struct Metric {
 }
 
 /// A part of a report.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Section {
     /// Its key in files, if [`json`](Self::json) is the value of a field of that name.
     pub key: &'static str,

@@ -10,7 +10,11 @@
 //! R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative study of confidence intervals for proportions in complex
 //! sample surveys", Journal of Survey Statistics and Methodology 7 (2019), 334-364, for Wilson's interval of it.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
+
+use crate::{Judged, Scored};
 
 /// A range that holds the true rate with 95 % confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -107,6 +111,19 @@ pub fn success_rate(cases: &[CaseRuns]) -> Option<Rate> {
     // expects.
     let variance = count / (count - 1.0) * scatter / square(runs);
     Some(Rate::of(rate, variance, least, runs, Z))
+}
+
+/// The 95 % interval of the share of scored runs of which something holds, which accounts for the similarity of runs
+/// of one case. Runs for which `holds` is `None` do not count; `None` if no run is left.
+pub fn share_interval(runs: &[Judged<'_>], holds: impl Fn(&Scored) -> Option<bool>) -> Option<(f64, f64)> {
+    let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
+    for run in runs {
+        if let Some(holds) = run.scored.and_then(&holds) {
+            cases.entry(run.ordinal).or_default().add(holds);
+        }
+    }
+    let cases: Vec<CaseRuns> = cases.into_values().collect();
+    success_rate(&cases).map(|rate| (rate.low, rate.high))
 }
 
 /// The mean over cases of values from 0 to 1, such as their success rates, with its interval; `None` without values.

@@ -17,6 +17,12 @@ pub struct ClassInfo {
     pub rank: u8,
 }
 
+/// The name of the class of runs that end at another limit than that of a reply.
+pub const TIMEOUT: &str = "timeout";
+
+/// The name of the class of runs that end because the agent broke.
+pub const AGENT_FAILED: &str = "agent_failed";
+
 /// The name of the class of runs that end with a reply of too many tokens.
 pub const REPLY_LIMIT: &str = "reply_limit";
 
@@ -31,6 +37,17 @@ impl ClassInfo {
     pub const fn missing(rank: u8) -> Self {
         let meaning = "The predictions have no line for the case, so nothing was judged.";
         Self { name: MISSING, meaning, rank }
+    }
+
+    /// The class of runs that end at another limit than that of a reply, at this rank.
+    pub const fn timeout(rank: u8) -> Self {
+        let meaning = "A limit of the run was reached before the agent had answered.";
+        Self { name: TIMEOUT, meaning, rank }
+    }
+
+    /// The class of runs that end because the agent broke, at this rank.
+    pub const fn agent_failed(rank: u8) -> Self {
+        Self { name: AGENT_FAILED, meaning: "The agent itself broke.", rank }
     }
 
     /// The class of runs that end with a reply of too many tokens, at this rank.
@@ -180,6 +197,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// A verdict with this document.
+    pub fn new(scored: Scored, document: &impl Serialize) -> Self {
+        // Writing texts and numbers as JSON into memory cannot fail.
+        Self { scored, detail: serde_json::to_string(document).unwrap_or_default() }
+    }
+
     /// Whether the run passed.
     pub fn passed(&self) -> bool {
         self.scored.passed()

@@ -7,11 +7,11 @@ use planproof_constraint::{Constraint, Problem, Relation, TimedProblem, TimedRel
 use planproof_trace::faults::ToolFaults;
 use planproof_trace::{Tool, WrittenObject};
 
+use crate::clock::Bound;
 use crate::messages::OrderTurns;
-use crate::rewriting::Rewritten;
-use crate::rule::Rule;
+use crate::order_form::Rule;
 use crate::text::Source;
-use crate::time_form::{Bound, CaseTimeOptions, RESTART_TOOL, START_TIME_ARGUMENT, TimeForm};
+use crate::time_form::{CaseTimeOptions, RESTART_TOOL, START_TIME_ARGUMENT, TimeForm};
 
 /// Most actions of a case: each needs a machine word of reachability.
 pub const ACTIONS_MAX: usize = planproof_constraint::VARIABLES_MAX;
@@ -181,6 +181,15 @@ pub struct PlanningCase {
     pub faults: Option<ToolFaults>,
     /// How hard it is.
     pub difficulty: Difficulty,
+}
+
+/// Who wrote the paragraph of a case, and how it is known what it says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The model that wrote it.
+    pub writer: String,
+    /// The model that listed what it demands; `None` if the reader read it back.
+    pub judge: Option<String>,
 }
 
 impl PlanningCase {

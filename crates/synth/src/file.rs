@@ -13,17 +13,16 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::case::{
-    ACTIONS_MAX, Action, ActionId, CaseOptions, CaseTool, ConstraintId, Difficulty, PlanningCase,
+    ACTIONS_MAX, Action, ActionId, CaseOptions, CaseTool, ConstraintId, Difficulty, PlanningCase, Rewritten,
     StatedConstraint, timed_relations,
 };
+use crate::clock::{Bound, clock_time};
 use crate::infeasible::{REPORT_TOOL, Sentences};
 use crate::messages::{self, restored};
-use crate::rewriting::Rewritten;
-use crate::rule::{OrderForm, Rule};
+use crate::order_form::{OrderForm, Rule};
 use crate::text::Source;
 use crate::time_form::{
-    Bound, CaseTimeOptions, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound, TimeForm,
-    clock_time,
+    CaseTimeOptions, RESTART_TOOL, RESTARTS_MAX, START_TIME_ARGUMENT, StatedBound, TimeForm,
 };
 
 use turns::TurnsFile;

@@ -23,7 +23,7 @@
 //! cr ::= "which" (VPend | VPstart) t | "which" VPb (P< | P>) t
 //! ```
 
-use crate::time_form::{Bound, ClockTimes};
+use crate::clock::{Bound, ClockTimes};
 use crate::wording::Wordings;
 use planproof_trace::Draw;
 

@@ -18,7 +18,7 @@ use thiserror::Error;
 use calls::{CallRecord, collect_calls, linearisation};
 use faults::Failures;
 
-pub use calls::executed_calls;
+pub use calls::{Refused, executed_calls};
 pub use class::{Flag, OrderClass};
 pub use conflict::ConflictVerdict;
 pub use time::{ParameterError, StartFault, TimeVerdict};
@@ -49,14 +49,6 @@ pub struct WrongValue {
 
 /// Most characters of a passed value in a verdict.
 pub const PASSED_CHARACTERS_MAX: usize = 200;
-
-/// A call that was not executed, and the answer for the agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    /// The tool's name, as the agent wrote it.
-    pub tool: String,
-    pub answer: String,
-}
 
 /// Most characters of an agent's answer in a verdict.
 pub const ANSWER_CHARACTERS_MAX: usize = 2000;

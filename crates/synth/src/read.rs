@@ -23,9 +23,9 @@ pub use messages::{ReadMessage, read_message};
 pub use one_look::OneLook;
 
 use crate::case::{PlanningCase, StatedConstraint};
+use crate::clock::Bound;
 use crate::messages::{ChangeKind, OrderTurns, TurnDemand, restored};
 use crate::text::Source;
-use crate::time_form::Bound;
 
 /// Longest text that is read, in characters.
 pub const CHARACTERS_MAX: usize = 100_000;

@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 use planproof_trace::TimeOfDay;
 
 use crate::case::{ACTIONS_MAX, PlanningCase};
+use crate::clock::Bound;
 use crate::grammar::{
     ActionList, ClockBound, ClockLink, Direction, Group, JOINER_WORDS, Joiner, LIST_MAX, Link, NeutralClause,
     NounPhrase, RELATIVE_DEPTH_MAX, Relative, SUB_SENTENCES_MAX, Sentences, SubSentence, WordingIndex,
 };
 use crate::text::{Source, write_paragraph};
-use crate::time_form::Bound;
 use crate::wording::Wordings;
 
 /// Most phrases that are tried in one paragraph. Those of the generator take some hundreds for each action.

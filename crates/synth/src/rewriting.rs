@@ -11,25 +11,17 @@ use planproof_constraint::{Constraint, Problem, Relation, TimedProblem, Variable
 use planproof_trace::TimeOfDay;
 use serde::Deserialize;
 
-use crate::case::{ConstraintId, Difficulty, PlanningCase, StatedConstraint, timed_relations};
+use crate::case::{ConstraintId, Difficulty, PlanningCase, Rewritten, StatedConstraint, timed_relations};
+use crate::clock::Bound;
 use crate::read::{Directions, read};
 use crate::text::Source;
-use crate::time_form::{Bound, StatedBound, TimeForm};
+use crate::time_form::{StatedBound, TimeForm};
 
 /// Most characters of a rewritten paragraph: several times what is synthesised.
 pub const REWRITING_CHARACTERS_MAX: usize = 20_000;
 
 /// Most constraints that a list may hold: far more than the pairs of a case.
 pub const DEMANDS_MAX: usize = 5_000;
-
-/// Who wrote the paragraph of a case, and how it is known what it says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rewritten {
-    /// The model that wrote it.
-    pub writer: String,
-    /// The model that listed what it demands; `None` if the reader read it back.
-    pub judge: Option<String>,
-}
 
 /// What became of a rewriting.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,6 +10,7 @@ use planproof_trace::{Draw, Tool};
 use serde_json::{Map, Value};
 
 use crate::case::{Action, ConstraintId, PlanningCase, StatedConstraint};
+use crate::order_form::{OrderForm, Rule};
 use crate::synthesis::numbered;
 use crate::time_form::START_TIME_ARGUMENT;
 use crate::topic::Topic;
@@ -43,18 +44,6 @@ const VALUE_LENGTH: u64 = 8;
 /// The smallest and the largest numeric value.
 const VALUE_NUMBERS: (u32, u32) = (100_000, 999_999);
 
-/// The form in which a topic states an order of two tasks. Each task is done once, so "never after" means the same as
-/// "before"; only the words differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum OrderForm {
-    Before,
-    After,
-    /// `A never before B`.
-    NeverBefore,
-    /// `A never after B`.
-    NeverAfter,
-}
-
 /// An order of two activities of a topic, each given by its text or by its tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TopicOrder {
@@ -73,55 +62,6 @@ pub struct TopicFlow {
     /// Whose tool takes it.
     pub to: String,
     pub argument: String,
-}
-
-/// Why a constraint holds that no sentence states.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rule {
-    /// The topic states the order.
-    Order(OrderForm),
-    /// The later task takes the output of the earlier one.
-    Flow {
-        /// The argument of the later task's tool.
-        argument: String,
-        /// The output of the earlier task's tool: a text or an integer.
-        value: Value,
-    },
-}
-
-impl OrderForm {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Before, Self::After, Self::NeverBefore, Self::NeverAfter];
-
-    /// The word used in files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Before => "before",
-            Self::After => "after",
-            Self::NeverBefore => "never_before",
-            Self::NeverAfter => "never_after",
-        }
-    }
-
-    /// The words used in texts.
-    fn words(self) -> &'static str {
-        match self {
-            Self::Before => "before",
-            Self::After => "after",
-            Self::NeverBefore => "never before",
-            Self::NeverAfter => "never after",
-        }
-    }
-
-    /// Whether the task that the rule is about comes first.
-    fn is_first(self) -> bool {
-        matches!(self, Self::Before | Self::NeverAfter)
-    }
-
-    /// The earlier and the later one of the rule's subject and the other task.
-    fn sorted<T>(self, task: T, other: T) -> (T, T) {
-        if self.is_first() { (task, other) } else { (other, task) }
-    }
 }
 
 impl Topic {

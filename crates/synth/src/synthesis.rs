@@ -15,6 +15,7 @@ use planproof_constraint::{Order, TimedRelation, Timetable, Variable};
 use crate::case::{
     ACTIONS_MAX, Action, ActionId, CaseOptions, CaseTool, Difficulty, PlanningCase, StatedConstraint,
 };
+use crate::clock::ClockTimes;
 use crate::grammar::{
     ActionChoice, Direction, JOINER_WORDS, Joiner, LIST_MAX, RELATIVE_DEPTH_MAX, SUB_SENTENCES_MAX,
     Sentences, Shape, SubSentence,
@@ -24,7 +25,7 @@ use crate::messages::{MESSAGES_MAX, MessageRange, divide};
 use crate::read::OneLook;
 use crate::rule::rules_text;
 use crate::text::{Written, write_paragraph};
-use crate::time_form::{ClockTimes, RESTART_TOOL, TimeForm, no_start_time, restart_tool};
+use crate::time_form::{RESTART_TOOL, TimeForm, no_start_time, restart_tool};
 use crate::topic::{Activity, Topic, TopicBank};
 use crate::wording::Wordings;
 use planproof_trace::Draw;

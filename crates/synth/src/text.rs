@@ -1,11 +1,11 @@
 //! From the tree to English, and from the tree to constraints with their positions in the text.
 
+use crate::clock::{Bound, clock_time};
 use crate::grammar::{
     ActionList, ClockBound, ClockLink, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase,
     Relative, SubSentence,
 };
-use crate::phrasing::{Phrasing, Position, Terms};
-use crate::time_form::{Bound, clock_time};
+use crate::terms::{Phrasing, Position, Terms};
 use crate::wording::Wordings;
 
 /// The position of the words that state a constraint.

@@ -1,14 +1,14 @@
 //! The time form of cases (PDoctor, section 4.4): tasks have start times and durations, a day bounds them all, and
 //! objects of clauses can be clock times. Durations are hidden from the agent until a tool returns them.
 
-use std::fmt;
 use std::sync::LazyLock;
 
 use planproof_constraint::{Day, MINUTE_MAX};
-use planproof_trace::{Arguments, TimeOfDay, Tool, WrittenObject};
+use planproof_trace::{Arguments, Tool, WrittenObject};
 use serde_json::{Map, Value, json};
 
 use crate::case::{CaseTool, ConstraintId};
+use crate::clock::{Bound, clock_time};
 use crate::infeasible::{ANSWER_OR_REPORT, TIMED_REPORT_RULE};
 use crate::text::Source;
 use planproof_trace::Draw;
@@ -76,33 +76,6 @@ pub struct TimeForm {
     pub restarts_max: u32,
 }
 
-/// The demand of a requirement with a clock time on an action. Minutes count from midnight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Bound {
-    /// It ends at this minute or earlier: `<`.
-    EndsBy(u16),
-    /// It starts at this minute or later: `>`.
-    StartsFrom(u16),
-}
-
-impl Bound {
-    /// The minute it names.
-    pub fn minute(self) -> u16 {
-        match self {
-            Self::EndsBy(minute) | Self::StartsFrom(minute) => minute,
-        }
-    }
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::EndsBy(minute) => write!(f, "ends by {}", clock_time(*minute)),
-            Self::StartsFrom(minute) => write!(f, "starts from {} on", clock_time(*minute)),
-        }
-    }
-}
-
 /// A requirement of the query that names a clock time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatedBound {
@@ -113,28 +86,6 @@ pub struct StatedBound {
     pub bound: Bound,
     /// Where the paragraph states it; several places if it repeats itself.
     pub sources: Vec<Source>,
-}
-
-/// The clock times that a paragraph can name: the multiples of a step within the day, excluding its ends, because a
-/// bound at an end of the day would demand nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ClockTimes {
-    first: u16,
-    step: u16,
-    count: u16,
-}
-
-impl ClockTimes {
-    pub(crate) fn of(day: Day) -> Self {
-        let step = if day.minutes() >= 240 { 30 } else { 15 };
-        // The first multiple after the start of the day, even if that is a multiple itself.
-        let first = day.start / step * step + step;
-        Self { first, step, count: (day.end.saturating_sub(1).saturating_sub(first)) / step + 1 }
-    }
-
-    pub(crate) fn draw(self, draw: &mut Draw) -> u16 {
-        self.first + self.step * draw.below(u32::from(self.count)) as u16
-    }
 }
 
 /// An option out of its range: its name, its value, and its allowed values.
@@ -226,13 +177,6 @@ impl TimeOptions {
 /// of things.
 pub fn start_arguments(start_time: impl Into<String>) -> Arguments {
     Arguments::Object(Map::from_iter([(START_TIME_ARGUMENT.to_owned(), Value::String(start_time.into()))]))
-}
-
-/// A minute of the day as in texts: "14:30". Above 24:00, where a task can end although no text names such a time,
-/// the hours continue.
-pub fn clock_time(minute: u16) -> String {
-    TimeOfDay::from_minute(minute)
-        .map_or_else(|| format!("{:02}:{:02}", minute / 60, minute % 60), |time| time.to_string())
 }
 
 fn show_day(day: Day) -> String {
@@ -368,22 +312,6 @@ mod tests {
 
     fn options(start: u16, end: u16) -> TimeOptions {
         TimeOptions { day: Day { start, end }, ..TimeOptions::default() }
-    }
-
-    #[test]
-    fn clock_times_lie_within_the_day() {
-        for start in (0..1380).step_by(7) {
-            for length in (60..=MINUTE_MAX - start).step_by(11) {
-                let day = Day { start, end: start + length };
-                let times = ClockTimes::of(day);
-                let last = times.first + times.step * (times.count - 1);
-                assert!(
-                    times.first > start && last < day.end && last + times.step >= day.end,
-                    "{day:?} {times:?}"
-                );
-            }
-        }
-        assert_eq!(clock_time(ClockTimes::of(Day { start: 480, end: 1200 }).first), "08:30");
     }
 
     #[test]

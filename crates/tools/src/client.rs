@@ -37,13 +37,10 @@ use crate::{BoxFuture, Toolbox};
 
 use connection::{Connection, Era, Reason};
 pub use lines::{Line, LineReader};
+pub use message::MESSAGE_BYTES_MAX;
 pub use server::{CommandServer, HttpServer, ServerError};
 use stderr::Held;
 pub use stderr::ServerLog;
-
-/// Most bytes of one message of a server, and of its whole answer to one request over HTTP. After a longer line a
-/// program is ignored.
-pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
 /// Most pages of a list of tools.
 pub const PAGES_MAX: usize = 100;

@@ -19,7 +19,7 @@ use crate::sub_task_questions;
 pub(crate) fn judge(
     evaluation: PaperEvaluation,
     question: &ToolQuestion,
-    run: &Run,
+    run: &Run<'_>,
     plan: &PlanOfRun,
 ) -> Result<(String, ComparedPlan), Unscored> {
     // An agent that did nothing lacks the demanded list, which says more than that each of its steps is missing.
@@ -42,7 +42,7 @@ pub(crate) fn judge(
 ///
 /// # Errors
 /// The database cannot be read.
-pub(crate) fn causes(question: &ToolQuestion, run: &Run) -> Result<ComparedPlan, Unscored> {
+pub(crate) fn causes(question: &ToolQuestion, run: &Run<'_>) -> Result<ComparedPlan, Unscored> {
     let Some(plan) = &run.plan else { return Ok(ComparedPlan::default()) };
     let mut compared = plan::judge(&steps(run, plan), &RightPlan::of(question)?)?;
     compared
@@ -55,7 +55,7 @@ pub(crate) fn causes(question: &ToolQuestion, run: &Run) -> Result<ComparedPlan,
 ///
 /// # Errors
 /// The database cannot be read.
-pub(crate) fn repetition(question: &ToolQuestion, run: &Run) -> Result<Option<OutputFault>, Unscored> {
+pub(crate) fn repetition(question: &ToolQuestion, run: &Run<'_>) -> Result<Option<OutputFault>, Unscored> {
     if let Some((place, of)) = run.repeated() {
         return Ok(Some(OutputFault::Repeated { place, of }));
     }
@@ -63,7 +63,7 @@ pub(crate) fn repetition(question: &ToolQuestion, run: &Run) -> Result<Option<Ou
     Ok(causes.into_iter().find(|fault| matches!(fault, OutputFault::Repeated { .. })))
 }
 
-fn steps(run: &Run, plan: &PlanOfRun) -> Vec<PlannedStep> {
+fn steps(run: &Run<'_>, plan: &PlanOfRun) -> Vec<PlannedStep> {
     let step = |(place, pair): (usize, &Pair)| PlannedStep {
         tool: pair.tool.clone(),
         subtask: Some(pair.text.clone()),

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use planproof_suite::case_line;
+use planproof_suite::runs::shortened;
 use planproof_suite::{
     Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, GoldSubTask, Toolbox, Unscored, Verdict,
     questions,
@@ -17,9 +19,11 @@ use crate::asked::AskedFor;
 use crate::evaluation::PaperEvaluation;
 use crate::judge::EvaluationDetail;
 use crate::question::{AnswerPart, GoldStep, LINE_BYTES_MAX, ToolQuestion};
-use crate::runs::shortened;
 use crate::tool::ToolName;
 use crate::{explain, judge, plan, prompt, sub_task_questions, tables};
+
+/// The suite's name.
+pub const NAME: &str = "tptu";
 
 /// What cases name as their schema.
 pub const CASE_SCHEMA: &str = "planproof/tptu/v1";
@@ -64,16 +68,11 @@ impl TptuCase {
         }
         let database = tables::database().map_err(CaseError::new)?;
         let prompt = prompt::prompt(evaluation, &question, database.schema());
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let id = format!("{}.{}", question.id, evaluation.name());
+        let detail_sizes = [question.answer.len(), question.question.len()];
         let card = Card {
-            id: format!("{}.{}", question.id, evaluation.name()),
             label: evaluation.name().to_owned(),
-            size: count(question.plan.len()),
-            detail_sizes: [count(question.answer.len()), count(question.question.len())],
-            baselines: Vec::new(),
-            apart: None,
-            needed: None,
-            marks: 0,
+            ..Card::counted(id, question.plan.len(), detail_sizes)
         };
         Ok(Self {
             line: Line { schema: CASE_SCHEMA.to_owned(), evaluation, question },
@@ -89,30 +88,7 @@ impl TptuCase {
     /// The line is too long, or not a case of this suite and version.
     pub fn read(line: &str) -> Result<Self, CaseError> {
         // A case has a few fields besides its question.
-        if line.len() > LINE_BYTES_MAX + 1024 {
-            return Err(CaseError::new(format!("the question is longer than {LINE_BYTES_MAX} bytes")));
-        }
-        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CASE_SCHEMA}: {error}"));
-        // The schema is looked at first, so that a case of another suite or version is named as such.
-        let value: Value = serde_json::from_str(line).map_err(refuse)?;
-        match value.get("schema").and_then(Value::as_str) {
-            Some(CASE_SCHEMA) => {}
-            Some(other) => {
-                let what = format!(
-                    "the case has schema `{other}`, and this suite reads {CASE_SCHEMA}: run it with its own suite, or with \
-                     the version of planproof that wrote it"
-                );
-                return Err(CaseError::new(what));
-            }
-            None => {
-                let what = format!(
-                    "the line names no schema, so it is no case of {CASE_SCHEMA}; a file of questions has to be loaded as \
-                     data"
-                );
-                return Err(CaseError::new(what));
-            }
-        }
-        let line: Line = serde_json::from_value(value).map_err(refuse)?;
+        let line: Line = case_line::read(line, NAME, CASE_SCHEMA, LINE_BYTES_MAX + 1024)?;
         Self::new(line.question, line.evaluation)
     }
 
@@ -311,7 +287,6 @@ impl Case for TptuCase {
         Some(Gold {
             calls,
             sub_tasks: self.question().plan.iter().map(sub_task).collect(),
-            reasoning: String::new(),
             answer: self.in_form(&self.right()),
             wrong_answer: self.in_form(&self.wrong()),
             ..Gold::default()

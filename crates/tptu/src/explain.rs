@@ -1,19 +1,15 @@
 //! A verdict in words.
 
-use planproof_suite::{
-    Case, Check, CheckState, Class, Content, EventNote, Explanation, Fact, MISSING, SequenceStep, Verdict,
-};
-use planproof_trace::{Event, paired_calls};
+use planproof_suite::runs::{KeptCall, call_notes, on_one_line, shortened};
+use planproof_suite::{Case, Check, CheckState, EventNote, Explanation, Fact, MISSING, Verdict};
+use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
 use crate::case::TptuCase;
-use crate::judge::{EvaluationDetail, ListedCall};
-use crate::runs::{on_one_line, shortened};
+use crate::judge::EvaluationDetail;
 
 /// Most characters of the line about the failure.
 const GIST_CHARACTERS_MAX: usize = 200;
-/// Most characters of a call's answer that a step repeats: the trace has all of it.
-const STEP_CHARACTERS_MAX: usize = 100;
 
 /// What went wrong, in one line.
 fn gist(detail: &EvaluationDetail) -> String {
@@ -42,17 +38,12 @@ fn gist(detail: &EvaluationDetail) -> String {
 
 pub(crate) fn explain(case: &TptuCase, verdict: &Verdict) -> Explanation {
     let text = case.question().question.clone();
-    let Some(detail) = EvaluationDetail::of(verdict) else {
-        let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
-        return Explanation { text, gist, ..Explanation::default() };
-    };
+    let Some(detail) = EvaluationDetail::of(verdict) else { return Explanation::of_class(text, verdict) };
     let mut facts = vec![Fact::text("evaluation", detail.evaluation.name())];
     if detail.calls_total > 0 {
-        facts.push(Fact { label: "called", content: Content::Steps(steps(&detail)) });
+        facts.push(Fact::steps("called", detail.calls.iter().map(KeptCall::step), detail.calls_total));
     }
-    if let Some(answer) = &detail.answer {
-        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
-    }
+    facts.extend(Fact::ends("answered", detail.answer.as_ref()));
     if !detail.found.is_empty() {
         facts.push(Fact::text("found", &*detail.found));
     }
@@ -63,9 +54,7 @@ pub(crate) fn explain(case: &TptuCase, verdict: &Verdict) -> Explanation {
         let steps = format!("sub-task {}: no call for it returned anything", steps.join(", "));
         facts.push(Fact::text("by words alone", steps));
     }
-    if let Some(ended) = &detail.ended {
-        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
-    }
+    facts.extend(Fact::ends("ended", detail.ended.as_ref()));
     let (checks, gist) = (checks(case, &detail), gist(&detail));
     Explanation { text, gist, answer: detail.found, facts, checks, ..Explanation::default() }
 }
@@ -99,37 +88,9 @@ fn checks(case: &TptuCase, detail: &EvaluationDetail) -> Vec<Check> {
     checks
 }
 
-fn steps(detail: &EvaluationDetail) -> Vec<SequenceStep> {
-    let step = |ListedCall { call, result, is_error }: &ListedCall| SequenceStep {
-        text: match result {
-            Some(result) => format!("{call}: {}", shortened(&on_one_line(result), STEP_CHARACTERS_MAX)),
-            None => format!("{call}, without a result"),
-        },
-        when: None,
-        is_wrong: *is_error,
-    };
-    let mut steps: Vec<SequenceStep> = detail.calls.iter().map(step).collect();
-    let more = detail.calls_total.saturating_sub(steps.len() as u64);
-    if more > 0 {
-        steps.push(SequenceStep { text: format!("and {more} more"), when: None, is_wrong: false });
-    }
-    steps
-}
-
 /// Numbers the calls, and marks those with an error.
 pub(crate) fn notes(verdict: &Verdict, events: &[Event]) -> Vec<EventNote> {
-    let calls = paired_calls(events);
-    // Another number of calls shows that these are not the events that were judged.
-    if EvaluationDetail::of(verdict).is_none_or(|detail| detail.calls_total != calls.len() as u64) {
-        return Vec::new();
-    }
-    let note = |(place, call): (usize, &planproof_trace::PairedCall<'_>)| EventNote {
-        event: call.place,
-        number: Some(place + 1),
-        remark: call.result.filter(|(_, result)| result.is_error).map(|_| "gave an error"),
-        wrong: None,
-    };
-    calls.iter().enumerate().map(note).collect()
+    EvaluationDetail::of(verdict).map(|detail| call_notes(detail.calls_total, events)).unwrap_or_default()
 }
 
 pub(crate) fn run_cells(verdict: &Verdict) -> Vec<String> {

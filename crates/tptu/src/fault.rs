@@ -119,17 +119,13 @@ pub enum OutputFault {
 
 /// The classes of failures, by precedence. Four of them are those of the paper.
 pub(crate) static CLASSES: [ClassInfo; 9] = [
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 0 },
+    ClassInfo::agent_failed(0),
     ClassInfo {
         name: "endless_extension",
         meaning: "A sub-task that was solved already was solved again.",
         rank: 1,
     },
-    ClassInfo {
-        name: "timeout",
-        meaning: "A limit of the run was reached before the agent had answered.",
-        rank: 2,
-    },
+    ClassInfo::timeout(2),
     ClassInfo::reply_limit(3),
     ClassInfo::unparsed_call(4),
     ClassInfo {

@@ -250,14 +250,13 @@ fn evaluations_section(runs: &[Judged<'_>]) -> Section {
                 and a sub-task is judged by what its call returned. Where no call did, or nothing was carried out, it is \
                 judged by its words alone, which is said beside the evaluation."
             .to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: "This run, and published accuracy in %".to_owned(),
             columns: columns.map(str::to_owned).collect(),
             rows,
         }],
-        lines: Vec::new(),
         json: json!({ "ours": ours, "published": published(), "source": "Ruan et al. 2023, tables 3 to 11" }),
+        ..Section::default()
     }
 }
 
@@ -309,13 +308,12 @@ fn failures_section(runs: &[Judged<'_>]) -> Option<Section> {
                 sub-task solved again and again, an output in another form, a task not understood, and an answer that \
                 leaves out what was asked or what the tools gave."
             .to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: "Failed runs by class".to_owned(),
             columns: columns.map(str::to_owned).collect(),
             rows: counts.iter().map(row).collect(),
         }],
-        lines: Vec::new(),
         json: Value::Object(json),
+        ..Section::default()
     })
 }

@@ -6,10 +6,11 @@ use std::collections::hash_map::Entry;
 
 use planproof_measure::echo::outside_of_echo;
 use planproof_plan::subtasks::Division;
+use planproof_suite::runs::{Ended, KeptCall, on_one_line, shortened};
 use planproof_suite::{
-    Class, FlagInfo, MISSING, REPLY_LIMIT, Score, Scored, UNPARSED_CALL, Unscored, Verdict,
+    AGENT_FAILED, Case, Class, FlagInfo, MISSING, Score, Scored, TIMEOUT, UNPARSED_CALL, Unscored, Verdict,
 };
-use planproof_tools::sql::{Rows, SqlError};
+use planproof_tools::sql::Rows;
 use planproof_trace::{Event, LimitKind};
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +20,12 @@ use crate::fault::{CLASSES, OutputFault, class_of};
 use crate::plan::ComparedPlan;
 use crate::question::{AnswerPart, ToolQuestion};
 use crate::rows::is_near;
-use crate::runs::{Call, Ended, Run, on_one_line, shortened};
+use crate::runs::{Call, Run};
 use crate::statement::{in_blocks, in_words, last_number};
 use crate::sub_task::RightPlan;
+use crate::tables::execute;
 use crate::tool::ToolName;
-use crate::{answer, carried_out, plan, prompt, rows, tables};
+use crate::{answer, carried_out, plan, prompt, rows};
 
 /// What verdicts name as their schema.
 pub const VERDICT_SCHEMA: &str = "planproof/tptu-verdict/v1";
@@ -102,21 +104,10 @@ pub struct EvaluationDetail {
     /// Why the run ended, unless the agent ended it by an answer.
     pub ended: Option<String>,
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
-    pub calls: Vec<ListedCall>,
+    pub calls: Vec<KeptCall>,
     /// How many calls there were.
     #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub calls_total: u64,
-}
-
-/// A call of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ListedCall {
-    /// The tool and its arguments.
-    pub call: String,
-    /// Its answer; `None` if there is none.
-    pub result: Option<String>,
-    /// It was refused, or answered with an error.
-    pub is_error: bool,
 }
 
 impl EvaluationDetail {
@@ -149,8 +140,8 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
     let run = Run::of(case, events)?;
     // What an agent repeats of our instructions is not its output.
     let instructions = prompt::instructions(case.evaluation());
-    let judged = match &run.ended {
-        Ended::Answered(text) | Ended::CallAsText(text) => {
+    let judged = match run.ended.answer() {
+        Some(text) => {
             let text = &outside_of_echo(text, &instructions);
             match case.evaluation() {
                 it if it.is_planning() => of_plan(it, case.question(), &run, text, &instructions)?,
@@ -159,7 +150,7 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
                 _ => of_answer(case.question(), &run, text)?,
             }
         }
-        Ended::AtLimit(..) | Ended::Broken(_) => Judged::default(),
+        None => Judged::default(),
     };
     verdict(case, &run, judged)
 }
@@ -169,7 +160,7 @@ pub(crate) fn judge(case: &TptuCase, events: &[Event]) -> Result<Verdict, Unscor
 fn of_plan(
     evaluation: PaperEvaluation,
     question: &ToolQuestion,
-    run: &Run,
+    run: &Run<'_>,
     text: &str,
     instructions: &str,
 ) -> Result<Judged, Unscored> {
@@ -201,7 +192,7 @@ fn of_plan(
 }
 
 /// Why there is nothing to run: another tool was called instead, or nothing was written.
-fn nothing_to_run(run: &Run, tool: ToolName, wanted: &str) -> OutputFault {
+fn nothing_to_run(run: &Run<'_>, tool: ToolName, wanted: &str) -> OutputFault {
     match run.calls.iter().find_map(|call| call.tool.filter(|other| *other != tool)) {
         Some(other) => {
             let (wanted, found) = (tool.title().to_owned(), other.title().to_owned());
@@ -213,7 +204,7 @@ fn nothing_to_run(run: &Run, tool: ToolName, wanted: &str) -> OutputFault {
 
 /// The statement is that of the answer, or else of the last call. Outside of code blocks, a sentence may look like a
 /// statement, so that one counts instead of a call only if it runs.
-fn of_statement(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, Unscored> {
+fn of_statement(question: &ToolQuestion, run: &Run<'_>, text: &str) -> Result<Judged, Unscored> {
     let called = run.calls_of(ToolName::Sql).next_back().and_then(|call| call.argument.as_deref());
     let (found, selected) = match (in_blocks(text), in_words(text), called) {
         (Some(found), _, _) | (None, Some(found), None) | (None, None, Some(found)) => {
@@ -237,23 +228,8 @@ fn of_statement(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged
     })
 }
 
-/// The rows of a statement, or why it has none.
-///
-/// # Errors
-/// The database cannot be read, which is not the agent's fault.
-pub(crate) fn execute(statement: &str) -> Result<Result<Rows, String>, Unscored> {
-    let outside = |reason: String| Unscored::Outside { reason };
-    let database = tables::database().map_err(|error| outside(error.to_string()))?;
-    match database.run(statement) {
-        Err(error @ SqlError::Unavailable { .. }) => Err(outside(error.to_string())),
-        // Without the hint, which lists the tables: readers of the case know them.
-        Err(SqlError::Invalid { what, .. }) => Ok(Err(what)),
-        result => Ok(result.map_err(|error| error.to_string())),
-    }
-}
-
 /// The value is that of the last call of Python, and the answer has to repeat it.
-fn of_code(question: &ToolQuestion, run: &Run, text: &str) -> Judged {
+fn of_code(question: &ToolQuestion, run: &Run<'_>, text: &str) -> Judged {
     let Some(call) = run.calls_of(ToolName::Python).next_back() else {
         return Judged::fault("", nothing_to_run(run, ToolName::Python, "call of the Python tool"));
     };
@@ -285,7 +261,7 @@ fn of_code(question: &ToolQuestion, run: &Run, text: &str) -> Judged {
 
 /// Every part of the answer has to be right; for a wrong one, the calls show whether its tool was called and had
 /// returned the right value.
-fn of_answer(question: &ToolQuestion, run: &Run, text: &str) -> Result<Judged, Unscored> {
+fn of_answer(question: &ToolQuestion, run: &Run<'_>, text: &str) -> Result<Judged, Unscored> {
     let items = match answer::items(text) {
         Ok(items) => items,
         Err(what) => return Ok(Judged::fault(text, OutputFault::NoList { what })),
@@ -364,19 +340,19 @@ fn gives(
     }
 }
 
-fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Result<Verdict, Unscored> {
+fn verdict(case: &TptuCase, run: &Run<'_>, judged: Judged) -> Result<Verdict, Unscored> {
     let Judged { found, mut faults, by_words } = judged;
     let class = match &run.ended {
         Ended::Answered(_) => class_of(&faults),
         Ended::CallAsText(_) => class_of(&faults).map(|_| UNPARSED_CALL),
-        Ended::AtLimit(LimitKind::ReplyTokens, _) => Some(REPLY_LIMIT),
+        Ended::AtLimit(LimitKind::ReplyTokens, _) => run.ended.class(),
         // A limit that was reached by repetition is what the paper calls endless extension.
         Ended::AtLimit(..) => match carried_out::repetition(case.question(), run)? {
             Some(fault) => {
                 faults.push(fault);
                 class_of(&faults)
             }
-            None => Some("timeout"),
+            None => Some(TIMEOUT),
         },
         // If the agent broke at a reply that its model did not mend, the class is that of the last fault in that reply.
         Ended::Broken(reason) => match run.plan.as_ref().and_then(|plan| plan.broken_at) {
@@ -385,7 +361,7 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Result<Verdict, Unscor
                 faults.push(OutputFault::NotMended { kind, what });
                 class_of(&faults)
             }
-            None => Some("agent_failed"),
+            None => Some(AGENT_FAILED),
         },
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
@@ -406,71 +382,59 @@ fn verdict(case: &TptuCase, run: &Run, judged: Judged) -> Result<Verdict, Unscor
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
     faults.truncate(FAULTS_MAX);
     let short = |text: &str| shortened(text, FOUND_CHARACTERS_MAX);
-    let called = |call: &Call| ListedCall {
+    let called = |call: &Call| KeptCall {
         call: short(&call.text),
         result: call.result.as_deref().map(short),
         is_error: call.is_error,
     };
-    let (answer, ended) = match &run.ended {
-        Ended::Answered(text) | Ended::CallAsText(text) => {
-            (Some(shortened(text, ANSWER_CHARACTERS_MAX)), None)
-        }
-        Ended::AtLimit(_, words) => (None, Some(words.clone())),
-        Ended::Broken(reason) => (None, Some(shortened(reason, ANSWER_CHARACTERS_MAX))),
-    };
     let detail = EvaluationDetail {
-        schema: VERDICT_SCHEMA.to_owned(),
-        case: planproof_suite::Case::card(case).id.clone(),
-        evaluation: case.evaluation(),
-        passed: class.is_none(),
-        class: class.map(|class| class.as_str().to_owned()),
         flags: flags.iter().map(ToString::to_string).collect(),
         faults,
         by_words,
         found: short(&found),
-        right: shortened(&planproof_suite::Case::target(case), ANSWER_CHARACTERS_MAX),
-        answer,
-        ended,
+        answer: run.ended.answer().map(|text| shortened(text, ANSWER_CHARACTERS_MAX)),
+        ended: run.ended.why(ANSWER_CHARACTERS_MAX),
         calls: run.calls.iter().take(CALLS_KEPT_MAX).map(called).collect(),
         calls_total: run.calls.len() as u64,
+        ..of_nothing(case, class)
     };
     let scores = vec![Score::new(SHARE_SCORE, share), Score::new(CALLS_SCORE, run.calls.len() as f64)];
-    Ok(written(&detail, Scored { class, flags, scores }))
-}
-
-fn written(detail: &EvaluationDetail, scored: Scored) -> Verdict {
-    // Writing texts and numbers as JSON into memory cannot fail.
-    Verdict { scored, detail: serde_json::to_string(detail).unwrap_or_default() }
+    Ok(Verdict::new(Scored { class, flags, scores }, &detail))
 }
 
 /// The verdict on a case for which there is no prediction.
 pub(crate) fn missing(case: &TptuCase) -> Verdict {
-    let detail = EvaluationDetail {
+    let class = Class::find(&CLASSES, MISSING);
+    let scores = vec![Score::new(SHARE_SCORE, 0.0), Score::new(CALLS_SCORE, 0.0)];
+    Verdict::new(Scored { class, flags: Vec::new(), scores }, &of_nothing(case, class))
+}
+
+/// The document of a verdict of this class on a run that did nothing.
+fn of_nothing(case: &TptuCase, class: Option<Class>) -> EvaluationDetail {
+    EvaluationDetail {
         schema: VERDICT_SCHEMA.to_owned(),
-        case: planproof_suite::Case::card(case).id.clone(),
+        case: case.card().id.clone(),
         evaluation: case.evaluation(),
-        passed: false,
-        class: Some(MISSING.to_owned()),
+        passed: class.is_none(),
+        class: class.map(|class| class.as_str().to_owned()),
         flags: Vec::new(),
         faults: Vec::new(),
         by_words: Vec::new(),
         found: String::new(),
-        right: shortened(&planproof_suite::Case::target(case), ANSWER_CHARACTERS_MAX),
+        right: shortened(&case.target(), ANSWER_CHARACTERS_MAX),
         answer: None,
         ended: None,
         calls: Vec::new(),
         calls_total: 0,
-    };
-    let scores = vec![Score::new(SHARE_SCORE, 0.0), Score::new(CALLS_SCORE, 0.0)];
-    written(&detail, Scored { class: Class::find(&CLASSES, MISSING), flags: Vec::new(), scores })
+    }
 }
 
 /// The share of steps or parts without a fault.
-fn right_share(case: &TptuCase, ended: &Ended, faults: &[OutputFault]) -> f64 {
+fn right_share(case: &TptuCase, ended: &Ended<'_>, faults: &[OutputFault]) -> f64 {
     let question = case.question();
     let total = if case.evaluation().is_planning() { question.plan.len() } else { question.answer.len() };
     let is_whole = |fault: &OutputFault| fault.class() == "wrong_format";
-    if !matches!(ended, Ended::Answered(_) | Ended::CallAsText(_)) || faults.iter().any(is_whole) {
+    if ended.answer().is_none() || faults.iter().any(is_whole) {
         return 0.0;
     }
     // A fault about a step beyond the planned ones does not reduce the share.

@@ -57,14 +57,14 @@ pub mod sub_task;
 pub mod tool;
 pub mod words;
 
-pub use case::{CASE_SCHEMA, MakeEvaluationTools, PYTHON_ARGUMENT, TptuCase};
+pub use case::{CASE_SCHEMA, MakeEvaluationTools, NAME, PYTHON_ARGUMENT, TptuCase};
 pub use judge::{
     ANSWER_CHARACTERS_MAX, ANSWER_LINE, CALLS_AGAIN_MAX, CALLS_KEPT_MAX, EvaluationDetail, FAULTS_MAX,
-    FOUND_CHARACTERS_MAX, ListedCall, VERDICT_SCHEMA,
+    FOUND_CHARACTERS_MAX, VERDICT_SCHEMA,
 };
 pub use question::{
     ANSWER_PARTS_MAX, AnswerPart, Cell, GoldStep, LINE_BYTES_MAX, QUESTIONS_MAX, QuestionError, STEPS_MAX,
     ToolQuestion, own, read,
 };
-pub use suite::{NAME, Tptu};
+pub use suite::Tptu;
 pub use tables::{TABLES, database};

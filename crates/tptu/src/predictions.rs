@@ -53,18 +53,14 @@ struct Call {
 /// tables cannot be read.
 pub(crate) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<PredictionVerdicts, CaseError> {
     let mut lines = read(predictions)?;
-    let mut missing = Vec::new();
-    let mut verdicts = Vec::with_capacity(cases.len());
+    let mut scored = PredictionVerdicts::default();
     for case in cases {
         let id = &case.card().id;
-        verdicts.push(match lines.remove(id) {
-            Some(line) => verdict(&**case, line)?,
-            None => {
-                missing.push(id.clone());
-                // The engine knows cases only by their traits, so this one is read from its line again.
-                judge::missing(&TptuCase::read(&case.to_line())?)
-            }
-        });
+        match lines.remove(id) {
+            Some(line) => scored.add(id, verdict(&**case, line)?, false),
+            // The engine knows cases only by their traits, so this one is read from its line again.
+            None => scored.add(id, judge::missing(&TptuCase::read(&case.to_line())?), true),
+        }
     }
     // The lines of all cases have been taken out by now.
     if !lines.is_empty() {
@@ -77,7 +73,7 @@ pub(crate) fn score(cases: &[Arc<dyn Case>], predictions: Data<'_>) -> Result<Pr
             format!("{}: these are the ids of no case that was chosen: {named}{more}", predictions.file);
         return Err(CaseError::new(what));
     }
-    Ok(PredictionVerdicts { verdicts, missing })
+    Ok(scored)
 }
 
 fn read(predictions: Data<'_>) -> Result<HashMap<String, Line>, CaseError> {

@@ -1,5 +1,6 @@
 //! Questions with their plans and answers, and the file of our own.
 
+use planproof_suite::case_line::check_id;
 use planproof_tools::sql::SqlValue;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,8 +17,6 @@ pub const QUESTIONS_MAX: usize = 100_000;
 pub const STEPS_MAX: usize = 9;
 /// Most parts of an answer.
 pub const ANSWER_PARTS_MAX: usize = 9;
-/// Longest id, in bytes.
-const ID_BYTES_MAX: usize = 200;
 
 /// Whole numbers below this one are exact as floating point numbers.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
@@ -134,9 +133,7 @@ impl ToolQuestion {
     /// # Errors
     /// What is wrong, in words.
     pub fn check(&self) -> Result<(), String> {
-        if self.id.is_empty() || self.id.len() > ID_BYTES_MAX || self.id.chars().any(char::is_control) {
-            return Err(format!("the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"));
-        }
+        check_id(&self.id).map_err(|error| error.what)?;
         if self.question.trim().is_empty() {
             return Err("the question is empty".to_owned());
         }

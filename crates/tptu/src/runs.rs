@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use planproof_plan::subtasks::{Asking, PlanOfRun, sections};
+use planproof_suite::Unscored;
 use planproof_suite::questions::is_of_judge;
-use planproof_suite::{Unscored, runs};
-use planproof_trace::{Arguments, Event, EventKind, LimitKind, paired_calls};
+use planproof_suite::runs::Ended;
+use planproof_trace::{Arguments, Event, EventKind, paired_calls};
 use serde_json::Value;
 
 use crate::case::TptuCase;
@@ -15,7 +16,7 @@ use crate::tool::ToolName;
 
 /// An agent's actions, as far as they are judged.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Run {
+pub(crate) struct Run<'a> {
     /// Its models' words, turn by turn.
     pub(crate) turns: Vec<String>,
     pub(crate) calls: Vec<Call>,
@@ -25,19 +26,7 @@ pub(crate) struct Run {
     pub(crate) returned: BTreeMap<usize, ReturnedCall>,
     /// A judge model's opinion on its sub-tasks, by their places from 1: whether they are the right ones.
     pub(crate) judged: BTreeMap<usize, bool>,
-    pub(crate) ended: Ended,
-}
-
-/// The end of a run that says something about the agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ended {
-    Answered(String),
-    /// With this answer, in which a call is written as text.
-    CallAsText(String),
-    /// At a limit, in words.
-    AtLimit(LimitKind, String),
-    /// Because the agent broke, in words.
-    Broken(String),
+    pub(crate) ended: Ended<'a>,
 }
 
 /// A call of a run.
@@ -62,18 +51,13 @@ impl Call {
     }
 }
 
-impl Run {
+impl<'a> Run<'a> {
     /// What the events of a run of this case say.
     ///
     /// # Errors
     /// The run says nothing about the agent, or its end is missing.
-    pub(crate) fn of(case: &TptuCase, events: &[Event]) -> Result<Self, Unscored> {
-        let ended = match runs::Ended::of(case, events)? {
-            runs::Ended::Answered(text) => Ended::Answered(text.to_owned()),
-            runs::Ended::CallAsText(text) => Ended::CallAsText(text.to_owned()),
-            runs::Ended::AtLimit(limit, words) => Ended::AtLimit(limit, words),
-            runs::Ended::Broken(reason) => Ended::Broken(reason.to_owned()),
-        };
+    pub(crate) fn of(case: &TptuCase, events: &'a [Event]) -> Result<Self, Unscored> {
+        let ended = Ended::of(case, events)?;
         let said = |event: &Event| match &event.kind {
             // The turns of a judge model are not the agent's.
             EventKind::Turn { text, .. } if !text.trim().is_empty() && !is_of_judge(event) => {
@@ -154,20 +138,4 @@ fn only_text(arguments: &Arguments) -> Option<String> {
         (1, Some(Value::String(text))) => Some(text.clone()),
         _ => None,
     }
-}
-
-/// At most `most` characters, half from the beginning and half from the end, with a mark between them.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    let count = text.chars().count();
-    if count <= most {
-        return text.to_owned();
-    }
-    let start = most.saturating_sub(1) / 2;
-    let end = most.saturating_sub(1) - start;
-    text.chars().take(start).chain(['…']).chain(text.chars().skip(count - end)).collect()
-}
-
-/// A text with normalised white space.
-pub(crate) fn on_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

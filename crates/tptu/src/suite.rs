@@ -7,13 +7,10 @@ use planproof_suite::{
     OptionUse, PredictionVerdicts, Section, SizeUnit, Suite, SuiteOption,
 };
 
-use crate::case::{MakeEvaluationTools, TptuCase};
+use crate::case::{MakeEvaluationTools, NAME, TptuCase};
 use crate::evaluation::PaperEvaluation;
 use crate::question::{ToolQuestion, own, read};
 use crate::{fault, figures, judge, predictions};
-
-/// The suite's name.
-pub const NAME: &str = "tptu";
 
 /// The options of the suite.
 static OPTIONS: [SuiteOption; 1] = [SuiteOption {

@@ -4,7 +4,7 @@
 //! They return what three regular expressions of the published code match, but without regular expressions and in
 //! `O(n log n)` time for any text.
 
-use crate::python::{is_blank, strip};
+use planproof_measure::python::{is_space, strip};
 
 /// Stands for a name and a city that cannot be parsed.
 pub const NOTHING: &str = "-";
@@ -49,7 +49,7 @@ impl Ends {
         // The blanks directly before the current character. The first city can end before any of them.
         let mut run: Vec<usize> = Vec::new();
         for (at, it) in text.char_indices() {
-            if is_blank(it) {
+            if is_space(it) {
                 run.push(at);
                 continue;
             }
@@ -69,7 +69,7 @@ impl Ends {
     /// matches.
     fn first<'t>(&self, text: &'t str, after: usize) -> Option<(&'t str, &'t str)> {
         let rest = &text[after..];
-        let blanks = rest.len() - rest.trim_start_matches(is_blank).len();
+        let blanks = rest.len() - rest.trim_start_matches(is_space).len();
         let begins = rest[..blanks].char_indices().skip(1).map(|(at, _)| after + at);
         let begins: Vec<usize> = begins.chain((blanks > 0).then_some(after + blanks)).collect();
         for &begin in begins.iter().rev() {
@@ -91,7 +91,7 @@ impl Ends {
 /// Where the second city begins, if `to` ends at this offset.
 fn second_begin(text: &str, after: usize) -> Option<usize> {
     let rest = &text[after..];
-    let trimmed = rest.trim_start_matches(is_blank);
+    let trimmed = rest.trim_start_matches(is_space);
     let blanks = &rest[..rest.len() - trimmed.len()];
     let (last, it) = blanks.char_indices().next_back()?;
     if trimmed.is_empty() || trimmed.starts_with(',') {

@@ -1,12 +1,13 @@
 //! How Python treats values parsed from JSON, because the verdicts of the published evaluator depend on it.
 //!
-//! Only what the evaluator needs is here: truth, equality, membership, subscripts, whitespace in texts, and the
-//! literals of the published queries (`python/literal.rs`).
+//! Only what the evaluator needs of values is here: truth, equality, membership, subscripts, and the literals of the
+//! published queries (`python/literal.rs`).
 
 mod literal;
 
 use std::fmt;
 
+use planproof_measure::python::repr;
 use serde_json::Value;
 
 pub use literal::literal;
@@ -122,41 +123,10 @@ pub fn method_of_text(value: &Value) -> Result<&str, PythonException> {
     value.as_str().ok_or(PythonException::Attribute)
 }
 
-/// Whether Python considers the character white space: `str.isspace` and `\s`.
-pub fn is_blank(it: char) -> bool {
-    // Python includes the four separators U+001C to U+001F, which Unicode does not count as white space.
-    it.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&it)
-}
-
-/// `text.strip()`.
-pub fn strip(text: &str) -> &str {
-    text.trim_matches(is_blank)
-}
-
-/// `repr(text)`.
-pub fn quoted(text: &str) -> String {
-    // Python prefers single quotes, unless the text contains them and no double ones.
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push(quote);
-    for it in text.chars() {
-        match it {
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            it if it == quote => quoted.extend(['\\', it]),
-            it => quoted.push(it),
-        }
-    }
-    quoted.push(quote);
-    quoted
-}
-
 /// `str(texts)` for a list.
 pub fn list_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
-    let quoted: Vec<String> = texts.into_iter().map(quoted).collect();
-    format!("[{}]", quoted.join(", "))
+    let written: Vec<String> = texts.into_iter().map(repr).collect();
+    format!("[{}]", written.join(", "))
 }
 
 #[cfg(test)]

@@ -50,6 +50,7 @@ mod write;
 use std::fmt;
 
 pub use demand::TripDemand;
+pub use town::CUISINES_MAX;
 
 use crate::TripCompat;
 use crate::plan::TripPlan;
@@ -58,9 +59,6 @@ use crate::tables::TripDatabase;
 
 /// The default limit on the steps of the search. Most steps take less than a microsecond.
 pub const STEPS_MAX: u64 = 10_000_000;
-
-/// Maximum number of cuisines in a query. The tables of meals grow exponentially with it.
-pub const CUISINES_MAX: usize = 8;
 
 /// Which valid itinerary to return.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -58,35 +58,15 @@ pub use published::{
     PublishedRates, RATE_NAMES, RECOMPUTED, checks as published_checks, rates as published_rates,
 };
 pub use stop::Stop;
-pub use task::{CASE_SCHEMA, Folder, OWN_SET, QueryMode, QueryOptions, ReferenceInformation, TripTask};
+pub use task::{CASE_SCHEMA, Folder, NAME, OWN_SET, QueryMode, QueryOptions, ReferenceInformation, TripTask};
 pub use team::{ROLES, ROLES_NAME, ROLES_WITH_HINTS_NAME, ShippedRoles};
 
 use crate::TripCompat;
 use crate::own;
-use crate::query::{Level, Query};
+use crate::query::Level;
 
 /// Maximum number of passing plans that a page shows.
 const PASSED_SHOWN: usize = 20;
-
-/// The suite's name.
-pub const NAME: &str = "travelplanner";
-
-/// The name of the rate of plans that pass all checks.
-const PASSES_FINAL: &str = "final";
-
-/// The number of a query's constraints besides its budget.
-fn constraints_of(query: &Query) -> usize {
-    let local = &query.local_constraint;
-    [
-        local.house_rule.is_some(),
-        local.cuisine.is_some(),
-        local.room_type.is_some(),
-        local.transportation.is_some(),
-    ]
-    .into_iter()
-    .filter(|it| *it)
-    .count()
-}
 
 /// Reads what [`Suite::load`] takes of a folder; the set is the one that is asked for.
 pub type ReadSet = Arc<dyn Fn(&Path, Option<&str>) -> Result<OwnedData, CaseError> + Send + Sync>;

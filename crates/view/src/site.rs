@@ -1,5 +1,6 @@
 //! The pages of some stores: reads what they show, and has them rendered.
 
+mod fault;
 mod figures;
 mod following;
 mod rows;
@@ -23,33 +24,10 @@ use crate::limits::{
 use crate::pages::{campaign, list, run};
 use crate::rates::Rates;
 use crate::snapshot::Snapshot;
+pub(crate) use fault::Fault;
 pub(crate) use figures::{Figures, FiguresCache};
 pub(crate) use following::Following;
 pub(crate) use rows::RowCache;
-
-/// Why a page cannot be shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) status: StatusCode,
-    /// What is wrong and what to do about it.
-    pub(crate) what: String,
-}
-
-impl Fault {
-    pub(crate) fn new(status: StatusCode, what: impl Into<String>) -> Self {
-        Self { status, what: what.into() }
-    }
-}
-
-impl From<StoreError> for Fault {
-    fn from(error: StoreError) -> Self {
-        let status = match error {
-            StoreError::UnknownCampaign { .. } | StoreError::UnknownUnit { .. } => StatusCode::NOT_FOUND,
-            _ => StatusCode::SERVICE_UNAVAILABLE,
-        };
-        Self::new(status, error.to_string())
-    }
-}
 
 /// Some stores, and what was found out about their campaigns.
 pub(crate) struct Site {

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use super::conversation::{Desk, mend};
 use super::steps::{StepEnd, Steps};
-use super::{Stop, prompts, remembering, review};
+use super::{prompts, remembering, review};
 use crate::asking::outside_of_instructions;
+use crate::stop::Stop;
 
 /// Executes all sub-tasks that have not ended, in order. A failure of one is its result.
 pub(super) async fn carry_out(desk: &mut Desk<'_>, steps: &mut Steps) -> Result<(), Stop> {

@@ -4,10 +4,12 @@ use planproof_model::{Message, Model, Settings};
 use planproof_plan::subtasks::{Asking, PlanFault, sections};
 use planproof_trace::{Author, EndReason, EventKind, LimitKind, Recorder};
 
-use super::{Stop, SubTaskOptions, prompts};
+use super::options::SubTaskOptions;
+use super::prompts;
 use crate::RunContext;
 use crate::asking::{self, outside_of_instructions};
 use crate::memory::Lessons;
+use crate::stop::Stop;
 
 /// The text of a reply without text in a conversation, because servers refuse an empty one.
 const EMPTY_REPLY: &str = "(no text)";

@@ -6,8 +6,8 @@ use planproof_plan::subtasks::{Asking, Division, Pair, PlanForm, headings};
 use planproof_trace::Tool;
 use planproof_trace::template::fill;
 
+use super::options::{RESULT_CHARACTERS_MAX, SubTaskOptions};
 use super::steps::StepEnd;
-use super::{RESULT_CHARACTERS_MAX, SubTaskOptions};
 use crate::template::{Placeholder, PromptTemplate};
 
 /// What the template of a planner's prompt can have.

@@ -8,9 +8,9 @@ use planproof_plan::subtasks::Pair;
 use planproof_plan::team::review::{PERSON, Review, ReviewDecision, ReviewReason, decisions};
 use planproof_trace::{Author, EndReason};
 
-use super::Stop;
 use super::conversation::{Desk, noted};
 use super::steps::Steps;
+use crate::stop::Stop;
 use crate::team::{REVISIONS_MAX, ReviewWhen};
 
 /// Asks the reviewer, if there is one, until the agent may continue.

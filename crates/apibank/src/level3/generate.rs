@@ -25,25 +25,19 @@ mod leisure;
 mod meetings;
 mod places;
 mod script;
+mod words;
 
 use planproof_trace::Draw;
 
 use self::facts::Facts;
 use self::script::Script;
+use self::words::Words;
 use super::data;
 use super::task::{TaskOrigin, UserTask};
 use crate::world::ApiWorld;
 
 /// Maximum number of draws for one task. About half of the templates succeed at the first draw.
 const DRAWS_MAX: u64 = 1000;
-
-/// The texts of a task.
-struct Words {
-    requirement: String,
-    reply: String,
-    /// What a reply has to name: see [`UserTask::asks`].
-    asks: Vec<Vec<String>>,
-}
 
 type Template = fn(&mut Draw, &Facts, &mut Script) -> Option<Words>;
 
@@ -126,25 +120,4 @@ impl Default for Generator {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// One of several.
-fn pick<'t, T>(draw: &mut Draw, items: &'t [T]) -> Option<&'t T> {
-    if items.is_empty() { None } else { items.get(draw.place(items.len())) }
-}
-
-/// Things of which a reply has to name each.
-fn each<T: ToString>(things: impl IntoIterator<Item = T>) -> Vec<Vec<String>> {
-    things.into_iter().map(|thing| vec![thing.to_string()]).collect()
-}
-
-/// Things of which it is enough to name one.
-fn any<T: ToString>(things: impl IntoIterator<Item = T>) -> Vec<Vec<String>> {
-    vec![things.into_iter().map(|thing| thing.to_string()).collect()]
-}
-
-/// One of several wordings.
-fn say<const N: usize>(draw: &mut Draw, wordings: [String; N]) -> Option<String> {
-    let place = draw.place(N);
-    wordings.into_iter().nth(place)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use planproof_suite::case_line::check_id;
 use serde::{Deserialize, Serialize};
 
 use super::task_data::TaskData;
@@ -13,9 +14,6 @@ pub const CASE_SCHEMA: &str = "planproof/apibank/v1";
 
 /// Longest line of a task, in bytes.
 pub const LINE_BYTES_MAX: usize = 512 * 1024;
-
-/// Longest id of a task, in bytes.
-pub const ID_BYTES_MAX: usize = 200;
 
 /// Longest requirement and longest reply, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -132,9 +130,7 @@ impl UserTask {
     /// Says what is wrong.
     pub fn check(&self) -> Result<(), TaskError> {
         let wrong = |what: String| Err(TaskError(what));
-        if self.id.is_empty() || self.id.len() > ID_BYTES_MAX || self.id.chars().any(char::is_control) {
-            return wrong(format!("the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"));
-        }
+        check_id(&self.id).map_err(|error| TaskError(error.what))?;
         for (what, text) in [("requirement", &self.requirement), ("reply", &self.reply)] {
             if text.len() > TEXT_BYTES_MAX {
                 return wrong(format!("the {what} is longer than {TEXT_BYTES_MAX} bytes"));

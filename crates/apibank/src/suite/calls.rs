@@ -9,16 +9,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use planproof_measure::echo::outside_of_echo;
-use planproof_suite::runs::{Ended, refuse_schema, shortened};
+use planproof_suite::case_line;
+use planproof_suite::runs::{Ended, shortened};
 use planproof_suite::{
-    Card, Case, CaseError, Class, Content, Explanation, Fact, Gold, NoTools, PublishedPrediction, Score,
-    Scored, Toolbox, Unscored, Verdict,
+    Card, Case, CaseError, Class, Explanation, Fact, Gold, NoTools, PublishedPrediction, Score, Scored,
+    Toolbox, Unscored, Verdict,
 };
 use planproof_trace::{Draw, Event};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use super::CLASSES;
+use super::classes::{CLASSES, NAME, OF_LEVEL};
 use super::dialogues::CALL_PROMPT;
 use crate::evaluate::{CallOutcome, DialogueCall, JudgedPrediction, judge_text};
 use crate::value::PythonValue;
@@ -35,9 +36,6 @@ pub const CALL_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Maximum number of characters of an answer that a verdict contains.
 const ANSWER_CHARACTERS_MAX: usize = 2_000;
-
-/// The names of the scores by level: 1 if the call is right, else 0.
-pub(super) const OF_LEVEL: [&str; 2] = ["level_1", "level_2"];
 
 /// A conversation up to a call.
 #[derive(Debug, Clone)]
@@ -84,32 +82,19 @@ impl CallCase {
     /// # Errors
     /// The line is too long, or is not a case of this kind.
     pub fn read(line: &str) -> Result<Self, CaseError> {
-        if line.len() > CALL_BYTES_MAX {
-            return Err(CaseError::new(format!("the line is longer than {CALL_BYTES_MAX} bytes")));
-        }
-        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CALL_SCHEMA}: {error}"));
-        let value: Json = serde_json::from_str(line).map_err(refuse)?;
-        refuse_schema(&value, super::NAME, CALL_SCHEMA)?;
-        // Parsed from the text, because a JSON value would lose the order of keys, which is the order in which
-        // tables are searched.
-        Self::of_line(serde_json::from_str(line).map_err(refuse)?)
+        // The order of keys is the order in which tables are searched.
+        Self::of_line(case_line::read_in_order(line, NAME, CALL_SCHEMA, CALL_BYTES_MAX)?)
     }
 
     pub(super) fn of_line(line: Line) -> Result<Self, CaseError> {
         if !(1..=2).contains(&line.level) {
             return Err(CaseError::new(format!("the level is {}; calls are of level 1 or 2", line.level)));
         }
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let card = Card {
-            id: line.id.clone(),
             label: format!("level {}, {}", line.level, line.gold.api_name),
-            size: 1,
-            detail_sizes: [count(line.gold.arguments.len()), count(line.prompt.len())],
-            baselines: Vec::new(),
-            apart: None,
-            needed: None,
             // By this, figures and classes tell calls from tasks.
             marks: u32::from(line.level),
+            ..Card::counted(&*line.id, 1, [line.gold.arguments.len(), line.prompt.len()])
         };
         Ok(Self { line, card })
     }
@@ -167,17 +152,18 @@ impl CallCase {
         };
         let name = OF_LEVEL[usize::from(self.line.level == 2)];
         let scores = vec![Score::new(name, f64::from(u8::from(class.is_none())))];
-        Ok(Verdict {
-            scored: Scored { class, flags: Vec::new(), scores },
-            // Serializing texts into memory cannot fail.
-            detail: serde_json::to_string(&detail).unwrap_or_default(),
-        })
+        Ok(Verdict::new(Scored { class, flags: Vec::new(), scores }, &detail))
     }
 
     fn detail(verdict: &Verdict) -> Option<Detail> {
         let detail: Detail = serde_json::from_str(&verdict.detail).ok()?;
         (detail.schema == CALL_VERDICT_SCHEMA).then_some(detail)
     }
+}
+
+/// The file of its dialogue and the number of the sample, which the id of a case consists of.
+pub(super) fn sample_of(id: &str) -> Option<(&str, usize)> {
+    id.rsplit_once('#').and_then(|(file, number)| Some((file, number.parse().ok()?)))
 }
 
 /// The explanation of a judgement.
@@ -232,26 +218,18 @@ impl Case for CallCase {
 
     fn explain(&self, verdict: &Verdict) -> Explanation {
         let text = self.line.prompt.clone();
-        let Some(detail) = Self::detail(verdict) else {
-            let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
-            return Explanation { text, gist, ..Explanation::default() };
-        };
-        let mut facts = Vec::new();
-        if let Some(answer) = &detail.answer {
-            facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
-        }
+        let Some(detail) = Self::detail(verdict) else { return Explanation::of_class(text, verdict) };
+        let mut facts: Vec<Fact> = Fact::ends("answered", detail.answer.as_ref()).into_iter().collect();
         facts.push(Fact::text("right", self.line.gold.to_text()));
         facts.push(Fact::text("judged", format!("{} ({})", detail.why, detail.published)));
-        if let Some(ended) = &detail.ended {
-            facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
-        }
+        facts.extend(Fact::ends("ended", detail.ended.as_ref()));
         let gist = if detail.passed { "passed".to_owned() } else { detail.ended.unwrap_or(detail.why) };
         Explanation { text, gist, answer: detail.answer.unwrap_or_default(), facts, ..Explanation::default() }
     }
 
     /// A line `{"file": .., "id": .., "pred": ..}`.
     fn published_prediction(&self, events: &[Event]) -> Option<PublishedPrediction> {
-        let (file, sample) = super::predictions::sample_of(&self.line.id)?;
+        let (file, sample) = sample_of(&self.line.id)?;
         let ended = Ended::of(self, events).ok();
         let answer = ended.as_ref().and_then(Ended::answer).unwrap_or_default();
         Some(PublishedPrediction::Line(json!({ "file": file, "id": sample, "pred": answer })))
@@ -264,9 +242,6 @@ impl Case for CallCase {
     fn gold(&self) -> Option<Gold> {
         Some(Gold {
             // The agent has no tools: it writes the call as its answer.
-            calls: Vec::new(),
-            sub_tasks: Vec::new(),
-            reasoning: String::new(),
             answer: self.target(),
             wrong_answer: "[Nothing()]".to_owned(),
             ..Gold::default()

@@ -9,8 +9,8 @@ use planproof_trace::Event;
 use serde_json::{Map, Value as Json, json};
 
 use super::{ApiDetail, explain, judge, toolbox};
-use crate::level3::data;
 use crate::level3::task::{TaskOrigin, UserTask};
+use crate::level3::{data, metrics};
 use crate::value::Dict;
 use crate::world::{ApiCompat, ApiWorld};
 
@@ -63,17 +63,9 @@ impl TaskCase {
                 )));
             }
         };
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let card = Card {
-            id: task.id.clone(),
-            label: task.kind.clone(),
-            size: count(task.calls.len()),
-            detail_sizes: [count(task.tool_calls().count()), count(task.requirement.len())],
-            baselines: Vec::new(),
-            apart: None,
-            needed: None,
-            marks: 0,
-        };
+        let detail_sizes = [task.tool_calls().count(), task.requirement.len()];
+        let card =
+            Card { label: task.kind.clone(), ..Card::counted(&*task.id, task.calls.len(), detail_sizes) };
         let prompt = format!("{}\n\n{RULES}", task.requirement.trim());
         Ok(Self { task, world, prompt, card })
     }
@@ -86,6 +78,23 @@ impl TaskCase {
     /// The databases at the start of a run.
     pub(super) fn world(&self) -> ApiWorld {
         self.world.clone()
+    }
+
+    /// Executes the gold calls. Otherwise a run could fail because of an error in its task.
+    pub(super) fn prove(&self) -> Result<(), String> {
+        let (task, mut world) = (&self.task, self.world());
+        let compat = world.compat;
+        let calls = task.calls.iter().map(|call| (call.api.as_str(), &call.arguments));
+        let made = metrics::make(calls, &mut world).map_err(|fault| fault.to_string())?;
+        let worth = metrics::judge(&task.calls, &made, compat);
+        let wrong = worth.iter().position(|worth| !matches!(worth, metrics::Worth::Unique(_)));
+        match wrong.and_then(|place| Some((place, task.calls.get(place)?))) {
+            Some((place, call)) => {
+                let call = judge::in_words(call);
+                Err(format!("gold call {}, {call}, does not give what the task says", place + 1))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -146,8 +155,6 @@ impl Case for TaskCase {
         };
         Some(Gold {
             calls: self.task.calls.iter().map(call).collect(),
-            sub_tasks: Vec::new(),
-            reasoning: String::new(),
             answer: self.task.reply.clone(),
             wrong_answer: "It cannot be done.".to_owned(),
             ..Gold::default()

@@ -1,12 +1,12 @@
 //! A verdict in words.
 
-use planproof_suite::runs::{call_notes, on_one_line, shortened};
-use planproof_suite::{Class, Content, EventNote, Explanation, Fact, SequenceStep, Verdict};
+use planproof_suite::runs::{call_notes, gist_beside_answer, on_one_line, shortened};
+use planproof_suite::{EventNote, Explanation, Fact, SequenceStep, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value as Json, json};
 
+use super::TaskCase;
 use super::judge::{ApiDetail, RatedCall};
-use super::{MISSING, TaskCase};
 
 /// Maximum number of characters of a call's result that a step repeats; the trace has all of it.
 const STEP_CHARACTERS_MAX: usize = 100;
@@ -16,16 +16,13 @@ const MISSING_NAMED_MAX: usize = 2;
 
 /// What went wrong, in one line.
 fn gist(detail: &ApiDetail) -> String {
-    match (detail.class.as_deref(), &detail.ended) {
-        (None, _) => "passed".to_owned(),
-        (Some("agent_failed"), Some(reason)) => format!("the agent broke: {}", on_one_line(reason)),
-        (_, Some(ended)) => on_one_line(ended),
-        (Some("no_answer"), None) => "the answer is empty".to_owned(),
-        (Some(MISSING), None) => "there is no prediction for it".to_owned(),
-        (Some("wrong_order"), None) => format!("made too early: {}", named(&detail.early)),
-        (Some("incomplete_answer"), None) => format!("the answer does not name {}", named(&detail.lacking)),
-        (_, None) => format!("not made: {}", named(&detail.missing)),
-    }
+    let class = detail.class.as_deref();
+    gist_beside_answer(class, detail.ended.as_ref()).unwrap_or_else(|| match class {
+        Some("no_answer") => "the answer is empty".to_owned(),
+        Some("wrong_order") => format!("made too early: {}", named(&detail.early)),
+        Some("incomplete_answer") => format!("the answer does not name {}", named(&detail.lacking)),
+        _ => format!("not made: {}", named(&detail.missing)),
+    })
 }
 
 /// The first of several, and how many there are besides.
@@ -38,12 +35,9 @@ fn named(all: &[String]) -> String {
 
 pub(super) fn explain(case: &TaskCase, verdict: &Verdict) -> Explanation {
     let text = case.task().requirement.clone();
-    let Some(detail) = ApiDetail::of(verdict) else {
-        let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
-        return Explanation { text, gist, ..Explanation::default() };
-    };
+    let Some(detail) = ApiDetail::of(verdict) else { return Explanation::of_class(text, verdict) };
     // Even without calls, because "nothing" is then the first thing to know.
-    let mut facts = vec![Fact { label: "called", content: Content::Steps(steps(&detail)) }];
+    let mut facts = vec![Fact::steps("called", detail.calls.iter().map(step), detail.made as u64)];
     if !detail.missing.is_empty() {
         facts.push(Fact::text("missing", detail.missing.join("; ")));
     }
@@ -53,9 +47,7 @@ pub(super) fn explain(case: &TaskCase, verdict: &Verdict) -> Explanation {
     if !detail.lacking.is_empty() {
         facts.push(Fact::text("not named", detail.lacking.join("; ")));
     }
-    if let Some(answer) = &detail.answer {
-        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
-    }
+    facts.extend(Fact::ends("answered", detail.answer.as_ref()));
     facts.push(Fact::text("right", &*case.task().reply));
     facts.push(Fact::text(
         "counted",
@@ -68,9 +60,7 @@ pub(super) fn explain(case: &TaskCase, verdict: &Verdict) -> Explanation {
             detail.rouge_l.map_or_else(|| "-".to_owned(), |rouge| format!("{rouge:.4}"))
         ),
     ));
-    if let Some(ended) = &detail.ended {
-        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
-    }
+    facts.extend(Fact::ends("ended", detail.ended.as_ref()));
     Explanation {
         text,
         gist: gist(&detail),
@@ -80,23 +70,14 @@ pub(super) fn explain(case: &TaskCase, verdict: &Verdict) -> Explanation {
     }
 }
 
-fn steps(detail: &ApiDetail) -> Vec<SequenceStep> {
-    let step = |RatedCall { call, result, is_error: _, worth }: &RatedCall| SequenceStep {
-        text: match result {
-            Some(result) => {
-                format!("{call} ({worth}): {}", shortened(&on_one_line(result), STEP_CHARACTERS_MAX))
-            }
-            None => format!("{call} ({worth}), without a result"),
-        },
-        when: None,
-        is_wrong: worth == "wrong",
+fn step(RatedCall { call, result, is_error: _, worth }: &RatedCall) -> SequenceStep {
+    let text = match result {
+        Some(result) => {
+            format!("{call} ({worth}): {}", shortened(&on_one_line(result), STEP_CHARACTERS_MAX))
+        }
+        None => format!("{call} ({worth}), without a result"),
     };
-    let mut steps: Vec<SequenceStep> = detail.calls.iter().map(step).collect();
-    let more = detail.made.saturating_sub(steps.len());
-    if more > 0 {
-        steps.push(SequenceStep { text: format!("and {more} more"), when: None, is_wrong: false });
-    }
-    steps
+    SequenceStep::new(text, worth == "wrong")
 }
 
 /// Numbers the calls, and marks those that failed.

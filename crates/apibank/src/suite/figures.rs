@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use planproof_suite::{Figure, Judged, Metric, Scored, Section, Table};
 use serde_json::{Value as Json, json};
 
-use super::calls::OF_LEVEL;
+use super::classes::OF_LEVEL;
 use super::judge::{ALL_CALLED, MADE, PREDICTED, REPEATS, REQUIRED, RIGHT, ROUGE, SEARCH_ERRORS, UNIQUE};
 use crate::level3::original::PUBLISHED_KIND;
 use crate::level3::published::{FIGURES, PublishedRow};
@@ -219,15 +219,14 @@ fn published_section(runs: &[Judged<'_>]) -> Section {
              are not results of this run, and were made with other {}models and prompts.",
             if is_published { "" } else { "tasks, " }
         ),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: "Published figures on level 3 of API-Bank; not of this run".to_owned(),
             columns: columns.to_vec(),
             rows: FIGURES.iter().map(row).collect(),
         }],
-        lines: Vec::new(),
         json: json!({
             "source": "Zhang et al., PMC, table 4", "figures": FIGURES.iter().map(entry).collect::<Vec<_>>(),
         }),
+        ..Section::default()
     }
 }

@@ -8,11 +8,12 @@ use std::collections::HashMap;
 use planproof_suite::runs::shortened;
 use planproof_suite::{CaseError, Class, PredictionVerdicts, Score, Scored, Verdict};
 
+use super::case::TaskCase;
+use super::classes::CLASSES;
 use super::judge::{
     ApiDetail, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX, PREDICTED, RIGHT, ROUGE, RatedCall, SEARCH_ERRORS,
     TEXT_CHARACTERS_MAX, VERDICT_SCHEMA, in_words, missing,
 };
-use super::{CLASSES, TaskCase};
 use crate::level3::metrics::{Miss, misses, reply_score};
 use crate::level3::original::{CallPrediction, ReplyPrediction, read_calls, read_replies};
 use crate::level3::task::UserTask;
@@ -78,7 +79,7 @@ pub(super) fn score_calls(
         *task = place;
     }
     let tasks: Vec<UserTask> = cases.iter().map(|case| case.task().clone()).collect();
-    let mut scored = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
+    let mut scored = PredictionVerdicts::default();
     let Some(first) = cases.first() else { return Ok(scored) };
     let mut world = first.world();
     world.compat = compat;
@@ -184,7 +185,7 @@ pub(super) fn score_replies(
             }
         }
     }
-    let mut scored = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
+    let mut scored = PredictionVerdicts::default();
     for (case, found) in cases.iter().zip(found) {
         let task = case.task();
         let reply = found.map(|found| found.text.as_str()).unwrap_or_default();
@@ -206,10 +207,7 @@ pub(super) fn score_replies(
 
 /// Adds the verdict on a task, which is another one if the task has no prediction.
 fn add(scored: &mut PredictionVerdicts, task: &UserTask, verdict: Verdict, is_missing: bool) {
-    if is_missing {
-        scored.missing.push(task.id.clone());
-    }
-    scored.verdicts.push(if is_missing { missing(verdict) } else { verdict });
+    scored.add(&task.id, if is_missing { missing(verdict) } else { verdict }, is_missing);
 }
 
 fn empty(task: &UserTask, class: Option<Class>) -> ApiDetail {
@@ -234,9 +232,5 @@ fn empty(task: &UserTask, class: Option<Class>) -> ApiDetail {
 }
 
 fn finish(detail: &ApiDetail, class: Option<Class>, scores: Vec<Score>) -> Verdict {
-    Verdict {
-        scored: Scored { class, flags: Vec::new(), scores },
-        // Serializing texts and numbers into memory cannot fail.
-        detail: serde_json::to_string(detail).unwrap_or_default(),
-    }
+    Verdict::new(Scored { class, flags: Vec::new(), scores }, detail)
 }

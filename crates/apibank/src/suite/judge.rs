@@ -3,15 +3,14 @@
 use std::collections::HashSet;
 
 use planproof_measure::echo::outside_of_echo;
-use planproof_suite::runs::{Ended, shortened};
-use planproof_suite::{Class, Score, Scored, Unscored, Verdict};
+use planproof_suite::runs::{Ended, KeptCall, shortened};
+use planproof_suite::{Class, MISSING, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
-use super::calls::OF_LEVEL;
-use super::case::RULES;
+use super::case::{RULES, TaskCase};
+use super::classes::{CLASSES, FLAGS, OF_LEVEL};
 use super::toolbox::arguments;
-use super::{CLASSES, FLAGS, MISSING, TaskCase};
 use crate::level3::SEARCHER;
 use crate::level3::metrics::{self, Made, TaskTally, Worth};
 use crate::level3::task::RequiredCall;
@@ -123,13 +122,8 @@ pub(super) fn judge(case: &TaskCase, events: &[Event]) -> Result<Verdict, Unscor
         // A call that cannot be executed is a wrong one. There is no outage, because the databases are part of the
         // crate or of the case.
         let record = arguments(paired.call).and_then(|it| carry_out(&paired.call.name, &it, &mut world).ok());
-        let text = format!("{} {}", paired.call.name, paired.call.arguments.to_text());
-        called.push(RatedCall {
-            call: shortened(&text, CALL_CHARACTERS_MAX),
-            result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
-            is_error: paired.result.is_some_and(|(_, result)| result.is_error),
-            worth: String::new(),
-        });
+        let KeptCall { call, result, is_error } = KeptCall::of(&paired, CALL_CHARACTERS_MAX);
+        called.push(RatedCall { call, result, is_error, worth: String::new() });
         made.push(Made { api: paired.call.name.clone(), record });
     }
     Ok(verdict(case, &ended, &made, called))
@@ -234,11 +228,7 @@ pub(super) fn verdict(
         Score::new(ROUGE, rouge.unwrap_or(0.0)),
         Score::new(ALL_CALLED, f64::from(u8::from(of_calls.is_none()))),
     ];
-    Verdict {
-        scored: Scored { class, flags, scores },
-        // Serializing texts and numbers into memory cannot fail.
-        detail: serde_json::to_string(&detail).unwrap_or_default(),
-    }
+    Verdict::new(Scored { class, flags, scores }, &detail)
 }
 
 fn word(worth: Worth) -> &'static str {

@@ -10,6 +10,7 @@ use planproof_suite::{Case, CaseError, Data, PredictionVerdicts};
 use planproof_trace::{EndReason, Event, EventKind};
 use serde::Deserialize;
 
+use super::calls::sample_of;
 use super::judge::{CALL_CHARACTERS_MAX, RatedCall, missing, verdict};
 use super::{TaskCase, forced};
 use crate::evaluate::score::DialoguePredictions;
@@ -73,11 +74,8 @@ pub(super) fn score(
             _ => return Err(refuse(format!("the task `{}` has a prediction already", row.id))),
         }
     }
-    let mut predicted = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
+    let mut predicted = PredictionVerdicts::default();
     for (case, row) in cases.iter().zip(found) {
-        if row.is_none() {
-            predicted.missing.push(case.task().id.clone());
-        }
         let is_missing = row.is_none();
         // Judged like an empty prediction, so that the needed calls of the task count.
         let row = row.unwrap_or_else(|| Row { id: String::new(), calls: Vec::new(), reply: String::new() });
@@ -85,7 +83,7 @@ pub(super) fn score(
         let (made, called) =
             row.calls.iter().map(|text| make(text, &mut world)).unzip::<_, _, Vec<_>, Vec<_>>();
         let verdict = verdict(case, &Ended::Answered(&row.reply), &made, called);
-        predicted.verdicts.push(if is_missing { missing(verdict) } else { verdict });
+        predicted.add(&case.task().id, if is_missing { missing(verdict) } else { verdict }, is_missing);
     }
     Ok(predicted)
 }
@@ -109,11 +107,6 @@ fn make(text: &str, world: &mut ApiWorld) -> (Made, RatedCall) {
     (Made { api: name, record }, called)
 }
 
-/// The file of its dialogue and the number of the sample, which the id of a case consists of.
-pub(super) fn sample_of(id: &str) -> Option<(&str, usize)> {
-    id.rsplit_once('#').and_then(|(file, number)| Some((file, number.parse().ok()?)))
-}
-
 /// Judges predictions of calls, in the form of the published evaluator. A call without a prediction is wrong.
 pub(super) fn score_calls(
     cases: &[Arc<dyn Case>],
@@ -123,20 +116,17 @@ pub(super) fn score_calls(
     let Data { text, file } = predictions;
     let found =
         DialoguePredictions::read(text).map_err(|error| CaseError::new(format!("{file}: {error}")))?;
-    let mut predicted = PredictionVerdicts { verdicts: Vec::new(), missing: Vec::new() };
+    let mut predicted = PredictionVerdicts::default();
     for case in cases {
         let id = &case.card().id;
         let answer = sample_of(id).and_then(|(file, number)| found.get(file, number));
-        if answer.is_none() {
-            predicted.missing.push(id.clone());
-        }
         // Treated as a run that ended with this answer: the cases contain tables that should not be parsed again.
         let end = EndReason::Answered { text: answer.unwrap_or_default().to_owned() };
         let verdict = case.judge(&[Event::new(0, EventKind::End(end))]);
         let verdict = verdict.map_err(|unscored| CaseError::new(format!("{id}: {unscored}")))?;
-        // To the published evaluator, it is a prediction without a call.
-        let is_missing = answer.is_none() && !is_original;
-        predicted.verdicts.push(if is_missing { missing(verdict) } else { verdict });
+        // To the published evaluator, a missing prediction is one without a call.
+        let counts_as_missing = answer.is_none() && !is_original;
+        predicted.add(id, if counts_as_missing { missing(verdict) } else { verdict }, answer.is_none());
     }
     Ok(predicted)
 }

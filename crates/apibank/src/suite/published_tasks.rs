@@ -6,7 +6,7 @@ use std::sync::Arc;
 use planproof_suite::{Case as _, CaseError};
 use serde::{Deserialize, Serialize};
 
-use super::{TaskCase, prove};
+use super::TaskCase;
 use crate::level3::original::read_tasks;
 use crate::level3::task::LINE_BYTES_MAX;
 
@@ -69,7 +69,7 @@ impl PublishedTasks {
                 )));
             }
             if !is_original {
-                prove(&case).map_err(|what| refuse(format!("task {place}: {what}")))?;
+                case.prove().map_err(|what| refuse(format!("task {place}: {what}")))?;
             }
             Ok(Arc::new(case))
         };

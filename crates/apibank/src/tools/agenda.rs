@@ -1,8 +1,8 @@
 //! The agenda. Its tools find a row by its content or its time.
 
 use super::parts::{
-    SUCCESS, argument, assert_same_name, dict, fail, has_same_result, overlaps, row_of, same_argument,
-    stripped, tool, user_of,
+    SUCCESS, argument, assert_same_name, dict, fail, has_same_result, is_same_deletion, overlaps, row_of,
+    same_argument, stripped, tool, user_of,
 };
 use crate::api::{ApiFault, ApiTool, PythonError};
 use crate::dates::{DateFormat, strptime_value};
@@ -111,13 +111,4 @@ fn is_same_item(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool,
         && same_argument(predicted, gold, "time")?
         && same_argument(predicted, gold, "location")?
         && has_same_result(predicted, gold))
-}
-
-/// If both deletions succeeded, only the time counts.
-fn is_same_deletion(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
-    let success = PythonValue::from(SUCCESS);
-    if predicted.output == success && gold.output == success {
-        return same_argument(predicted, gold, "time");
-    }
-    Ok(has_same_result(predicted, gold))
 }

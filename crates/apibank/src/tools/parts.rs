@@ -246,6 +246,15 @@ pub(super) fn overlaps(
     Ok(2 * common > one.union(&other).count())
 }
 
+/// Compares two deletions of a reminder or a meeting: if both succeeded, only the time counts.
+pub(super) fn is_same_deletion(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
+    let success = PythonValue::from(SUCCESS);
+    if predicted.output == success && gold.output == success {
+        return same_argument(predicted, gold, "time");
+    }
+    Ok(has_same_result(predicted, gold))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,8 @@
 //! Reminders, found by their content or their time.
 
 use super::parts::{
-    SUCCESS, argument, assert_same_name, dict, fail, has_same_result, next_number, overlaps, row_of,
-    same_argument, stripped, tool, user_of,
+    SUCCESS, argument, assert_same_name, dict, fail, has_same_result, is_same_deletion, next_number,
+    overlaps, row_of, same_argument, stripped, tool, user_of,
 };
 use crate::api::{ApiFault, ApiTool, PythonError};
 use crate::dates::{DateFormat, strptime_value};
@@ -84,13 +84,4 @@ fn is_same(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, Pyth
     Ok(overlaps(predicted, gold, "content", true)?
         && same_argument(predicted, gold, "time")?
         && has_same_result(predicted, gold))
-}
-
-/// If both deletions succeeded, only the time counts.
-fn is_same_deletion(predicted: &mut ApiRecord, gold: &mut ApiRecord) -> Result<bool, PythonError> {
-    let success = PythonValue::from(SUCCESS);
-    if predicted.output == success && gold.output == success {
-        return same_argument(predicted, gold, "time");
-    }
-    Ok(has_same_result(predicted, gold))
 }

@@ -14,8 +14,7 @@ use planproof_model::recording::Origin;
 use planproof_model::{BoxFuture, Capabilities, ChatReply, ChatRequest, Model, ModelError, TurnState};
 use planproof_store::OwnKey;
 use planproof_suite::{
-    Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Scored, SizeUnit, Suite, Toolbox,
-    Unscored, Verdict,
+    Card, Case, CaseError, Class, ClassInfo, Explanation, Scored, SizeUnit, Suite, Toolbox, Unscored, Verdict,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
 use planproof_trace::{Event, FinishReason, Secrets, Tool, Usage};
@@ -35,17 +34,7 @@ static CLASSES: [ClassInfo; 1] = [ClassInfo { name: "odd", meaning: "It is odd."
 
 /// The case with this number.
 pub(crate) fn toy(number: u64) -> Arc<dyn Case> {
-    let (id, label) = (format!("toy-{number}"), String::new());
-    let card = Card {
-        id,
-        label,
-        size: 1,
-        detail_sizes: [0, 0],
-        baselines: [].into(),
-        apart: None,
-        marks: 0,
-        needed: None,
-    };
+    let card = Card::new(format!("toy-{number}"), 1);
     Arc::new(Toy { card, number, prompt: format!("Play with toy {number}.") })
 }
 
@@ -60,10 +49,6 @@ impl Case for Toy {
 
     fn to_line(&self) -> String {
         json!({ "toy": self.number }).to_string()
-    }
-
-    fn identity(&self) -> String {
-        self.to_line()
     }
 
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
@@ -102,10 +87,6 @@ impl Suite for Toys {
 
     fn classes(&self) -> &'static [ClassInfo] {
         &CLASSES
-    }
-
-    fn flags(&self) -> &'static [FlagInfo] {
-        &[]
     }
 
     fn unit(&self) -> SizeUnit {

@@ -48,16 +48,7 @@ static BASELINES: [Baseline; 2] = [
 
 /// A card of this size, with the probability that each of the three agents without a plan passes.
 pub(crate) fn card(id: &str, size: u32, baselines: [Option<f64>; 3]) -> Card {
-    Card {
-        id: id.to_owned(),
-        label: String::new(),
-        size,
-        detail_sizes: [0, 0],
-        baselines: baselines.into(),
-        apart: None,
-        marks: 0,
-        needed: None,
-    }
+    Card { baselines: baselines.into(), ..Card::new(id, size) }
 }
 
 pub(crate) fn class(name: &str) -> Class {
@@ -128,8 +119,7 @@ impl Case for Toy {
     }
 
     fn explain(&self, verdict: &Verdict) -> Explanation {
-        let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
-        Explanation { gist, ..Explanation::default() }
+        Explanation::of_class(String::new(), verdict)
     }
 
     fn target(&self) -> String {
@@ -196,10 +186,8 @@ impl Suite for Toys {
             key: "playground",
             title: "Playground",
             intro: String::new(),
-            figures: Vec::new(),
-            tables: Vec::new(),
-            lines: Vec::new(),
             json: json!({ "runs": runs.len(), "planned": planned.len() as u64 * u64::from(repeats) }),
+            ..Section::default()
         }]
     }
 }

@@ -17,7 +17,8 @@ use super::memory::{Tree, Watch};
 use super::{
     ANY_CHILD, End, NOT_STARTED, OVER_MEMORY, Words, close_this_process, covers, failed, rights, until_end,
 };
-use crate::{PROCESSES_MAX, calls};
+use crate::calls;
+use crate::limits::PROCESSES_MAX;
 
 /// How long processes left behind by the program have to end after SIGTERM. The rest are killed when this process
 /// ends.

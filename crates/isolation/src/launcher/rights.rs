@@ -13,8 +13,8 @@ use rustix::thread::{
 };
 
 use super::failed;
+use crate::limits::{FILES_MAX, PROCESSES_MAX};
 use crate::spec::Landlock;
-use crate::{FILES_MAX, PROCESSES_MAX};
 
 /// The capabilities that a root program keeps: those usual in a container, without creating devices. Excluded is
 /// everything that gives access to other processes, mounts or devices, or bypasses file permissions by opening

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
+use planproof_measure::python::strip;
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtAssign, StmtIf};
 
 use super::plain_line;
-use crate::python::characters::strip;
 use crate::python::source::parse;
 use crate::python::unparse::unparse;
 

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
+use planproof_measure::python::{digit, is_word};
+
 use crate::literal::Literal;
 use crate::python::big::read_integer;
-use crate::python::characters::{digit, is_word};
 use crate::python::template::{self, TemplateError};
 
 /// Why nodes cannot be written as code. The published code treats such a plan as empty.

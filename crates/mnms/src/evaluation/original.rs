@@ -285,7 +285,7 @@ impl fmt::Display for Quoted<'_> {
         match self.0 {
             Literal::Text(text) => {
                 let mut out = String::new();
-                crate::python::quote::repr(text, &mut out);
+                planproof_measure::python::push_repr(text, &mut out);
                 formatter.write_str(&out)
             }
             other => formatter.write_str(&other.python_str()),

@@ -2,9 +2,10 @@
 //! object=output0['object'])`. Every other line is left to Python's parser, which agrees with this one wherever this
 //! one finds a call.
 
+use planproof_measure::python::push_repr;
+
 use super::code::KEYWORDS;
 use super::lines::Call;
-use crate::python::quote;
 
 /// Words that are keywords only in some places, or that cannot be assigned to.
 const OTHER_WORDS: [&str; 5] = ["match", "case", "type", "_", "__debug__"];
@@ -46,7 +47,7 @@ fn value(text: &str) -> Option<(String, &str)> {
     let rest = match text.strip_prefix('"') {
         Some(inside) => {
             let (words, rest) = words(inside, '"')?;
-            quote::repr(words, &mut written);
+            push_repr(words, &mut written);
             rest
         }
         None => {
@@ -54,7 +55,7 @@ fn value(text: &str) -> Option<(String, &str)> {
             let (key, rest) = words(rest.strip_prefix("['")?, '\'')?;
             written.push_str(variable);
             written.push('[');
-            quote::repr(key, &mut written);
+            push_repr(key, &mut written);
             written.push(']');
             rest.strip_prefix(']')?
         }

@@ -14,6 +14,7 @@ use super::phrases::query_by_rule;
 use super::published::{Draft, written_json};
 use super::sheet::{Ratings, SheetRow};
 use super::{PairingTask, Tasks};
+use crate::case::data_number;
 use crate::data;
 
 /// Longest line of drafts, in bytes.
@@ -106,7 +107,7 @@ fn read_draft(line: &str) -> Result<Draft, String> {
 /// The draft in a line of a case, with arguments in the order in which their tools take them.
 fn draft_of_case(line: &str) -> Result<Draft, String> {
     let case = crate::RequestCase::read(line).map_err(|error| error.what)?;
-    let id = data::number(case.id());
+    let id = data_number(case.id());
     let id = id.ok_or_else(|| format!("the id {} does not end with the number of a query", case.id()))?;
     let query = case.request().to_owned();
     let plan = plan_of_nodes(&case.plan()).map_err(|why| format!("plan: {why}"))?;

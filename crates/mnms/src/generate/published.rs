@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::RequestCase;
-use crate::data::ID_PREFIX;
+use crate::case::ID_PREFIX;
 
 /// A query with its plan, as published.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! Whole numbers of any size, as decimal digits in Python's notation.
 
-use super::characters::{digit, is_space};
+use planproof_measure::python::{digit, is_space};
 
 /// Maximum number of digits of a decimal number that Python parses or writes.
 pub(crate) const DIGITS_MAX: usize = 4300;

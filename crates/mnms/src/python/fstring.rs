@@ -1,11 +1,11 @@
 //! F-strings as `ast.unparse` of Python 3.11 writes them.
 
+use planproof_measure::python::{QUOTES, repr, with_few_escapes};
 use ruff_python_ast::{
     ConversionFlag, ExprFString, FStringPart, InterpolatedElement, InterpolatedStringElement,
     InterpolatedStringElements,
 };
 
-use super::quote::{QUOTES, repr, with_few_escapes};
 use super::unparse::{Precedence, Unwritable, Writer};
 
 /// A piece of an f-string as in Python's syntax tree, with adjacent texts merged.
@@ -98,8 +98,7 @@ impl Writer {
             quotes.push("'''");
             for (part, _) in &parts {
                 // The preceding mark makes Python choose single quotes.
-                let mut written = String::new();
-                repr(&format!("\"{part}"), &mut written);
+                let written = repr(&format!("\"{part}"));
                 text.push_str(written.get(2..written.len() - 1).ok_or(Unwritable)?);
             }
         }

@@ -1,13 +1,12 @@
 //! Expressions as `ast.unparse` of Python 3.11 writes them: the form in which values are compared.
 
+use planproof_measure::python::{QUOTES, float, push_repr, repr_bytes, with_few_escapes};
 use ruff_python_ast::{
     BoolOp, Comprehension, Expr, ExprBytesLiteral, ExprCall, ExprStringLiteral, Number, Operator, Parameters,
     UnaryOp,
 };
 
 use super::big::decimal_of_literal;
-use super::number::float;
-use super::quote::{QUOTES, repr, repr_bytes, with_few_escapes};
 
 /// An expression that cannot be written in Python 3.11, such as an f-string with an escape sequence in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -405,7 +404,7 @@ impl Writer {
             let (text, quotes) = with_few_escapes(text, &QUOTES, false);
             self.quoted(&text, quotes[0]);
         } else {
-            repr(text, &mut self.out);
+            push_repr(text, &mut self.out);
         }
     }
 

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use planproof_trace::{Arguments, CallId, Tool, ToolCall, WrittenObject};
+use planproof_trace::{Arguments, CallId, ToolCall};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::openai::wire_seed;
+use crate::openai::seed::wire_seed;
 use crate::{ChatRequest, Message, Settings};
 
 #[derive(Serialize)]
@@ -132,30 +132,6 @@ fn wire_call(index: usize, call: &ToolCall) -> WireCall<'_> {
         Arguments::Malformed(text) => json!({"malformed": text}),
     };
     WireCall { id: call.id.as_str(), function: WireFunction { index, name: &call.name, arguments } }
-}
-
-/// Writes the `tools` field.
-pub(super) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::Error> {
-    #[derive(Serialize)]
-    struct WireTool<'a> {
-        r#type: &'static str,
-        function: Function<'a>,
-    }
-    #[derive(Serialize)]
-    struct Function<'a> {
-        name: &'a str,
-        description: &'a str,
-        parameters: &'a WrittenObject,
-    }
-    let wire = tools.iter().map(|tool| WireTool {
-        r#type: "function",
-        function: Function {
-            name: &tool.name,
-            description: &tool.description,
-            parameters: &tool.input_schema,
-        },
-    });
-    serde_json::value::to_raw_value(&wire.collect::<Vec<_>>())
 }
 
 #[cfg(test)]

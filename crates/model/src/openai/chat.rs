@@ -1,6 +1,6 @@
 //! The wire format of chat completions.
 
 pub(super) mod reply;
-pub(super) mod request;
+pub(crate) mod request;
 pub(crate) mod state;
 pub(super) mod stream;

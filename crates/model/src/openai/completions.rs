@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::chat::reply::choice_ending;
 use super::chat::request::Streaming;
 use super::grammar::{GrammarField, GrammarFields};
-use super::wire_seed;
+use super::seed::wire_seed;
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
 use crate::connection::fault::{Fault, fault_event};

@@ -12,7 +12,8 @@ use serde_json::json;
 
 use super::error::ApiError;
 use super::request::estimated_tokens;
-use super::{Shared, json, sse};
+use super::shared::{Shared, json};
+use super::sse;
 use events::BlockNarrator;
 use reply::Envelope;
 

@@ -13,9 +13,9 @@ use serde_json::value::RawValue;
 
 use super::error::ApiError;
 use super::request::{Stop, forbids_tools, settings};
+use super::shared::{Shared, json};
 use super::sse::{self, Events, Narrator};
 use super::target::Protocol;
-use super::{Shared, json};
 use crate::chat::order_results;
 use crate::content::{Content, arguments_text};
 use crate::openai::chat::state;

@@ -15,9 +15,9 @@ use serde_json::Number;
 use super::chat_completions::{StreamOptions, WireUsage, finish_word};
 use super::error::ApiError;
 use super::request::{Stop, settings};
+use super::shared::{Shared, json};
 use super::sse::{self, Events, Narrator};
 use super::target::Protocol;
-use super::{Shared, json};
 use crate::{ChatDelta, CompletionRequest, ScoredToken};
 
 #[derive(Deserialize)]

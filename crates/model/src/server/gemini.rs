@@ -13,8 +13,9 @@ use serde_json::json;
 
 use super::error::ApiError;
 use super::request::estimated_tokens;
+use super::shared::{Shared, json};
+use super::sse;
 use super::target::StreamForm;
-use super::{Shared, json, sse};
 use chunks::ChunkNarrator;
 use reply::Envelope;
 

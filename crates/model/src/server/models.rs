@@ -5,8 +5,8 @@ use axum::response::Response;
 use serde_json::json;
 
 use super::error::ApiError;
+use super::shared::{Shared, json};
 use super::target::Protocol;
-use super::{Shared, json};
 
 /// Lists the served model.
 pub(super) fn answer(shared: &Shared, protocol: Protocol) -> Result<Response, ApiError> {

@@ -14,7 +14,8 @@ use serde_json::value::RawValue;
 
 use super::error::ApiError;
 use super::request::{OfferedTools, Stop, forbids_tools, settings};
-use super::{Shared, json, sse};
+use super::shared::{Shared, json};
+use super::sse;
 use crate::chat::order_results;
 use crate::{ChatReply, ChatRequest, Message};
 use events::EventNarrator;

@@ -16,8 +16,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::error::ApiError;
+use super::route;
+use super::shared::{ServerConfig, Shared};
 use super::target::Protocol;
-use super::{ServerConfig, Shared, route};
 use crate::chat::{state_of, text_and_calls};
 use crate::{
     BoxFuture, BoxStream, Capabilities, ChatDelta, ChatReply, ChatRequest, CompletionReply,

@@ -10,8 +10,8 @@ use planproof_trace::{FinishReason, Usage};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use super::Shared;
 use super::error::ApiError;
+use super::shared::Shared;
 use crate::{BoxFuture, BoxStream, ChatDelta, ChatRequest, CompletionRequest, Model, ModelError};
 
 /// Pieces of an answer that are buffered for a slow reader before the model has to wait.

@@ -1,13 +1,13 @@
 //! A verdict in words.
 
-use planproof_suite::{Content, EventNote, Explanation, Fact, MISSING, SequenceStep, Verdict};
+use planproof_suite::{EventNote, Explanation, Fact, SequenceStep, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
 use super::Scoring;
 use super::judge::{CalculatorCall, WordProblemDetail};
 use super::problem::WordProblem;
-use planproof_suite::runs::{call_notes, on_one_line, shortened};
+use planproof_suite::runs::{call_notes, gist_beside_answer, on_one_line, shortened};
 
 /// Most characters of an answer without a number that its gist repeats.
 const GIST_CHARACTERS_MAX: usize = 120;
@@ -19,36 +19,25 @@ fn gist(detail: &WordProblemDetail) -> String {
         Scoring::Paper => &detail.extracted,
         Scoring::Official => &detail.extracted_strict,
     };
-    match (detail.class.as_deref(), &detail.ended, found) {
-        (None, ..) => "passed".to_owned(),
-        (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", on_one_line(reason)),
-        (Some(MISSING), ..) => "there is no prediction for it".to_owned(),
-        (_, Some(ended), _) => on_one_line(ended),
-        (_, None, Some(number)) => format!("answered {number}, right is {}", detail.gold),
-        (_, None, None) if answer.trim().is_empty() => "no number in the answer, which is empty".to_owned(),
-        (_, None, None) => {
-            format!("no number in the answer: {}", shortened(&on_one_line(answer), GIST_CHARACTERS_MAX))
-        }
-    }
+    gist_beside_answer(detail.class.as_deref(), detail.ended.as_ref()).unwrap_or_else(|| match found {
+        Some(number) => format!("answered {number}, right is {}", detail.gold),
+        None if answer.trim().is_empty() => "no number in the answer, which is empty".to_owned(),
+        None => format!("no number in the answer: {}", shortened(&on_one_line(answer), GIST_CHARACTERS_MAX)),
+    })
 }
 
 pub(super) fn explain(problem: &WordProblem, verdict: &Verdict) -> Explanation {
     let text = problem.question().to_owned();
-    let Some(detail) = WordProblemDetail::of(verdict) else {
-        let gist = verdict.class().map_or("passed", planproof_suite::Class::as_str).to_owned();
-        return Explanation { text, gist, ..Explanation::default() };
-    };
-    let mut facts = vec![Fact { label: "called", content: Content::Steps(steps(&detail)) }];
-    if let Some(answer) = &detail.answer {
-        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
+    let Some(detail) = WordProblemDetail::of(verdict) else { return Explanation::of_class(text, verdict) };
+    let mut facts = vec![Fact::steps("called", detail.calls.iter().map(step), detail.calls_total)];
+    facts.extend(Fact::ends("answered", detail.answer.as_ref()));
+    if detail.answer.is_some() {
         facts.push(Fact::text("read", read_in_words(&detail)));
         facts.push(Fact::text("rules", other_rule_in_words(&detail)));
     } else {
         facts.push(Fact::text("right", &*detail.gold));
     }
-    if let Some(ended) = &detail.ended {
-        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
-    }
+    facts.extend(Fact::ends("ended", detail.ended.as_ref()));
     Explanation {
         text,
         gist: gist(&detail),
@@ -94,22 +83,13 @@ fn other_rule_in_words(detail: &WordProblemDetail) -> String {
     }
 }
 
-fn steps(detail: &WordProblemDetail) -> Vec<SequenceStep> {
-    let step = |CalculatorCall { expression, result, is_error }: &CalculatorCall| SequenceStep {
-        text: match result {
-            Some(result) if *is_error => format!("{expression}: {result}"),
-            Some(result) => format!("{expression} = {result}"),
-            None => format!("{expression}, without a result"),
-        },
-        when: None,
-        is_wrong: *is_error,
+fn step(CalculatorCall { expression, result, is_error }: &CalculatorCall) -> SequenceStep {
+    let text = match result {
+        Some(result) if *is_error => format!("{expression}: {result}"),
+        Some(result) => format!("{expression} = {result}"),
+        None => format!("{expression}, without a result"),
     };
-    let mut steps: Vec<SequenceStep> = detail.calls.iter().map(step).collect();
-    let more = detail.calls_total.saturating_sub(steps.len() as u64);
-    if more > 0 {
-        steps.push(SequenceStep { text: format!("and {more} more"), when: None, is_wrong: false });
-    }
-    steps
+    SequenceStep::new(text, *is_error)
 }
 
 /// Numbers the calls, and marks those with an error.

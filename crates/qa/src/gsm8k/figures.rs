@@ -1,8 +1,6 @@
 //! Figures of many runs, and published ones.
 
-use std::collections::BTreeMap;
-
-use planproof_suite::statistics::{CaseRuns, success_rate};
+use planproof_suite::statistics::share_interval;
 use planproof_suite::{Figure, Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
@@ -67,17 +65,9 @@ fn is_strict(scored: &Scored) -> bool {
     scored.score(STRICT_SCORE).is_some_and(|value| value > 0.5)
 }
 
-/// The 95 % interval of the share by the strict rule, which accounts for the similarity of runs of one case; `None`
-/// without runs.
+/// The 95 % interval of the share by the strict rule; `None` without runs.
 fn strict_interval(runs: &[Judged<'_>]) -> Option<(f64, f64)> {
-    let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
-    for run in runs {
-        if let Some(scored) = run.scored {
-            cases.entry(run.ordinal).or_default().add(is_strict(scored));
-        }
-    }
-    let cases: Vec<CaseRuns> = cases.into_values().collect();
-    success_rate(&cases).map(|rate| (rate.low, rate.high))
+    share_interval(runs, |scored| Some(is_strict(scored)))
 }
 
 /// The share by the strict rule, and how often the calculator was called.
@@ -134,8 +124,6 @@ fn strict_section(counts: &Counts, interval: Option<(f64, f64)>) -> Section {
             figure("by the paper's rule alone", counts.paper_only, "mostly a matter of form"),
             figure("by the strict rule alone", counts.strict_only, "another number follows the right one"),
         ],
-        tables: Vec::new(),
-        lines: Vec::new(),
         json: json!({
             "runs": counts.runs,
             "strict": counts.strict,
@@ -143,6 +131,7 @@ fn strict_section(counts: &Counts, interval: Option<(f64, f64)>) -> Section {
             "paper_only": counts.paper_only,
             "strict_only": counts.strict_only,
         }),
+        ..Section::default()
     }
 }
 
@@ -156,13 +145,11 @@ fn published_section() -> Section {
         key: "published",
         title: "Published figures",
         intro: intro.to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: "Published accuracy on GSM8K; not of this run".to_owned(),
             columns: vec!["method".to_owned(), "accuracy in %".to_owned()],
             rows: rows.collect(),
         }],
-        lines: Vec::new(),
         json: json!({
             "source": "Crouse et al. 2024, arXiv 2310.08535, tables 1 and 2",
             "model": "Llama-2-70b",
@@ -170,6 +157,7 @@ fn published_section() -> Section {
             "is_of_this_run": false,
             "accuracy_in_per_cent": accuracy,
         }),
+        ..Section::default()
     }
 }
 

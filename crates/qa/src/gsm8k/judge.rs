@@ -159,11 +159,7 @@ pub(super) fn verdict(
         Score::new(STRICT_SCORE, f64::from(u8::from(strict))),
         Score::new(CALLS_SCORE, calls_total as f64),
     ];
-    Verdict {
-        scored: Scored { class, flags, scores },
-        // Writing texts and numbers as JSON into memory cannot fail.
-        detail: serde_json::to_string(&detail).unwrap_or_default(),
-    }
+    Verdict::new(Scored { class, flags, scores }, &detail)
 }
 
 impl WordProblemDetail {

@@ -15,16 +15,14 @@ use serde_json::{Map, Value, json};
 use super::Scoring;
 use super::solution::Solution;
 use super::{explain, judge};
-use planproof_suite::runs::{Ended, refuse_schema, shortened};
+use planproof_suite::case_line;
+use planproof_suite::runs::{Ended, shortened};
 
 /// What a case names as its schema.
 pub const CASE_SCHEMA: &str = "planproof/gsm8k/v1";
 
 /// Longest line of a case, in bytes.
 pub const CASE_BYTES_MAX: usize = 256 * 1024;
-
-/// Longest id of a case, in bytes.
-pub const ID_BYTES_MAX: usize = 200;
 
 /// The addition to the problem: the form of the answer. (Ours. The published agents saw the form in worked examples,
 /// which ours do not get; without it, the strict rule would find no number in any answer.)
@@ -64,7 +62,8 @@ impl WordProblem {
     /// its annotations and may be empty; `answer` is the right answer as in the data after `####`, such as `14,500`.
     ///
     /// # Errors
-    /// There is no question, the answer is not a number, or the id is empty or longer than [`ID_BYTES_MAX`].
+    /// There is no question, the answer is not a number, or the id is one that
+    /// [`check_id`](case_line::check_id) refuses.
     pub fn new(id: &str, question: &str, solution: &str, answer: &str) -> Result<Self, CaseError> {
         Self::of_line(Line {
             schema: CASE_SCHEMA.to_owned(),
@@ -82,21 +81,11 @@ impl WordProblem {
     /// The line is longer than [`CASE_BYTES_MAX`], not a case of this suite and version, or one that
     /// [`new`](Self::new) refuses.
     pub fn read(line: &str) -> Result<Self, CaseError> {
-        if line.len() > CASE_BYTES_MAX {
-            return Err(CaseError::new(format!("the line is longer than {CASE_BYTES_MAX} bytes")));
-        }
-        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {CASE_SCHEMA}: {error}"));
-        let value: Value = serde_json::from_str(line).map_err(refuse)?;
-        refuse_schema(&value, super::NAME, CASE_SCHEMA)?;
-        Self::of_line(serde_json::from_value(value).map_err(refuse)?)
+        Self::of_line(case_line::read(line, super::NAME, CASE_SCHEMA, CASE_BYTES_MAX)?)
     }
 
     fn of_line(line: Line) -> Result<Self, CaseError> {
-        if line.id.is_empty() || line.id.len() > ID_BYTES_MAX || line.id.chars().any(char::is_control) {
-            return Err(CaseError::new(format!(
-                "the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"
-            )));
-        }
+        case_line::check_id(&line.id)?;
         if line.question.trim().is_empty() {
             return Err(CaseError::new("the question is empty"));
         }
@@ -107,18 +96,9 @@ impl WordProblem {
             )));
         };
         let solution = Solution::read(&line.solution);
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let card = Card {
-            id: line.id.clone(),
-            label: String::new(),
-            // A solution without annotations still takes one step.
-            size: solution.annotations.max(1),
-            detail_sizes: [count(line.question.split_whitespace().count()), count(line.question.len())],
-            baselines: Vec::new(),
-            apart: None,
-            needed: None,
-            marks: 0,
-        };
+        let detail_sizes = [line.question.split_whitespace().count(), line.question.len()];
+        // A solution without annotations still takes one step.
+        let card = Card::counted(&*line.id, solution.annotations.max(1), detail_sizes);
         let prompt = format!("{}\n\n{ANSWER_FORM}", line.question.trim_end());
         Ok(Self { line, right, prompt, card, is_original: false })
     }
@@ -247,7 +227,6 @@ impl Case for WordProblem {
         };
         Some(Gold {
             calls: solution.expressions.into_iter().map(call).collect(),
-            sub_tasks: Vec::new(),
             reasoning: solution.words,
             // In the form that both rules find.
             answer: format!("{STRICT_MARK}{}", self.right.as_str()),

@@ -10,7 +10,7 @@ const END: &str = ">>";
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Solution {
     /// How many annotations there are.
-    pub(super) annotations: u32,
+    pub(super) annotations: usize,
     /// The expressions in the annotations, in order, in the form of the built-in calculator. Those that it cannot
     /// read, such as `x+1`, are left out.
     pub(super) expressions: Vec<String>,
@@ -26,7 +26,7 @@ impl Solution {
             // An annotation that is never closed is text.
             let Some((inside, behind)) = after.split_once(END) else { break };
             solution.words.push_str(before);
-            solution.annotations = solution.annotations.saturating_add(1);
+            solution.annotations += 1;
             let (left, _) = inside.split_once('=').unwrap_or((inside, ""));
             let expression = left.replace(',', "").trim().to_owned();
             // An agent that is right makes these calls, so each has to have a result.

@@ -14,14 +14,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::answer::ANSWER_LINE;
-use super::{Benchmark, MakePageTools, QuestionDetail, Scoring, explain, judge, pages};
-use planproof_suite::runs::{refuse_schema, shortened};
+use super::benchmark::Benchmark;
+use super::judge::{self, QuestionDetail};
+use super::pages::{self, MakePageTools};
+use super::{Scoring, explain};
+use planproof_suite::case_line;
+use planproof_suite::runs::shortened;
 
 /// Longest line of a case, in bytes.
 pub const CASE_BYTES_MAX: usize = 512 * 1024;
-
-/// Longest id of a case, in bytes.
-pub const ID_BYTES_MAX: usize = 200;
 
 /// Longest question and longest answer, in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -40,7 +41,7 @@ pub const TITLES_MAX: usize = 100;
 pub const ANSWER_FORM: &str = include_str!("../../prompts/short_answer.txt").trim_ascii_end();
 
 /// How many pages a question of HotpotQA needs if the data does not name them.
-const HOPS: u32 = 2;
+const HOPS: usize = 2;
 
 /// A question with its right answers.
 #[derive(Clone)]
@@ -91,22 +92,12 @@ impl QuestionCase {
     /// # Errors
     /// The line is longer than [`CASE_BYTES_MAX`], not a case of this suite and version, or beyond a limit.
     pub fn read(benchmark: Benchmark, line: &str) -> Result<Self, CaseError> {
-        if line.len() > CASE_BYTES_MAX {
-            return Err(CaseError::new(format!("the line is longer than {CASE_BYTES_MAX} bytes")));
-        }
-        let schema = benchmark.case_schema();
-        let refuse = |error: serde_json::Error| CaseError::new(format!("no case of {schema}: {error}"));
-        let value: Value = serde_json::from_str(line).map_err(refuse)?;
-        refuse_schema(&value, benchmark.name(), schema)?;
-        Self::of_line(benchmark, serde_json::from_value(value).map_err(refuse)?)
+        let (name, schema) = (benchmark.name(), benchmark.case_schema());
+        Self::of_line(benchmark, case_line::read(line, name, schema, CASE_BYTES_MAX)?)
     }
 
     pub(super) fn of_line(benchmark: Benchmark, mut line: Line) -> Result<Self, CaseError> {
-        if line.id.is_empty() || line.id.len() > ID_BYTES_MAX || line.id.chars().any(char::is_control) {
-            return Err(CaseError::new(format!(
-                "the id must have 1 to {ID_BYTES_MAX} bytes, without control characters"
-            )));
-        }
+        case_line::check_id(&line.id)?;
         for (what, text) in [("question", &line.question), ("answer", &line.answer)] {
             if text.trim().is_empty() {
                 return Err(CaseError::new(format!("the {what} is empty")));
@@ -126,22 +117,13 @@ impl QuestionCase {
         }
         // A line of published data has no schema yet.
         line.schema = benchmark.case_schema().to_owned();
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let size = match (benchmark, line.titles.len()) {
             (Benchmark::HotpotQa, 0) => HOPS,
             (Benchmark::TriviaQa, 0) => 1,
-            (_, titles) => count(titles),
+            (_, titles) => titles,
         };
-        let card = Card {
-            id: line.id.clone(),
-            label: line.kind.clone(),
-            size,
-            detail_sizes: [count(line.question.split_whitespace().count()), count(line.question.len())],
-            baselines: Vec::new(),
-            apart: None,
-            needed: None,
-            marks: 0,
-        };
+        let detail_sizes = [line.question.split_whitespace().count(), line.question.len()];
+        let card = Card { label: line.kind.clone(), ..Card::counted(&*line.id, size, detail_sizes) };
         let prompt = format!("{}\n\n{ANSWER_FORM}", line.question.trim());
         Ok(Self { benchmark, line, prompt, card, tools: None, is_original: false })
     }
@@ -324,8 +306,6 @@ impl Case for QuestionCase {
         };
         Some(Gold {
             calls: self.line.titles.iter().map(call).collect(),
-            sub_tasks: Vec::new(),
-            reasoning: String::new(),
             answer: format!("{ANSWER_LINE} {}", self.right()),
             wrong_answer: format!("{ANSWER_LINE} {}", self.wrong()),
             ..Gold::default()

@@ -9,7 +9,7 @@ use planproof_suite::CaseError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Benchmark;
+use super::benchmark::Benchmark;
 use super::case::{Line, QuestionCase};
 use planproof_suite::rows::{DataError, lines};
 

@@ -1,41 +1,33 @@
 //! A verdict in words.
 
-use planproof_suite::{Content, EventNote, Explanation, Fact, MISSING, SequenceStep, Verdict};
+use planproof_suite::{EventNote, Explanation, Fact, Verdict};
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
 
-use super::judge::{PageCall, QuestionDetail};
+use super::judge::QuestionDetail;
 use super::{QuestionCase, Scoring};
-use planproof_suite::runs::{call_notes, on_one_line, shortened};
+use planproof_suite::runs::{KeptCall, call_notes, gist_beside_answer, on_one_line, shortened};
 
 /// Most characters of an answer that its gist repeats.
 const GIST_CHARACTERS_MAX: usize = 120;
 
-/// Most characters of a call's answer that a step repeats: the trace has all of it.
-const STEP_CHARACTERS_MAX: usize = 100;
-
 /// What went wrong, in one line.
 fn gist(detail: &QuestionDetail) -> String {
     let short = |text: &str| shortened(&on_one_line(text), GIST_CHARACTERS_MAX);
-    match (detail.class.as_deref(), &detail.ended, &detail.found) {
-        (None, ..) => "passed".to_owned(),
-        (Some("agent_failed"), Some(reason), _) => format!("the agent broke: {}", on_one_line(reason)),
-        (Some(MISSING), ..) => "there is no prediction for it".to_owned(),
-        (_, Some(ended), _) => on_one_line(ended),
-        (_, None, Some(found)) => format!("answered {}, right is {}", short(found), short(&detail.gold)),
-        (_, None, None) => "the answer is empty".to_owned(),
-    }
+    gist_beside_answer(detail.class.as_deref(), detail.ended.as_ref()).unwrap_or_else(|| {
+        match &detail.found {
+            Some(found) => format!("answered {}, right is {}", short(found), short(&detail.gold)),
+            None => "the answer is empty".to_owned(),
+        }
+    })
 }
 
 pub(super) fn explain(question: &QuestionCase, verdict: &Verdict) -> Explanation {
     let text = question.question().to_owned();
-    let Some(detail) = QuestionDetail::of(verdict) else {
-        let gist = verdict.class().map_or("passed", planproof_suite::Class::as_str).to_owned();
-        return Explanation { text, gist, ..Explanation::default() };
-    };
-    let mut facts = vec![Fact { label: "called", content: Content::Steps(steps(&detail)) }];
-    if let Some(answer) = &detail.answer {
-        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
+    let Some(detail) = QuestionDetail::of(verdict) else { return Explanation::of_class(text, verdict) };
+    let mut facts = vec![Fact::steps("called", detail.calls.iter().map(KeptCall::step), detail.calls_total)];
+    facts.extend(Fact::ends("answered", detail.answer.as_ref()));
+    if detail.answer.is_some() {
         facts.push(Fact::text("found", detail.found.as_deref().unwrap_or("no answer")));
     }
     facts.push(Fact::text("right", &*detail.gold));
@@ -43,9 +35,7 @@ pub(super) fn explain(question: &QuestionCase, verdict: &Verdict) -> Explanation
     if detail.answer.is_some() {
         facts.push(Fact::text("rules", rules_in_words(&detail)));
     }
-    if let Some(ended) = &detail.ended {
-        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
-    }
+    facts.extend(Fact::ends("ended", detail.ended.as_ref()));
     Explanation {
         text,
         gist: gist(&detail),
@@ -68,23 +58,6 @@ fn rules_in_words(detail: &QuestionDetail) -> String {
         word(detail.paper),
         detail.f1
     )
-}
-
-fn steps(detail: &QuestionDetail) -> Vec<SequenceStep> {
-    let step = |PageCall { call, result, is_error }: &PageCall| SequenceStep {
-        text: match result {
-            Some(result) => format!("{call}: {}", shortened(&on_one_line(result), STEP_CHARACTERS_MAX)),
-            None => format!("{call}, without a result"),
-        },
-        when: None,
-        is_wrong: *is_error,
-    };
-    let mut steps: Vec<SequenceStep> = detail.calls.iter().map(step).collect();
-    let more = detail.calls_total.saturating_sub(steps.len() as u64);
-    if more > 0 {
-        steps.push(SequenceStep { text: format!("and {more} more"), when: None, is_wrong: false });
-    }
-    steps
 }
 
 /// Numbers the calls, and marks those with an error.

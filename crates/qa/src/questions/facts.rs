@@ -133,8 +133,7 @@ pub(super) fn section(runs: &[Judged<'_>]) -> Option<Section> {
                 official script: means over all questions, where one without a prediction adds 0."
             .to_owned(),
         figures: means.into_iter().enumerate().map(figure).collect(),
-        tables: Vec::new(),
-        lines: Vec::new(),
         json: document.into(),
+        ..Section::default()
     })
 }

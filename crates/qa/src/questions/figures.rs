@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use planproof_suite::statistics::{CaseRuns, success_rate};
+use planproof_suite::statistics::share_interval;
 use planproof_suite::{Figure, Judged, Metric, Scored, Section, Table};
 use serde_json::{Map, Value, json};
 
+use super::benchmark::Benchmark;
+use super::facts;
 use super::judge::{CALLS_SCORE, F1_SCORE, OFFICIAL_SCORE, PAPER_SCORE};
-use super::{Benchmark, facts};
 
 /// Accuracy in per cent that the paper on agents by specification reports for HotpotQA and for TriviaQA (Crouse et
 /// al. 2024, tables 1 and 2), in its order.
@@ -65,19 +66,6 @@ fn holds(scored: &Scored, score: &str) -> bool {
     scored.score(score).is_some_and(|value| value > 0.5)
 }
 
-/// The 95 % interval of the share by one rule, which accounts for the similarity of runs of one case; `None` without
-/// runs.
-fn interval(runs: &[Judged<'_>], score: &str) -> Option<(f64, f64)> {
-    let mut cases: BTreeMap<u32, CaseRuns> = BTreeMap::new();
-    for run in runs {
-        if let Some(scored) = run.scored {
-            cases.entry(run.ordinal).or_default().add(holds(scored, score));
-        }
-    }
-    let cases: Vec<CaseRuns> = cases.into_values().collect();
-    success_rate(&cases).map(|rate| (rate.low, rate.high))
-}
-
 /// Exact match by each rule, F1, and how often tools were called.
 pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
     let counts = Counts::of(runs);
@@ -86,7 +74,7 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
         name,
         title,
         value: per_run(count as f64),
-        interval: interval(runs, name),
+        interval: share_interval(runs, |scored| Some(holds(scored, name))),
         is_share: true,
     };
     let plain =
@@ -167,14 +155,13 @@ fn published_section(benchmark: Benchmark) -> Section {
                 the development set, by the paper's rule). They are not results of this run, and were made with another \
                 model and other prompts; Direct and CoT take a vote over 5 samples."
             .to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: format!("Published accuracy on {data}; not of this run"),
             columns: vec!["method".to_owned(), "accuracy in %".to_owned()],
             rows: rows.collect(),
         }],
-        lines: Vec::new(),
         json: json!({ "source": "Crouse et al. 2024, tables 1 and 2", "accuracy_in_per_cent": accuracy }),
+        ..Section::default()
     }
 }
 

@@ -7,9 +7,12 @@ use planproof_suite::{Class, MISSING, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, paired_calls};
 use serde::{Deserialize, Serialize};
 
+use super::answer::{ANSWER_LINE, short_answer};
+use super::benchmark::{Benchmark, CLASSES, FLAGS};
+use super::case::{ANSWER_FORM, QuestionCase};
 use super::facts::{self, FactFigures};
-use super::{ANSWER_FORM, ANSWER_LINE, Benchmark, CLASSES, FLAGS, QuestionCase, Scoring, short_answer};
-use planproof_suite::runs::{Ended, shortened};
+use crate::scoring::Scoring;
+use planproof_suite::runs::{Ended, KeptCall, shortened};
 
 /// Most characters of an agent's answer in a verdict: for a longer one the beginning and the end.
 pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
@@ -83,34 +86,17 @@ pub struct QuestionDetail {
     /// Why the run ended, unless the agent ended it by an answer.
     pub ended: Option<String>,
     /// The calls, the first [`CALLS_KEPT_MAX`] of them.
-    pub calls: Vec<PageCall>,
+    pub calls: Vec<KeptCall>,
     /// How many calls there were.
     #[serde(deserialize_with = "planproof_trace::bounded::count")]
     pub calls_total: u64,
 }
 
-/// A call of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageCall {
-    /// The tool and its arguments.
-    pub call: String,
-    /// Its answer; `None` if there is none.
-    pub result: Option<String>,
-    /// It was refused, or answered with an error.
-    pub is_error: bool,
-}
-
 /// Judges a run of a question.
 pub(super) fn judge(question: &QuestionCase, events: &[Event]) -> Result<Verdict, Unscored> {
     let ended = Ended::of(question, events)?;
-    let calls = paired_calls(events).into_iter().map(|paired| {
-        let call = format!("{} {}", paired.call.name, paired.call.arguments.to_text());
-        PageCall {
-            call: shortened(&call, CALL_CHARACTERS_MAX),
-            result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
-            is_error: paired.result.is_some_and(|(_, result)| result.is_error),
-        }
-    });
+    let calls = paired_calls(events);
+    let calls = calls.iter().map(|paired| KeptCall::of(paired, CALL_CHARACTERS_MAX));
     Ok(verdict(question, Some(&ended), calls.collect(), None))
 }
 
@@ -140,7 +126,7 @@ fn found_in(question: &QuestionCase, answer: &str) -> Option<String> {
 pub(super) fn verdict(
     question: &QuestionCase,
     ended: Option<&Ended<'_>>,
-    mut calls: Vec<PageCall>,
+    mut calls: Vec<KeptCall>,
     named: Option<Option<&[SupportingFact]>>,
 ) -> Verdict {
     let answer = ended.and_then(Ended::answer);
@@ -164,7 +150,7 @@ pub(super) fn verdict(
     };
     let class = class.and_then(|name| Class::find(&CLASSES, name));
     let applies = |flag: &str| match flag {
-        "searched" => calls.iter().any(|call| call.result.is_some() && !call.is_error),
+        "searched" => calls.iter().any(KeptCall::is_done),
         "search_error" => calls.iter().any(|call| call.is_error),
         "official_only" => officially.is_exact && !by_paper.is_exact,
         "paper_only" => by_paper.is_exact && !officially.is_exact,
@@ -203,11 +189,7 @@ pub(super) fn verdict(
         Score::new(CALLS_SCORE, calls_total as f64),
     ];
     scores.extend(facts.into_iter().flat_map(FactFigures::scores));
-    Verdict {
-        scored: Scored { class, flags, scores },
-        // Writing texts and numbers as JSON into memory cannot fail.
-        detail: serde_json::to_string(&detail).unwrap_or_default(),
-    }
+    Verdict::new(Scored { class, flags, scores }, &detail)
 }
 
 /// Whether a text is the right answer, letter by letter, or ends with it behind the label or the mark.

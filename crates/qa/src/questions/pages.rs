@@ -3,9 +3,12 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use planproof_suite::{BoxFuture, NoTools, Toolbox};
+use planproof_suite::{BoxFuture, CaseError, NoTools, Toolbox};
 use planproof_tools::pages::{PageLookup, PageSource, SIMILAR_MAX, SearchTools, SourceFailure, Style};
 use serde::Deserialize;
+
+/// Makes the tools of a run, from pages that a user names.
+pub type MakePageTools = Arc<dyn Fn() -> Result<Arc<dyn Toolbox>, CaseError> + Send + Sync>;
 
 /// The name of the tool that finds a page by its title.
 pub(super) const SEARCH_TOOL: &str = "search";

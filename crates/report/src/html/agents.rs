@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::NAME_CHARACTERS_MAX;
 use super::chart::{Chart, Point, Series, Style, success};
 use super::comparison::{points, probability};
 use super::page::{banner, top};
+use super::parts::NAME_CHARACTERS_MAX;
 use super::summary::or_dash;
 use super::text::{Foreign, count, counted, percent_range, seconds};
 use crate::compare::agents::{AgentRow, AgentTable, CaseOfAll};

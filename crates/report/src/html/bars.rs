@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use planproof_suite::{Bar, Bars};
 
-use super::NAME_CHARACTERS_MAX;
+use super::parts::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, units};
 
 /// Maximum number of bars.

@@ -5,8 +5,8 @@ use std::io;
 
 use maud::{Markup, PreEscaped, html};
 
+use super::parts::{HtmlLimits, NAME_CHARACTERS_MAX, Page};
 use super::text::{Foreign, count};
-use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page};
 use crate::campaign::capitalised;
 
 /// Maximum number of cases listed that share a property.

@@ -134,7 +134,7 @@ pub(super) fn success(chart: &Chart<'_>, series: &[Series<'_>]) -> Markup {
                                 line x1="0" y1="7" x2="36" y2="7" {}
                                 (series.style.marker(18.0, 7.0))
                             }
-                            (Foreign::short(series.name, super::NAME_CHARACTERS_MAX))
+                            (Foreign::short(series.name, super::parts::NAME_CHARACTERS_MAX))
                         }
                     }
                 }
@@ -227,7 +227,7 @@ fn error_bar(x: f64, low: f64, high: f64) -> Markup {
 }
 
 fn describe(name: &str, column: &str, point: &Point) -> String {
-    let name = Foreign::short(name, super::NAME_CHARACTERS_MAX);
+    let name = Foreign::short(name, super::parts::NAME_CHARACTERS_MAX);
     let interval =
         point.interval.map_or(String::new(), |(low, high)| format!(" ({})", percent_range(low, high)));
     format!("{}, {column}: {}{interval}", name.as_str(), percent(point.rate))

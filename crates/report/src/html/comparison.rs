@@ -11,9 +11,10 @@ use planproof_trace::Trace;
 use super::cases::{Budget, filter, write_list};
 use super::chart::{Point, Series, Style, success_by_size};
 use super::page::{banner, top};
+use super::parts::{HtmlLimits, NAME_CHARACTERS_MAX, Page};
 use super::summary::{Bar, bars, figure, or_dash, origin, who};
 use super::text::{Foreign, count, counted, percent_range};
-use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, events, run};
+use super::{events, run};
 use crate::ReportedCampaign;
 use crate::campaign::capitalised;
 use crate::compare::{CaseChange, ComparedCampaign, ComparedCase, Comparison, Success, shown_runs};
@@ -418,7 +419,7 @@ fn side(
             @if explained.checks.iter().any(|check| check.state.is_broken()) { (run::broken_checks(explained)) }
             h5 { "Trace" }
             (events::trace(case, verdict, &trace))
-            (super::foot(&run.campaign, case, run.outcome))
+            (super::parts::foot(&run.campaign, case, run.outcome))
         }
     }
 }

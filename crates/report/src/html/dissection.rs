@@ -5,8 +5,8 @@ use std::io;
 use maud::{Markup, PreEscaped, html};
 use planproof_engine::studies::{DissectedCase, DissectionReport, ReportedTrial};
 
+use super::parts::{HtmlLimits, NAME_CHARACTERS_MAX, Page};
 use super::text::{Foreign, count, counted, percent, percent_range};
-use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page};
 
 /// Maximum number of characters shown of a paragraph.
 const PARAGRAPH_CHARACTERS_MAX: usize = 4000;

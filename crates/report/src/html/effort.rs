@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use planproof_engine::{EffortFigures, OverLimits, RunOver, Spread, over_in_words};
 
-use super::NAME_CHARACTERS_MAX;
+use super::parts::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, count, counted, seconds};
 use crate::ReportedCampaign;
 

@@ -9,9 +9,10 @@ use planproof_trace::{
     Tally, ToolCall, ToolResult, Trace, paired_calls,
 };
 
+use super::graph;
+use super::parts::NAME_CHARACTERS_MAX;
 use super::pictures::Room;
 use super::text::{Foreign, count, counted, seconds};
-use super::{NAME_CHARACTERS_MAX, graph};
 use crate::ReportedCampaign;
 
 /// Maximum number of rows shown of one trace, besides its end.

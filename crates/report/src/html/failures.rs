@@ -8,8 +8,9 @@ use planproof_engine::{Finding, Outcome, Unit, pick_findings};
 use planproof_suite::{Case, Class, Unscored, Verdict};
 
 use super::cases::{Budget, filter, named, write_list};
+use super::parts::{NAME_CHARACTERS_MAX, Page, command, foot};
 use super::text::{Foreign, count, counted};
-use super::{NAME_CHARACTERS_MAX, Page, command, events, foot, run};
+use super::{events, run};
 use crate::{DistinctFinding, ReportedCampaign, distinct, shell_word};
 
 /// Maximum number of distinct reasons listed for unscored runs, the most frequent first.

@@ -10,7 +10,7 @@ use planproof_plan::team::graph_of_run;
 use planproof_suite::{Board, Graph, GraphEdge, GraphNode};
 use planproof_trace::Event;
 
-use super::NAME_CHARACTERS_MAX;
+use super::parts::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, units};
 
 /// Maximum number of nodes drawn; more would be unreadable.

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 use planproof_engine::{ByBits, LimitLevel, LimitOutcome, LimitReport};
 
 use super::chart::{Chart, ONE_LOOK, Point, Series, Style, success};
+use super::parts::{NAME_CHARACTERS_MAX, command};
 use super::summary::{figure, or_dash, tokens};
 use super::text::{Foreign, count, percent_range, seconds};
-use super::{NAME_CHARACTERS_MAX, command};
 use crate::{ReportedCampaign, deciding_interval, limit_in_words, limit_is_decided, limit_lines};
 
 /// The result of the search.

@@ -8,7 +8,7 @@
 use maud::{Markup, html};
 use planproof_suite::{Map, MapPlace, MapWay};
 
-use super::NAME_CHARACTERS_MAX;
+use super::parts::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, units};
 
 /// Maximum number of places and of routes drawn.

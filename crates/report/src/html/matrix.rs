@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 use planproof_suite::Metric;
 
-use super::NAME_CHARACTERS_MAX;
 use super::comparison::{points, probability};
 use super::page::{banner, top};
+use super::parts::NAME_CHARACTERS_MAX;
 use super::summary::{REASON_CHARACTERS_MAX, damaged, or_dash};
 use super::text::{Foreign, count, counted, percent_range, seconds};
 use crate::campaign::metric_words;

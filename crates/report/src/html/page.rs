@@ -78,7 +78,7 @@ fn begin_under(policy: &str, title: &str, style: &str) -> Markup {
             meta name="viewport" content="width=device-width, initial-scale=1";
             meta name="color-scheme" content="light dark";
             meta name="generator" content=(concat!("planproof ", env!("CARGO_PKG_VERSION")));
-            title { (Foreign::short(title, super::NAME_CHARACTERS_MAX)) }
+            title { (Foreign::short(title, super::parts::NAME_CHARACTERS_MAX)) }
             style { (PreEscaped(STYLE)) }
             @if !style.is_empty() { style { (PreEscaped(style)) } }
         }

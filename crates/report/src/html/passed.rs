@@ -7,8 +7,9 @@ use planproof_engine::Outcome;
 use planproof_suite::Case;
 
 use super::cases::{Budget, write_list};
+use super::parts::{NAME_CHARACTERS_MAX, Page, foot};
 use super::text::{Foreign, count};
-use super::{NAME_CHARACTERS_MAX, Page, events, foot, run};
+use super::{events, run};
 use crate::ReportedCampaign;
 
 /// Writes the first of them, collapsed, with their traces, as far as the budget left by the failures allows.

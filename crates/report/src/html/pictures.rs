@@ -5,7 +5,7 @@ use std::cell::Cell;
 use maud::{Markup, html};
 use planproof_trace::{Attachment, Attachments};
 
-use super::NAME_CHARACTERS_MAX;
+use super::parts::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, counted};
 
 /// Maximum number of pictures shown of one trace.

@@ -4,8 +4,9 @@
 use maud::{Markup, html};
 use planproof_suite::{Check, CheckState, Content, Explanation, Fact, Mark, SequenceStep};
 
+use super::parts::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, count, counted};
-use super::{NAME_CHARACTERS_MAX, bars, graph, map, timeline};
+use super::{bars, graph, map, timeline};
 use crate::campaign::capitalised;
 
 /// Maximum number of characters shown of a text; that of a case of 64 actions has about half as many.

@@ -7,8 +7,9 @@ use planproof_engine::studies::{ShrinkReport, ShrunkCase};
 use planproof_suite::Class;
 
 use super::cases::{Budget, named, write_list};
+use super::parts::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command};
+use super::run;
 use super::text::{Foreign, count, counted, percent_range};
-use super::{HtmlLimits, NAME_CHARACTERS_MAX, Page, command, run};
 use crate::ReportedCampaign;
 
 /// Maximum number of characters shown of why a case cannot be shrunk, and of a requirement.

@@ -8,8 +8,8 @@ use planproof_suite::{ClassInfo, Figure, FlagInfo, Suite, Table};
 
 use super::chart::{Point, Series, Style, success_by_size};
 use super::page::{banner, top};
+use super::parts::{NAME_CHARACTERS_MAX, command};
 use super::text::{Foreign, count, counted, date, percent, percent_range, seconds};
-use super::{NAME_CHARACTERS_MAX, command};
 use crate::ReportedCampaign;
 use crate::campaign::{capitalised, metric_words, servers, without_temperature};
 use crate::guard::guard_lines;

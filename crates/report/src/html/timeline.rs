@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use planproof_suite::{Period, PeriodEntry};
 
-use super::NAME_CHARACTERS_MAX;
+use super::parts::NAME_CHARACTERS_MAX;
 use super::text::{Foreign, count};
 
 /// Maximum number of periods shown, of entries in one, and of remarks on either.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use planproof_suite::{self as suite, Card, Case, CaseError, Class, ClassInfo, FlagInfo, Suite, Verdict};
+use planproof_suite::{self as suite, Card, Case, CaseError, Class, ClassInfo, Suite, Verdict};
 use planproof_tools::{MockTools, SchemaCache, Toolbox};
 use planproof_trace::{EndReason, Event, EventKind};
 
@@ -47,9 +47,6 @@ impl Suite for Sums {
     fn classes(&self) -> &'static [ClassInfo] {
         &CLASSES
     }
-    fn flags(&self) -> &'static [FlagInfo] {
-        &[]
-    }
     fn unit(&self) -> suite::SizeUnit {
         suite::SizeUnit { one: "digit", many: "digits" }
     }
@@ -63,9 +60,8 @@ pub(crate) struct Sum(u64, Card, String);
 
 impl Sum {
     pub(crate) fn of(number: u64) -> Arc<dyn Case> {
-        let (size, baselines) = (number.to_string().len() as u32, Vec::new());
-        let (id, label, detail_sizes) = (format!("s{number}"), String::new(), [number as u32, 0]);
-        let card = Card { id, label, size, detail_sizes, baselines, apart: None, marks: 0, needed: None };
+        let size = number.to_string().len() as u32;
+        let card = Card { detail_sizes: [number as u32, 0], ..Card::new(format!("s{number}"), size) };
         Arc::new(Self(number, card, format!("How much is {number} and one?")))
     }
 }
@@ -79,9 +75,6 @@ impl Case for Sum {
     }
     fn to_line(&self) -> String {
         self.0.to_string()
-    }
-    fn identity(&self) -> String {
-        self.to_line()
     }
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
         Ok(Arc::new(MockTools::new(Vec::new(), &SchemaCache::default()).map_err(CaseError::new)?))

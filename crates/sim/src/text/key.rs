@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::going_on::{Author, Plan};
 use super::instructions::Instructions;
 use super::order::{Given, Goal, Kind, Place, Role};
-use crate::gold::Handed;
+use crate::handed::Handed;
 
 /// A text that is being written.
 pub(super) struct KeyWriter<'a> {

@@ -2,7 +2,7 @@
 
 use planproof_model::ScoredToken;
 
-use super::TOKEN_BYTES;
+use super::reply::TOKEN_BYTES;
 
 /// The natural logarithm of the probability of each character: as if drawn uniformly from 32.
 const CHARACTER_LOG_PROBABILITY: f64 = -5.0 * std::f64::consts::LN_2;

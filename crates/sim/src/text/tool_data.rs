@@ -16,7 +16,7 @@ use planproof_plan::data_prompts::{
 };
 use serde_json::{Map, Value, json};
 
-use super::REPLY_BYTES_MAX;
+use super::reply::REPLY_BYTES_MAX;
 use crate::SimKind;
 
 /// The users' purposes: as many as the queries that can be requested at once.

@@ -13,7 +13,7 @@ use planproof_model::{ChatRequest, Message};
 use planproof_synth::topic_prompts::{ACTIVITIES, JOBS, MORE, ROLE, TOOL_MARK, TOOLS};
 use planproof_synth::{Draw, TopicBank, texts_of_tool_names};
 
-use super::REPLY_BYTES_MAX;
+use super::reply::REPLY_BYTES_MAX;
 use crate::SimKind;
 
 /// The answer to the last message of a conversation that requests topics; `None` for any other.

@@ -9,11 +9,11 @@ use thiserror::Error;
 
 use super::json;
 use crate::case::{ActionId, ConstraintId};
+use crate::clock::clock_time;
 use crate::oracle::{
     ConflictVerdict, Flag, OracleVerdict, OrderClass, ParameterError, Refused, StartFault, TimeVerdict,
     Violated, WrongValue,
 };
-use crate::time_form::clock_time;
 
 /// Schema name of a verdict file.
 pub const VERDICT_SCHEMA: &str = "planproof/verdict/v1";

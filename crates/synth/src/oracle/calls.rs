@@ -7,7 +7,13 @@
 
 use planproof_trace::{Actor, Arguments, CallId, Event, EventKind, PairedCall, paired_calls};
 
-use super::Refused;
+/// A call that was not executed, and the answer for the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The tool's name, as the agent wrote it.
+    pub tool: String,
+    pub answer: String,
+}
 
 /// One tool call of the trace.
 pub(super) struct CallRecord<'a> {

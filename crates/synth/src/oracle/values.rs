@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{CallRecord, Flag, OrderClass, PASSED_CHARACTERS_MAX, WrongValue, both_ends};
 use crate::case::{ConstraintId, PlanningCase};
-use crate::rule::Rule;
+use crate::order_form::Rule;
 
 /// For each flow, in the order of the case's constraints, the value that the first call of its later task passed.
 pub(super) struct Passed {

@@ -5,8 +5,8 @@ use planproof_trace::TimeOfDay;
 use super::lexicon::{ClockMeaning, Directions, Edge, Limit, Number, Part, Side};
 use super::tokens::Token;
 use super::{ReadBound, ReadError, ReadPair, Reading, STEPS_MAX};
+use crate::clock::Bound;
 use crate::text::Source;
-use crate::time_form::Bound;
 
 /// An alternative: where it ends, and its statements.
 type Alternatives<T> = Vec<(usize, T)>;

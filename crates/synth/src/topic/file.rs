@@ -8,7 +8,8 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Activity, Topic, TopicBank, TopicError};
-use crate::rule::{OrderForm, TopicFlow, TopicOrder};
+use crate::order_form::OrderForm;
+use crate::rule::{TopicFlow, TopicOrder};
 
 /// Schema name of a file of topics.
 pub const TOPICS_SCHEMA: &str = "planproof/topics/v1";

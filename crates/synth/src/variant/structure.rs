@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use planproof_constraint::{Order, Variable};
 
 use crate::case::{CaseOptions, PlanningCase};
+use crate::clock::Bound;
 use crate::grammar::{
     ActionList, ClockBound, ClockLink, Direction, JOINER_WORDS, Joiner, Link, NeutralClause, NounPhrase,
     Relative, Sentences, SubSentence, each_wording,
 };
-use crate::time_form::Bound;
 use crate::wording::Wordings;
 use planproof_trace::Draw;
 

@@ -20,7 +20,8 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 use thiserror::Error;
 
-use super::{MESSAGE_BYTES_MAX, ServerError, message};
+use super::ServerError;
+use super::message::{self, MESSAGE_BYTES_MAX};
 use crate::connections::{Connections, ConnectionsError, innermost};
 use crate::refusal::shortened;
 

@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 
-use super::{MESSAGE_BYTES_MAX, message};
+use super::message::{self, MESSAGE_BYTES_MAX};
 
 /// Bytes asked for in one read.
 const READ_BYTES: usize = 16 * 1024;

@@ -19,6 +19,10 @@ use serde_json::value::RawValue;
 use super::result::has_text;
 use crate::refusal::shortened;
 
+/// Most bytes of one message of a server, and of its whole answer to one request over HTTP. After a longer line a
+/// program is ignored.
+pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
+
 /// Where the text of a list is in the metadata of its result.
 const LIST: &str = "planproof/list";
 

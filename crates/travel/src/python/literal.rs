@@ -192,7 +192,7 @@ mod tests {
             "a": null, "it's": [true, false, []], "n": -1500.0, "b": ["x\n'\\A\u{e9}", "q\""], "i": 17,
         });
         assert_eq!(literal(text), Ok(value));
-        assert_eq!(literal(&crate::python::quoted("a\"b'c\n\\")), Ok(json!("a\"b'c\n\\")));
+        assert_eq!(literal(&planproof_measure::python::repr("a\"b'c\n\\")), Ok(json!("a\"b'c\n\\")));
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Everything that a search needs from the tables, loaded once per query for any set of demands.
 
-use super::CUISINES_MAX;
 use super::demand::TripDemand;
 use super::menu::Menu;
-use super::town::{Cuisines, Town, is_readable};
+use super::town::{CUISINES_MAX, Cuisines, Town, is_readable};
 use super::ways::{Means, Way};
 use crate::TripCompat;
 use crate::query::{DAYS_MAX, HouseRule, Query, RoomType, TransportRule};

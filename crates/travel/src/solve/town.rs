@@ -6,6 +6,9 @@ use crate::entry::{name_city, strip_parenthesis};
 use crate::query::Query;
 use crate::tables::{Attraction, CityTable, Place, Restaurant, Stay, TripDatabase, clean_name};
 
+/// Maximum number of cuisines in a query. The tables of meals grow exponentially with it.
+pub const CUISINES_MAX: usize = 8;
+
 /// A set of cuisines, as bits by their position in the query.
 pub(super) type Cuisines = usize;
 

@@ -51,13 +51,12 @@ pub(super) fn section(runs: &[Judged<'_>]) -> Section {
         intro: format!(
             "Mode: {mode}. Unconventional hints: {hints}. Judged {judged}. Only rows of one arm can be compared."
         ),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: "What each arm is given".to_owned(),
             columns: ["who", "of the query", "of the world"].map(str::to_owned).to_vec(),
             rows: ARMS.iter().map(|row| row.map(str::to_owned).to_vec()).collect(),
         }],
-        lines: Vec::new(),
         json: json!({"mode": mode, "hints": options.hints, "compat": options.compat}),
+        ..Section::default()
     }
 }

@@ -41,17 +41,12 @@ impl fmt::Debug for TripCase {
 impl TripCase {
     /// Creates a case from a query. Without `open` it can be judged only on our own tables.
     pub fn new(task: TripTask, open: Option<OpenTables>) -> Self {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let query = &task.query;
+        let detail_sizes = [query.visiting_city_number, constraints_of(query)];
         let card = Card {
-            id: task.id(),
             label: format!("{}, {} days", query.level.name(), query.days),
-            size: count(query.days),
-            detail_sizes: [count(query.visiting_city_number), count(super::constraints_of(query))],
-            baselines: Vec::new(),
-            apart: None,
-            needed: None,
             marks: marks::of(&task),
+            ..Card::counted(task.id(), query.days, detail_sizes)
         };
         let prompt = prompt::of(&task);
         Self { task, prompt, card, open }
@@ -75,6 +70,20 @@ impl TripCase {
             }
         }
     }
+}
+
+/// The number of a query's constraints besides its budget.
+fn constraints_of(query: &Query) -> usize {
+    let local = &query.local_constraint;
+    [
+        local.house_rule.is_some(),
+        local.cuisine.is_some(),
+        local.room_type.is_some(),
+        local.transportation.is_some(),
+    ]
+    .into_iter()
+    .filter(|it| *it)
+    .count()
 }
 
 impl Case for TripCase {

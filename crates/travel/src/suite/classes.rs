@@ -6,13 +6,9 @@ use crate::evaluate::TripCheck;
 
 /// The classes of failures, by precedence.
 pub(super) static CLASSES: [ClassInfo; 23] = [
-    ClassInfo {
-        name: "timeout",
-        meaning: "A limit of the run was reached before the agent had answered.",
-        rank: 0,
-    },
+    ClassInfo::timeout(0),
     ClassInfo::reply_limit(1),
-    ClassInfo { name: "agent_failed", meaning: "The agent itself broke.", rank: 2 },
+    ClassInfo::agent_failed(2),
     ClassInfo::unparsed_call(3),
     ClassInfo {
         name: "stopped",

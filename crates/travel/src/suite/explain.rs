@@ -2,7 +2,7 @@
 
 use planproof_suite::runs::{call_notes, on_one_line};
 use planproof_suite::{
-    Check, CheckState, Class, Content, EventNote, Explanation, Fact, MISSING, SequenceStep, Verdict,
+    Check, CheckState, Content, EventNote, Explanation, Fact, MISSING, SequenceStep, Verdict,
 };
 use planproof_trace::Event;
 use serde_json::{Map, Value, json};
@@ -66,10 +66,7 @@ fn failed(detail: &TripDetail) -> impl Iterator<Item = &str> {
 
 pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
     let text = case.task().query.query.clone();
-    let Some(detail) = TripDetail::of(verdict) else {
-        let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
-        return Explanation { text, gist, ..Explanation::default() };
-    };
+    let Some(detail) = TripDetail::of(verdict) else { return Explanation::of_class(text, verdict) };
     // What is wrong is said before the plan, which is long.
     let mut facts: Vec<Fact> =
         detail.findings.iter().map(|found| Fact::text("wrong", in_words(found))).collect();
@@ -90,15 +87,11 @@ pub(super) fn explain(case: &TripCase, verdict: &Verdict) -> Explanation {
         facts.push(Fact::text("loop", format!("the published loop would have stopped {stopped}")));
     }
     // With a plan, the answer would show the same again.
-    if let (Some(answer), None) = (&detail.answer, &detail.plan) {
-        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
-    }
+    facts.extend(Fact::ends("answered", detail.answer.as_ref().filter(|_| detail.plan.is_none())));
     if case.task().options.mode == QueryMode::Reading {
         facts.push(Fact::text("right", super::fields::of_query(&case.task().query).to_string()));
     }
-    if let Some(ended) = &detail.ended {
-        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
-    }
+    facts.extend(Fact::ends("ended", detail.ended.as_ref()));
     Explanation {
         text,
         gist: gist(&detail),

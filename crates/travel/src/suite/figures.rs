@@ -11,7 +11,7 @@ use super::judge::{DELIVERED, PASSES_ORIGINAL, PASSES_RIGHT};
 use super::marks::{self, Marks};
 use super::published::{self, PublishedRates, RATE_NAMES, RECOMPUTED};
 use super::task::QueryMode;
-use super::{PASSES_FINAL, arms, parts};
+use super::{arms, parts};
 use crate::evaluate::{PassShare, Rates, TripCheck};
 use crate::query::Level;
 
@@ -92,7 +92,7 @@ pub(super) fn metrics(runs: &[Judged<'_>]) -> Vec<Metric> {
         return FIELDS.into_iter().map(of_field).collect();
     }
     const NAMES: [&str; 6] =
-        ["delivery", "commonsense_micro", "commonsense_macro", "hard_micro", "hard_macro", PASSES_FINAL];
+        ["delivery", "commonsense_micro", "commonsense_macro", "hard_micro", "hard_macro", "final"];
     let rates = rates(scored(runs).map(|(_, it)| it));
     let mut metrics: Vec<Metric> = NAMES
         .into_iter()
@@ -255,10 +255,9 @@ fn checks_section(runs: &[Judged<'_>]) -> Section {
                 no check. Table 3 is of the 3-day test set, with hints; its row of final rates, which is left out here, has 4.10 \
                 for GPT-4 + ReAct at the medium level, where table 6 has 1.92."
             .to_owned(),
-        figures: Vec::new(),
         tables: vec![detail, checks_beside_published(&of)],
-        lines: Vec::new(),
         json: json!(json),
+        ..Section::default()
     }
 }
 
@@ -309,12 +308,11 @@ fn published_section(has_runs: bool) -> Section {
         intro: "What was published of other models on queries of 3 days, by the published evaluator (Zhang et al., PMC). \
                 These are no results of planproof."
             .to_owned(),
-        figures: Vec::new(),
         tables,
-        lines: Vec::new(),
         json: json!({
             "source": "Zhang et al., PMC, tables 1, 2 and 5 to 7", "figures": entries,
             "recomputed": {"system": "GPT-4 + PMC", "set": "test", "in_per_cent": RECOMPUTED},
         }),
+        ..Section::default()
     }
 }

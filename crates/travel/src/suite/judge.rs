@@ -111,7 +111,7 @@ pub(super) fn judge(case: &TripCase, events: &[Event]) -> Result<Verdict, Unscor
         calls: calls.len(),
         has_call_error: calls.iter().any(|it| it.result.is_some_and(|(_, result)| result.is_error)),
         stopped: stopped(case, &calls, events),
-        stated: manager::stated(case, events),
+        stated: manager::stated(&case.task().query, || case.database().ok(), events),
         is_missing: false,
     };
     if case.task().options.mode == QueryMode::Reading {
@@ -253,11 +253,7 @@ fn finish(
 ) -> Verdict {
     let flags: Vec<&'static str> = FLAGS.iter().map(|flag| flag.name).filter(|flag| applies(flag)).collect();
     detail.flags = flags.iter().map(ToString::to_string).collect();
-    Verdict {
-        scored: Scored { class, flags, scores },
-        // Serializing texts and numbers into memory cannot fail.
-        detail: serde_json::to_string(&detail).unwrap_or_default(),
-    }
+    Verdict::new(Scored { class, flags, scores }, &detail)
 }
 
 fn has_common_flag(flag: &str, run: &RunFacts<'_>) -> bool {

@@ -5,12 +5,14 @@
 //! a solver is asked to do so. For a field covered by a typed constraint, that constraint counts; the grammar reads
 //! the other fields from the words.
 
+use std::sync::Arc;
+
 use planproof_trace::{Event, EventKind};
 use serde_json::Value;
 
-use super::case::TripCase;
-use crate::query::{HouseRule, RoomType, TransportRule};
+use crate::query::{HouseRule, Query, RoomType, TransportRule};
 use crate::reader::{CUISINES, QueryField, QueryReading, ReadingScore, read};
+use crate::tables::TripDatabase;
 
 /// The section of a trace that contains a team's graph.
 const GRAPH: &str = "graph";
@@ -24,16 +26,21 @@ pub(super) const STATED: [(QueryField, &str); 5] = [
     (QueryField::Budget, "stated_budget"),
 ];
 
-/// Whether each field of [`STATED`] can be recovered from the last graph of a run; `None` if there was no graph.
-pub(super) fn stated(case: &TripCase, events: &[Event]) -> Option<[bool; STATED.len()]> {
+/// Whether each field of [`STATED`] of a query can be recovered from the last graph of a run; `None` if there was no
+/// graph, or the tables are not available.
+pub(super) fn stated(
+    query: &Query,
+    database: impl FnOnce() -> Option<Arc<TripDatabase>>,
+    events: &[Event],
+) -> Option<[bool; STATED.len()]> {
     let graph = events.iter().rev().find_map(|event| match &event.kind {
         EventKind::Section { state, text, .. } if state == GRAPH => serde_json::from_str::<Value>(text).ok(),
         _ => None,
     })?;
-    let database = case.database().ok()?;
+    let database = database()?;
     let mut reading = read(&words(&graph), &database.cities).reading;
     Typed::of(&graph).put_into(&mut reading);
-    let right = ReadingScore::new(&reading, &case.task().query).right;
+    let right = ReadingScore::new(&reading, query).right;
     Some(STATED.map(|(field, _)| {
         QueryField::ALL.into_iter().zip(right).any(|(other, is_right)| other == field && is_right)
     }))

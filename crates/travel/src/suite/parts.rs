@@ -67,14 +67,13 @@ pub(super) fn stated_section(runs: &[Judged<'_>]) -> Option<Section> {
         intro: "The sub-tasks and constraints that the manager wrote are read by a grammar and compared with the fields of \
                 the query, whatever came of the plan. Executors know nothing else about what the traveller wants."
             .to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: "Right fields".to_owned(),
             columns: ["field", "runs", "in %"].map(str::to_owned).to_vec(),
             rows: shares.iter().map(row).collect(),
         }],
-        lines: Vec::new(),
         json: json!(json),
+        ..Section::default()
     })
 }
 
@@ -102,13 +101,12 @@ pub(super) fn fields_section(runs: &[Judged<'_>]) -> Section {
         intro:
             "Exact match of each field that was read out of the text of a query. Plans are not part of this."
                 .to_owned(),
-        figures: Vec::new(),
         tables: vec![Table {
             caption: "Right fields".to_owned(),
             columns,
             rows: FIELDS.into_iter().map(row).collect(),
         }],
-        lines: Vec::new(),
         json: json!(json),
+        ..Section::default()
     }
 }

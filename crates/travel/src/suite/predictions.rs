@@ -53,14 +53,10 @@ pub(super) fn score(
             None => return fail(format!("there are more plans than the {} queries", cases.len())),
         }
     }
-    let mut verdicts = Vec::with_capacity(cases.len());
-    let mut missing = Vec::new();
+    let mut scored = PredictionVerdicts::default();
     for (case, plan) in cases.iter().zip(plans) {
-        if plan.is_none() {
-            missing.push(case.task().id());
-        }
         let run = RunFacts { is_missing: plan.is_none(), ..RunFacts::default() };
-        verdicts.push(match case.task().options.mode {
+        let verdict = match case.task().options.mode {
             QueryMode::Reading => judge::of_fields(case, plan, &run),
             QueryMode::TwoStage | QueryMode::SolePlanning => {
                 let database = case.database()?;
@@ -71,7 +67,8 @@ pub(super) fn score(
                 }
                 verdict
             }
-        });
+        };
+        scored.add(&case.task().id(), verdict, run.is_missing);
     }
-    Ok(PredictionVerdicts { verdicts, missing })
+    Ok(scored)
 }

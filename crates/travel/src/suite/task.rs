@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use planproof_suite::CaseError;
-use planproof_suite::runs::refuse_schema;
+use planproof_suite::{case_line, rows};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::NAME;
 use crate::TripCompat;
 use crate::query::Query;
+
+/// The suite's name.
+pub const NAME: &str = "travelplanner";
 
 /// The schema of cases.
 pub const CASE_SCHEMA: &str = "planproof/travelplanner-case/v1";
@@ -162,11 +164,9 @@ impl TripTask {
     /// Parses a line of a case.
     ///
     /// # Errors
-    /// It is not a case of this suite, or has another version.
+    /// It is not a case of this suite, has another version, or is longer than [`LINE_BYTES_MAX`](rows::LINE_BYTES_MAX).
     pub fn read(line: &str) -> Result<Self, CaseError> {
-        let value: Value = serde_json::from_str(line).map_err(CaseError::new)?;
-        refuse_schema(&value, NAME, CASE_SCHEMA)?;
-        let task: Self = serde_json::from_value(value).map_err(CaseError::new)?;
+        let task: Self = case_line::read(line, NAME, CASE_SCHEMA, rows::LINE_BYTES_MAX)?;
         task.query.check().map_err(CaseError::new)?;
         Ok(task)
     }

@@ -1,6 +1,6 @@
 //! The notebook: the search results that an agent kept for the planner.
 
-use crate::python::quoted;
+use planproof_measure::python::repr;
 
 /// Maximum number of tokens of a planner's prompt.
 pub const PLANNER_TOKENS_MAX: usize = 12_000;
@@ -39,7 +39,7 @@ impl Notebook {
     /// The planner's input: all notes, as a Python list of dictionaries.
     pub fn planner_input(&self) -> String {
         let notes = self.notes.iter().enumerate().map(|(index, note)| {
-            let (description, content) = (quoted(&note.description), quoted(&note.content));
+            let (description, content) = (repr(&note.description), repr(&note.content));
             format!("{{'index': {index}, 'Short Description': {description}, 'Content': {content}}}")
         });
         format!("[{}]", notes.collect::<Vec<_>>().join(", "))

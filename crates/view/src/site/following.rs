@@ -5,7 +5,7 @@ use planproof_store::{RunId, Store};
 use planproof_trace::wire::v1::read_trace;
 use planproof_trace::{Event, EventKind, Header, paired_calls};
 
-use super::Fault;
+use super::fault::Fault;
 use crate::limits::RUN_BYTES_MAX;
 
 /// Most bytes read at a time.

@@ -5,7 +5,7 @@ use planproof_trace::Draw;
 use super::english::inside;
 use super::facts::{Account, Facts};
 use super::script::{Place, Script};
-use super::{Words, each, pick, say};
+use super::words::{Words, each, pick, say};
 use crate::level3::tables::field;
 
 pub(super) fn log_in(script: &mut Script, username: &str, password: &str, from: &[Place]) -> Option<Place> {

@@ -6,7 +6,7 @@ use super::english::{Day, amount, and, capital, clock, count};
 use super::facts::Facts;
 use super::places::{DISTANCES, Weather, in_words, locate, restaurants, text, there};
 use super::script::Script;
-use super::{Words, each, pick, say};
+use super::words::{Words, each, pick, say};
 use crate::level3::tables::{field, number};
 use crate::value::PythonValue;
 

@@ -5,7 +5,7 @@ use planproof_trace::Draw;
 use super::english::{a, amount, and, count};
 use super::facts::Facts;
 use super::script::{Place, Script};
-use super::{Words, each, pick, say};
+use super::words::{Words, each, pick, say};
 use crate::value::PythonValue;
 
 /// Maximum number of a user's posts whose likes a task asks for one by one.

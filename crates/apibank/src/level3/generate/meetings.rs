@@ -8,7 +8,7 @@ use super::accounts::{info, log_in};
 use super::english::{Day, and, clock, count, is, small, word};
 use super::facts::Facts;
 use super::script::{Place, Script};
-use super::{Words, any, each, pick, say};
+use super::words::{Words, any, each, pick, say};
 use crate::level3::tables::field;
 use crate::value::PythonValue;
 

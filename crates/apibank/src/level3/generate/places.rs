@@ -5,7 +5,7 @@ use planproof_trace::Draw;
 use super::english::{and, capital, count, degrees, garment, inside, is, sky};
 use super::facts::Facts;
 use super::script::{Place, Script};
-use super::{Words, any, each, pick, say};
+use super::words::{Words, any, each, pick, say};
 use crate::level3::tables::{field, number};
 use crate::value::PythonValue;
 

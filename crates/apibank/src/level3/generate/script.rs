@@ -54,7 +54,7 @@ impl Script {
 
     /// Searches for a tool with keywords that find it.
     fn search(&mut self, api: &'static str) -> Option<usize> {
-        let words = *super::pick(&mut self.searches, keywords(api))?;
+        let words = *super::words::pick(&mut self.searches, keywords(api))?;
         let arguments = Dict::from([("keywords".to_owned(), words.into())]);
         let record = self.run(SEARCHER, &arguments)?;
         let found = record.output.as_dict()?.get("name")?;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use planproof_suite::{
-    BoxFuture, Card, Case, CaseError, Class, ClassInfo, Explanation, FlagInfo, Scored, SizeUnit, Suite,
-    Toolbox, Unscored, Verdict,
+    BoxFuture, Card, Case, CaseError, Class, ClassInfo, Explanation, Scored, SizeUnit, Suite, Toolbox,
+    Unscored, Verdict,
 };
 use planproof_tools::{MockTool, MockTools, SchemaCache};
 use planproof_trace::{EndReason, Event, EventKind, Tool, ToolCall, ToolResult};
@@ -43,16 +43,7 @@ pub(crate) fn throws_wanted(number: u64) -> u64 {
 impl Games {
     /// The case with this number.
     pub(crate) fn case(&self, number: u64) -> Arc<dyn Case> {
-        let card = Card {
-            id: format!("game-{number}"),
-            label: String::new(),
-            size: 1,
-            detail_sizes: [0, 0],
-            baselines: [].into(),
-            apart: None,
-            marks: 0,
-            needed: None,
-        };
+        let card = Card::new(format!("game-{number}"), 1);
         Arc::new(Game { card, number, prompt: format!("Game {number}"), machine: Arc::clone(&self.machine) })
     }
 }
@@ -92,10 +83,6 @@ impl Case for Game {
 
     fn to_line(&self) -> String {
         json!({ "game": self.number }).to_string()
-    }
-
-    fn identity(&self) -> String {
-        self.to_line()
     }
 
     fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
@@ -150,10 +137,6 @@ impl Suite for Games {
 
     fn classes(&self) -> &'static [ClassInfo] {
         &CLASSES
-    }
-
-    fn flags(&self) -> &'static [FlagInfo] {
-        &[]
     }
 
     fn unit(&self) -> SizeUnit {

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use planproof_measure::python::is_word;
+
 use super::{NAMELESS, Part, Step, tool_name};
 use crate::literal::Literal;
 use crate::python::big::read_integer;
-use crate::python::characters::is_word;
 
 /// The steps, and whether anything was not a step.
 pub(super) fn steps(plan: &Literal) -> (Vec<Step>, bool) {

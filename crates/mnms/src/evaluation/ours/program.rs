@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use planproof_measure::python::strip;
 use ruff_python_ast::{
     ExceptHandler, Expr, ExprCall, FStringPart, Identifier, InterpolatedStringElement, ModModule, Number,
     Operator, Pattern, Stmt,
@@ -9,7 +10,6 @@ use ruff_python_ast::{
 
 use super::{Part, Step, declared, tool_name};
 use crate::evaluation::counts::place_of;
-use crate::python::characters::strip;
 use crate::python::source::parse;
 use crate::python::unparse::unparse;
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::connection::parameters::{Parameter, Refused};
 use crate::json::write_text;
 use crate::openai::grammar::GrammarFields;
-use crate::openai::wire_seed;
+use crate::openai::seed::wire_seed;
 use crate::turn_state::{PartOf, StateForm, StatePart};
 use crate::{ChatRequest, Message, Settings, TurnState};
 
@@ -193,7 +193,7 @@ impl Serialize for ArgumentsText<'_> {
 }
 
 /// Writes the `tools` field.
-pub(in crate::openai) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::Error> {
+pub(crate) fn render_tools(tools: &[Tool]) -> Result<Box<RawValue>, serde_json::Error> {
     #[derive(Serialize)]
     struct WireTool<'a> {
         r#type: &'static str,

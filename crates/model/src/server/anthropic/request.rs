@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 use crate::anthropic::state;
 use crate::chat::order_results;
 use crate::content::Content;
-use crate::server::Shared;
 use crate::server::error::ApiError;
 use crate::server::request::{OfferedTools, append_user, elements, invalid_tool, tool};
+use crate::server::shared::Shared;
 use crate::{ChatRequest, Message, Settings, TurnState, lenient};
 
 #[derive(Deserialize)]

@@ -5,8 +5,8 @@ use planproof_trace::{FinishReason, Usage};
 
 use super::reply::{Envelope, Part};
 use crate::chat::text_and_calls;
-use crate::server::Shared;
 use crate::server::error::ApiError;
+use crate::server::shared::Shared;
 use crate::server::sse::{Events, Narrator};
 use crate::server::target::Protocol;
 use crate::{ChatDelta, ChatRequest};

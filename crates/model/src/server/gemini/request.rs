@@ -11,9 +11,9 @@ use serde_json::{Map, Number, Value};
 
 use super::schema::json_schema;
 use crate::chat::order_results;
-use crate::server::Shared;
 use crate::server::error::ApiError;
 use crate::server::request::{OfferedTools, Stop, append_user, elements, invalid_tool, settings, tool};
+use crate::server::shared::Shared;
 use crate::{ChatRequest, Message};
 
 /// Members that hold the text of a function's answer, if one of them is the only member.

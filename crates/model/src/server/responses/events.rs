@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::ReplyContext;
 use super::output::{Item, ItemBody, Outcome, ResponseBody, TextPart};
-use crate::server::Shared;
 use crate::server::error::ApiError;
+use crate::server::shared::Shared;
 use crate::server::sse::{Events, Narrator};
 use crate::{ChatDelta, ChatReply, ChatRequest, TurnState};
 

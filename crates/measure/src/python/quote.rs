@@ -10,7 +10,7 @@ fn quote_of(has_single: bool, has_double: bool) -> char {
 }
 
 /// A character as an escape sequence, as `repr` and `unicode_escape` write it.
-pub(crate) fn push_escaped(character: char, out: &mut String) {
+fn push_escaped(character: char, out: &mut String) {
     let _ = match (character, u32::from(character)) {
         ('\\', _) => write!(out, "\\\\"),
         ('\n', _) => write!(out, "\\n"),
@@ -23,7 +23,14 @@ pub(crate) fn push_escaped(character: char, out: &mut String) {
 }
 
 /// `repr(text)`.
-pub(crate) fn repr(text: &str, out: &mut String) {
+pub fn repr(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_repr(text, &mut out);
+    out
+}
+
+/// Appends `repr(text)`.
+pub fn push_repr(text: &str, out: &mut String) {
     let quote = quote_of(text.contains('\''), text.contains('"'));
     out.push(quote);
     for character in text.chars() {
@@ -40,7 +47,7 @@ pub(crate) fn repr(text: &str, out: &mut String) {
 }
 
 /// `repr` of bytes.
-pub(crate) fn repr_bytes(bytes: &[u8], out: &mut String) {
+pub fn repr_bytes(bytes: &[u8], out: &mut String) {
     let quote = quote_of(bytes.contains(&b'\''), bytes.contains(&b'"'));
     out.push('b');
     out.push(quote);
@@ -59,11 +66,11 @@ pub(crate) fn repr_bytes(bytes: &[u8], out: &mut String) {
 }
 
 /// Kinds of quotes, in order of preference.
-pub(crate) const QUOTES: [&str; 4] = ["'", "\"", "\"\"\"", "'''"];
+pub const QUOTES: [&str; 4] = ["'", "\"", "\"\"\"", "'''"];
 
 /// A text written with as few escapes as possible: the content between the quotes, and the quotes that can enclose
 /// it, best first. `quotes` are the candidates.
-pub(crate) fn with_few_escapes(
+pub fn with_few_escapes(
     text: &str,
     quotes: &[&'static str],
     escape_white_space: bool,
@@ -81,8 +88,7 @@ pub(crate) fn with_few_escapes(
     let fits = |quote: &&'static str| (!spans_lines || quote.len() == 3) && !escaped.contains(*quote);
     let mut possible: Vec<&'static str> = quotes.iter().copied().filter(fits).collect();
     if possible.is_empty() {
-        let mut written = String::new();
-        repr(text, &mut written);
+        let written = repr(text);
         let first = if written.starts_with('"') { "\"" } else { "'" };
         let quote = quotes.iter().copied().find(|quote| quote.contains(first)).unwrap_or(first);
         return (written[1..written.len() - 1].to_owned(), vec![quote]);
@@ -114,9 +120,7 @@ mod tests {
             ("\0\x7f\u{a0}\u{2028}é😀\u{e000}\u{1f_fff}", "'\\x00\\x7f\\xa0\\u2028é😀\\ue000\\U0001ffff'"),
         ];
         for (text, quoted) in cases {
-            let mut out = String::new();
-            repr(text, &mut out);
-            assert_eq!(out, quoted);
+            assert_eq!(repr(text), quoted);
         }
         let mut out = String::new();
         repr_bytes(b"it's\xff\\\n", &mut out);

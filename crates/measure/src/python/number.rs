@@ -2,7 +2,7 @@
 
 /// `repr` of a float: the fewest digits that parse back to the same number, in exponent notation if the exponent is
 /// below -4 or at least 16.
-pub(crate) fn float(value: f64) -> String {
+pub fn float(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();
     }
