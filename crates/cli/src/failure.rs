@@ -174,8 +174,9 @@ impl From<CampaignError> for Failure {
 }
 
 /// What synthesis calls its options, and what they are on the command line.
-const SYNTHESIS_OPTIONS: [(&str, &str); 7] = [
+const SYNTHESIS_OPTIONS: [(&str, &str); 8] = [
     ("actions", "--actions"),
+    ("turns", "--turns"),
     ("distractors", "--distractors"),
     ("sentences", "--sentences-max"),
     ("sub-sentences", "--sub-sentences-max"),

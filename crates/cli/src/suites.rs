@@ -78,8 +78,9 @@ fn ours(judge: JudgeOptions) -> Vec<Arc<dyn Suite>> {
 
 /// Cases of one's own. Their files may name other files.
 pub(crate) fn scenarios() -> Scenarios {
-    Scenarios::default()
-        .with_files(|path| select::read_text(Path::new(path)).map_err(|failure| failure.describe()))
+    Scenarios::default().with_files(|path| {
+        select::read_text(Path::new(path)).map_err(|failure| failure.into_case_error().what)
+    })
 }
 
 /// The suite of that name.
