@@ -102,7 +102,7 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     {
         process::exit(i32::from(code));
     }
-    secrets::hold_passwords(&words);
+    assembly::secrets::hold_passwords(&words);
     let registered = suites::register(own.into_iter().collect());
     let code = match registered.and_then(|()| config::parse(std::env::args_os().collect())) {
         Ok(parsed) => {

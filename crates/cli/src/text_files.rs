@@ -44,7 +44,12 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
-    let refuse =
-        |_| Failure::usage(format!("cannot read {}: stream did not contain valid UTF-8", path.display()));
-    String::from_utf8(bytes).map_err(refuse)
+    String::from_utf8(bytes).map_err(|error| {
+        let good = error.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(&error.as_bytes()[..good]);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+        let path = path.display();
+        Failure::usage(format!("{path}:{line}:{column}: this is not a text in UTF-8: save the file as UTF-8"))
+    })
 }

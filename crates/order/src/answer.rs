@@ -6,6 +6,7 @@ use planproof_synth::{
     Action, Bound, OracleVerdict, OrderTurns, PlanningCase, REPORT_TOOL, TimeForm, clock_time,
     report_arguments,
 };
+use planproof_trace::faults::{FaultyRun, ToolFault};
 use serde_json::{Map, Value, json};
 
 use crate::conflict::sentences;
@@ -23,6 +24,8 @@ const DONE: &str = "All tasks are done.";
 struct Planned<'a> {
     action: &'a Action,
     start: Option<u16>,
+    /// Its tool fails.
+    fails: bool,
 }
 
 /// The correct plan nearest to the order of mention; empty if the search for one reached its limit, and in an
@@ -32,7 +35,8 @@ fn nearest_plan(case: &PlanningCase) -> Vec<Planned<'_>> {
         return Vec::new();
     }
     let mention: Vec<Variable> = case.order_of_mention().into_iter().map(Variable::new).collect();
-    let planned = |action: &Variable, start| Planned { action: &case.actions[action.index()], start };
+    let planned =
+        |action: &Variable, start| Planned { action: &case.actions[action.index()], start, fails: false };
     if let Some(problem) = case.timed_problem() {
         let mention: Vec<StartTime> =
             // Minute 0 restricts no start, so each task of the plan starts as early as it can.
@@ -66,14 +70,51 @@ pub(crate) fn target(case: &PlanningCase) -> String {
         let numbers: Vec<String> = conflict.iter().map(u32::to_string).collect();
         return format!("{REPORT_TOOL} {}", numbers.join(SEPARATOR));
     }
-    let plan = nearest_plan(case).into_iter().map(|Planned { action, start }| match start {
+    let plan = nearest_plan(case).into_iter().map(|Planned { action, start, .. }| match start {
         Some(start) => format!("{} {}", action.text, span(case, &action.id, start)),
         None => action.text.clone(),
     });
     plan.collect::<Vec<_>>().join(SEPARATOR)
 }
 
-/// The calls of [`nearest_plan`], or the report of the conflict; `None` if the search for a plan reached its limit.
+/// A plan in a world whose tools fail: a call that fails for the moment is made again, and a task whose tool will not
+/// work again is left out, with all that come after it.
+fn with_failures<'a>(case: &'a PlanningCase, plan: Vec<Planned<'a>>) -> Vec<Planned<'a>> {
+    let (Some(faults), Ok(order)) = (&case.faults, case.turn_problem().order()) else { return plan };
+    let mut run = FaultyRun::default();
+    let (mut calls, mut lost) = (Vec::new(), 0_u64);
+    for Planned { action, start, .. } in plan {
+        let Some(number) = case.action_of_tool(&action.tool) else { continue };
+        let variable = Variable::new(number);
+        if order.predecessors(variable) & lost != 0 {
+            lost |= variable.bit();
+            continue;
+        }
+        let mut again = true;
+        while again {
+            let fault = run.next(faults, &action.tool);
+            again = fault == Some(ToolFault::Transient);
+            let is_lost = matches!(fault, Some(ToolFault::Permanent | ToolFault::Vanished));
+            if is_lost {
+                lost |= variable.bit();
+            }
+            calls.push(Planned { action, start, fails: again || is_lost });
+        }
+    }
+    calls
+}
+
+/// What a right agent does where tools fail, in words: each call by its task, and whether it fails.
+pub(crate) fn right_with_failures(case: &PlanningCase) -> Vec<String> {
+    let words = |Planned { action, fails, .. }: &Planned<'_>| match fails {
+        true => format!("{} (fails)", action.text),
+        false => action.text.clone(),
+    };
+    with_failures(case, nearest_plan(case)).iter().map(words).collect()
+}
+
+/// The calls of [`nearest_plan`], where tools fail those of an agent that follows it; or the report of the conflict.
+/// `None` if the search for a plan reached its limit.
 pub(crate) fn gold(case: &PlanningCase) -> Option<Gold> {
     if let Some(conflict) = &case.conflict {
         let numbers: Vec<u64> = conflict.iter().map(|number| u64::from(*number)).collect();
@@ -85,9 +126,9 @@ pub(crate) fn gold(case: &PlanningCase) -> Option<Gold> {
         let calls = vec![GoldCall { tool: REPORT_TOOL.to_owned(), arguments }];
         return Some(Gold { calls, answer, ..Gold::default() });
     }
-    let calls: Vec<GoldCall> = nearest_plan(case)
+    let calls: Vec<GoldCall> = with_failures(case, nearest_plan(case))
         .into_iter()
-        .map(|Planned { action, start }| GoldCall {
+        .map(|Planned { action, start, .. }| GoldCall {
             tool: action.tool.clone(),
             arguments: argument_object(case, &action.tool, start.map(clock_time)),
         })

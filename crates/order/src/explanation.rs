@@ -11,6 +11,7 @@ use planproof_synth::{
 };
 use planproof_trace::TimeOfDay;
 
+use crate::answer::right_with_failures;
 use crate::conflict::{self, conflict_facts};
 use crate::conversation;
 use crate::picture;
@@ -215,6 +216,11 @@ fn facts(case: &PlanningCase, verdict: &OracleVerdict, called: Vec<SequenceStep>
         };
         let turns: Vec<u32> = verdict.repair.iter().filter_map(due).collect();
         let steps = steps(case, &verdict.repair, starts, &turns);
+        facts.push(Fact { label: "right", content: Content::Steps(steps) });
+    } else if verdict.class.is_some() && case.faults.is_some() {
+        // What was done is in a right order, and too much or too often.
+        let step = |text| SequenceStep { text, when: None, is_wrong: false };
+        let steps = right_with_failures(case).into_iter().map(step).collect();
         facts.push(Fact { label: "right", content: Content::Steps(steps) });
     }
     facts

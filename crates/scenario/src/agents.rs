@@ -3,7 +3,7 @@
 use planproof_suite::{Case as _, CaseError, Gold, GoldCall, SuiteAgent};
 
 use crate::case::Scenario;
-use crate::drawn::LineCall;
+use crate::line::LineCall;
 use crate::shared::Shared;
 
 /// Makes all calls that are asked for, in the order of mention.
@@ -70,20 +70,23 @@ pub(crate) fn act(case: &Scenario, agent: &str) -> Option<Result<Gold, CaseError
     let Some(drawn) = &case.line.drawn else {
         return must_play(case, agent).err().map(Err);
     };
-    let mut calls: Vec<&LineCall> = Vec::new();
-    if agent == UNCONDITIONAL {
-        calls.extend(&drawn.right);
-    }
-    for call in &drawn.asked {
-        let count = |calls: &[&LineCall]| calls.iter().filter(|other| **other == call).count();
-        let asked = drawn.asked.iter().filter(|other| *other == call).count();
-        if agent == AT_ONCE || count(&calls) < asked {
-            calls.push(call);
+    // Where tools fail, a right agent also makes the calls that fail.
+    let mut gold = match agent {
+        UNCONDITIONAL => match case.gold() {
+            Some(gold) => gold,
+            None => return Some(Err(CaseError::new("no right session of this case is known"))),
+        },
+        _ => Gold { answer: "Done.".to_owned(), ..Gold::default() },
+    };
+    for LineCall { tool, arguments } in &drawn.asked {
+        let is_same = |call: &GoldCall| call.tool == *tool && call.arguments == *arguments;
+        let asked =
+            drawn.asked.iter().filter(|call| call.tool == *tool && call.arguments == *arguments).count();
+        if agent == AT_ONCE || gold.calls.iter().filter(|call| is_same(call)).count() < asked {
+            gold.calls.push(GoldCall { tool: tool.clone(), arguments: arguments.clone() });
         }
     }
-    let calls =
-        calls.into_iter().map(|call| GoldCall { tool: call.tool.clone(), arguments: call.arguments.clone() });
-    Some(Ok(Gold { calls: calls.collect(), answer: "Done.".to_owned(), ..Gold::default() }))
+    Some(Ok(gold))
 }
 
 /// The case in a world that refuses no call because of its state.

@@ -1,98 +1,25 @@
-//! A case, which is one line of JSON.
+//! A case: its line, ready to be searched and judged.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use planproof_spec::rules::search::{Found, SampleCall, WantedSession};
-use planproof_spec::rules::{CallRule, RuleSet, Session, read_tests};
+use planproof_spec::rules::{CallRule, RuleSet, Session};
 use planproof_suite::case_line::refuse_schema;
-use planproof_suite::{
-    Board, Card, Case, CaseError, EventNote, Explanation, Gold, GoldCall, Needed, Toolbox, Unscored, Verdict,
-};
-use planproof_tools::FaultyTools;
-use planproof_trace::Event;
-use planproof_trace::faults::ToolFaults;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use planproof_suite::{Card, CaseError, Needed};
+use serde_json::{Value, json};
 
-use crate::drawn::{Drawn, LineCall};
 use crate::limits::CASE_BYTES_MAX;
-use crate::shared::Shared;
+use crate::line::{CASE_SCHEMA, CaseLine, LineCall, NAME};
 use crate::state::{Values, beginning};
-use crate::suite::NAME;
-use crate::world::{Answered, AnsweringTool, World, WorldTool};
-use crate::{agents, board, faults, figures, judge, turns};
-
-/// The schema of a case's line.
-pub const CASE_SCHEMA: &str = "planproof/scenario-case/v1";
-
-/// The line of a case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CaseLine {
-    pub(crate) schema: String,
-    pub(crate) id: String,
-    pub(crate) query: String,
-    /// What the user says later, each when the agent has ended its turn.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) turns: Vec<String>,
-    /// The values that its world begins with.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) state: Map<String, Value>,
-    pub(crate) tools: Vec<Shared<WorldTool>>,
-    /// Rules that hold in all cases, as rules v1 has them.
-    #[serde(default, skip_serializing_if = "Shared::is_empty")]
-    pub(crate) rules: Shared<Vec<Value>>,
-    /// The agent is shown them.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) shown: bool,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) aliases: Map<String, Value>,
-    /// How the tools fail.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) faults: Option<ToolFaults>,
-    /// The words that say these rules, by their ids, where the agent is shown them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) said: BTreeMap<String, String>,
-    /// The calls of a shortest right session, if one was found.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) calls: Option<u32>,
-    /// There may be a right session with fewer calls: there were too many to look through.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) longer: bool,
-    /// What is expected of this case.
-    pub(crate) expect: Vec<Expectation>,
-    /// The tools that may be called, if these are not all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) only: Option<Vec<String>>,
-    /// Where it comes from, if it was drawn from rules.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) drawn: Option<Drawn>,
-}
-
-/// Something that is expected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Expectation {
-    /// A rule of rules v1.
-    pub(crate) rule: Value,
-    /// The words of the query that say it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) words: Option<String>,
-    /// The number of the message, from 1, from which on it binds; `None`: from the first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) from: Option<u32>,
-    /// The number of the last message that it binds after; `None`: to the end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) until: Option<u32>,
-}
+use crate::world::{Answered, AnsweringTool};
+use crate::{figures, turns};
 
 /// A case of one's own.
 pub struct Scenario {
     pub(crate) line: CaseLine,
-    card: Card,
-    prompt: String,
+    pub(crate) card: Card,
+    pub(crate) prompt: String,
     pub(crate) rules: Arc<RuleSet>,
     /// The same as they bind over the messages of the user, and then that these come one after the other.
     pub(crate) bound: Arc<RuleSet>,
@@ -103,14 +30,14 @@ pub struct Scenario {
     pub(crate) beginning: Values,
     right: OnceLock<Right>,
     /// The right session in the world whose tools fail.
-    played: OnceLock<Option<(Vec<SampleCall>, Vec<u32>)>>,
+    pub(crate) played: OnceLock<Option<(Vec<SampleCall>, Vec<u32>)>>,
 }
 
 /// What a search for a right session came to.
-struct Right {
+pub(crate) struct Right {
     found: Found,
     /// The numbers of the messages before its calls.
-    turns: Vec<u32>,
+    pub(crate) turns: Vec<u32>,
     is_shortest: bool,
 }
 
@@ -214,27 +141,6 @@ impl Scenario {
         self
     }
 
-    /// The calls of a right agent in this world, with those that fail.
-    pub(crate) fn right_calls(&self) -> Option<&[SampleCall]> {
-        match &self.line.faults {
-            None => self.right().session(),
-            Some(faults) => self.played(faults).map(|(calls, _)| calls.as_slice()),
-        }
-    }
-
-    fn played(&self, faults: &ToolFaults) -> Option<&(Vec<SampleCall>, Vec<u32>)> {
-        self.played.get_or_init(|| faults::played(self, faults).map(turns::apart)).as_ref()
-    }
-
-    /// How many of these calls come before each later message of the user.
-    pub(crate) fn calls_before_messages(&self) -> Vec<usize> {
-        let turns = match &self.line.faults {
-            None => Some(&self.searched().turns),
-            Some(faults) => self.played(faults).map(|(_, turns)| turns),
-        };
-        turns.map_or_else(Vec::new, |turns| turns::before_each(turns, &self.line))
-    }
-
     /// The number of the message before each call of the right session, from 1.
     pub(crate) fn messages_of_calls(&self) -> &[u32] {
         &self.searched().turns
@@ -269,7 +175,7 @@ impl Scenario {
         self.searched().is_shortest
     }
 
-    fn searched(&self) -> &Right {
+    pub(crate) fn searched(&self) -> &Right {
         self.right.get_or_init(|| {
             if let Some(calls) = self.drawn_right() {
                 return Right::shortest(Found::Session(calls));
@@ -312,14 +218,15 @@ impl Scenario {
         session.verdicts().iter().all(|verdict| verdict.is_held_at_end()).then_some(calls)
     }
 
-    /// A demand as a sentence without a full stop, with the messages between which it binds.
+    /// What a rule demands as a sentence without a full stop, with the messages between which it binds.
     pub(crate) fn sentence(&self, rule: &CallRule) -> String {
         let expected = self.line.expect.iter().find(|expectation| expectation.rule["id"] == rule.id);
+        let demand = rule.demanded();
         match expected.map(|expectation| (expectation.from, expectation.until)) {
-            Some((Some(from), Some(until))) => format!("{rule}, from message {from} to message {until}"),
-            Some((Some(from), None)) => format!("{rule}, from message {from} on"),
-            Some((None, Some(until))) => format!("{rule}, until the end of message {until}"),
-            _ => rule.to_string(),
+            Some((Some(from), Some(until))) => format!("{demand}, from message {from} to message {until}"),
+            Some((Some(from), None)) => format!("{demand}, from message {from} on"),
+            Some((None, Some(until))) => format!("{demand}, until the end of message {until}"),
+            _ => demand,
         }
     }
 
@@ -345,101 +252,6 @@ impl Scenario {
         let start = text[..byte].chars().count();
         let end = start + words.chars().count();
         Some((u32::try_from(start).ok()?, u32::try_from(end).ok()?))
-    }
-}
-
-impl Case for Scenario {
-    fn card(&self) -> &Card {
-        &self.card
-    }
-
-    fn prompt(&self) -> &str {
-        &self.prompt
-    }
-
-    fn to_line(&self) -> String {
-        // Everything in it came from JSON.
-        serde_json::to_string(&self.line).unwrap_or_default()
-    }
-
-    fn later(&self) -> &[String] {
-        &self.line.turns
-    }
-
-    fn toolbox(&self) -> Result<Arc<dyn Toolbox>, CaseError> {
-        let world = Arc::new(World::new(&self.tools, self.beginning.clone()));
-        Ok(match &self.line.faults {
-            None => world,
-            Some(faults) => Arc::new(FaultyTools::new(world, faults.clone())),
-        })
-    }
-
-    /// Tools that have shares of their own in the file keep them.
-    fn with_faults(&self, faults: &ToolFaults) -> Option<Result<Arc<dyn Case>, CaseError>> {
-        let mut faults = faults.clone();
-        faults.tools.extend(self.line.faults.iter().flat_map(|own| own.tools.clone()));
-        let faults = (!faults.is_nothing()).then_some(faults);
-        let case = Self::new(CaseLine { faults, ..self.line.clone() });
-        Some(case.map(|case| -> Arc<dyn Case> { Arc::new(case) }))
-    }
-
-    fn calls_needed(&self) -> Option<u32> {
-        let calls = self.right_calls()?.len();
-        u32::try_from(calls).ok()
-    }
-
-    fn judge(&self, events: &[Event]) -> Result<Verdict, Unscored> {
-        judge::judge(self, events)
-    }
-
-    fn explain(&self, verdict: &Verdict) -> Explanation {
-        judge::explain(self, verdict)
-    }
-
-    fn notes(&self, verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
-        judge::notes(verdict, events)
-    }
-
-    fn board(&self, events: &[Event]) -> Result<Board, &'static str> {
-        board::board(self, events)
-    }
-
-    fn essence(&self, verdict: &Verdict) -> String {
-        judge::essence(verdict)
-    }
-
-    fn target(&self) -> String {
-        let right = self.right_calls().unwrap_or_default();
-        right.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>().join(", ")
-    }
-
-    fn identity(&self) -> String {
-        match self.line.drawn {
-            // Its number, and what it was drawn with, say only where it comes from.
-            Some(_) => {
-                let mut line = CaseLine { id: String::new(), ..self.line.clone() };
-                line.drawn.iter_mut().for_each(|drawn| drawn.rules_without_case = 0);
-                serde_json::to_string(&line).unwrap_or_default()
-            }
-            None => self.to_line(),
-        }
-    }
-
-    fn can_be_played(&self, agent: &str) -> Result<(), CaseError> {
-        agents::must_play(self, agent)
-    }
-
-    fn act(&self, agent: &str, _seed: u64) -> Option<Result<Gold, CaseError>> {
-        agents::act(self, agent)
-    }
-
-    fn gold(&self) -> Option<Gold> {
-        let calls = self.right_calls()?.iter().map(|call| GoldCall {
-            tool: call.tool.clone(),
-            arguments: call.arguments.as_object().cloned().unwrap_or_default(),
-        });
-        let turns = self.calls_before_messages();
-        Some(Gold { calls: calls.collect(), answer: "Done.".to_owned(), turns, ..Gold::default() })
     }
 }
 
@@ -476,12 +288,4 @@ fn card_of(line: &CaseLine) -> Card {
     card.marks |= if line.faults.is_some() { HAS_FAULTS } else { 0 };
     card.marks |= if line.turns.is_empty() { 0 } else { HAS_TURNS };
     card
-}
-
-/// The tests in the `where` of an answer, ready to be held against arguments.
-pub(crate) fn tests_of(tests: &Map<String, Value>) -> Result<Vec<planproof_spec::rules::ValueCheck>, String> {
-    if tests.is_empty() {
-        return Ok(Vec::new());
-    }
-    read_tests(&Value::Object(tests.clone())).map_err(|fault| format!("{}; {}", fault.message, fault.help))
 }

@@ -7,6 +7,7 @@ mod world;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use planproof_spec::limits::RULES_BYTES_MAX;
 use planproof_spec::rules::{Phase, RecordedEvent};
 use planproof_suite::runs::on_one_line;
 use planproof_suite::{CaseError, Data};
@@ -14,9 +15,10 @@ use planproof_trace::Tool;
 use serde_json::{Map, Value, json};
 
 use crate::Scenarios;
-use crate::case::{Expectation, Scenario};
+use crate::case::Scenario;
 use crate::file::{self, SCHEMA};
-use crate::world::WorldTool;
+use crate::limits::TOOLS_MAX;
+use crate::line::{Expectation, WorldTool};
 use flow::{flow, flow_key, is_hidden};
 use proposals::proposals_of;
 use world::push_world;
@@ -93,7 +95,7 @@ pub fn draft_of_tools(tools: &[Tool]) -> Result<String, CaseError> {
             return Ok(text);
         }
     }
-    let Some(tool) = tools.first() else { return Err(CaseError::new("there is no tool")) };
+    let Some(tool) = tools.first() else { return must_be_tools(tools).map(|()| String::new()) };
     let text = example(&format!("{{do: [{}]}}", flow(&Value::from(tool.name.as_str()))), tool);
     is_good(&text).map(|_| text)
 }
@@ -108,9 +110,14 @@ pub fn draft_of_sessions(sessions: &[GoodSession], is_expected: bool) -> Result<
     let sessions: Vec<&GoodSession> = usable.iter().map(|(session, _)| session).collect();
     let tools = tools_of(&sessions);
     if tools.is_empty() {
-        return Err(CaseError::new(
-            "the sessions have no calls and no tools, so nothing can be made of them",
-        ));
+        let malformed: usize = usable.iter().map(|(_, malformed)| malformed).sum();
+        return Err(CaseError::new(match malformed {
+            0 => "the sessions have no calls and no tools, so nothing can be made of them",
+            _ => {
+                "the sessions have no tools, and no call whose arguments are a JSON object, so nothing can be made of \
+                 them"
+            }
+        }));
     }
     let text = |is_expected: bool| {
         let mut text = format!("{}cases:\n", head_of(&tools));
@@ -121,7 +128,7 @@ pub fn draft_of_sessions(sessions: &[GoodSession], is_expected: bool) -> Result<
     };
     let expecting = text(true);
     // Whatever the sessions hold, what is written can be read again.
-    Scenarios::default().review(Data { text: &expecting, file: "the draft" })?;
+    must_read(&expecting, &tools)?;
     Ok(if is_expected { expecting } else { text(false) })
 }
 
@@ -139,8 +146,33 @@ pub fn draft_of_cases(tools: &[Tool], cases: &[KnownCase]) -> Result<String, Cas
             let _ = writeln!(text, "      - {}", flow(expectation));
         }
     }
-    Scenarios::default().review(Data { text: &text, file: "the draft" })?;
+    must_read(&text, tools)?;
     Ok(text)
+}
+
+/// Reports what keeps a draft from being a file of scenarios.
+fn must_read(text: &str, tools: &[Tool]) -> Result<(), CaseError> {
+    must_be_tools(tools)?;
+    if text.len() > RULES_BYTES_MAX {
+        return Err(CaseError::new(format!(
+            "as a file of scenarios they take {} bytes, and it may have {RULES_BYTES_MAX}; take fewer of them",
+            text.len()
+        )));
+    }
+    Scenarios::default().review(Data { text, file: "the draft" }).map(drop)
+}
+
+/// Reports tools that no file of scenarios can have.
+fn must_be_tools(tools: &[Tool]) -> Result<(), CaseError> {
+    let number = tools.len();
+    match tools.iter().any(|tool| tool.name.trim().is_empty()) {
+        true => Err(CaseError::new("a tool has no name, and calls need one")),
+        false if number == 0 => Err(CaseError::new("there is no tool; name a source that has some")),
+        false if number > TOOLS_MAX => Err(CaseError::new(format!(
+            "there are {number} tools, and a file of scenarios may have {TOOLS_MAX}"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// A file with these drawn cases, whose tools and rules are the same.
@@ -351,7 +383,7 @@ fn push_case(
     let _ = writeln!(text, "  - id: session-{number}");
     let _ = writeln!(text, "    query: {}", flow(&Value::from(query)));
     push_world(text, session, query, tools);
-    let proposals = proposals_of(session, query);
+    let proposals = proposals_of(session, query, tools);
     let _ = writeln!(text, "    expect:");
     if !is_expected {
         let _ = writeln!(text, "      # What the session did. Uncomment what every right agent must do.");

@@ -20,80 +20,18 @@ use std::sync::Arc;
 use planproof_spec::rules::{RuleSet, read_rule, rule_value, rules_tree, tree};
 use planproof_suite::CaseError;
 use planproof_trace::{Draw, Tool};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::case::{CASE_SCHEMA, CaseLine, Expectation, Scenario, stated};
+use crate::case::{Scenario, stated};
 use crate::limits::{
     DRAWN_CHOICE_MAX, DRAWN_IN_VAIN_MAX, DRAWN_PROBES_MAX, DRAWN_PURE_MIN, DRAWN_RULES_MAX, DRAWN_TRIES_MAX,
     TOOLS_MAX,
 };
+use crate::line::{CASE_SCHEMA, CaseLine, Drawn, Expectation, LineCall, Manner, WorldTool};
 use crate::shared::Shared;
-use crate::world::WorldTool;
 use attempt::{Attempt, attempt};
 use plan::{Known, Plan};
 pub use policy::RulesShown;
-
-/// How a rule matters in a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Manner {
-    /// What is asked can be done, but not in the order of mention.
-    Order,
-    /// A call is needed that nobody mentions.
-    LeftOut,
-    /// Something that is asked must not be done, or not so often.
-    LeftUndone,
-}
-
-impl Manner {
-    pub(crate) const ALL: [Self; 3] = [Self::Order, Self::LeftOut, Self::LeftUndone];
-
-    /// In words, behind "in cases".
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Order => "the order of mention violates it",
-            Self::LeftOut => "a call that it demands is not mentioned",
-            Self::LeftUndone => "something that is asked must not be done",
-        }
-    }
-}
-
-/// Where a drawn case comes from, as its line has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Drawn {
-    /// The rule that matters.
-    pub(crate) rule: String,
-    pub(crate) manner: Manner,
-    /// The agent is not shown the rules: it has them from elsewhere.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) hidden: bool,
-    /// A text before the query that states the rules.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) policy: Option<String>,
-    /// How many rules matter in none of the cases that it was drawn with.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) rules_without_case: u32,
-    /// The calls of the query, in the order of mention.
-    pub(crate) asked: Vec<LineCall>,
-    /// A right session.
-    pub(crate) right: Vec<LineCall>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
-}
-
-/// A call, as a line has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LineCall {
-    pub(crate) tool: String,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) arguments: Map<String, Value>,
-}
 
 /// A rule that matters in some case.
 struct Drawable {
@@ -176,7 +114,7 @@ impl Drawing {
         match drawing.drawable.is_empty() {
             true => Err(CaseError::new(
                 "no case can be drawn: no rule is violated by calls in the order of mention and held by others, with \
-                 these tools",
+                 these tools; `planproof rules check` shows what the rules mean, and which contradict one another",
             )),
             false => Ok(drawing),
         }

@@ -15,7 +15,9 @@ use serde_json::Value;
 
 use crate::case::Scenario;
 use crate::limits::{FAILURES_WEIGHED_MAX, PLAYED_CALLS_MAX, RETRIES_MAX};
+use crate::line::LineCall;
 use crate::state::Values;
+use crate::turns;
 
 /// Why it is not known what is still demanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,10 +260,42 @@ fn observe_outcome(
     session.observe(&event).map_err(|_| Undecided)
 }
 
+impl Scenario {
+    /// The calls of a right agent in this world, with those that fail.
+    pub(crate) fn right_calls(&self) -> Option<&[SampleCall]> {
+        match &self.line.faults {
+            None => self.right().session(),
+            Some(faults) => self.played(faults).map(|(calls, _)| calls.as_slice()),
+        }
+    }
+
+    fn played(&self, faults: &ToolFaults) -> Option<&(Vec<SampleCall>, Vec<u32>)> {
+        self.played.get_or_init(|| played(self, faults).map(turns::apart)).as_ref()
+    }
+
+    /// How many of these calls come before each later message of the user.
+    pub(crate) fn calls_before_messages(&self) -> Vec<usize> {
+        let turns = match &self.line.faults {
+            None => Some(&self.searched().turns),
+            Some(faults) => self.played(faults).map(|(_, turns)| turns),
+        };
+        turns.map_or_else(Vec::new, |turns| turns::before_each(turns, &self.line))
+    }
+}
+
 /// The session of an agent that knows all demands and all tools, in the world that has these faults. [`None`] if what
 /// can be done is not decided.
-pub(crate) fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleCall>> {
-    let mut calls = case.possible_calls(case.line.only.as_deref());
+fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleCall>> {
+    // The calls of the right session that a drawn case comes with are known, and have the values of the query.
+    let drawn = case.line.drawn.iter().flat_map(|drawn| &drawn.right);
+    let mut calls: Vec<SampleCall> = drawn
+        .map(|LineCall { tool, arguments }| {
+            let arguments = Value::Object(arguments.clone());
+            let outcome = Some(case.answer(&case.beginning, tool, &arguments).outcome);
+            SampleCall { tool: tool.clone(), arguments, outcome }
+        })
+        .collect();
+    calls.extend(case.possible_calls(case.line.only.as_deref()));
     let mut session = Session::new(&case.bound);
     let mut values = case.beginning.clone();
     let mut run = FaultyRun::default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use planproof_suite::{Card, Judged, Section, Table};
 use serde_json::json;
 
-use crate::drawn::{Drawn, Manner};
+use crate::line::{Drawn, Manner};
 
 /// The figure of a run: whether the rule that matters in its case was held.
 pub(crate) const RULE_HELD: &str = "rule_held";

@@ -6,6 +6,7 @@ mod world;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::sync::Arc;
 
 use planproof_spec::rules::search::Found;
 use planproof_spec::rules::tree::{self, Kind, Node};
@@ -14,12 +15,11 @@ use planproof_suite::{CaseError, Data};
 use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde_json::{Map, Value};
 
-use crate::case::{CASE_SCHEMA, CaseLine, Scenario};
+use crate::case::Scenario;
 use crate::limits::{CASES_MAX, TURNS_MAX};
+use crate::line::{CASE_SCHEMA, CaseLine, WorldTool};
 use crate::shared::Shared;
 use crate::state::beginning;
-use crate::suite::ReadFile;
-use crate::world::WorldTool;
 use expected::{Expected, without_words};
 use world::unknown_tool;
 
@@ -43,6 +43,9 @@ const DEMANDS: [&str; 10] = [
     "takes",
     "formula",
 ];
+
+/// Reads a text file that a file of scenarios names. It gets the path as it is to be opened.
+pub(crate) type ReadFile = Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
 
 /// A case and the places of what it demands.
 pub(crate) struct Placed {
@@ -233,8 +236,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The content of a file that this one names, which lies in its folder or below it.
-    fn named_file(&self, node: &Node, what: &str) -> Result<String, CaseError> {
+    /// The path and the content of a file that this one names, which lies in its folder or below it.
+    fn named_file(&self, node: &Node, what: &str) -> Result<(String, String), CaseError> {
         let name = self.text(node, what)?;
         let is_below = !name.starts_with(['/', '\\'])
             && !name.contains(':')
@@ -251,7 +254,10 @@ impl Reader<'_> {
             Some((folder, _)) => format!("{folder}/{name}"),
             None => name.to_owned(),
         };
-        read(&path).map_err(|text| self.fault(node.place, format!("{what} cannot be read: {text}")))
+        match read(&path) {
+            Ok(text) => Ok((path, text)),
+            Err(text) => Err(self.fault(node.place, format!("{what} names a file: {text}"))),
+        }
     }
 
     /// The rules of the file, or of one that it names.
@@ -273,11 +279,9 @@ impl Reader<'_> {
             }
             return Ok(rules);
         }
-        let text = self.named_file(node, "`rules`")?;
-        let fail = |fault: &dyn fmt::Display| {
-            let name = node.text().unwrap_or_default();
-            self.fault(node.place, format!("the rules cannot be used: {name}:{fault}"))
-        };
+        let (name, text) = self.named_file(node, "`rules`")?;
+        // The place that counts is that in the file of rules.
+        let fail = |fault: &dyn fmt::Display| CaseError::new(format!("{name}:{fault}"));
         let read = RuleSet::read(&text).map_err(|faults| fail(&faults[0]))?;
         let root = rules_tree(&text).map_err(|fault| fail(&fault))?;
         let Kind::Map(entries) = &root.kind else { return Ok(FileRules::default()) };
@@ -440,7 +444,7 @@ impl Reader<'_> {
                 let what = unknown_tool(&what, name, tools);
                 return Err(self.fault(*place, what));
             }
-            let text = self.text(node, &format!("the faults of `{name}`"))?;
+            let text = self.text(node, &format!("the value of `{name}`"))?;
             let read = FaultShares::parse(text).map_err(|error| self.fault(node.place, error.to_string()))?;
             shares.insert(name.clone(), read);
         }

@@ -1,17 +1,12 @@
-//! From the events of a run to a verdict, and the verdict in words.
+//! From the events of a run to a verdict.
 
-use planproof_spec::rules::search::SampleCall;
 use planproof_spec::rules::{
     CallRule, Phase, RecordedEvent, RuleDemand, RuleEnd, session_in_turns, session_of,
 };
-use planproof_suite::runs::{Ended, call_notes, on_one_line, shortened};
-use planproof_suite::{
-    Check, CheckState, Class, ClassInfo, Content, EventNote, Explanation, Fact, FlagInfo, Mark, Score,
-    Scored, SequenceStep, Unscored, Verdict,
-};
+use planproof_suite::runs::{Ended, shortened};
+use planproof_suite::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};
 use planproof_trace::{Event, ToolResult, paired_calls};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::case::Scenario;
 use crate::faults::{self, Failures, Left, Undecided};
@@ -19,7 +14,7 @@ use crate::figures::RULE_HELD;
 use crate::limits::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX};
 use crate::state::NO_VALUE;
 use crate::turns;
-use crate::world::{Answer, NO_LINE};
+use crate::world::NO_LINE;
 
 /// The schema of a verdict's document.
 pub const VERDICT_SCHEMA: &str = "planproof/scenario-verdict/v1";
@@ -84,18 +79,18 @@ pub(crate) static CLASSES: [ClassInfo; 15] = [
     ClassInfo { name: "rule_violated", meaning: "A formula does not hold.", rank: 14 },
 ];
 
-const RETRIED_FOREVER: &str = "retried_forever";
-const CALLED_VANISHED: &str = "called_vanished";
-const WENT_ON: &str = "went_on_after_failure";
+pub(crate) const RETRIED_FOREVER: &str = "retried_forever";
+pub(crate) const CALLED_VANISHED: &str = "called_vanished";
+pub(crate) const WENT_ON: &str = "went_on_after_failure";
 pub(crate) const MISSED_MESSAGE: &str = "missed_message";
-const NO_RETRY: &str = "no_retry";
-const GAVE_UP: &str = "gave_up";
+pub(crate) const NO_RETRY: &str = "no_retry";
+pub(crate) const GAVE_UP: &str = "gave_up";
 
 /// The classes of what agents make of tools that fail.
 pub(crate) const OF_FAILURES: [&str; 5] = [RETRIED_FOREVER, CALLED_VANISHED, WENT_ON, NO_RETRY, GAVE_UP];
 
 /// The class of a run in which a call is missing.
-const MISSING_CALL: &str = "missing_call";
+pub(crate) const MISSING_CALL: &str = "missing_call";
 
 /// The flags, in the order in which they are shown.
 pub(crate) static FLAGS: [FlagInfo; 3] = [
@@ -145,6 +140,13 @@ pub struct ScenarioDetail {
     pub ended: Option<String>,
 }
 
+impl ScenarioDetail {
+    /// Whether all calls are kept.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.calls.len() as u64 == self.calls_total
+    }
+}
+
 /// What became of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleOutcome {
@@ -167,7 +169,7 @@ pub struct MadeCall {
 }
 
 /// Whether a demand binds only from a later message of the user on.
-fn is_of_later_message(case: &Scenario, id: &str) -> bool {
+pub(crate) fn is_of_later_message(case: &Scenario, id: &str) -> bool {
     let expected = case.line.expect.iter().find(|expectation| expectation.rule["id"] == *id);
     expected.is_some_and(|expectation| expectation.from.is_some())
 }
@@ -200,7 +202,7 @@ fn class_in(
 }
 
 /// The class of a run that violates a rule.
-fn class_of(rule: &CallRule) -> &'static str {
+pub(crate) fn class_of(rule: &CallRule) -> &'static str {
     match rule.demand {
         RuleDemand::Never(_) | RuleDemand::AtMost(..) => "forbidden_call",
         RuleDemand::Requires { .. }
@@ -212,9 +214,6 @@ fn class_of(rule: &CallRule) -> &'static str {
         RuleDemand::Formula { .. } => "rule_violated",
     }
 }
-
-/// Most violated demands that a finding names.
-const VIOLATED_SHOWN_MAX: usize = 5;
 
 /// The id of what `only` demands.
 pub(crate) const ONLY: &str = "only";
@@ -307,188 +306,4 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
     });
     let scored = Scored { class, flags, scores: matters.into_iter().collect() };
     Ok(Verdict { scored, detail: serde_json::to_string(&detail).unwrap_or_default() })
-}
-
-fn detail_of(verdict: &Verdict) -> Option<ScenarioDetail> {
-    serde_json::from_str(&verdict.detail)
-        .ok()
-        .filter(|detail: &ScenarioDetail| detail.schema == VERDICT_SCHEMA)
-}
-
-/// The verdict in words: what was violated with the words of the query that say it, and a right order.
-pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
-    let text = case.text().to_owned();
-    let Some(detail) = detail_of(verdict) else {
-        let gist = verdict.class().map_or("passed", Class::as_str).to_owned();
-        return Explanation { text, gist, ..Explanation::default() };
-    };
-    let mut checks = Vec::new();
-    let mut marks: Vec<Mark> = Vec::new();
-    for outcome in &detail.rules {
-        let rule = case.rules.rules().iter().find(|rule| rule.id == outcome.id);
-        let demand = match (rule, outcome.id.as_str()) {
-            (Some(rule), _) => case.sentence(rule),
-            (None, CALLED_VANISHED) => "No tool is called once it is known to be gone".to_owned(),
-            (None, RETRIED_FOREVER) => {
-                "No tool is called again and again once it is known that it will not work".to_owned()
-            }
-            (None, _) => format!(
-                "No tool is called but {}",
-                case.line.only.iter().flatten().cloned().collect::<Vec<_>>().join(", ")
-            ),
-        };
-        let words = case.words_of(&outcome.id).map(str::to_owned);
-        let state = if outcome.held { CheckState::Held } else { CheckState::Violated };
-        if let Some((start, end)) =
-            words.as_deref().filter(|_| !outcome.held).and_then(|words| case.place_of(words))
-        {
-            marks.push(Mark { start, end, checks: vec![outcome.id.clone()], title: demand.clone() });
-        }
-        let sources = words.into_iter().collect();
-        checks.push(Check { id: outcome.id.clone(), subject: String::new(), demand, sources, state });
-    }
-    let marks = without_overlaps(marks);
-    checks.sort_by_key(|check| check.state != CheckState::Violated);
-    let steps = detail.calls.iter().enumerate().map(|(number, call)| {
-        let error = if call.is_error { " (error)" } else { "" };
-        let is_wrong = detail.first_wrong_call == Some(number + 1);
-        SequenceStep { text: format!("{} {}{error}", call.tool, call.arguments), when: None, is_wrong }
-    });
-    let mut facts = vec![Fact { label: "called", content: Content::Steps(steps.collect()) }];
-    let violated = checks.iter().filter(|check: &&Check| check.state == CheckState::Violated);
-    facts.extend(violated.take(VIOLATED_SHOWN_MAX).map(|check| match check.sources.first() {
-        Some(words) => Fact::text("violated", format!("{} ({}: \"{words}\")", check.demand, check.id)),
-        None => Fact::text("violated", format!("{} ({})", check.demand, check.id)),
-    }));
-    let refused = detail.calls.iter().enumerate().filter_map(|(number, call)| {
-        let needs = refusal(case, call)?;
-        Some((number + 1, call, needs))
-    });
-    facts.extend(refused.take(VIOLATED_SHOWN_MAX).map(|(number, call, needs)| {
-        let text = call.result.as_deref().unwrap_or_default();
-        Fact::text("refused", format!("#{number} {} needs {needs}: {text}", call.tool))
-    }));
-    let waived = detail.waived.iter().filter_map(|id| case.rules.rules().iter().find(|rule| rule.id == *id));
-    facts.extend(
-        waived.map(|rule| Fact::text("no longer due", format!("{} ({})", case.sentence(rule), rule.id))),
-    );
-    let wrong = detail.first_wrong_call.and_then(|number| Some((number, detail.calls.get(number - 1)?)));
-    facts.extend(wrong.map(|(number, call)| {
-        Fact::text("first wrong call", format!("#{number} {} {}", call.tool, call.arguments))
-    }));
-    if let Some(right) = case.right_calls().filter(|_| !detail.passed) {
-        let error = |call: &SampleCall| if matches!(call.outcome, Some(Err(_))) { " (error)" } else { "" };
-        let steps = right.iter().map(|call| SequenceStep {
-            text: format!("{} {}{}", call.tool, call.arguments, error(call)),
-            when: None,
-            is_wrong: false,
-        });
-        facts.push(Fact { label: "right", content: Content::Steps(steps.collect()) });
-    }
-    if let Some(answer) = &detail.answer {
-        facts.push(Fact { label: "answered", content: Content::Ends(answer.clone()) });
-    }
-    if let Some(ended) = &detail.ended {
-        facts.push(Fact { label: "ended", content: Content::Ends(ended.clone()) });
-    }
-    let gist = gist(case, &detail);
-    Explanation {
-        text,
-        marks,
-        gist,
-        answer: detail.answer.unwrap_or_default(),
-        facts,
-        checks,
-        ..Explanation::default()
-    }
-}
-
-/// What the line of the world needs that refused a call.
-fn refusal(case: &Scenario, call: &MadeCall) -> Option<String> {
-    let text = call.result.as_ref().filter(|_| call.is_error && !case.line.state.is_empty())?;
-    let tool = case.line.tools.iter().find(|tool| tool.name == call.tool)?;
-    let refuses = |answer: &&Answer| {
-        answer.otherwise.as_ref().is_some_and(|error| shortened(error, CALL_CHARACTERS_MAX) == *text)
-    };
-    let answer = tool.answers.iter().find(refuses)?;
-    let need = |(name, tests): (&String, &Value)| format!("{name} {tests}");
-    Some(answer.needs.iter().map(need).collect::<Vec<_>>().join(", "))
-}
-
-/// The marks in the order of the text, with those that overlap as one.
-fn without_overlaps(mut marks: Vec<Mark>) -> Vec<Mark> {
-    marks.sort_by_key(|mark| mark.start);
-    let mut apart: Vec<Mark> = Vec::new();
-    for mark in marks {
-        match apart.last_mut().filter(|last| mark.start < last.end) {
-            Some(last) => {
-                last.end = last.end.max(mark.end);
-                last.checks.extend(mark.checks);
-            }
-            None => apart.push(mark),
-        }
-    }
-    apart
-}
-
-/// What went wrong, in one line.
-fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
-    let Some(class) = &detail.class else { return "passed".to_owned() };
-    if let Some(ended) = &detail.ended {
-        return on_one_line(ended);
-    }
-    // The rule that gave the class; of several one that the query says in words, then the one that was violated first.
-    let of_class = detail.rules.iter().filter(|outcome| !outcome.held).filter_map(|outcome| {
-        let rule = case.rules.rules().iter().find(|rule| rule.id == outcome.id);
-        let given = match (rule, outcome.id.as_str()) {
-            (Some(_), id) if is_of_later_message(case, id) => MISSED_MESSAGE,
-            (Some(rule), _) => class_of(rule),
-            (None, id @ (CALLED_VANISHED | RETRIED_FOREVER)) => id,
-            (None, _) => "forbidden_call",
-        };
-        // The class says more of a missing call, and of one that came too early, where a tool failed.
-        let is_missing = [MISSING_CALL, NO_RETRY, GAVE_UP].contains(&class.as_str());
-        let is_at_an_end =
-            rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::First(_) | RuleDemand::Last(_)));
-        // A first or last call in the wrong place would have given its class, which comes first.
-        let is_given = match given {
-            MISSING_CALL => is_missing,
-            "order_error" | "wrong_value" if class == WENT_ON => outcome.call.is_some(),
-            given => given == class || (is_missing && is_at_an_end),
-        };
-        is_given.then_some((outcome, rule))
-    });
-    let is_said = |id: &str| case.words_of(id).is_some();
-    match of_class.min_by_key(|(outcome, _)| (!is_said(&outcome.id), outcome.call.unwrap_or(usize::MAX))) {
-        Some((_, Some(rule))) => case.sentence(rule),
-        Some((outcome, None)) if OF_FAILURES.contains(&outcome.id.as_str()) => {
-            let meaning = Class::find(&CLASSES, class).map_or("failed", Class::meaning);
-            meaning.trim_end_matches('.').to_owned()
-        }
-        Some((outcome, None)) => {
-            let call = outcome.call.and_then(|call| detail.calls.get(call - 1));
-            call.map_or_else(
-                || "another tool was called".to_owned(),
-                |call| format!("{} is not to be called", call.tool),
-            )
-        }
-        None => Class::find(&CLASSES, class).map_or("failed", Class::meaning).to_owned(),
-    }
-}
-
-/// Remarks on the events of a run.
-pub(crate) fn notes(verdict: &Verdict, events: &[Event]) -> Option<Vec<EventNote>> {
-    let Some(detail) = detail_of(verdict) else { return Some(Vec::new()) };
-    let mut notes = call_notes(detail.calls_total, events);
-    if let Some(note) = detail.first_wrong_call.and_then(|call| notes.get_mut(call.checked_sub(1)?)) {
-        note.wrong = Some(String::new());
-    }
-    Some(notes)
-}
-
-/// The part of a verdict that a replay has to reproduce.
-pub(crate) fn essence(verdict: &Verdict) -> String {
-    let Some(detail) = detail_of(verdict) else { return String::new() };
-    let broken = detail.rules.iter().filter(|rule| !rule.held).map(|rule| rule.id.as_str());
-    broken.collect::<Vec<_>>().join(", ")
 }

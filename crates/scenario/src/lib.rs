@@ -32,25 +32,28 @@
 //!
 //! # Files
 //!
-//! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`case.rs`, with parts that cases
-//! share, `shared.rs`) and can be looked at before anything runs (`review.rs`), by a search for sessions
-//! (`sessions.rs`). Its tools answer as the world says
-//! (`world.rs`) and remember what calls changed (`state.rs`), or fail (`faults.rs`), the user may say more later
-//! (`turns.rs`), a run is judged (`judge.rs`) and drawn while it goes on
-//! (`board.rs`), and the suite registers it all (`suite.rs`). First files are drafted
-//! from tools and from recorded sessions (`draft.rs`). Cases are also drawn from rules (`drawn.rs`), with a table by
-//! rule (`figures.rs`) and simulated planners (`agents.rs`).
+//! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`line.rs`, with parts that cases
+//! share, `shared.rs`), read to be searched and judged (`case.rs`) and offered to campaigns (`offered.rs`). It can be
+//! looked at before anything runs (`review.rs`), by a search for sessions (`sessions.rs`) through worlds (`worlds.rs`).
+//! Its tools answer as the world says (`world.rs`) and remember what calls changed (`state.rs`), or fail (`faults.rs`),
+//! the user may say more later (`turns.rs`), a run is judged (`judge.rs`), put into words (`explain.rs`) and drawn while
+//! it goes on (`board.rs`), and the suite registers it all (`suite.rs`). First files are drafted from tools and from
+//! recorded sessions (`draft.rs`). Cases are also drawn from rules (`drawn.rs`), with a table by rule (`figures.rs`) and
+//! simulated planners (`agents.rs`).
 
 mod agents;
 mod board;
 mod case;
 mod draft;
 mod drawn;
+mod explain;
 mod faults;
 mod figures;
 mod file;
 mod judge;
+mod line;
 mod listed;
+mod offered;
 mod review;
 mod sessions;
 mod shared;
@@ -58,6 +61,7 @@ mod state;
 mod suite;
 mod turns;
 mod world;
+mod worlds;
 
 /// The limits of this crate.
 pub mod limits {
@@ -65,6 +69,8 @@ pub mod limits {
     pub const CASE_BYTES_MAX: usize = 4 << 20;
     /// Cases of a file.
     pub const CASES_MAX: usize = 10_000;
+    /// Lines of the world of a tool.
+    pub const WORLD_LINES_MAX: usize = 1_000;
     /// Tools of a case.
     pub const TOOLS_MAX: usize = 256;
     /// Demands of a case whose relations are looked for.
@@ -122,11 +128,12 @@ pub mod limits {
     pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
 }
 
-pub use case::{CASE_SCHEMA, Scenario};
+pub use case::Scenario;
 pub use draft::{GoodSession, KnownCase, draft_of_cases, draft_of_drawn, draft_of_sessions, draft_of_tools};
 pub use drawn::{Drawing, RulesShown};
 pub use file::{JSON_SCHEMA, SCHEMA};
 pub use judge::{ScenarioDetail, VERDICT_SCHEMA};
+pub use line::{CASE_SCHEMA, NAME};
 pub use listed::listed_tools;
 pub use review::{CaseBlame, CaseBlameReason, CaseDemand, CaseOddity, CaseReview};
-pub use suite::{NAME, Scenarios};
+pub use suite::Scenarios;

@@ -3,7 +3,7 @@
 use planproof_trace::Tool;
 use serde_json::{Map, Value};
 
-use crate::world::WorldTool;
+use crate::line::WorldTool;
 
 /// The tools of a list in the form of MCP, Anthropic or OpenAI, or of an object with such a list as `tools`, as an MCP
 /// server's answer to `tools/list` is.

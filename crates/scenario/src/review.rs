@@ -10,7 +10,7 @@ use crate::case::Scenario;
 use crate::file::Placed;
 use crate::judge::ONLY;
 use crate::limits::{DEMANDS_PAIRED_MAX, DEMANDS_REVIEWED_MAX};
-use crate::state;
+use crate::worlds;
 
 /// A case, looked at before anything runs.
 #[derive(Debug, Clone)]
@@ -151,7 +151,7 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
         ))),
         Found::None => blame = Some(looked.blame()),
         Found::TooMany => oddities.push(CaseOddity::NotDecided(match looked.uncalled().as_slice() {
-            [] if state::depends_on_arguments(&case.tools) => "whether it can be satisfied is not known: no session \
+            [] if worlds::depends_on_arguments(&case.tools) => "whether it can be satisfied is not known: no session \
                  was found among the amounts that were tried and within the limit of sessions, and others may do"
                 .to_owned(),
             [] => "whether it can be satisfied is not known: there are too many sessions".to_owned(),
@@ -174,7 +174,7 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
     if !case.beginning.is_empty() {
         let calls = case.calls_in_first_turn();
         oddities.extend(
-            state::oddities(&case.tools, &case.rules, &case.beginning, &calls)
+            worlds::oddities(&case.tools, &case.rules, &case.beginning, &calls)
                 .into_iter()
                 .map(CaseOddity::OfState),
         );

@@ -6,10 +6,11 @@ use planproof_trace::sample_arguments;
 use serde_json::{Value, json};
 
 use crate::case::Scenario;
-use crate::state::{
-    ExactWorld, LooseWorld, Values, depends_on_arguments, effect_of, has_sums, results_of, tried_values,
-};
+use crate::state::Values;
 use crate::turns;
+use crate::worlds::{
+    ExactWorld, LooseWorld, depends_on_arguments, effect_of, has_sums, results_of, tried_values,
+};
 
 impl Scenario {
     /// The shortest session of these calls that is as wanted. [`Found::None`] only if there is none in the world of the

@@ -6,11 +6,7 @@
 //! data that looks like one of them.
 
 mod checked;
-mod exact;
-mod loose;
-mod odd;
-mod rough;
-mod searched;
+pub(crate) mod exact;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -21,14 +17,10 @@ use planproof_spec::rules::KnownTool;
 use serde_json::{Map, Value};
 
 use crate::limits::STATE_VALUES_MAX;
-use crate::world::Answer;
-
-pub(crate) use loose::LooseWorld;
-pub(crate) use odd::oddities;
-pub(crate) use searched::{ExactWorld, depends_on_arguments, effect_of, has_sums, results_of, tried_values};
+use crate::line::Answer;
 
 use checked::{Checked, Kind, kept};
-use exact::{Exact, compare, plain};
+use exact::{Exact, compare};
 
 /// The values of a world's state, by their names.
 pub(crate) type Values = BTreeMap<String, Value>;
@@ -51,7 +43,7 @@ pub(crate) enum Source {
 
 impl Source {
     /// The source that a value stands for.
-    fn of(value: &Value) -> Result<Self, String> {
+    pub(crate) fn of(value: &Value) -> Result<Self, String> {
         let Value::Object(entries) = value else { return Ok(Self::Literal(value.clone())) };
         let quotes = [STATE, ARGUMENT, LITERAL];
         let Some(key) = quotes.into_iter().find(|key| entries.contains_key(*key)) else {
@@ -71,7 +63,7 @@ impl Source {
     }
 
     /// Its value, if it is there.
-    fn value<'v>(&'v self, values: &'v Values, arguments: &'v Value) -> Option<&'v Value> {
+    pub(crate) fn value<'v>(&'v self, values: &'v Values, arguments: &'v Value) -> Option<&'v Value> {
         match self {
             Self::Literal(value) => Some(value),
             Self::Argument(pointer) => arguments.pointer(pointer),
@@ -129,7 +121,7 @@ pub(crate) struct Need {
 }
 
 impl Need {
-    fn holds(&self, values: &Values, arguments: &Value) -> bool {
+    pub(crate) fn holds(&self, values: &Values, arguments: &Value) -> bool {
         let Some(value) = values.get(&self.name) else { return false };
         let other = |source: &Source| source.value(values, arguments).cloned();
         let is = |source: &Source| other(source).is_some_and(|other| is_same(value, &other));
@@ -149,7 +141,7 @@ impl Need {
 }
 
 /// Equality in which `40` and `40.0` are one number, without rounding.
-fn is_same(one: &Value, two: &Value) -> bool {
+pub(crate) fn is_same(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::Number(_), Value::Number(_)) => compare(one, two) == Some(Ordering::Equal),
         _ => one == two,

@@ -9,14 +9,10 @@ use planproof_suite::{
 };
 
 use crate::case::{HAS_FAULTS, HAS_TURNS, Scenario};
+use crate::file::ReadFile;
+use crate::line::NAME;
 use crate::review::{self, CaseReview};
 use crate::{agents, figures, file, judge};
-
-/// The suite's name.
-pub const NAME: &str = "scenario";
-
-/// Reads a text file that a file of scenarios names. It gets the path as it is to be opened.
-pub(crate) type ReadFile = Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
 
 /// The suite of cases of one's own.
 #[derive(Clone, Default)]

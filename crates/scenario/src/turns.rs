@@ -9,7 +9,7 @@ use planproof_spec::rules::{
 };
 use serde_json::{Value, json};
 
-use crate::case::CaseLine;
+use crate::line::CaseLine;
 
 /// The name of the message's number among the arguments of an event.
 const TURN: &str = "planproof message";

@@ -3,29 +3,15 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use planproof_spec::rules::{KnownTool, ValueCheck, arguments_of};
+use planproof_spec::rules::{ValueCheck, arguments_of};
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
 use planproof_tools::{CompiledSchema, SchemaCache};
 use planproof_trace::{Tool, ToolCall, ToolResult};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::case::tests_of;
+use crate::line::{Answer, WorldTool, tests_of};
 use crate::shared::Shared;
 use crate::state::{LineFault, LineState, Values, filled, quotes};
-
-/// A tool as a file describes it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WorldTool {
-    pub(crate) name: String,
-    #[serde(default)]
-    pub(crate) description: String,
-    pub(crate) input_schema: Map<String, Value>,
-    /// What it answers, the first line that fits; without any line, that it is done.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) answers: Vec<Answer>,
-}
 
 impl WorldTool {
     /// Whether a line has to do with a value of the state.
@@ -38,39 +24,6 @@ impl WorldTool {
                 || answer.returns.as_ref().is_some_and(|result| quotes(result, name))
         })
     }
-
-    /// As rules are held to it.
-    pub(crate) fn known(&self) -> KnownTool<'_> {
-        KnownTool { name: &self.name, schema: &self.input_schema }
-    }
-}
-
-/// A line of the world.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Answer {
-    /// What the arguments must be like: the event of a rule on calls, as JSON.
-    #[serde(rename = "where", default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) arguments: Map<String, Value>,
-    /// What the values of the state must be like, by their names.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) needs: Map<String, Value>,
-    /// The error if they are not. Without it, the next line is tried.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) otherwise: Option<String>,
-    /// Values that it gives.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) sets: Map<String, Value>,
-    /// Numbers that it adds to values.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) adds: Map<String, Value>,
-    /// Numbers that it subtracts from values.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) subtracts: Map<String, Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) returns: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fails: Option<String>,
 }
 
 /// The beginning of the error of a call for which the world has no line.

@@ -57,3 +57,5 @@ pub const RULE_CALLS_TRIED_MAX: usize = 20_000;
 pub const RULE_PLACE_VALUES_MAX: usize = 40;
 /// Rules whose relations are looked for.
 pub const RULES_REVIEWED_MAX: usize = 100;
+/// Calls of the sessions by which the rules of a file are shown. Rules beyond that are shown without a session.
+pub const EXAMPLE_CALLS_MAX: usize = 5_000;

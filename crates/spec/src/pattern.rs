@@ -64,7 +64,7 @@ impl Pattern {
             .dot_matches_new_line(over_lines)
             .build()
             .parse(source)
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| on_one_line(&error))?;
         let nfa = thompson::Compiler::new()
             .configure(
                 thompson::Config::new()
@@ -207,6 +207,16 @@ impl std::fmt::Debug for Pattern {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Pattern({:?})", self.source)
     }
+}
+
+/// What is wrong with an expression, and at which of its characters.
+fn on_one_line(error: &regex_syntax::Error) -> String {
+    let (what, offset) = match error {
+        regex_syntax::Error::Parse(error) => (error.kind().to_string(), error.span().start.column),
+        regex_syntax::Error::Translate(error) => (error.kind().to_string(), error.span().start.column),
+        other => return other.to_string().replace('\n', " "),
+    };
+    format!("{what} (at its character {offset})")
 }
 
 /// The innermost cause of an error, which names the fault.

@@ -161,7 +161,14 @@ fn compiled(schema: &Value, patterns: usize) -> Result<Validator, String> {
             shortened(&error.schema_path().to_string()),
             shortened(&error.instance().to_string()),
         ),
-        _ => error.to_string(),
+        ValidationErrorKind::Referencing(_) => format!(
+            "it refers to what is not in it, and nothing is fetched: {}; write the definition into the schema",
+            shortened(&error.to_string().split(": ").next().unwrap_or_default().replace('\n', " "))
+        ),
+        _ if !error.instance_path().as_str().is_empty() => {
+            format!("at {}: {}", shortened(error.instance_path().as_str()), shortened(&error.to_string()))
+        }
+        _ => shortened(&error.to_string()),
     })
 }
 

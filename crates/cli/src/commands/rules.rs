@@ -45,6 +45,7 @@ fn check(
         [] => None,
         tools => Some(tools_of(tools, global)?),
     };
+    let names: Vec<String> = known.iter().flatten().map(|tool| tool.name.clone()).collect();
     let mut out = terminal::results(global.json);
     let (mut bad, mut printed) = (0, Ok(()));
     for file in files {
@@ -54,7 +55,7 @@ fn check(
             if unknown.is_empty() { Ok(rules) } else { Err(unknown) }
         });
         let reviewed = read.map(|rules| {
-            let review = rules.review();
+            let review = rules.review_with(&names);
             (rules, review)
         });
         // One unusable file does not end the command, so that all of them are reported.

@@ -18,7 +18,8 @@ pub(crate) use source::ScenarioCases;
 
 /// The suite. Its files may name other files.
 pub(crate) fn suite() -> Scenarios {
-    Scenarios::default().with_files(|path| read_text(Path::new(path)).map_err(|failure| failure.describe()))
+    Scenarios::default()
+        .with_files(|path| read_text(Path::new(path)).map_err(|failure| failure.into_case_error().what))
 }
 
 /// The cases of a file.

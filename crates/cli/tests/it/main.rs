@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed step of a test is a failed test")]
 
+mod bad_input;
 mod behaviours;
 mod bench;
 mod bench_models;
@@ -11,6 +12,7 @@ mod cases;
 mod check;
 mod checker;
 mod child;
+mod combinations;
 mod completions;
 mod config;
 mod crafted;

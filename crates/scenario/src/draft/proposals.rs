@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use planproof_spec::rules::{Phase, RecordedEvent};
+use planproof_trace::Tool;
 use serde_json::{Map, Value, json};
 
-use super::world::{is_said, scalars, tests_of};
+use super::world::{are_possible, is_said, scalars, tests_of};
 use super::{GoodSession, calls_of};
 
 /// What may be expected of an agent with this task, by what the session did.
-pub(super) fn proposals_of(session: &GoodSession, query: &str) -> Vec<Value> {
+pub(super) fn proposals_of(session: &GoodSession, query: &str, tools: &[Tool]) -> Vec<Value> {
     let mut done: Vec<&str> = Vec::new();
     for event in session.happened.iter().filter(|event| event.phase == Phase::Done) {
         if !done.contains(&event.tool.as_str()) {
@@ -57,7 +58,7 @@ pub(super) fn proposals_of(session: &GoodSession, query: &str) -> Vec<Value> {
             let tests = tests_of(&event.arguments);
             let said: Map<String, Value> =
                 tests.into_iter().filter(|(_, value)| is_said(value, query)).collect();
-            if !said.is_empty() && !named.contains(&said) {
+            if !said.is_empty() && !named.contains(&said) && are_possible(&said, tool, tools) {
                 named.push(said);
             }
         }

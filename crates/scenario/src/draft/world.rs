@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use planproof_spec::rules::{Phase, RecordedEvent};
+use planproof_spec::rules::{KnownTool, Phase, RecordedEvent, read_tests, unknown_in_checks};
 use planproof_trace::Tool;
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ type WrittenLine = (Map<String, Value>, String);
 /// stays, because a world does not change.
 pub(super) fn push_world(text: &mut String, session: &GoodSession, query: &str, tools: &[Tool]) {
     let mut lines: Vec<(&str, Vec<WrittenLine>)> = Vec::new();
-    let mut left_out = 0;
+    let (mut left_out, mut unfit) = (0, 0);
     let loose = |at: usize| {
         let event = &session.happened[at];
         let schema = tools.iter().find(|tool| tool.name == event.tool).map(|tool| &*tool.input_schema);
@@ -74,6 +74,10 @@ pub(super) fn push_world(text: &mut String, session: &GoodSession, query: &str, 
         };
         let is_enough = *told_apart.entry(&event.tool).or_insert_with(|| is_told_apart(&event.tool));
         let tests = if is_enough { loose(at_event) } else { tests_of(&event.arguments) };
+        if !are_possible(&tests, &event.tool, tools) {
+            unfit += 1;
+            continue;
+        }
         let at = match lines.iter().position(|(tool, _)| *tool == event.tool) {
             Some(at) => at,
             None => {
@@ -99,6 +103,11 @@ pub(super) fn push_world(text: &mut String, session: &GoodSession, query: &str, 
             "      # {results} left out: the same call, or one that differs in its words alone, had another result before."
         );
     }
+    if unfit > 0 {
+        let results = if unfit == 1 { "1 result is" } else { &format!("{unfit} results are") };
+        let _ =
+            writeln!(text, "      # {results} left out: by its schema, the tool takes no such arguments.");
+    }
     for (tool, mut answers) in lines {
         // A line without tests fits every call, so it comes last.
         answers.sort_by_key(|(tests, _)| tests.is_empty());
@@ -111,6 +120,13 @@ pub(super) fn push_world(text: &mut String, session: &GoodSession, query: &str, 
             .unwrap_or_default();
         }
     }
+}
+
+/// Whether a tool takes arguments that pass these tests, as far as its schema says.
+pub(super) fn are_possible(tests: &Map<String, Value>, tool: &str, tools: &[Tool]) -> bool {
+    let Some(known) = tools.iter().find(|known| known.name == tool) else { return true };
+    let known = KnownTool { name: &known.name, schema: &known.input_schema };
+    read_tests(&Value::Object(tests.clone())).is_ok_and(|checks| unknown_in_checks(&checks, known).is_none())
 }
 
 /// The arguments of a call as tests, by pointers. Texts of several words are left out: another agent words them

@@ -8,13 +8,13 @@ use planproof_spec::rules::{EventPattern, Phase, Pointer, RuleDemand, RuleSet, S
 use planproof_trace::Draw;
 use serde_json::{Map, Value, json};
 
-use super::Manner;
 use super::cast::Cast;
 use super::phrase;
 use super::plan::{Known, Near, Plan, is_identifier};
 use super::witness::{Searched, Witness};
 use crate::limits::{DRAWN_ASKED_MAX, DRAWN_CALLS_MAX};
-use crate::world::{Answer, AnsweringTool};
+use crate::line::{Answer, Manner};
+use crate::world::AnsweringTool;
 
 /// A call that the user asks for.
 struct Asked {

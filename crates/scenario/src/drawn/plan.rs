@@ -14,8 +14,9 @@ use serde_json::{Map, Value, json};
 use super::cast::{Cast, is_wording};
 use super::phrase::identified;
 use crate::limits::{DRAWN_CALLS_MAX, DRAWN_OUTCOMES_MAX};
+use crate::line::WorldTool;
 use crate::state::Values;
-use crate::world::{AnsweringTool, WorldTool};
+use crate::world::AnsweringTool;
 
 /// How far numbers are from the bounds of tests.
 const NUMBERS: u32 = 40;

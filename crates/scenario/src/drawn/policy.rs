@@ -34,7 +34,7 @@ impl RulesShown {
         }
         if text.len() > POLICY_BYTES_MAX {
             return Err(format!(
-                "1:1: the policy has {} bytes, and at most {POLICY_BYTES_MAX} are read",
+                "1:1: the policy has {} bytes, and at most {POLICY_BYTES_MAX} are read; shorten it",
                 text.len()
             ));
         }

@@ -8,7 +8,7 @@ use planproof_suite::CaseError;
 use serde_json::json;
 
 use super::{DEMANDS, Reader, Vocabulary, get};
-use crate::case::Expectation;
+use crate::line::Expectation;
 
 /// What is expected of a case, as far as it has been read.
 #[derive(Default)]
@@ -116,8 +116,18 @@ impl Reader<'_> {
         };
         if let Some(listed) = get(entries, "do") {
             let mut names = Vec::new();
-            for item in self.list(listed, "`do`")? {
+            let items = self.list(listed, "`do`")?;
+            if items.is_empty() {
+                return Err(self.fault(listed.place, "`do` lists no tool; write `do: [TOOL]`"));
+            }
+            for item in items {
                 let name = self.text(item, "a tool of `do`")?;
+                if names.iter().any(|other| other == name) {
+                    let what = format!(
+                        "`do` lists `{name}` twice; for two calls write `at-least: {{done: {name}, times: 2}}`"
+                    );
+                    return Err(self.fault(item.place, what));
+                }
                 add(at_least(
                     vec![("done".to_owned(), item.place, item.clone())],
                     item.place,

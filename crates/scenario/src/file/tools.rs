@@ -8,35 +8,45 @@ use serde_json::{Map, Value, json};
 
 use super::{Reader, get};
 use crate::limits::TOOLS_MAX;
+use crate::line::WorldTool;
 use crate::listed::listed_tools;
 use crate::state::Values;
-use crate::world::{AnsweringTool, WorldTool};
+use crate::world::AnsweringTool;
 
 impl Reader<'_> {
     pub(super) fn tools(&self, node: &Node) -> Result<Vec<WorldTool>, CaseError> {
-        let (place, tools) = match &node.kind {
-            Kind::List(items) => {
-                let tools: Result<Vec<WorldTool>, CaseError> =
-                    items.iter().map(|item| self.tool(item)).collect();
-                (node.place, tools?)
+        let tools: Vec<WorldTool> = match &node.kind {
+            Kind::List(items) => items.iter().map(|item| self.tool(item)).collect::<Result<_, _>>()?,
+            Kind::Scalar(Value::String(_)) => {
+                let (name, text) = self.named_file(node, "`tools`")?;
+                let value: Value = serde_json::from_str(&text).map_err(|error| {
+                    let (line, column) = (error.line(), error.column().max(1));
+                    let what = error.to_string();
+                    let what = what.split(" at line ").next().unwrap_or_default();
+                    CaseError::new(format!("{name}:{line}:{column}: the file of tools is not JSON: {what}"))
+                })?;
+                let tools = listed_tools(&value).map_err(|what| CaseError::new(format!("{name}: {what}")))?;
+                tools.into_iter().map(WorldTool::from).collect()
             }
             _ => {
-                let text = self.named_file(node, "`tools`")?;
-                let fail = |what: String| self.fault(node.place, format!("`tools`: {what}"));
-                let value: Value = serde_json::from_str(&text)
-                    .map_err(|error| fail(format!("the file is not JSON: {error}")))?;
-                let tools = listed_tools(&value).map_err(fail)?;
-                (node.place, tools.into_iter().map(WorldTool::from).collect())
+                let what =
+                    format!("`tools` is {}; list the tools, or name a file with a list", node.describe());
+                return Err(self.fault(node.place, what));
             }
         };
         let mut names = BTreeSet::new();
-        if let Some(twice) = tools.iter().find(|tool| !names.insert(tool.name.as_str())) {
-            return Err(self.fault(place, format!("two tools are called `{}`", twice.name)));
+        if let Some(number) = tools.iter().position(|tool| !names.insert(tool.name.as_str())) {
+            let place = match &node.kind {
+                Kind::List(items) => items[number].place,
+                _ => node.place,
+            };
+            let what =
+                format!("two tools are called `{}`; give this one a name of its own", tools[number].name);
+            return Err(self.fault(place, what));
         }
         if tools.is_empty() || tools.len() > TOOLS_MAX {
-            return Err(
-                self.fault(place, format!("there are {} tools; there may be 1 to {TOOLS_MAX}", tools.len()))
-            );
+            let what = format!("there are {} tools; there may be 1 to {TOOLS_MAX}", tools.len());
+            return Err(self.fault(node.place, what));
         }
         Ok(tools)
     }
@@ -80,11 +90,13 @@ impl Reader<'_> {
         for (name, place, node) in entries {
             let kind = node.text().filter(|kind| TYPES.contains(kind));
             let kind = kind.ok_or_else(|| {
-                let what = format!(
-                    "the argument `{name}` is of type {}; write {}",
-                    node.describe(),
-                    TYPES.join(", ")
-                );
+                let meant =
+                    node.text().and_then(|kind| kind.strip_suffix('?')).filter(|kind| TYPES.contains(kind));
+                let help = match meant {
+                    Some(meant) => format!("`{name}?: {meant}` for an argument that may be left out"),
+                    None => TYPES.join(", "),
+                };
+                let what = format!("the type of the argument `{name}` is {}; write {help}", node.describe());
                 self.fault(*place, what)
             })?;
             let name = match name.strip_suffix('?') {

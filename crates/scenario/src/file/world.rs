@@ -7,8 +7,9 @@ use planproof_suite::CaseError;
 use serde_json::{Map, Value};
 
 use super::{Entries, Reader, get};
+use crate::limits::WORLD_LINES_MAX;
+use crate::line::{Answer, WorldTool};
 use crate::state::{LineFault, LineState, Values, beginning};
-use crate::world::{Answer, WorldTool};
 
 /// The keys of a line.
 const LINE_KEYS: [&str; 8] = ["where", "needs", "otherwise", "returns", "fails", "sets", "adds", "subtracts"];
@@ -66,6 +67,11 @@ impl Reader<'_> {
                 );
                 return Err(self.fault(lines.place, what));
             };
+            if let Some(line) = lines.get(WORLD_LINES_MAX) {
+                let what =
+                    format!("the world of `{name}` has more than {WORLD_LINES_MAX} lines; leave some out");
+                return Err(self.fault(line.place, what));
+            }
             for line in lines {
                 let answer = self.line(line, values, tool)?;
                 tool.answers.push(answer);

@@ -27,7 +27,7 @@ impl Exact {
     }
 
     /// The number that a value is, as it is written. [`None`]: it is none, or one of those that are not kept exactly.
-    pub(super) fn of(value: &Value) -> Option<Self> {
+    pub(crate) fn of(value: &Value) -> Option<Self> {
         let Value::Number(number) = value else { return None };
         if let Some(whole) = number.as_i64() {
             return Some(Self::new(i128::from(whole), 0));
@@ -68,23 +68,23 @@ impl Exact {
     }
 
     /// The sum, if it is kept exactly.
-    pub(super) fn plus(self, other: Self) -> Option<Self> {
+    pub(crate) fn plus(self, other: Self) -> Option<Self> {
         let (one, two, scale) = self.aligned(other);
         Some(Self::new(one + two, scale)).filter(|sum| sum.is_kept())
     }
 
     /// The difference, if it is kept exactly.
-    pub(super) fn minus(self, other: Self) -> Option<Self> {
+    pub(crate) fn minus(self, other: Self) -> Option<Self> {
         self.plus(Self { mantissa: -other.mantissa, ..other })
     }
 
-    pub(super) fn compare(self, other: Self) -> Ordering {
+    pub(crate) fn compare(self, other: Self) -> Ordering {
         let (one, two, _) = self.aligned(other);
         one.cmp(&two)
     }
 
     /// The number as JSON: whole where there is no fraction.
-    pub(super) fn value(self) -> Value {
+    pub(crate) fn value(self) -> Value {
         match i64::try_from(self.mantissa) {
             Ok(whole) if self.scale == 0 => Value::from(whole),
             // It has at most 15 digits, so what is read is what was written.
@@ -98,7 +98,7 @@ impl Exact {
 
 /// Compares two numbers. Those that are not kept exactly, such as `1e300`, are compared as floating-point numbers.
 /// [`None`]: one of them is none.
-pub(super) fn compare(one: &Value, two: &Value) -> Option<Ordering> {
+pub(crate) fn compare(one: &Value, two: &Value) -> Option<Ordering> {
     match (Exact::of(one), Exact::of(two)) {
         (Some(one), Some(two)) => Some(one.compare(two)),
         _ => one.as_f64()?.partial_cmp(&two.as_f64()?),
@@ -106,7 +106,7 @@ pub(super) fn compare(one: &Value, two: &Value) -> Option<Ordering> {
 }
 
 /// The value with each number written in one way, so that `40.0` is `40`.
-pub(super) fn plain(value: &Value) -> Value {
+pub(crate) fn plain(value: &Value) -> Value {
     Exact::of(value).map_or_else(|| value.clone(), Exact::value)
 }
 

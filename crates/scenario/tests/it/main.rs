@@ -149,7 +149,10 @@ fn a_case_that_nobody_can_satisfy_is_refused() {
         ("{do: [a, b]}, {last: {call: a}}, {last: {call: b}}", false),
         ("{do: [a, b]}, {requires: {call: a, done: b}}, {requires: {call: b, done: a}}", false),
         ("{with: {call: a, where: {/k: 7}}}, {do: [a]}", true),
-        ("{with: {call: a, where: {/k: seven}}}, {do: [a]}, {at-most: {call: a, times: 1}}", false),
+        (
+            "{with: {call: a, where: {/k: {above: 5, below: 4}}}}, {do: [a]}, {at-most: {call: a, times: 1}}",
+            false,
+        ),
         ("{do: [a], only: true}, {with: {call: b}}", false),
     ] {
         let loaded = load(&case(expect));
@@ -228,7 +231,7 @@ fn a_review_names_what_is_to_blame_and_what_never_matters() {
         ),
         ("{id: r, never: {call: b}}", "expect: [{do: [a, b]}]", "contradicting: r, e1: b"),
         ("", "expect: [{do: [a, b], only: true}, {id: third, do: [c]}]", "contradicting: third: c, only"),
-        ("", "expect: [{with: {done: a, where: {/k: seven}}}]", "contradicting: e1"),
+        ("", "expect: [{with: {done: a, where: {/k: {above: 5, below: 4}}}}]", "contradicting: e1"),
         ("", "expect: [{do: [a, b]}, {first: {call: b}}]", "b a"),
         ("", "expect: [{first: {call: a}}, {do: [c]}, {first: {call: b}}]", "contradicting: e1, e2: c, e3"),
         // What contradicts in this world alone.
@@ -321,7 +324,10 @@ fn right_sessions_have_values_of_every_kind() {
     let tests = format!("{tests}{{with: {{done: a, where: {{/k: 8, /v: {{one-of: [v8, v7]}}}}}}}}");
     assert_eq!(calls(&narrow(&tests)), [r#"a {"k":8,"v":"v7"}"#]);
     // No right agent makes a call that its tool refuses.
-    assert_eq!(reviewed("", "expect: [{with: {call: a, where: {/k: seven}}}]"), "contradicting: e1");
+    assert_eq!(
+        reviewed("", "expect: [{with: {call: a, where: {/k: {above: 5, below: 4}}}}]"),
+        "contradicting: e1"
+    );
 }
 
 #[test]
@@ -590,7 +596,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             "schema: planproof/scenario/v1\ntools: [{name: a, arguments: {k: int}}]\ncases: []".to_owned(),
-            "the argument `k` is of type the text `int`",
+            "the type of the argument `k` is the text `int`; write string, integer",
         ),
     ] {
         let error = load(&text).expect_err(&text);

@@ -1,8 +1,9 @@
-//! Rules held to the tools that an agent has: names and arguments that no tool has, with the nearest that one has.
+//! Rules held to the tools that an agent has: names and arguments that no tool has, with the nearest that one has, and
+//! values that an argument cannot have.
 
 use serde_json::{Map, Value};
 
-use super::{EventPattern, Fault, Pointer, RuleDemand, RuleSet, ToolNames, ValueCheck};
+use super::{EventPattern, Fault, Pointer, RuleDemand, RuleSet, RuleTest, ToolNames, ValueCheck, ValueType};
 use crate::diagnostic::{nearest, one_of};
 
 /// A tool that an agent has.
@@ -59,8 +60,9 @@ impl RuleSet {
     }
 
     /// The pointers in these rules that lead to no argument, with the nearest name: those of `per`, `where` and
-    /// `argument`. A pointer is only reported if none of the tools that it is about can have the argument, and their
-    /// schemas say so.
+    /// `argument`; the tests of an argument that no value of it passes, such as a text for a number; and a `per` that
+    /// leads to a list or an object. Anything is only reported if it is so for each of the tools that it is about, and
+    /// their schemas say so.
     pub fn unknown_arguments(&self, known: &[KnownTool<'_>]) -> Vec<Fault> {
         let mut faults = Vec::new();
         for rule in &self.rules {
@@ -73,14 +75,18 @@ impl RuleSet {
                 faults.extend(unknown(argument, &tools_of(&[event], known), &what("argument")));
             }
             if let Some(per) = &rule.per {
-                faults.extend(unknown(per, &tools_of(&rule.patterns(), known), &what("per")));
+                let tools = tools_of(&rule.patterns(), known);
+                faults.extend(
+                    unknown(per, &tools, &what("per")).or_else(|| no_value(per, &tools, &what("per"))),
+                );
             }
         }
         faults
     }
 }
 
-/// The first of these tests of a tool's arguments whose pointer leads to no argument that the tool has.
+/// The first of these tests of a tool's arguments whose pointer leads to no argument that the tool has, or that no value
+/// of the argument passes.
 pub fn unknown_in_checks(checks: &[ValueCheck], tool: KnownTool<'_>) -> Option<Fault> {
     unknown_places(checks, &[tool], "`where`").into_iter().next()
 }
@@ -104,13 +110,130 @@ fn tools_of<'k>(patterns: &[&EventPattern], known: &[KnownTool<'k>]) -> Vec<Know
 fn unknown_places(checks: &[ValueCheck], tools: &[KnownTool<'_>], what: &str) -> Vec<Fault> {
     let mut seen: Vec<&Pointer> = Vec::new();
     let mut faults = Vec::new();
-    for pointer in checks.iter().map(|check| &check.pointer) {
-        if !seen.contains(&pointer) {
-            seen.push(pointer);
-            faults.extend(unknown(pointer, tools, what));
-        }
+    for ValueCheck { pointer, test } in checks {
+        let fault = match seen.contains(&pointer) {
+            true => None,
+            false => unknown(pointer, tools, what),
+        };
+        seen.push(pointer);
+        faults.extend(fault.or_else(|| never_passed(pointer, test, tools, what)));
     }
     faults
+}
+
+/// The fault of a test that no value of the argument passes, whichever of these tools is called.
+fn never_passed(pointer: &Pointer, test: &RuleTest, tools: &[KnownTool<'_>], what: &str) -> Option<Fault> {
+    let faults: Option<Vec<(String, String)>> = tools
+        .iter()
+        .map(|tool| {
+            let schema = schema_at(pointer, tool.schema)?;
+            let types = types_of(schema)?;
+            not_passed(pointer.as_str(), test, schema, &types)
+        })
+        .collect();
+    let (message, help) = faults?.into_iter().next()?;
+    Some(Fault::error(pointer.place, format!("{what} {message}"), help))
+}
+
+/// The types of numbers.
+const NUMBERS: [ValueType; 2] = [ValueType::Number, ValueType::Integer];
+
+/// What to write for a test that only numbers pass.
+const OF_NUMBERS: &str = "write a value, `one-of` or `matches`: only numbers are above or below others";
+
+/// Why no value of these types passes a test, and what to write.
+fn not_passed(
+    pointer: &str,
+    test: &RuleTest,
+    schema: &Map<String, Value>,
+    types: &[ValueType],
+) -> Option<(String, String)> {
+    let named = one_of(types.iter().map(|kind| kind.name()));
+    let needs = |kinds: &[ValueType], name: &str, help: &str| {
+        let is_met = types.iter().any(|kind| kinds.contains(kind));
+        let message = format!("tests {pointer} with `{name}`, and {pointer} is of type {named}");
+        (!is_met).then(|| (message, help.to_owned()))
+    };
+    match test {
+        RuleTest::Is(value) => other_value(pointer, value, schema, types),
+        RuleTest::OneOf(values) => values.iter().find_map(|value| other_value(pointer, value, schema, types)),
+        RuleTest::Above(_) => needs(&NUMBERS, "above", OF_NUMBERS),
+        RuleTest::AtLeast(_) => needs(&NUMBERS, "at-least", OF_NUMBERS),
+        RuleTest::Below(_) => needs(&NUMBERS, "below", OF_NUMBERS),
+        RuleTest::AtMost(_) => needs(&NUMBERS, "at-most", OF_NUMBERS),
+        RuleTest::Matches(_) => {
+            needs(&[ValueType::String], "matches", "write a value or `above`: only texts match an expression")
+        }
+        // These are there to find values of other types.
+        RuleTest::IsNot(_) | RuleTest::Type(_) | RuleTest::Present(_) | RuleTest::Not(_) => None,
+    }
+}
+
+/// Why an argument cannot have this value, and what to write.
+fn other_value(
+    pointer: &str,
+    value: &Value,
+    schema: &Map<String, Value>,
+    types: &[ValueType],
+) -> Option<(String, String)> {
+    let is_of_type = |value: &Value| types.iter().any(|kind| kind.is_of(value));
+    if !is_of_type(value) {
+        let named = one_of(types.iter().map(|kind| kind.name()));
+        let message = format!("has {value} for {pointer}, which is of type {named}");
+        // `17` for `"17"`, and the other way round.
+        let meant = match value {
+            Value::String(text) => serde_json::from_str(text).ok(),
+            Value::Number(_) | Value::Bool(_) => Some(Value::String(value.to_string())),
+            _ => None,
+        };
+        let help = match meant.filter(|meant| is_of_type(meant)) {
+            Some(meant) => format!("write {meant}"),
+            None => format!("write a value of type {named}"),
+        };
+        return Some((message, help));
+    }
+    let values = schema.get("enum").and_then(Value::as_array)?;
+    if values.contains(value) || !values.iter().all(Value::is_string) {
+        return None;
+    }
+    let names: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+    let message = format!("has {value} for {pointer}, which it cannot be");
+    let help = match value.as_str().and_then(|text| nearest(text, names.iter().copied())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("write {}", listed(names.iter().copied())),
+    };
+    Some((message, help))
+}
+
+/// The fault of a `per` that leads to a list or an object with each of these tools.
+fn no_value(per: &Pointer, tools: &[KnownTool<'_>], what: &str) -> Option<Fault> {
+    let is_value = |kind: &ValueType| !matches!(kind, ValueType::Array | ValueType::Object);
+    let types: Option<Vec<Vec<ValueType>>> =
+        tools.iter().map(|tool| types_of(schema_at(per, tool.schema)?)).collect();
+    let types = types.filter(|all| !all.iter().flatten().any(is_value))?;
+    let kind = types.first()?.first()?.name();
+    let message = format!("{what} has {0}, and {0} is of type {kind}", per.as_str());
+    let help = "name an argument that is a text or a number: a rule with `per` holds for each value, and not for each \
+                entry of a list";
+    Some(Fault::error(per.place, message, help))
+}
+
+/// The schema of the value to which a pointer leads, as far as one says in plain words what is there.
+fn schema_at<'s>(pointer: &Pointer, schema: &'s Map<String, Value>) -> Option<&'s Map<String, Value>> {
+    let step = |at: &'s Map<String, Value>, part: String| at.get("properties")?.get(&part)?.as_object();
+    pointer.parts().try_fold(schema, step)
+}
+
+/// The types that a value may have, if its schema says so and nothing else about it.
+fn types_of(schema: &Map<String, Value>) -> Option<Vec<ValueType>> {
+    if NOT_FOLLOWED.iter().any(|key| schema.contains_key(*key)) {
+        return None;
+    }
+    let kind = |name: &Value| ValueType::ALL.into_iter().find(|kind| Some(kind.name()) == name.as_str());
+    match schema.get("type")? {
+        Value::Array(names) if !names.is_empty() => names.iter().map(kind).collect(),
+        name => kind(name).map(|kind| vec![kind]),
+    }
 }
 
 /// The fault of a pointer that leads to no argument of any of these tools.
@@ -173,26 +296,27 @@ impl Way<'_> {
     }
 }
 
+/// What these keys of a schema say is not looked into.
+const NOT_FOLLOWED: [&str; 10] = [
+    "$ref",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "patternProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "dependentSchemas",
+];
+
 /// Follows a pointer through a schema, as far as it says in plain words what is there.
 fn way<'s>(pointer: &Pointer, schema: &'s Map<String, Value>) -> Way<'s> {
     const SCALARS: [&str; 5] = ["string", "integer", "number", "boolean", "null"];
-    // What these say of names is not looked into.
-    const OTHERS: [&str; 10] = [
-        "$ref",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "patternProperties",
-        "propertyNames",
-        "unevaluatedProperties",
-        "dependentSchemas",
-    ];
     let mut stem = String::new();
     let mut at = schema;
     for part in pointer.parts() {
-        if OTHERS.iter().any(|key| at.contains_key(*key)) {
+        if NOT_FOLLOWED.iter().any(|key| at.contains_key(*key)) {
             return Way::Open;
         }
         if let Some(kind) = at.get("type").and_then(Value::as_str).filter(|kind| SCALARS.contains(kind)) {

@@ -13,7 +13,7 @@ use super::{
 use crate::diagnostic::{nearest, one_of};
 use crate::limits::{COUNT_MAX, PATTERNS_MAX, RULE_EVENTS_MAX, RULES_MAX};
 use crate::read::{Atom, requirement_of};
-use crate::{Pattern, Predicate, Test};
+use crate::{Code, Diagnostic, Pattern, Predicate, Test};
 
 /// The keys of a file.
 const FILE_KEYS: [&str; 4] = ["schema", "mode", "aliases", "rules"];
@@ -652,8 +652,10 @@ impl Reader {
         let (requirement, atoms) = match requirement_of(text) {
             Ok(read) => read,
             Err(faults) => {
-                for fault in faults {
-                    let help = fault.help.unwrap_or_else(|| "see docs/rules.md".to_owned());
+                // The others may follow from the first, and all do from a limit.
+                let is_limit = |fault: &Diagnostic| fault.code == Code::LimitExceeded;
+                if let Some(fault) = faults.iter().find(|fault| is_limit(fault)).or_else(|| faults.first()) {
+                    let help = fault.help.clone().unwrap_or_else(|| "see docs/rules.md".to_owned());
                     self.fault(node.place, format!("in the formula: {}", fault.message), help);
                 }
                 return None;

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use super::samples::ANY_OTHER_TOOL;
 use super::search::{self, Found};
 use super::{CallRule, EventPattern, Phase, RuleDemand, RuleSet};
 use crate::diagnostic::all_of;
-use crate::limits::RULES_REVIEWED_MAX;
+use crate::limits::{EXAMPLE_CALLS_MAX, RULES_REVIEWED_MAX};
 
 /// What a rule means, by examples.
 #[derive(Debug, Clone)]
@@ -41,10 +42,10 @@ pub enum Oddity {
         /// The rule.
         rule: String,
     },
-    /// No session that calls this tool satisfies these rules, of which none can be left out.
+    /// No session that calls one of these tools satisfies these rules, of which none can be left out.
     Unusable {
-        /// The tool.
-        tool: String,
+        /// The tools; none for any.
+        tools: Vec<String>,
         /// The rules.
         rules: Vec<String>,
     },
@@ -81,11 +82,17 @@ impl fmt::Display for Oddity {
                 write!(f, "`{tool}` can never be called: `{rule}` says so")
             }
             Self::Forbidden { tool: None, rule } => write!(f, "no tool can ever be called: `{rule}` says so"),
-            Self::Unusable { tool, rules } if rules.len() == 1 => {
-                write!(f, "`{tool}` can never be called: {} rejects every session with it", quoted(rules))
-            }
-            Self::Unusable { tool, rules } => {
-                write!(f, "`{tool}` can never be called: {} contradict one another", quoted(rules))
+            Self::Unusable { tools, rules } => {
+                match tools.is_empty() {
+                    true => f.write_str("no tool can ever be called: ")?,
+                    false => write!(f, "{} can never be called: ", quoted(tools))?,
+                }
+                match (rules.len(), tools.len()) {
+                    (1, 0) => write!(f, "{} rejects every session with a call", quoted(rules)),
+                    (1, 1) => write!(f, "{} rejects every session with it", quoted(rules)),
+                    (1, _) => write!(f, "{} rejects every session with one of them", quoted(rules)),
+                    _ => write!(f, "{} contradict one another", quoted(rules)),
+                }
             }
             Self::NotDecided(what) => write!(f, "{what}"),
         }
@@ -105,6 +112,14 @@ impl RuleSet {
     /// Finds out what these rules mean. Takes a search, bounded by [`RULE_SEARCH_MAX`](crate::limits::RULE_SEARCH_MAX)
     /// sessions, for each rule and each tool.
     pub fn review(&self) -> RulesReview {
+        self.review_with(&[])
+    }
+
+    /// The same, in which one of these tools, if one fits, stands for any tool that the rules do not name.
+    pub fn review_with(&self, tools: &[String]) -> RulesReview {
+        // A rule by itself is about the tools of the other rules as much as about any.
+        let others: Vec<String> = search::tools(self).into_iter().chain(tools.iter().cloned()).collect();
+        let mut calls_shown = 0;
         let ids = |numbers: &[usize]| -> Vec<String> {
             numbers.iter().map(|number| self.rules[*number].id.clone()).collect()
         };
@@ -114,9 +129,13 @@ impl RuleSet {
         // By the rules that imply each, where among the oddities it stands.
         let mut implied: Vec<(Vec<usize>, usize)> = Vec::new();
         for (number, rule) in self.rules.iter().enumerate() {
-            let violation = search::violation(self, number);
+            let violation = match calls_shown < EXAMPLE_CALLS_MAX {
+                true => search::violation_with(self, number, &others),
+                false => Found::TooMany,
+            };
+            calls_shown += violation.session().map_or(0, <[_]>::len);
             let alone = match &violation {
-                Found::Session(_) if is_small => search::only_violation(self, number),
+                Found::Session(_) if is_small => search::only_violation_with(self, number, tools),
                 Found::Session(_) => Found::TooMany,
                 other => other.clone(),
             };
@@ -161,7 +180,9 @@ impl RuleSet {
             return RulesReview { meanings, oddities };
         }
         let mut unusable: Vec<Oddity> = Vec::new();
+        // Rules that contradict one another, and the tools of each contradiction.
         let mut contradictions: Vec<Vec<usize>> = Vec::new();
+        let mut hindered: Vec<Vec<String>> = Vec::new();
         if let Some(rule) =
             self.rules.iter().find(|rule| rule.forbidden().is_some_and(|it| it.tools.is_none()))
         {
@@ -180,9 +201,20 @@ impl RuleSet {
             let all: Vec<usize> = search::naming(self, &tool);
             if search::use_of(self, &all, &tool) == Found::None {
                 let rules = smallest(&all, |some| search::use_of(self, some, &tool) == Found::None);
-                unusable.push(Oddity::Unusable { tool, rules: ids(&rules) });
-                contradictions.push(rules);
+                match contradictions.iter().position(|known| *known == rules) {
+                    Some(known) => hindered[known].push(tool),
+                    None => {
+                        contradictions.push(rules);
+                        hindered.push(vec![tool]);
+                    }
+                }
             }
+        }
+        for (rules, tools) in contradictions.iter().zip(hindered) {
+            // Rules that no tool at all gets past are one contradiction, however many tools they name.
+            let is_of_any = search::use_of(self, rules, ANY_OTHER_TOOL) == Found::None;
+            let tools = if is_of_any { Vec::new() } else { tools };
+            unusable.push(Oddity::Unusable { tools, rules: ids(rules) });
         }
         for (by, place) in implied.iter().rev() {
             if contradictions.iter().any(|rules| rules.iter().all(|rule| by.contains(rule))) {

@@ -31,33 +31,43 @@ pub fn joined(first: &Value, second: &Value) -> Value {
 /// Calls of all tools that rules name, and of one that none names.
 pub(super) struct Samples {
     pub(super) calls: Vec<SampleCall>,
+    /// Whether all values that the rules tell apart are among them. Otherwise, there may be sessions of others.
+    pub(super) are_all: bool,
 }
+
+/// What the samples have besides what all rules say.
+#[derive(Default, Clone, Copy)]
+pub(super) struct SampleHints<'h> {
+    /// A tool that has to be among them.
+    pub(super) tool: Option<&'h str>,
+    /// The number of the rule whose values come first, so that they are there where there are too many.
+    pub(super) first: Option<usize>,
+    /// Names of real tools, one of which stands for any tool that the rules do not name.
+    pub(super) others: &'h [String],
+}
+
+/// The tool that stands for any that rules do not name, where no real one is known: words that no tool has as its name.
+pub(super) const ANY_OTHER_TOOL: &str = "any other tool";
 
 /// The values that are looked at within the arguments or the outcomes of a tool.
 type Places = BTreeMap<String, Vec<Value>>;
 
 impl Samples {
-    pub(super) fn of(rules: &RuleSet) -> Self {
-        Self::with(rules, None)
-    }
-
-    /// The calls, with some of one more tool.
-    pub(super) fn with(rules: &RuleSet, tool: Option<&str>) -> Self {
+    pub(super) fn with(rules: &RuleSet, hints: SampleHints<'_>) -> Self {
         let mut names: Vec<String> = tools(rules);
-        names.extend(tool.filter(|tool| !names.iter().any(|name| name == tool)).map(str::to_owned));
+        let tool = hints.tool.filter(|tool| !names.iter().any(|name| name == tool));
+        names.extend(tool.map(str::to_owned));
         // A tool that no rule names; the rules that hold for any tool concern it.
         if rules.rules.iter().any(CallRule::concerns_any_tool) {
-            let mut other = "other".to_owned();
-            while names.contains(&other) {
-                other.push('_');
-            }
-            names.push(other);
+            names.push(unnamed(rules, &names, hints.others));
         }
+        let first = hints.first.and_then(|first| rules.rules.get(first));
+        let mut are_all = true;
         let mut calls = Vec::new();
         for tool in names {
             let mut arguments = Places::new();
             let (mut results, mut errors) = (Places::new(), Places::new());
-            for rule in &rules.rules {
+            for rule in first.into_iter().chain(&rules.rules) {
                 let concerns = |pattern: &EventPattern| {
                     pattern.tools.as_ref().is_none_or(|tools| tools.match_tool(None, &tool))
                 };
@@ -94,17 +104,34 @@ impl Samples {
                 .rules
                 .iter()
                 .any(|rule| rule.patterns().iter().any(|pattern| pattern.moment == Phase::Failed));
-            let results = combinations(&results);
-            let errors = if failures_matter { combinations(&errors) } else { Vec::new() };
-            for arguments in combinations(&arguments) {
+            let results = combinations(&results, &mut are_all);
+            let errors = if failures_matter { combinations(&errors, &mut are_all) } else { Vec::new() };
+            for arguments in combinations(&arguments, &mut are_all) {
                 let call = |outcome| SampleCall { tool: tool.clone(), arguments: arguments.clone(), outcome };
                 calls.extend(results.iter().map(|result| call(Some(Ok(result.clone())))));
                 calls.extend(errors.iter().map(|error| call(Some(Err(error.clone())))));
                 calls.push(call(None));
             }
         }
-        Self { calls }
+        Self { calls, are_all }
     }
+}
+
+/// The name of a tool that these rules do not name: one of these if one fits, otherwise an invented one.
+fn unnamed(rules: &RuleSet, names: &[String], others: &[String]) -> String {
+    let is_named = |name: &str| {
+        let mut patterns = rules.rules.iter().flat_map(|rule| rule.patterns());
+        names.iter().any(|other| other == name)
+            || patterns.any(|pattern| pattern.tools.is_some() && pattern.is_of(name))
+    };
+    if let Some(known) = others.iter().find(|name| !is_named(name)) {
+        return known.clone();
+    }
+    let mut other = ANY_OTHER_TOOL.to_owned();
+    while is_named(&other) {
+        other.push('_');
+    }
+    other
 }
 
 /// Adds values on both sides of each test.
@@ -194,13 +221,17 @@ pub(super) fn number(value: f64) -> Value {
 }
 
 /// Objects with each choice of values, up to [`SAMPLES_MAX`]. Among the choices for a place is that nothing is there,
-/// but comes last.
-fn combinations(places: &Places) -> Vec<Value> {
+/// but comes last. `are_all` becomes false if there are more.
+fn combinations(places: &Places, are_all: &mut bool) -> Vec<Value> {
     let mut all = vec![json!({})];
     for (pointer, values) in places {
         let mut choices: Vec<Option<Value>> = Vec::new();
         for value in values {
-            if !choices.contains(&Some(value.clone())) && choices.len() < VALUES_MAX {
+            if !choices.contains(&Some(value.clone())) {
+                if choices.len() == VALUES_MAX {
+                    *are_all = false;
+                    break;
+                }
                 choices.push(Some(value.clone()));
             }
         }
@@ -212,8 +243,11 @@ fn combinations(places: &Places) -> Vec<Value> {
                 if let Some(value) = choice {
                     put(&mut object, &Pointer::made(pointer.as_str()), value.clone());
                 }
-                if next.len() < SAMPLES_MAX && !next.contains(&object) {
-                    next.push(object);
+                if !next.contains(&object) {
+                    match next.len() < SAMPLES_MAX {
+                        true => next.push(object),
+                        false => *are_all = false,
+                    }
                 }
             }
         }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::outcomes::{CallWorld, FixedOutcomes};
-use super::samples::Samples;
+use super::samples::{SampleHints, Samples};
 use super::{Phase, RuleSet, Session, SessionEvent, ToolNames};
 use crate::limits::RULE_SEARCH_MAX;
 
@@ -68,15 +68,25 @@ impl Found {
 
 /// The shortest session that a rule rejects, whatever the others say.
 pub fn violation(rules: &RuleSet, rule: usize) -> Found {
+    violation_with(rules, rule, &[])
+}
+
+/// The same, in which one of these tools stands for any that the rule does not name.
+pub(super) fn violation_with(rules: &RuleSet, rule: usize, others: &[String]) -> Found {
     let alone = only(rules, &[rule]);
-    let samples = Samples::of(&alone);
-    search(&alone, &samples.calls, |_| false, |session, _| !session.verdict(0).is_held_at_end(), |_| true)
+    let samples = Samples::with(&alone, SampleHints { others, ..SampleHints::default() });
+    search(&alone, &samples, |_| false, |session, _| !session.verdict(0).is_held_at_end(), |_| true)
 }
 
 /// The shortest session that a rule rejects and that all others accept. [`Found::None`]: the others imply it.
 pub fn only_violation(rules: &RuleSet, rule: usize) -> Found {
+    only_violation_with(rules, rule, &[])
+}
+
+/// The same, in which one of these tools stands for any that no rule names.
+pub(super) fn only_violation_with(rules: &RuleSet, rule: usize, others: &[String]) -> Found {
     // Rules that share no tool with it, not even through others, have no say.
-    violation_within(rules, rule, &connected(rules, rule))
+    violation_within(rules, rule, &connected(rules, rule), others)
 }
 
 /// Whether some other rules imply a rule.
@@ -84,7 +94,7 @@ pub(super) fn is_implied(rules: &RuleSet, rule: usize, by: &[usize]) -> bool {
     let mut group = by.to_vec();
     group.push(rule);
     group.sort_unstable();
-    violation_within(rules, rule, &group) == Found::None
+    violation_within(rules, rule, &group, &[]) == Found::None
 }
 
 /// Whether no session satisfies a rule. With `per`, sessions without any value are left out of account.
@@ -102,13 +112,13 @@ pub(super) fn naming(rules: &RuleSet, tool: &str) -> Vec<usize> {
     first.map(|first| connected(rules, first)).unwrap_or_default()
 }
 
-fn violation_within(rules: &RuleSet, rule: usize, group: &[usize]) -> Found {
+fn violation_within(rules: &RuleSet, rule: usize, group: &[usize], others: &[String]) -> Found {
     let some = only(rules, group);
     let Some(place) = group.iter().position(|other| *other == rule) else { return Found::None };
-    let samples = Samples::of(&some);
+    let samples = Samples::with(&some, SampleHints { first: Some(place), others, ..SampleHints::default() });
     search(
         &some,
-        &samples.calls,
+        &samples,
         |_| false,
         |session, _| {
             (0..group.len()).all(|other| session.verdict(other).is_held_at_end() != (other == place))
@@ -129,10 +139,10 @@ pub fn held_by(rules: &RuleSet, of: &[usize]) -> Found {
     if are_held(&Session::new(&some)) {
         return Found::Session(Vec::new());
     }
-    let samples = Samples::of(&some);
+    let samples = Samples::with(&some, SampleHints::default());
     search(
         &some,
-        &samples.calls,
+        &samples,
         |_| false,
         |session, _| are_held(session),
         |session| !session.verdicts().contains(&super::RuleVerdict::Violated),
@@ -143,10 +153,10 @@ pub fn held_by(rules: &RuleSet, of: &[usize]) -> Found {
 /// the tool unusable.
 pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
     let some = only(rules, of);
-    let samples = Samples::with(&some, Some(tool));
+    let samples = Samples::with(&some, SampleHints { tool: Some(tool), ..SampleHints::default() });
     search(
         &some,
-        &samples.calls,
+        &samples,
         |call| call.tool == tool,
         |session, is_used| is_used && session.verdicts().iter().all(|verdict| verdict.is_held_at_end()),
         |session| session.verdicts().iter().all(|verdict| *verdict != super::RuleVerdict::Violated),
@@ -155,7 +165,8 @@ pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
 
 /// Results and errors of a tool that rules tell apart.
 pub fn outcomes_of(rules: &RuleSet, tool: &str) -> Vec<Result<Value, Value>> {
-    let calls = Samples::with(rules, Some(tool)).calls.into_iter().filter(|call| call.tool == tool);
+    let samples = Samples::with(rules, SampleHints { tool: Some(tool), ..SampleHints::default() });
+    let calls = samples.calls.into_iter().filter(|call| call.tool == tool);
     let mut outcomes = Vec::new();
     for outcome in calls.filter_map(|call| call.outcome) {
         if !outcomes.contains(&outcome) {
@@ -388,7 +399,7 @@ pub fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
 /// (can a longer session still be one?) are given the session and whether it has a call that `is_marked`.
 fn search(
     rules: &Arc<RuleSet>,
-    calls: &[SampleCall],
+    samples: &Samples,
     is_marked: impl Fn(&SampleCall) -> bool,
     is_goal: impl Fn(&Session, bool) -> bool,
     is_hopeful: impl Fn(&Session) -> bool,
@@ -397,7 +408,11 @@ fn search(
     if is_goal(&start, false) {
         return Found::Session(Vec::new());
     }
-    search_from((&FixedOutcomes, ()), start, calls, is_marked, is_goal, is_hopeful)
+    match search_from((&FixedOutcomes, ()), start, &samples.calls, is_marked, is_goal, is_hopeful) {
+        // A value that was left out may be the one that it takes.
+        Found::None if !samples.are_all => Found::TooMany,
+        found => found,
+    }
 }
 
 /// The same for continuations of a session, itself not among them, in a world that is in a state.

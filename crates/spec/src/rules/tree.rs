@@ -6,7 +6,7 @@
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use serde_json::Value;
 
-use super::{Fault, RulesPlace};
+use super::{Fault, Phase, RulesPlace};
 use crate::limits::{NESTING_MAX, RULES_BYTES_MAX};
 
 /// A value and its place.
@@ -73,9 +73,42 @@ pub fn read(text: &str) -> Result<Node, Fault> {
         return Err(Fault::error(start, message, "split it into several files"));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Some(fault) = control_character(text) {
+        return Err(fault);
+    }
     let mut reader = Reader { parser: Parser::new_from_str(text), place: start };
-    reader.document()
+    reader.document().map_err(|fault| tab_near(text, &fault).unwrap_or(fault))
 }
+
+/// The first character that can stand in no file of YAML.
+fn control_character(text: &str) -> Option<Fault> {
+    let at = text.find(|c: char| c.is_ascii_control() && !['\t', '\n', '\r'].contains(&c))?;
+    let before = &text[..at];
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    let number = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
+    let place =
+        RulesPlace { line: number(before.matches('\n').count()), column: number(line.chars().count()) };
+    let code = text[at..].chars().next().map_or(0, u32::from);
+    let help = format!("remove it, or write it as `\\u{code:04x}` within double quotes");
+    Some(Fault::error(place, format!("the character U+{code:04X} is not allowed in a file"), help))
+}
+
+/// The fault of a tab that indents a line, where it is why the text is not YAML: in the line of another fault, or in one
+/// beside it.
+fn tab_near(text: &str, fault: &Fault) -> Option<Fault> {
+    let first = fault.place.line.saturating_sub(1).max(1);
+    let near = (first..).zip(text.split('\n').skip(first as usize - 1)).take(3);
+    let indented = near.filter_map(|(line, text)| {
+        let indent = &text[..text.len() - text.trim_start().len()];
+        Some((line, indent[..indent.find('\t')?].chars().count()))
+    });
+    let (line, before) = indented.filter(|_| fault.message.starts_with(NOT_YAML)).min_by_key(|it| it.0)?;
+    let place = RulesPlace { line, column: u32::try_from(before + 1).unwrap_or(u32::MAX) };
+    Some(Fault::error(place, "a tab indents this line, which YAML does not allow", "write blanks for it"))
+}
+
+/// How the faults of the parser begin.
+const NOT_YAML: &str = "this is not YAML";
 
 struct Reader<'t> {
     parser: Parser<'t, saphyr_parser::StrInput<'t>>,
@@ -91,8 +124,8 @@ impl<'t> Reader<'t> {
                 Ok(event)
             }
             Some(Err(error)) => {
-                let help = "check indentation and quotes here and in the line before; tabs cannot indent";
-                Err(Fault::error(place(error.marker()), format!("this is not YAML: {}", error.info()), help))
+                let help = "check indentation and quotes here and in the line before";
+                Err(Fault::error(place(error.marker()), format!("{NOT_YAML}: {}", error.info()), help))
             }
             None => Ok(Event::StreamEnd),
         }
@@ -163,7 +196,11 @@ impl<'t> Reader<'t> {
             };
             if let Some(first) = seen.insert(key.clone(), place) {
                 let message = format!("the key `{key}` stands twice: first in line {}", first.line);
-                return Err(Fault::error(place, message, "keep one of them"));
+                let help = match Phase::ALL.iter().any(|phase| phase.key() == key) {
+                    true => "keep one of them; two events of one kind are a list: [{call: a}, {call: b}]",
+                    false => "keep one of them",
+                };
+                return Err(Fault::error(place, message, help));
             }
             if key == "<<" {
                 return Err(self.refused("a merge key"));
@@ -249,7 +286,12 @@ mod tests {
             ("a: !!str 1", "1:4: a tag"),
             ("a: 1\nb: 2\na: 3", "3:1: the key `a` stands twice: first in line 1"),
             ("a: 1\n---\nb: 2", "2:1: a second document"),
-            ("a:\n\tb: 1", "2:2: this is not YAML"),
+            ("a:\n\tb: 1", "2:1: a tab indents this line"),
+            ("a: x\n\tb: 1", "2:1: a tab indents this line"),
+            ("a:\n- b\n  \tc: 1: 2", "3:3: a tab indents this line"),
+            ("a: x\ny\u{0}", "2:2: the character U+0000 is not allowed in a file"),
+            ("a: \"\u{1b}[31m\"", "1:5: the character U+001B is not allowed"),
+            ("call: 1\ncall: 2", "two events of one kind are a list"),
             ("a: [1, 2", "this is not YAML: while parsing a flow sequence"),
             ("? [a]\n: 1", "1:3: a key is not a text"),
             (deep.as_str(), "nested more than 100 deep"),

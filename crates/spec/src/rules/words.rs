@@ -75,42 +75,55 @@ impl fmt::Display for EventPattern {
     }
 }
 
+impl CallRule {
+    /// What the rule demands of a session, as a sentence without a full stop: in a report on one that may have violated
+    /// it, the rule itself would read as what happened.
+    pub fn demanded(&self) -> String {
+        self.sentence(true)
+    }
+
+    /// The rule as a sentence: what is always so, or what has to be so.
+    fn sentence(&self, is_demand: bool) -> String {
+        let say = |fact: &'static str, demand: &'static str| if is_demand { demand } else { fact };
+        let (comes, is, takes) =
+            (say("comes", "has to come"), say("is", "has to be"), say("takes", "has to take"));
+        let (never, at_most) =
+            (say("never comes", "must not come"), say("comes at most", "may come at most"));
+        let sentence = match &self.demand {
+            RuleDemand::Requires { trigger, needed } => format!("{trigger} needs {needed} before it"),
+            RuleDemand::FollowedBy { trigger, then } => match is_demand {
+                true => format!("after {trigger}, {then} {comes} before the session ends"),
+                false => format!("after {trigger} {comes} {then}, before the session ends"),
+            },
+            RuleDemand::NeverAfter { event, after } => format!("{event} {never} after {after}"),
+            RuleDemand::Never(event) | RuleDemand::AtMost(0, event) => format!("{event} {never}"),
+            RuleDemand::AtMost(1, event) => format!("{event} {at_most} once"),
+            RuleDemand::AtMost(times, event) => format!("{event} {at_most} {times} times"),
+            RuleDemand::AtLeast(0 | 1, event) => format!("{event} {comes} before the session ends"),
+            RuleDemand::AtLeast(times, event) => {
+                format!("{event} {comes} at least {times} times before the session ends")
+            }
+            RuleDemand::First(event) => format!("the first {} of a session {is} {event}", kind_of(event)),
+            RuleDemand::Last(event) => format!("the last {} of a session {is} {event}", kind_of(event)),
+            RuleDemand::Takes { event, argument, from, value } => {
+                let from = from.tools.as_ref().map_or("any tool", |tools| tools.written());
+                let (argument, value) = (argument.as_str(), value.as_str());
+                format!("{event} {takes} its {argument} from {value} in an earlier result of {from}")
+            }
+            RuleDemand::Formula { source, .. } => {
+                format!("the formula {source} {}", say("holds", "has to hold"))
+            }
+        };
+        let per = self.per.as_ref().map(|per| format!(", separately for each {}", per.as_str()));
+        let mut chars = sentence.chars();
+        let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+        format!("{first}{}{}", chars.as_str(), per.unwrap_or_default())
+    }
+}
+
 impl fmt::Display for CallRule {
     /// The rule as a sentence without a full stop.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sentence = match &self.demand {
-            RuleDemand::Requires { trigger, needed } => format!("{trigger} needs {needed} before it"),
-            RuleDemand::FollowedBy { trigger, then } => {
-                format!("after {trigger} comes {then}, before the session ends")
-            }
-            RuleDemand::NeverAfter { event, after } => format!("{event} never comes after {after}"),
-            RuleDemand::Never(event) => format!("{event} never comes"),
-            RuleDemand::AtMost(0, event) => format!("{event} never comes"),
-            RuleDemand::AtMost(1, event) => format!("{event} comes at most once"),
-            RuleDemand::AtMost(times, event) => format!("{event} comes at most {times} times"),
-            RuleDemand::AtLeast(0 | 1, event) => format!("{event} comes before the session ends"),
-            RuleDemand::AtLeast(times, event) => {
-                format!("{event} comes at least {times} times before the session ends")
-            }
-            RuleDemand::First(event) => format!("the first {} of a session is {event}", kind_of(event)),
-            RuleDemand::Last(event) => format!("the last {} of a session is {event}", kind_of(event)),
-            RuleDemand::Takes { event, argument, from, value } => {
-                format!(
-                    "{event} takes its {} from {} in an earlier result of {}",
-                    argument.as_str(),
-                    value.as_str(),
-                    { from.tools.as_ref().map_or("any tool", |tools| tools.written()) }
-                )
-            }
-            RuleDemand::Formula { source, .. } => format!("the formula {source} holds"),
-        };
-        let mut chars = sentence.chars();
-        if let Some(first) = chars.next() {
-            write!(f, "{}{}", first.to_uppercase(), chars.as_str())?;
-        }
-        match &self.per {
-            Some(per) => write!(f, ", separately for each {}", per.as_str()),
-            None => Ok(()),
-        }
+        f.write_str(&self.sentence(false))
     }
 }

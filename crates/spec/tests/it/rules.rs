@@ -393,10 +393,7 @@ fn rules_imply_and_contradict_one_another() {
     );
     assert_eq!(
         oddities("- {id: x, requires: {call: a, done: b}}\n- {id: y, requires: {call: b, done: a}}\n"),
-        [
-            "`a` can never be called: `x` and `y` contradict one another",
-            "`b` can never be called: `x` and `y` contradict one another"
-        ]
+        ["`a` and `b` can never be called: `x` and `y` contradict one another"]
     );
     assert_eq!(
         oddities(
@@ -447,6 +444,19 @@ fn rules_imply_and_contradict_one_another() {
         oddities("- {id: v, requires: [{call: c}, {call: c}]}\n"),
         ["`c` can never be called: `v` rejects every session with it"]
     );
+    // Rules that contradict one another at every call are named once, whatever tools there are.
+    assert_eq!(
+        oddities(
+            "- {id: a, first: {call: login}}\n- {id: b, first: {call: hello}}\n\
+             - {id: c, requires: {call: pay, done: login}}\n"
+        ),
+        ["no tool can ever be called: `a` and `b` contradict one another"]
+    );
+    // Each of many values counts, although not all of them are tried for each rule.
+    let many: String = (0..9)
+        .map(|amount| format!("- {{id: r{amount}, never: {{call: a, where: {{/x: {amount}}}}}}}\n"))
+        .collect();
+    assert_eq!(oddities(&many), [""; 0]);
     assert_eq!(oddities(SHOP), ["`look-first` follows from `eligible`: all that it adds is its `why`"]);
 }
 

@@ -7,6 +7,7 @@ use planproof_order::OrderSuite;
 use planproof_order::synth::file::read_case;
 use planproof_order::synth::{PlanningCase, SynthesisError, TopicBank};
 use planproof_suite::Case;
+use planproof_suite::runs::shortened;
 use planproof_tools::SchemaCache;
 use serde::de::IgnoredAny;
 
@@ -17,8 +18,9 @@ use crate::terminal::inline;
 use crate::text_files::read_text;
 
 /// What synthesis calls its options, and what they are on the command line.
-const SYNTHESIS_OPTIONS: [(&str, &str); 7] = [
+const SYNTHESIS_OPTIONS: [(&str, &str); 8] = [
     ("actions", "--actions"),
+    ("turns", "--turns"),
     ("distractors", "--distractors"),
     ("sentences", "--sentences-max"),
     ("sub-sentences", "--sub-sentences-max"),
@@ -71,12 +73,18 @@ fn refuse_keys(case: &PlanningCase) -> Result<(), Failure> {
     secrets::refuse_keys(&*OrderSuite::default().wrap(case.clone()))
 }
 
+/// Characters of a fault of a file of topics.
+const TOPIC_ERROR_CHARACTERS_MAX: usize = 400;
+
 /// The topics of a file, or those that come with planproof. The schemas of a user's own tools can be used.
 pub(crate) fn topic_bank(path: Option<&Path>) -> Result<TopicBank, Failure> {
     let Some(path) = path else { return Ok(TopicBank::shipped().clone()) };
     let fail = |what: String| Failure::usage(format!("--topics {}: {what}", path.display()));
-    let bank = TopicBank::from_json(&read_text(path)?)
-        .map_err(|error| fail(format!("{error}; `planproof topics --json` shows the form of such a file")))?;
+    let bank = TopicBank::from_json(&read_text(path)?).map_err(|error| {
+        // It quotes the file, in which a text can have any length.
+        let error = shortened(&error.to_string(), TOPIC_ERROR_CHARACTERS_MAX);
+        fail(format!("{error}; `planproof topics --json` shows the form of such a file"))
+    })?;
     let schemas = SchemaCache::default();
     for tool in bank.topics().iter().flat_map(|topic| &topic.activities).filter_map(|it| it.tool.as_ref()) {
         // Otherwise an unusable schema would only show when a run calls the tool.

@@ -1,5 +1,6 @@
 //! Cases that are drawn from rules: for `planproof test --rules`, and as a file of scenarios.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use planproof_campaign::Cases;
 use planproof_scenario::{Drawing, RulesShown, Scenario, Scenarios, listed_tools};
 use planproof_spec::rules::RuleSet;
 use planproof_suite::{Case, CaseError, Suite};
+use planproof_tools::SchemaCache;
 use planproof_trace::Tool;
 use serde_json::Value;
 
@@ -34,6 +36,17 @@ pub(crate) fn tools_of(sources: &[String], global: &Global) -> Result<Vec<Tool>,
     }
     let others: Vec<String> = others.into_iter().cloned().collect();
     tools.extend(known_tools(&others, None, global)?.unwrap_or_default());
+    let fail = |what: String| Err(Failure::usage(format!("--tools {}: {what}", sources.join(" "))));
+    let schemas = SchemaCache::default();
+    let mut names = BTreeSet::new();
+    for tool in &tools {
+        if !names.insert(tool.name.as_str()) {
+            return fail(format!("two tools are called `{}`; rename one of them", tool.name));
+        }
+        if let Err(reason) = schemas.check_schema(&tool.input_schema) {
+            return fail(format!("the input schema of tool `{}` cannot be used: {reason}", tool.name));
+        }
+    }
     Ok(tools)
 }
 
@@ -67,6 +80,12 @@ fn shown(policy: Option<&str>, rules: &RuleSet) -> Result<RulesShown, Failure> {
         None | Some("stated") => Ok(RulesShown::Stated),
         Some("hidden") => Ok(RulesShown::Hidden),
         Some(file) => {
+            if !Path::new(file).exists() {
+                let what = format!(
+                    "--policy {file}: there is no such file; write stated, hidden, or the name of a file"
+                );
+                return Err(Failure::usage(what));
+            }
             let text = text_files::read_text(Path::new(file))?;
             let ids: Vec<&str> = rules.rules().iter().map(|rule| rule.id.as_str()).collect();
             RulesShown::policy(&text, &ids).map_err(|fault| Failure::usage(format!("{file}:{fault}")))

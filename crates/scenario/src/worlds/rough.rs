@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::exact::{Exact, compare};
-use super::is_same;
+use crate::state::exact::{Exact, compare};
+use crate::state::is_same;
 
 /// A number that a value does not lie beyond, and is not if the bound is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use planproof_spec::rules::search::SampleCall;
 use planproof_spec::rules::{CallWorld, RuleSet, RuleTest, ValueCheck, read_tests};
 use serde_json::{Value, json};
 
-use super::exact::Exact;
 use super::loose::schema_at;
-use super::{How, LineState, Source, Values, filled};
 use crate::limits::STATE_VALUES_TRIED_MAX;
+use crate::state::exact::Exact;
+use crate::state::{How, LineState, Source, Values, filled};
 use crate::turns::without_turn;
 use crate::world::{Answered, AnsweringTool};
 

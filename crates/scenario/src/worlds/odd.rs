@@ -5,9 +5,10 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use planproof_spec::rules::search::SampleCall;
 use planproof_spec::rules::{CallWorld as _, RuleSet};
 
+use super::loose::LooseWorld;
 use super::searched::sources;
-use super::{LooseWorld, Source, Values};
 use crate::limits::STATES_MAX;
+use crate::state::{Source, Values};
 use crate::world::AnsweringTool;
 
 /// The oddities of a world, in words. `calls` are those among which right sessions are looked for.

@@ -12,10 +12,10 @@ use planproof_spec::rules::search::{SampleCall, outcomes_of};
 use planproof_spec::rules::{CallWorld, RuleSet, RuleTest, ValueCheck};
 use serde_json::{Value, json};
 
-use super::exact::Exact;
 use super::rough::{Bound, Relations, Rough, RoughValues, narrowed};
 use super::searched::{passes, sources};
-use super::{Effect, How, LineState, Need, NeedTest, Source, Values, filled};
+use crate::state::exact::{Exact, plain};
+use crate::state::{Effect, How, LineState, Need, NeedTest, Source, Values, filled};
 use crate::turns::without_turn;
 use crate::world::{AnsweringTool, NO_LINE};
 
@@ -89,7 +89,7 @@ impl<'a> LooseWorld<'a> {
         for check in checks {
             let bounds = match &check.test {
                 RuleTest::Is(value) => {
-                    rough = Rough::Known(super::plain(value));
+                    rough = Rough::Known(plain(value));
                     is_there = true;
                     continue;
                 }
