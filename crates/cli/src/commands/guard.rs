@@ -25,7 +25,7 @@ use crate::progress::{self, tell};
 use crate::random::random_bytes;
 use crate::report_files::must_differ;
 use crate::terminal::inline;
-use crate::text_files;
+use crate::{signals, text_files};
 use relay::{LogFile, Relay};
 use shared::{Place, Shared};
 
@@ -89,6 +89,8 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
     };
     let runtime = runtime_in_order()?;
     let ended = runtime.block_on(async {
+        // Before there is a server that a signal would leave behind.
+        let stop = signals::stop_requested();
         let mut command = Command::new(program);
         // What the server writes to stderr is for whoever reads that of a server without a guard.
         command.args(words).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
@@ -96,7 +98,7 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
             let program = program.to_string_lossy();
             Failure::usage(format!("the server `{}` cannot be started: {error}", inline(&program)))
         })?;
-        Relay::new(guard, log, shared, global).run(group).await
+        Relay::new(guard, log, shared, global).run(group, stop).await
     });
     // A read of stdin cannot be cancelled, and must not keep the process.
     runtime.shutdown_background();

@@ -20,6 +20,8 @@ pub struct RuleMeaning {
 /// What is odd about rules. None of it makes a file unusable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Oddity {
+    /// The file has no rules.
+    NoRules,
     /// No session violates this rule.
     NeverViolated(String),
     /// No session satisfies this rule, not even an empty one or, with `per`, one with any value.
@@ -67,6 +69,7 @@ impl fmt::Display for Oddity {
             all_of(rules.iter().map(String::as_str))
         };
         match self {
+            Self::NoRules => write!(f, "the file has no rules, so it allows everything"),
             Self::NeverViolated(rule) => write!(f, "no session violates `{rule}`: it says nothing"),
             Self::NeverHeld(rule) => write!(f, "no session satisfies `{rule}`: it contradicts itself"),
             Self::Contradiction(rules) => {
@@ -124,7 +127,8 @@ impl RuleSet {
             numbers.iter().map(|number| self.rules[*number].id.clone()).collect()
         };
         let is_small = self.rules.len() <= RULES_REVIEWED_MAX;
-        let mut oddities = Vec::new();
+        let mut oddities: Vec<Oddity> =
+            self.rules.is_empty().then_some(Oddity::NoRules).into_iter().collect();
         let mut meanings = Vec::new();
         // By the rules that imply each, where among the oddities it stands.
         let mut implied: Vec<(Vec<usize>, usize)> = Vec::new();

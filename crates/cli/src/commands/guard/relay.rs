@@ -23,7 +23,6 @@ use crate::arguments::Global;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::{self, tell};
 use crate::render::counted;
-use crate::signals;
 use crate::terminal::inline;
 
 /// How long a server has to end after its stdin has, before it is asked to.
@@ -121,15 +120,19 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Relays until one side ends, or we are asked to. The server is gone afterwards.
+    /// Relays until one side ends, or until `stop`. The server is gone afterwards.
     ///
     /// # Errors
     /// The server ended by itself.
-    pub(super) async fn run(self, mut group: ProcessGroup) -> Result<ExitCode, Failure> {
+    pub(super) async fn run(
+        self,
+        mut group: ProcessGroup,
+        stop: impl Future<Output = ()>,
+    ) -> Result<ExitCode, Failure> {
         let (Some(to_server), Some(from_server), _) = group.take_streams() else {
             return Err(Failure::outside("the server has no stdin and stdout"));
         };
-        let mut stop = pin!(signals::stop_requested());
+        let mut stop = pin!(stop);
         let end = {
             let mut to_client = pin!(self.to_client(from_server));
             let end = tokio::select! {
