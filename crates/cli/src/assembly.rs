@@ -3,8 +3,8 @@
 //!
 //! # Module layout
 //!
-//! Agents (`agents.rs`, those of specifications in `kinds.rs`, teams in `team.rs`), models (`models.rs`, with where they
-//! are and which key they get in `providers.rs`), what a user probably meant (`meant.rs`), specifications
+//! Agents (`agents.rs`, those of specifications in `kinds.rs`, teams in `team.rs`), models (`models.rs`, with where
+//! they are and which key they get in `providers.rs`), what a user probably meant (`meant.rs`), specifications
 //! (`specifications.rs`), the surroundings of programs (`env_file.rs`, `isolation.rs`), keys (`secrets.rs`), and the
 //! tools of cases (`tools.rs`).
 

@@ -61,6 +61,12 @@ impl Agreement<'_> {
         }
     }
 
+    /// Compares the seed.
+    pub(crate) fn seed(&mut self, beside: &BesideReplay<'_>) {
+        let recorded = beside.recorded.campaign.options.seed.to_string();
+        self.option("seed", Some(&recorded), Some(&beside.seed.to_string()));
+    }
+
     /// Compares how often each case is run.
     pub(crate) fn repeats(&mut self, plan: &CampaignPlan<'_>, beside: &BesideReplay<'_>) {
         let recorded = beside.recorded.campaign.repeats.to_string();
@@ -73,6 +79,7 @@ impl Agreement<'_> {
         plan: &CampaignPlan<'_>,
         beside: &BesideReplay<'_>,
     ) -> Result<(), Failure> {
+        self.seed(beside);
         let (cases, seed) = (&beside.all.cases, beside.recorded.campaign.options.seed);
         // Without a choice on the command line, the recorded cases are used, and the data need not be there.
         let is_given = CHOOSING.iter().any(|id| self.given.has(id));
@@ -152,7 +159,6 @@ pub(super) fn must_agree(
         options.reply_tokens.map(|tokens| tokens.to_string()).as_deref(),
         number(arguments.reply_tokens).as_deref(),
     );
-    agreement.option("seed", Some(&options.seed.to_string()), Some(&global.seed.to_string()));
     let beside = BesideReplay { recorded, of_suite, all, seed: global.seed };
     plan.source.agree(&mut agreement, plan, &beside)?;
     faults(&mut agreement, &beside, plan)?;

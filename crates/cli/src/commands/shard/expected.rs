@@ -6,14 +6,15 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use planproof_agents::AgentSpec;
-use planproof_campaign::{Cases, StoreOptions};
+use planproof_campaign::{Cases, RequestedCampaign, StoreOptions};
 use planproof_model::prices::Prices;
 use planproof_suite::grouped;
 use planproof_trace::Usage;
 
 use super::super::bench::{agents_of, bench_cases};
 use super::super::campaign::{
-    CampaignPlan, CaseSource, Extras, WantedCases, carry_out, named_agent, prepare, stop_on_signal,
+    Agreement, BesideReplay, CampaignPlan, CaseSource, Extras, WantedCases, carry_out, named_agent, prepare,
+    stop_on_signal,
 };
 use super::super::runtime;
 use crate::arguments::{
@@ -215,6 +216,19 @@ struct FirstCases<'a> {
 impl CaseSource for FirstCases<'_> {
     fn kept(&self, seed: u64) -> Result<OwnOptions, Failure> {
         self.of.kept(seed)
+    }
+
+    fn take_over(&self, new: &mut RequestedCampaign) -> Result<(), Failure> {
+        self.of.take_over(new)
+    }
+
+    fn agree(
+        &self,
+        agreement: &mut Agreement<'_>,
+        plan: &CampaignPlan<'_>,
+        beside: &BesideReplay<'_>,
+    ) -> Result<(), Failure> {
+        self.of.agree(agreement, plan, beside)
     }
 
     fn make(&self, seed: u64, wanted: WantedCases) -> Result<Cases, Failure> {

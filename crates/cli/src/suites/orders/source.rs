@@ -145,6 +145,7 @@ impl CaseSource for TestCases<'_> {
         beside: &BesideReplay<'_>,
     ) -> Result<(), Failure> {
         agreement::judging(agreement, &self.arguments.campaign.judge, beside);
+        agreement.seed(beside);
         agreement::topics(agreement, self.topics.file, beside)?;
         agreement::drawn_cases(agreement, self.arguments, plan, beside)?;
         agreement.repeats(plan, beside);
@@ -219,6 +220,7 @@ impl CaseSource for LimitCases<'_> {
         beside: &BesideReplay<'_>,
     ) -> Result<(), Failure> {
         agreement::judging(agreement, &self.arguments.campaign.judge, beside);
+        agreement.seed(beside);
         agreement::topics(agreement, self.topics.file, beside)?;
         agreement::search(agreement, &self.plan, &self.arguments.shape, beside)
     }
