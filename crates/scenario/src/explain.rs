@@ -1,7 +1,7 @@
 //! A verdict in words.
 
 use planproof_spec::rules::search::SampleCall;
-use planproof_spec::rules::{EventPattern, Phase, RuleDemand};
+use planproof_spec::rules::{EventPattern, Phase, RuleDemand, ToolNames};
 use planproof_suite::runs::{call_notes, on_one_line, shortened};
 use planproof_suite::{
     Check, CheckState, Class, Content, EventNote, Explanation, Fact, Mark, SequenceStep, Verdict,
@@ -125,7 +125,7 @@ fn instead(case: &Scenario, id: &str, detail: &ScenarioDetail) -> Option<String>
     };
     let due = |event: &EventPattern, times: u32| {
         let of_tool: Vec<&MadeCall> = detail.calls.iter().filter(|call| event.is_of(&call.tool)).collect();
-        let subject = event.tools.as_ref().map(planproof_spec::rules::ToolNames::written);
+        let subject = event.tools.as_ref().map(ToolNames::written);
         if of_tool.is_empty() {
             return subject
                 .map_or_else(|| "no tool was called".to_owned(), |name| format!("{name} was not called"));

@@ -71,8 +71,23 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 }
 
 #[test]
-fn each_is_one_error_with_its_place() {
-    let All { bad } = toml::from_str(include_str!("../data/bad_input.toml")).unwrap();
+fn rules() {
+    each_is_one_error(include_str!("../data/bad_input/rules.toml"));
+}
+
+#[test]
+fn scenarios() {
+    each_is_one_error(include_str!("../data/bad_input/scenarios.toml"));
+}
+
+#[test]
+fn options_topics_and_first_files() {
+    each_is_one_error(include_str!("../data/bad_input/others.toml"));
+}
+
+#[track_caller]
+fn each_is_one_error(table: &str) {
+    let All { bad } = toml::from_str(table).unwrap();
     let place = Place::new();
     let mut wrong = Vec::new();
     for Bad { what, line, says, files, bytes } in &bad {

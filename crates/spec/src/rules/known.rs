@@ -85,8 +85,8 @@ impl RuleSet {
     }
 }
 
-/// The first of these tests of a tool's arguments whose pointer leads to no argument that the tool has, or that no value
-/// of the argument passes.
+/// The first of these tests of a tool's arguments whose pointer leads to no argument that the tool has, or that no
+/// value of the argument passes.
 pub fn unknown_in_checks(checks: &[ValueCheck], tool: KnownTool<'_>) -> Option<Fault> {
     unknown_places(checks, &[tool], "`where`").into_iter().next()
 }

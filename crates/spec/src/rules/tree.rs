@@ -93,8 +93,8 @@ fn control_character(text: &str) -> Option<Fault> {
     Some(Fault::error(place, format!("the character U+{code:04X} is not allowed in a file"), help))
 }
 
-/// The fault of a tab that indents a line, where it is why the text is not YAML: in the line of another fault, or in one
-/// beside it.
+/// The fault of a tab that indents a line, where it is why the text is not YAML: in the line of another fault, or in
+/// one beside it.
 fn tab_near(text: &str, fault: &Fault) -> Option<Fault> {
     let first = fault.place.line.saturating_sub(1).max(1);
     let near = (first..).zip(text.split('\n').skip(first as usize - 1)).take(3);
