@@ -95,7 +95,6 @@ pub enum GrammarUse {
 }
 
 impl GrammarUse {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Off, Self::Corrections, Self::Always];
 
     /// The word used on the command line.

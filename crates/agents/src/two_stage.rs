@@ -73,7 +73,6 @@ const PLANNER_ACTOR: &str = "planner";
 /// The states of sections beside [`STOPPED`].
 const PROMPT: &str = "prompt";
 
-/// The agent.
 #[derive(Clone)]
 pub struct TwoStageAgent {
     model: Arc<dyn Model>,

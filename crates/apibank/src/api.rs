@@ -1,41 +1,9 @@
 //! What a tool is, and how it fails.
 
-use crate::python;
+pub use crate::python_error::PythonError;
 use crate::record::ApiRecord;
 use crate::value::Dict;
 use crate::world::ApiWorld;
-
-/// An error of Python.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{kind}: {text}")]
-pub struct PythonError {
-    /// The name of the exception's class, such as `KeyError`.
-    pub kind: String,
-    /// What `str` gives of it.
-    pub text: String,
-}
-
-impl PythonError {
-    /// An error of this class.
-    pub fn new(kind: &str, text: impl Into<String>) -> Self {
-        Self { kind: kind.to_owned(), text: text.into() }
-    }
-
-    /// A `KeyError`, whose text is the key as `repr` writes it.
-    pub fn key(name: &str) -> Self {
-        Self::new("KeyError", python::repr_of_text(name))
-    }
-
-    /// An `AssertionError`.
-    pub fn assertion(text: impl Into<String>) -> Self {
-        Self::new("AssertionError", text)
-    }
-
-    /// A `TypeError`.
-    pub fn types(text: impl Into<String>) -> Self {
-        Self::new("TypeError", text)
-    }
-}
 
 /// Why a call has no output.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -76,7 +76,6 @@ pub struct ApiCatalogue {
 /// Levels 1 and 2.
 static TOOLS: LazyLock<ApiCatalogue> = LazyLock::new(|| own(include_str!("../data/tools.json")));
 
-/// Level 3.
 static LEVEL3: LazyLock<ApiCatalogue> = LazyLock::new(|| own(include_str!("../data/level3.json")));
 
 fn own(text: &str) -> ApiCatalogue {

@@ -6,12 +6,12 @@
 //!
 //! # Module layout
 //!
-//! Values as in the original (`value.rs`) and in Python's notation (`python.rs`), dates as the original parses them
-//! (`dates.rs`), records of calls (`record.rs`), descriptions of tools (`catalogue.rs`, `data/`), the definition of
-//! a tool (`api.rs`), calls in texts and the types of their arguments (`call.rs`), databases and everything else
-//! that a call may access (`world.rs`), the tools of levels 1 and 2 (`tools.rs`), and how their calls are judged,
-//! in the published and in the right mode (`evaluate.rs`, which lists the differences). Level 3 has its own tools,
-//! tasks and figures (`level3.rs`).
+//! Values as in the original (`value.rs`) and in Python's notation (`python.rs`), its exceptions
+//! (`python_error.rs`), dates as the original parses them (`dates.rs`), records of calls (`record.rs`),
+//! descriptions of tools (`catalogue.rs`, `data/`), the definition of a tool (`api.rs`), calls in texts and the
+//! types of their arguments (`call.rs`), databases and everything else that a call may access (`world.rs`), the
+//! tools of levels 1 and 2 (`tools.rs`), and how their calls are judged, in the published and in the right mode
+//! (`evaluate.rs`, which lists the differences). Level 3 has its own tools, tasks and figures (`level3.rs`).
 
 pub mod api;
 pub mod call;
@@ -20,6 +20,7 @@ pub mod dates;
 pub mod evaluate;
 pub mod level3;
 pub mod python;
+mod python_error;
 pub mod record;
 pub mod suite;
 pub mod tools;

@@ -20,6 +20,7 @@ mod meeting;
 mod outside;
 mod parts;
 mod reminder;
+mod retriever;
 mod scenes;
 mod search;
 mod searcher;
@@ -32,7 +33,8 @@ mod wiki;
 
 pub use bm25::Bm25;
 pub use outside::Services;
-pub use searcher::{Lexical, Retriever, index_text};
+pub use retriever::{Lexical, Retriever};
+pub use searcher::index_text;
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

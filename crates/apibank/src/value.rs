@@ -9,8 +9,8 @@ use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use crate::api::PythonError;
 use crate::python;
+use crate::python_error::PythonError;
 
 /// A dictionary in insertion order. Equality ignores the order.
 pub type Dict = IndexMap<String, PythonValue>;

@@ -10,7 +10,6 @@ use planproof_trace::{Arguments, CallId, EndReason, Event, EventKind, ToolCall};
 /// A prompt with the right answer to it.
 #[derive(Debug, Clone)]
 pub struct Key {
-    /// The prompt.
     pub prompt: String,
     /// What a right agent does.
     pub gold: Gold,

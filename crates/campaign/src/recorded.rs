@@ -16,7 +16,6 @@ use crate::memory::LessonNote;
 use crate::recording::{CampaignNote, CaseNote, EndNote, VerdictNote};
 use crate::world::World;
 
-/// A recorded campaign.
 pub struct RecordedCampaign {
     pub recording: Arc<Recording>,
     pub campaign: CampaignNote,

@@ -144,7 +144,6 @@ impl PlannedSequel {
 /// A sequel after its runs.
 pub struct EndedSequel {
     pub sequel: Arc<dyn Sequel>,
-    /// All its cases.
     pub cases: Vec<Arc<dyn Case>>,
     /// What came of their runs, in the order of the cases.
     pub outcomes: Vec<Outcome>,

@@ -478,7 +478,6 @@ impl Shared {
         agent.simulated && !agent.asks_real_models && agent.agent.is_in_process() && !self.over_http()
     }
 
-    /// Runs one unit.
     async fn run_unit(&self, unit: Unit) -> Result<Step, EngineError> {
         let Campaign { id, agent, cases, limits, .. } = &self.campaign;
         let Unit { ordinal, repeat } = unit;

@@ -331,7 +331,6 @@ impl Apart {
 pub struct SolverUse {
     /// Number of calls.
     pub calls: u64,
-    /// Seconds.
     pub seconds: f64,
 }
 

@@ -56,7 +56,6 @@ enum Cell {
     Text(String),
 }
 
-/// A slide.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Slide {

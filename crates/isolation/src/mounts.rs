@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
-/// A mount.
 pub(crate) struct Mount {
     id: u64,
     pub(crate) device: String,

@@ -1,6 +1,5 @@
 //! Multipart bodies, as forms with files send them (RFC 7578).
 
-/// A form.
 pub(crate) struct Form {
     boundary: &'static str,
     body: Vec<u8>,
@@ -15,7 +14,6 @@ const BOUNDARIES: [&str; 4] = [
     "planproof-e86b40fd7a2c4c11",
 ];
 
-/// One part.
 pub(crate) struct Part<'a> {
     pub(crate) name: &'a str,
     /// The name and the type of a file; a field of text has neither.

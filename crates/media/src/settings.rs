@@ -37,7 +37,6 @@ pub enum Service {
 }
 
 impl Service {
-    /// All of them.
     pub const ALL: [Self; 12] = [
         Self::Chat,
         Self::Images,

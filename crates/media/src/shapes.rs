@@ -11,7 +11,6 @@ pub(crate) struct Rectangle {
     pub(crate) height: u32,
 }
 
-/// Fills a rectangle.
 pub(crate) fn fill_rectangle(picture: &mut RgbImage, rectangle: Rectangle, colour: Rgb<u8>) {
     let Rectangle { left, top, width, height } = rectangle;
     let across = within(left, width, picture.width());

@@ -148,7 +148,6 @@ impl RequestCase {
         Self { tools, ..self }
     }
 
-    /// Its id.
     pub fn id(&self) -> &str {
         &self.card.id
     }

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use crate::recorded::{RecordedCall, RecordedPlan};
 
-/// A predicted plan.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PredictedPlan {
     /// A list of nodes.

@@ -73,7 +73,6 @@ pub struct ServerFacts {
     /// The program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub software: Option<Software>,
-    /// Its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// How the weights are stored, as in `Q4_K_M`.

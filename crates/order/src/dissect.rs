@@ -225,7 +225,6 @@ fn draw(errors: &mut Vec<u32>, most: u32, seed: u64) {
     errors.sort_unstable();
 }
 
-/// A dissected error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DissectedError {
     /// Index of the failed case in its campaign.

@@ -122,7 +122,6 @@ impl GateOptions {
 /// both; cases that are scored separately are left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GateReport {
-    /// The answer.
     pub answer: GateAnswer,
     /// It in a line.
     pub headline: String,

@@ -49,7 +49,6 @@ pub trait Functions: Send + Sync {
     fn call(&self, call: ProgramCall) -> CallFuture<'_>;
 }
 
-/// No functions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoFunctions;
 

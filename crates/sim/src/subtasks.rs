@@ -39,7 +39,6 @@ pub enum SubTaskFault {
 }
 
 impl SubTaskFault {
-    /// All of them.
     pub const ALL: [Self; 6] = [
         Self::WrongTool,
         Self::WrongOrder,

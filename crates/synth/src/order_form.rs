@@ -29,7 +29,6 @@ pub enum Rule {
 }
 
 impl OrderForm {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Before, Self::After, Self::NeverBefore, Self::NeverAfter];
 
     /// The word used in files.

@@ -88,7 +88,6 @@ pub enum PieceKind {
 }
 
 impl PieceKind {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Wording, Self::Action, Self::Job, Self::Paragraph];
 
     /// The word used in files.

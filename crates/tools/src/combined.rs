@@ -77,7 +77,6 @@ impl CombinedTools {
         Ok(Self { tools: tools.into(), origins: Arc::new(origins), sources })
     }
 
-    /// The sources.
     pub fn sources(&self) -> &[OpenSource] {
         &self.sources
     }

@@ -12,7 +12,6 @@ use crate::refusal::{no_such_tool, not_an_object, shortened};
 use crate::schema::mistakes;
 use crate::{BoxFuture, Restoring, SchemaCache, Toolbox};
 
-/// One mock tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MockTool {
     /// What the agent sees.

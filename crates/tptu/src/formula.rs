@@ -18,7 +18,6 @@ const BINARY_DIGITS_MAX: usize = 15;
 /// A calculation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Formula {
-    /// A number.
     Number(f64),
     /// What an earlier step gave, by its place from 0.
     Result(usize),

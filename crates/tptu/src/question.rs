@@ -23,7 +23,6 @@ const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 const OWN: &str = include_str!("../data/questions.jsonl");
 
-/// A question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolQuestion {
@@ -70,7 +69,6 @@ pub struct GoldStep {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum AnswerPart {
-    /// A number.
     Number(f64),
     /// Rows, each with its cells in their order.
     Rows(Vec<Vec<Cell>>),

@@ -79,7 +79,6 @@ impl<'q> RightPlan<'q> {
         Ok(right)
     }
 
-    /// The steps.
     pub fn steps(&self) -> &'q [GoldStep] {
         &self.question.plan
     }

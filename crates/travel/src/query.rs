@@ -44,19 +44,15 @@ impl Level {
 /// What the accommodation must allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum HouseRule {
-    /// Parties.
     #[serde(rename = "parties")]
     Parties,
-    /// Smoking.
     #[serde(rename = "smoking")]
     Smoking,
     /// Children under 10.
     #[serde(rename = "children under 10")]
     Children,
-    /// Visitors.
     #[serde(rename = "visitors")]
     Visitors,
-    /// Pets.
     #[serde(rename = "pets")]
     Pets,
 }
@@ -106,7 +102,6 @@ impl RoomType {
 /// A means of travel that the travellers reject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TransportRule {
-    /// No flights.
     #[serde(rename = "no flight")]
     NoFlight,
     /// No driving themselves.
@@ -148,7 +143,6 @@ pub struct Query {
     pub date: Vec<String>,
     /// The number of travellers, from 1 to [`PEOPLE_MAX`].
     pub people_number: u32,
-    /// The local constraints.
     #[serde(default)]
     pub local_constraint: LocalConstraint,
     /// The budget for all travellers, in US dollars.

@@ -19,7 +19,6 @@ pub(crate) enum Wanted {
     List(ListQuery),
     /// A campaign: the place of its store, its id, and what is shown of its runs.
     Campaign(usize, String, RunQuery),
-    /// A run.
     Run(usize, String, Unit, Option<usize>),
     /// The report of a campaign.
     Report(usize, String),

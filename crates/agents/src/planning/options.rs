@@ -67,7 +67,6 @@ impl Default for PlanOptions {
 }
 
 impl PlanFormat {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::Json, Self::Code];
 
     /// The word used in names of agents.
@@ -80,7 +79,6 @@ impl PlanFormat {
 }
 
 impl Strategy {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::MultiStep, Self::StepByStep];
 
     /// The word used in names of agents.
@@ -93,7 +91,6 @@ impl Strategy {
 }
 
 impl Feedback {
-    /// All of them.
     pub const ALL: [Self; 5] = [Self::None, Self::P, Self::Pv, Self::Pe, Self::Pve];
 
     /// The word used in names of agents, which are the paper's letters.

@@ -29,7 +29,6 @@ pub enum FormChoice {
 }
 
 impl FormChoice {
-    /// All of them.
     pub const ALL: [Self; 4] = [
         Self::Always(PlanForm::Pairs),
         Self::Always(PlanForm::Lists),

@@ -65,7 +65,6 @@ impl Default for TeamOptions {
 }
 
 impl Deliver {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Inference, Self::Reporting, Self::Solver];
 
     /// Its name.
@@ -79,7 +78,6 @@ impl Deliver {
 }
 
 impl SupervisorWork {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Rewrite, Self::Pass];
 
     /// Its name.
@@ -92,7 +90,6 @@ impl SupervisorWork {
 }
 
 impl ManagerPrompt {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::ZeroShot, Self::OneShot];
 
     /// Its name.

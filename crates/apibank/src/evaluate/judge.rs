@@ -10,10 +10,8 @@ use crate::tools;
 use crate::value::{Dict, PythonValue};
 use crate::world::{ApiCompat, ApiWorld};
 
-/// A judged prediction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedPrediction {
-    /// The outcome.
     pub outcome: CallOutcome,
     /// The call in the text, with its arguments before type conversion.
     pub call: Option<(String, Dict)>,

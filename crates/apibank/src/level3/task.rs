@@ -56,7 +56,6 @@ pub struct RequiredCall {
     pub needs: Vec<usize>,
 }
 
-/// A task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserTask {
     pub id: String,

@@ -70,7 +70,6 @@ impl TaskCase {
         Ok(Self { task, world, prompt, card })
     }
 
-    /// The task.
     pub fn task(&self) -> &UserTask {
         &self.task
     }
@@ -174,7 +173,6 @@ impl Case for TaskCase {
     }
 }
 
-/// Arguments as JSON.
 fn to_json(arguments: &Dict) -> Map<String, Json> {
     match serde_json::to_value(arguments) {
         Ok(Json::Object(map)) => map,

@@ -1,6 +1,5 @@
 //! Roles of a team for tasks of level 3, as a team description file.
 
-/// Their name.
 pub const ROLES_NAME: &str = "apibank";
 
 /// The roles: name, description as TOML, and the files that it refers to, each with its text.

@@ -8,7 +8,6 @@ use super::Hidden;
 use crate::mounts::Mount;
 
 impl Hidden {
-    /// All paths.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.store.iter().chain(&self.others)
     }

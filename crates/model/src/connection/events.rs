@@ -93,7 +93,6 @@ impl EventReader {
         self.dispatch();
     }
 
-    /// The next event.
     pub(crate) fn next(&mut self) -> Option<Event> {
         self.ready.pop_front()
     }

@@ -84,7 +84,6 @@ impl From<ModelError> for Failed {
 }
 
 impl Refused {
-    /// These.
     pub(crate) fn these(parameters: &[Parameter]) -> Self {
         let bits = parameters.iter().fold(0, |bits, parameter| bits | *parameter as u8);
         Self { bits, ..Self::default() }

@@ -32,7 +32,6 @@ pub const ANSWER_FORM: &str = include_str!("../../prompts/number.txt").trim_asci
 /// The tools of all problems. Calls have no lasting effect, so runs may share them.
 static TOOLS: LazyLock<Arc<dyn Toolbox>> = LazyLock::new(|| Arc::new(Calculator::new()));
 
-/// A word problem.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WordProblem {
     line: Line,
@@ -127,7 +126,6 @@ impl WordProblem {
         self.line.scoring
     }
 
-    /// Its id.
     pub fn id(&self) -> &str {
         &self.line.id
     }

@@ -159,12 +159,10 @@ impl QuestionCase {
         self.is_original
     }
 
-    /// The benchmark.
     pub fn benchmark(&self) -> Benchmark {
         self.benchmark
     }
 
-    /// Its id.
     pub fn id(&self) -> &str {
         &self.line.id
     }

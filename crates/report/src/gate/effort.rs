@@ -68,7 +68,6 @@ impl EffortMetric {
         Ok(Some(Self { kind, margin }))
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self.kind {
             EffortKind::Calls => "calls",

@@ -25,7 +25,6 @@ pub(super) enum Next {
     Say(&'static str),
 }
 
-/// The next call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NextCall {
     /// The place of its tool.

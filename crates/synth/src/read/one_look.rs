@@ -37,7 +37,6 @@ enum Seen {
 }
 
 impl OneLook {
-    /// All of them.
     pub const ALL: [Self; 5] =
         [Self::Mention, Self::Reverse, Self::FirstWord, Self::MostWords, Self::EachSentence];
 

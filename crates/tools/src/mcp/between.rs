@@ -68,7 +68,6 @@ pub enum SessionName {
     One,
     /// The last segment of the path.
     Path,
-    /// A header.
     Header(String),
     /// The `Authorization` header. Only what is made of it is kept.
     Authorization,

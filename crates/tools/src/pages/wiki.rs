@@ -45,7 +45,6 @@ impl WikiError {
     }
 }
 
-/// A wiki.
 #[derive(Clone)]
 pub struct Wiki {
     client: ApiClient,

@@ -1,6 +1,5 @@
 //! Units of measurement, as far as calculations convert between them.
 
-/// A unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Unit {
     quantity: Quantity,

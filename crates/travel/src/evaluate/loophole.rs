@@ -40,7 +40,6 @@ pub enum Loophole {
 }
 
 impl Loophole {
-    /// All of them.
     pub const ALL: [Self; 17] = [
         Self::Destination,
         Self::Start,

@@ -33,7 +33,6 @@ pub struct PublishedRates {
     pub rates: [f64; 6],
 }
 
-/// All published rates.
 pub fn rates() -> Vec<PublishedRates> {
     RATES.lines().skip(1).filter_map(row).collect()
 }

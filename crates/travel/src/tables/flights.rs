@@ -22,7 +22,6 @@ pub use row::{FlightNames, FlightRow, Leg, Names, code_of};
 /// Cents per dollar.
 const CENTS: f64 = 100.0;
 
-/// A flight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Flight<'t> {
     code: u32,

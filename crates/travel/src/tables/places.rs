@@ -9,10 +9,8 @@ pub trait Place: Sized {
     /// The columns to parse.
     const COLUMNS: &'static [&'static str];
 
-    /// Its name.
     fn name(&self) -> &str;
 
-    /// Its city.
     fn city(&self) -> &str;
 
     /// Creates it from the cells of [`Place::COLUMNS`].
@@ -87,7 +85,6 @@ impl Place for Stay {
     }
 }
 
-/// A restaurant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Restaurant {
     pub name: String,
@@ -131,7 +128,6 @@ impl Place for Restaurant {
     }
 }
 
-/// An attraction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attraction {
     pub name: String,

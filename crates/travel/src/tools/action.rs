@@ -6,7 +6,6 @@ pub const INVALID_ACTION: &str = "Invalid Action. Valid Actions are  \
     AttractionSearch[City] / GoogleDistanceMatrix[Origin, Destination, Mode] / CitySearch[State] / \
     NotebookWrite[Short Description] / Planner[Query].";
 
-/// An action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolAction<'t> {
     /// The name of a tool, or other text in its place.

@@ -31,7 +31,6 @@ impl Notebook {
         format!("The information has been recorded in Notebook, and its index is {index}.")
     }
 
-    /// All notes.
     pub fn notes(&self) -> &[NotebookEntry] {
         &self.notes
     }

@@ -108,7 +108,6 @@ impl Script {
         crate::level3::tables::number(&self.calls.get(place.0)?.record.output)
     }
 
-    /// All calls.
     pub(super) fn into_calls(self) -> Vec<RequiredCall> {
         self.calls
     }

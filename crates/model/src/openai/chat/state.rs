@@ -121,7 +121,7 @@ pub(crate) fn add_to_messages(messages: &mut [Message], body: &[u8]) {
 }
 
 /// The state of the first choice of a whole reply.
-pub(in crate::openai) fn of_reply(bytes: &[u8]) -> TurnState {
+pub(crate) fn of_reply(bytes: &[u8]) -> TurnState {
     #[derive(Deserialize)]
     struct Reply<'a> {
         #[serde(borrow)]
@@ -144,7 +144,7 @@ pub(in crate::openai) fn of_reply(bytes: &[u8]) -> TurnState {
 }
 
 /// Adds the state in a part of a streamed reply.
-pub(in crate::openai) fn add_chunk(state: &mut ChatState, data: &str) {
+pub(crate) fn add_chunk(state: &mut ChatState, data: &str) {
     #[derive(Deserialize)]
     struct Chunk<'a> {
         #[serde(borrow)]

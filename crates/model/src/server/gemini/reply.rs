@@ -55,7 +55,6 @@ struct WireUsage {
 }
 
 impl<'a> Part<'a> {
-    /// A call.
     pub(super) fn call(call: &'a ToolCall) -> Self {
         let ToolCall { id, name, arguments } = call;
         Self::FunctionCall { id: id.as_str(), name, args: ArgumentsObject(arguments) }

@@ -34,7 +34,6 @@ const AGENT: HeaderValue = HeaderValue::from_static(concat!(
     ")"
 ));
 
-/// One API.
 #[derive(Clone)]
 pub(super) struct ApiClient(Arc<Endpoint>);
 

@@ -135,7 +135,6 @@ impl FlightStore for Table {
     }
 }
 
-/// Reorders a column.
 fn reorder<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
     let mut ordered = Vec::with_capacity(order.len());
     ordered.extend(order.iter().filter_map(|&row| column.get(row as usize)));
