@@ -33,7 +33,7 @@
 //!   `schema/8.sql` labels (`delete.rs`, which also deletes campaigns).
 //! - `schema.rs` opens files, `schema/tables.rs` refuses those whose tables are not ours, and `patience.rs` ends
 //!   queries that run away.
-//! - `gather.rs` fills a new store with the finished runs of others.
+//! - `gather.rs` fills a new store with the finished runs of others; `replace.rs` puts one in the place of another.
 //! - `held.rs`: which process runs a campaign; `own.rs`: the proof that a user began one.
 //! - `history.rs`: another file, the history of guarded sessions (`history/1.sql`).
 //!
@@ -54,6 +54,7 @@ mod patience;
 mod progress;
 mod read;
 mod receipt;
+mod replace;
 mod schema;
 mod seal;
 mod store;
