@@ -145,7 +145,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     progress::be_quiet(global.quiet);
     // Before the command writes anything that may hold one of them.
     secrets::hold_variables(&global.secret)?;
-    providers::set_up(global)?;
+    // A plan of shards has those of the campaign in it.
+    if !matches!(arguments.command, Command::Shard(_)) {
+        providers::set_up(global)?;
+    }
     match &arguments.command {
         Command::Demo(options) => commands::demo::run(options, global),
         Command::Synth(options) => commands::synth::run(options, global),

@@ -42,6 +42,7 @@ pub(super) use prepare::{
 };
 pub(super) use prepared::Prepared;
 pub(super) use request::CampaignRequest;
+pub(super) use shard::OneShard;
 use shard::ShardRun;
 pub(super) use world::Outside;
 
@@ -215,7 +216,7 @@ fn must_be_told(before: Option<&Before>, prepared: &Prepared) -> Result<(), Fail
             "campaign {id} runs as many cases as it takes to compare it with a baseline: name it with --baseline"
         ))
     })?;
-    before.compare(prepared, &[]).map(drop)
+    before.must_fit_resumed(prepared)
 }
 
 /// Writes the requested reports about everything that is finished.
