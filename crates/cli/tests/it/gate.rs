@@ -127,7 +127,7 @@ fn a_benchmark_runs_as_many_cases_as_it_takes_as_well() {
 fn what_cannot_be_a_baseline_is_refused_before_anything_is_run() {
     let place = Place::new();
     let none = place.run("test tools@sim/careless --cases 10 --baseline main").code(2);
-    assert!(none.err.contains("there is no run store"), "{none:?}");
+    assert!(none.err.contains("and no run store .planproof/runs.db with"), "{none:?}");
     place.run("test tools@sim/perfect --cases 10 -q").code(0);
     place.run("runs export last --baseline a.json").code(0);
     let seeds = place.run("test tools@sim/careless --cases 10 --seed 8 --baseline a.json").code(2);

@@ -75,11 +75,11 @@ impl Plan<'_> {
 
     pub(super) fn github(&self) -> String {
         let numbers: Vec<String> = (1..=self.shards).map(|number| number.to_string()).collect();
-        // GitHub replaces its expressions before a shell reads the line.
-        let (folder, line) = (without_expressions(self.folder), without_expressions(self.line));
-        let as_text = self.with(&folder, &line);
-        let command = as_text.command("${{ matrix.shard }}");
-        let folder = shell_word(&folder);
+        // GitHub replaces its expressions before a shell reads the line, so those of the user are escaped last. No text
+        // of the user has a control character.
+        let of_user = |text: &str| without_expressions(text).replace(SHARD, "${{ matrix.shard }}");
+        let (command, merge) = (of_user(&self.command(SHARD)), of_user(&self.merge()));
+        let folder = of_user(&shell_word(self.folder));
         let [stores, all] = ["/${{ matrix.shard }}.db", ""]
             .map(|file| yaml_text(&(without_expressions(&without_wildcards(self.folder)) + file)));
         format!(
@@ -121,7 +121,6 @@ impl Plan<'_> {
              \x20         name: campaign\n\
              \x20         path: all.db\n",
             numbers = numbers.join(", "),
-            merge = as_text.merge(),
             keys = self.secrets_of_github(),
         )
     }
@@ -287,6 +286,9 @@ fn without_wildcards(path: &str) -> String {
     }
     out
 }
+
+/// Stands for the number of a shard in a text that is not complete.
+const SHARD: &str = "\0";
 
 /// Most pods at once where nothing else is said.
 const PARALLELISM_MAX: u32 = 50;
