@@ -18,6 +18,9 @@ use crate::error::CampaignError;
 use crate::paths::absolute;
 use crate::world::World;
 
+/// Why a budget is used up of which something is left.
+const NO_ROOM: &str = ", and the next request does not fit into the rest";
+
 /// The budgets of a campaign as stored, the prices for counting money, and findings about its models.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -245,8 +248,9 @@ impl Budgets {
             // once.
             let has_ended = self.cost_max().is_none() && stored.ended_by == Some(most.to_string());
             if cost >= most || has_ended {
+                let rest = if cost < most { NO_ROOM } else { "" };
                 return Err(CampaignError::usage(format!(
-                    "of the campaign's budget of {most}, {cost} are spent: set a larger one with --max-cost"
+                    "of the campaign's budget of {most}, {cost} are spent{rest}: set a larger one with --max-cost"
                 )));
             }
         }
@@ -255,8 +259,9 @@ impl Budgets {
             // The same holds for tokens.
             let has_ended = self.max_tokens.is_none() && stored.ended_by == Some(format!("{most} tokens"));
             if tokens >= most || has_ended {
+                let rest = if tokens < most { NO_ROOM } else { "" };
                 return Err(CampaignError::usage(format!(
-                    "of the campaign's budget of {most} tokens, {tokens} are spent: set a larger one with --max-tokens"
+                    "of the campaign's budget of {most} tokens, {tokens} are spent{rest}: set a larger one with --max-tokens"
                 )));
             }
         }

@@ -1,7 +1,8 @@
 //! The shards of a campaign put together: one campaign in a store of its own, as one machine would have made it.
 //!
 //! The new store is written beside its final place and takes its name when it is complete, so a merge that is cut off
-//! leaves nothing but a file that the next one replaces. Every source is opened twice, one after the other: first to
+//! leaves nothing but a file that the next one replaces. An earlier merge gets the content of the new one in one
+//! transaction, so that nothing is lost of what others have written into the file meanwhile. Every source is opened twice, one after the other: first to
 //! see whether all belong together, then to take its runs, each of which is checked against its seal and its digest. So
 //! a thousand shards take the memory of one.
 
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use planproof_store::{
     CampaignRow, Fingerprint, GatherError, Gathering, NewCampaign, Progress, SEAL_SEED_BYTES, SealKey, Store,
+    StoreError, StoreLimits,
 };
 use planproof_tools::mcp::TOKEN_BYTES;
 use serde_json::Value;
@@ -49,6 +51,8 @@ pub struct Merged {
     pub shards: u32,
     /// What is left to run.
     pub missing: Vec<MissingShard>,
+    /// Files without anything in them: whoever made them ended before the shard began.
+    pub empty: Vec<PathBuf>,
     /// The command line of one of the shards, and that shard.
     pub command_line: (String, Shard),
     /// The fingerprint of the key that sealed the new campaign.
@@ -81,7 +85,11 @@ struct Source {
 /// A source holds no shard or is damaged, two of them hold the same shard or belong to different campaigns, or a file
 /// cannot be read or written. Nothing is changed then.
 pub fn merge<W: World>(world: &W, sources: &[PathBuf], into: &Path) -> Result<Merged, W::Error> {
-    let mut opened = Vec::new();
+    if into.is_dir() {
+        let what = format!("--into {}: it is a folder; name a file", into.display());
+        return Err(CampaignError::usage(what).into());
+    }
+    let (mut opened, mut empty) = (Vec::new(), Vec::new());
     for path in sources {
         if is_same_file(path, into) {
             return Err(CampaignError::usage(format!(
@@ -90,23 +98,26 @@ pub fn merge<W: World>(world: &W, sources: &[PathBuf], into: &Path) -> Result<Me
             ))
             .into());
         }
-        opened.extend(Source::open_all(path)?);
+        match Source::open_all(path)? {
+            Some(sources) => opened.extend(sources),
+            None => empty.push(path.clone()),
+        }
     }
     opened.sort_by_key(|source| source.shard.shard.number());
     must_fit(&opened)?;
-    must_be_replaceable(into, &opened)?;
-    Ok(write(world, &mut opened, into)?)
+    let label = must_be_replaceable(into, &opened)?;
+    Ok(Merged { empty, ..write(world, &mut opened, into, label.as_deref())? })
 }
 
 impl Source {
-    /// The shards in a store.
-    fn open_all(path: &Path) -> Result<Vec<Self>, CampaignError> {
+    /// The shards in a store; `None` if the file is empty.
+    fn open_all(path: &Path) -> Result<Option<Vec<Self>>, CampaignError> {
         if !path.is_file() {
             return Err(CampaignError::usage(format!("there is no run store {}", path.display())));
         }
         // A process that is killed before it has begun leaves a file without tables: its shard is missing, which is
         // said later.
-        let Some(store) = Store::open_if_made(path)? else { return Ok(Vec::new()) };
+        let Some(store) = Store::open_if_made(path)? else { return Ok(None) };
         let rows = store.campaigns()?;
         let has_begun = !rows.is_empty();
         let mut sources = Vec::new();
@@ -118,6 +129,12 @@ impl Source {
             let shard: StoredShard = serde_json::from_value(shard).map_err(|error| {
                 CampaignError::outside(format!("{}: the shard of {}: {error}", path.display(), row.id))
             })?;
+            if shard.merged {
+                return Err(CampaignError::usage(format!(
+                    "{} is a merge of shards: name the stores of the shards themselves",
+                    path.display()
+                )));
+            }
             let is_whole = shard.places.len() == row.cases as usize
                 && shard.places.is_sorted_by(|a, b| a < b)
                 && shard.places.last().is_none_or(|last| *last < shard.cases);
@@ -128,7 +145,16 @@ impl Source {
                     row.id
                 )));
             }
-            let version = version(&store, &row)?;
+            let version = version(&store, &row)?.ok_or_else(|| {
+                CampaignError::outside(format!(
+                    "{}: the cases of campaign {} are damaged, or older than shards: `planproof runs verify {} --store {}` \
+                     says more",
+                    path.display(),
+                    row.id,
+                    row.id,
+                    path.display()
+                ))
+            })?;
             // They hold the places a second time.
             let row = CampaignRow { options: String::new(), ..row };
             sources.push(Self { path: path.to_owned(), row, options, shard, version });
@@ -139,7 +165,7 @@ impl Source {
                 path.display()
             )));
         }
-        Ok(sources)
+        Ok(Some(sources))
     }
 
     /// Takes its runs into the new store.
@@ -170,11 +196,11 @@ impl Source {
     }
 }
 
-/// The version of planproof that a campaign's cases were summed up by.
-fn version(store: &Store, row: &CampaignRow) -> Result<String, CampaignError> {
+/// The version of planproof that a campaign's cases were summed up by; `None` if they do not say it.
+fn version(store: &Store, row: &CampaignRow) -> Result<Option<String>, CampaignError> {
     let text = store.case_summary(&row.id, 0)?.unwrap_or_default();
     let summary: Value = serde_json::from_str(&text).unwrap_or_default();
-    Ok(summary.get("version").and_then(Value::as_str).unwrap_or("an older one").to_owned())
+    Ok(summary.get("version").and_then(Value::as_str).map(str::to_owned))
 }
 
 /// Refuses shards of different campaigns, and the same shard twice.
@@ -251,34 +277,65 @@ fn differences(a: &Source, b: &Source) -> Vec<String> {
     all
 }
 
-/// Refuses to replace a store that is not an earlier merge of these shards.
-fn must_be_replaceable(into: &Path, sources: &[Source]) -> Result<(), CampaignError> {
-    if !into.exists() {
-        return Ok(());
-    }
-    let other =
-        |why: String| CampaignError::usage(format!("--into {}: {why}; name a new file", into.display()));
-    let campaigns = Store::open_read_only(into)?.campaigns()?;
-    let ids: Vec<&str> = sources.iter().map(|source| source.row.id.as_str()).collect();
-    match campaigns.as_slice() {
-        [] => Ok(()),
-        [row] if ids.contains(&row.id.as_str()) => {
-            let total: u64 = sources.iter().map(|source| source.row.finished()).sum();
-            if row.finished() > total {
-                return Err(other(format!(
-                    "it has {} finished runs, and the named stores {total}: name all of its shards again",
-                    row.finished()
-                )));
-            }
-            Ok(())
-        }
-        [row, ..] => {
-            Err(other(format!("it holds the campaign {}, which is not one of these shards", row.id)))
-        }
+/// Refuses to replace a store that is not an earlier merge of these shards. Returns the label that it has been given.
+fn must_be_replaceable(into: &Path, sources: &[Source]) -> Result<Option<String>, CampaignError> {
+    match into.exists() {
+        true => Ok(must_be_merge(&Store::open_read_only(into)?, sources)?.label),
+        false => Ok(None),
     }
 }
 
-fn write<W: World>(world: &W, sources: &mut [Source], into: &Path) -> Result<Merged, CampaignError> {
+fn other(into: &Path, why: &str) -> CampaignError {
+    CampaignError::usage(format!("--into {}: {why}", into.display()))
+}
+
+/// Makes sure that a store is an earlier merge of these shards, and holds nothing else. Returns its campaign.
+fn must_be_merge(store: &Store, sources: &[Source]) -> Result<CampaignRow, CampaignError> {
+    let other = |why: String| other(store.path(), &why);
+    let mut campaigns = store.campaigns()?;
+    if campaigns.len() > 1 {
+        return Err(other(format!("it holds {} campaigns; name a new file", campaigns.len())));
+    }
+    let Some(row) = campaigns.pop() else {
+        return Err(other("it is a run store without a campaign; remove it, or name a new file".to_owned()));
+    };
+    if !sources.iter().any(|source| source.row.id == row.id) {
+        let why =
+            format!("it holds the campaign {}, which is not one of these shards; name a new file", row.id);
+        return Err(other(why));
+    }
+    let options: StoredOptions = serde_json::from_str(&row.options)
+        .map_err(|error| CampaignError::outside(format!("{}: {error}", store.path().display())))?;
+    let places: BTreeSet<u32> =
+        sources.iter().flat_map(|source| source.shard.places.iter().copied()).collect();
+    let has_all = match &options.shard {
+        Some(shard) if !shard.merged => {
+            return Err(other(format!("it is the store of shard {}; name a new file", shard.shard)));
+        }
+        Some(shard) => shard.places.iter().all(|place| places.contains(place)),
+        None => places.len() == row.cases as usize,
+    };
+    if !has_all {
+        return Err(other(
+            "it has cases of shards that are not named: name all of its shards again, or a new file"
+                .to_owned(),
+        ));
+    }
+    if let Some(derived) = store.derived(&row.id)?.first() {
+        return Err(other(format!(
+            "it also holds {}, which was made from the merged campaign and would be lost; name a new file",
+            derived.id
+        )));
+    }
+    Ok(row)
+}
+
+fn write<W: World>(
+    world: &W,
+    sources: &mut [Source],
+    into: &Path,
+    label: Option<&str>,
+) -> Result<Merged, CampaignError> {
     let failed =
         |error: std::io::Error| CampaignError::outside(format!("cannot write {}: {error}", into.display()));
     let beside = |suffix: &str| {
@@ -287,7 +344,10 @@ fn write<W: World>(world: &W, sources: &mut [Source], into: &Path) -> Result<Mer
         PathBuf::from(path)
     };
     let lock_path = beside("-merging-lock");
-    let lock = File::options().create(true).truncate(false).write(true).open(&lock_path).map_err(failed)?;
+    let lock = File::options().create(true).truncate(false).write(true).open(&lock_path);
+    // A place that cannot be written is a wrong one, as it is for other files.
+    let lock =
+        lock.map_err(|error| other(into, &format!("it cannot be written ({error}); name another file")))?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -300,22 +360,62 @@ fn write<W: World>(world: &W, sources: &mut [Source], into: &Path) -> Result<Mer
     }
     let new = beside("-merging");
     // What an earlier merge left when it was killed.
-    for suffix in ["-merging", "-merging-wal", "-merging-shm"] {
-        remove(&beside(suffix)).map_err(failed)?;
-    }
-    let merged = gather(world, sources, &new, into);
-    if merged.is_err() {
-        // The error says more than a failure to remove what is of no use.
-        let _ = remove(&new);
-    }
-    let merged = merged?;
-    // Those of the store that is replaced would be taken for parts of the new one.
-    for suffix in ["-wal", "-shm"] {
-        remove(&beside(suffix)).map_err(failed)?;
-    }
-    fs::rename(&new, into).map_err(failed)?;
+    let ends = ["-merging", "-merging-wal", "-merging-shm", "-merging-journal"];
+    let clean = || ends.iter().try_for_each(|end| remove(&beside(end)));
+    clean().map_err(failed)?;
+    let merged = gather(world, sources, &new, (into, label))
+        .and_then(|merged| publish(sources, &new, into, label).map(|()| merged));
+    // An error says more than a failure to remove what is of no use.
+    let _ = clean();
     let _ = fs::remove_file(&lock_path);
-    Ok(merged)
+    merged.map_err(|error| match error {
+        CampaignError::Store(StoreError::Full { path, .. }) if path == new => {
+            CampaignError::outside(format!(
+                "the disk has no room for {}: make room, and merge again; the shards are as they were",
+                into.display()
+            ))
+        }
+        CampaignError::Store(StoreError::Failed { path, what }) if path == new => {
+            CampaignError::Store(StoreError::Failed { path: into.to_owned(), what })
+        }
+        error => error,
+    })
+}
+
+/// Puts the complete store into its place. What another process has stored there meanwhile is never replaced.
+fn publish(sources: &[Source], new: &Path, into: &Path, label: Option<&str>) -> Result<(), CampaignError> {
+    if !into.exists() {
+        return match fs::hard_link(new, into) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(other(into, "another process has made it meanwhile; name a new file"))
+            }
+            // Some file systems have no second names.
+            Err(_) => fs::rename(new, into)
+                .map_err(|error| CampaignError::outside(format!("cannot write {}: {error}", into.display()))),
+        };
+    }
+    let store = Store::open(into, StoreLimits::default())?;
+    let row = must_be_merge(&store, sources)?;
+    // Nobody may be running it.
+    store.hold([row.id.as_str()])?;
+    store.replace_by(new, |now, new| {
+        let row = must_be_merge(now, sources)?;
+        if row.label.as_deref() != label {
+            return Err(other(into, "another process has changed its label meanwhile: merge again"));
+        }
+        match now.runs_lacking_in(&row.id, (new, &row.id))? {
+            0 => Ok(()),
+            lacking => Err(other(
+                into,
+                &format!(
+                    "{lacking} of its {} finished runs are not in the named stores: name all of its shards again, or a new \
+                     file",
+                    row.finished()
+                ),
+            )),
+        }
+    })
 }
 
 /// Removes a file, if it is there.
@@ -331,7 +431,7 @@ fn gather<W: World>(
     world: &W,
     sources: &mut [Source],
     new: &Path,
-    into: &Path,
+    (into, label): (&Path, Option<&str>),
 ) -> Result<Merged, CampaignError> {
     let [first, ..] = &*sources else { return Err(CampaignError::usage("name the stores of the shards")) };
     let (shard, cases) = (first.shard.shard, first.shard.cases);
@@ -343,7 +443,7 @@ fn gather<W: World>(
     let mut options: StoredOptions = serde_json::from_value(first.options.clone())
         .map_err(|error| CampaignError::outside(format!("{}: {error}", first.path.display())))?;
     // The seeds of runs follow from the places, as long as cases are missing.
-    options.shard = (!is_whole).then(|| StoredShard { shard, cases, places: places.clone() });
+    options.shard = (!is_whole).then(|| StoredShard { shard, cases, places: places.clone(), merged: true });
     let options = options.to_json(&world.secrets())?;
     // The oldest one: the same for the same shards.
     let oldest = sources.iter().min_by_key(|source| (source.row.created_ms, &source.row.id)).unwrap_or(first);
@@ -362,7 +462,8 @@ fn gather<W: World>(
         repeats: row.repeats,
         budgets: &budgets,
     };
-    let mut gathering = Gathering::begin(new, &campaign, row.label.as_deref(), seal_key(world)?)?;
+    let label = label.or(row.label.as_deref());
+    let mut gathering = Gathering::begin(new, &campaign, label, seal_key(world)?)?;
     let mut runs = 0;
     for source in &mut *sources {
         runs += source.gather(&mut gathering, &places)?;
@@ -385,6 +486,7 @@ fn gather<W: World>(
         runs,
         shards: shard.count(),
         missing,
+        empty: Vec::new(),
         command_line,
         seal,
     })

@@ -27,6 +27,9 @@ pub struct StoredShard {
     pub cases: u32,
     /// The places of its cases among them, ascending. The seed of a run follows from it.
     pub places: Vec<u32>,
+    /// Whether it is not a shard itself, but those that a merge found so far; the shard is then one of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
 }
 
 impl Shard {
@@ -78,7 +81,7 @@ impl Shard {
         let own = order.into_iter().skip(self.number as usize - 1).step_by(self.count as usize);
         let mut places: Vec<u32> = own.map(|(_, place)| place).collect();
         places.sort_unstable();
-        Ok(StoredShard { shard: self, cases: all as u32, places })
+        Ok(StoredShard { shard: self, cases: all as u32, places, merged: false })
     }
 }
 

@@ -24,6 +24,6 @@ mod world;
 pub(crate) use agents::{agent, agent_spec, no_isolation, sandbox};
 pub(crate) use kinds::{CallLanguage, language, made_from, options_written, rules_named_by, with_options};
 pub(crate) use meant::{RUNS_COMMANDS, as_command, with_provider};
-pub(crate) use models::{is_simulation, model, run_time, tell_run_time};
+pub(crate) use models::{is_simulation, model, must_be_known, run_time, tell_run_time};
 pub(crate) use tools::{fault_of_case, tools_of_cases, warn_of_tools};
 pub(crate) use world::Outside;

@@ -143,7 +143,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     progress::be_quiet(global.quiet);
     // Before the command writes anything that may hold one of them.
     assembly::secrets::hold_variables(&global.secret)?;
-    assembly::providers::set_up(global)?;
+    // A plan of shards has those of the campaign in it.
+    if !matches!(arguments.command, Command::Shard(_)) {
+        assembly::providers::set_up(global)?;
+    }
     match &arguments.command {
         Command::Demo(options) => suites::orders::demo::run(options, global),
         Command::Synth(options) => suites::orders::synth::run(options, global),

@@ -31,7 +31,7 @@ const HOST_CHARACTERS_MAX: usize = 253;
 const VALUE_CHARACTERS_MAX: usize = 30;
 
 /// What is wrong with a text that is not a number of per cent.
-pub(crate) const NO_PERCENT: &str = "write a number of per cent between 0 and 100, as in 80%";
+const NO_PERCENT: &str = "write a percentage above 0 and up to 100, as in 5%";
 
 /// The name of a figure of a gate, perhaps with a tolerance.
 ///
@@ -114,6 +114,9 @@ pub(crate) struct SuccessMin {
 /// It is none.
 pub(crate) fn success_min(text: &str) -> Result<SuccessMin, String> {
     let proved = text.strip_suffix(":proved");
+    if proved.is_none() && text.contains(':') {
+        return Err("behind a percentage there can only be `:proved`, as in 90%:proved".to_owned());
+    }
     percent(proved.unwrap_or(text)).map(|percent| SuccessMin { percent, is_proved: proved.is_some() })
 }
 

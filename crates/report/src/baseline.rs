@@ -35,6 +35,9 @@ pub enum BaselineError {
         "line {line}, column {column}: {why}; write the file again with `planproof runs export RUN --baseline FILE`"
     )]
     Invalid { line: usize, column: usize, why: String },
+    /// It does not begin as one.
+    #[error("{}; `planproof runs export RUN --baseline FILE` writes one", if *.is_empty { "the file is empty" } else { "it is not a JSON object" })]
+    NoObject { is_empty: bool },
     /// It is JSON of another kind.
     #[error(
         "its schema is {found}, not \"{BASELINE_SCHEMA}\"; `planproof runs export RUN --baseline FILE` writes one"
@@ -49,7 +52,10 @@ pub enum BaselineError {
     /// Two cases share an id.
     #[error("it has several cases with the id \"{case}\"")]
     Duplicate { case: String },
-    /// The counts of a case contradict each other.
+    /// It says that no case was run.
+    #[error("its repeats are 0")]
+    NoRepeats,
+    /// The figures of a case contradict each other, or are not such figures.
     #[error("case \"{case}\": {why}")]
     Case { case: String, why: &'static str },
 }
@@ -207,9 +213,16 @@ impl BaselineFile {
         let invalid = |error: serde_json::Error| BaselineError::Invalid {
             line: error.line(),
             column: error.column(),
-            // The place follows in the error's own words.
-            why: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+            why: match error.is_eof() {
+                true => "the file ends too early".to_owned(),
+                // The place follows in the error's own words.
+                false => error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+            },
         };
+        let text = text.trim_start();
+        if !text.starts_with('{') {
+            return Err(BaselineError::NoObject { is_empty: text.is_empty() });
+        }
         // First, because a file of another kind has other fields, whose names would say little.
         let head: Head = serde_json::from_str(text).map_err(invalid)?;
         if head.schema != BASELINE_SCHEMA {
@@ -248,6 +261,7 @@ impl BaselineFile {
         match self.cases.len() {
             0 => return Err(BaselineError::Empty),
             count if count > BASELINE_CASES_MAX => return Err(BaselineError::TooMany { count }),
+            _ if self.repeats == 0 => return Err(BaselineError::NoRepeats),
             _ => {}
         }
         let mut ids = HashSet::with_capacity(self.cases.len());
@@ -256,14 +270,46 @@ impl BaselineFile {
             if !ids.insert(case.case.as_str()) {
                 return Err(BaselineError::Duplicate { case: case.case.clone() });
             }
-            if case.passed > case.runs {
-                return Err(wrong("more runs passed than have a score"));
+            if let Some(why) = case.fault(self.repeats) {
+                return Err(wrong(why));
             }
             if case.runs > CASE_RUNS_MAX || case.unscored > CASE_RUNS_MAX {
                 return Err(wrong("it has too many runs"));
             }
         }
         Ok(self)
+    }
+}
+
+impl BaselineCase {
+    /// What is wrong with its figures.
+    fn fault(&self, repeats: u32) -> Option<&'static str> {
+        let is_digest = |text: &str| {
+            text.len() == 2 * DIGEST_BYTES && text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        let is_amount = |amount: f64| amount >= 0.0 && amount.is_finite();
+        let is_effort = |MeanEffort { calls, rounds, tokens }: MeanEffort| {
+            // No round is without a call.
+            is_amount(calls)
+                && is_amount(rounds)
+                && rounds <= calls
+                && tokens.is_none_or(|it| is_amount(it) && it > 0.0)
+        };
+        match () {
+            () if !is_digest(&self.digest) => Some("its digest is not one of 32 hexadecimal digits"),
+            () if self.passed > self.runs => Some("more runs passed than have a score"),
+            () if u64::from(self.runs) + u64::from(self.unscored) > u64::from(repeats) => {
+                Some("it has more runs than the campaign has repeats")
+            }
+            () if self.effort.is_some() && self.passed == 0 => {
+                Some("no run passed, and yet it has an effort")
+            }
+            () if !self.effort.is_none_or(is_effort) => Some(
+                "its effort is none: calls and rounds are not below 0, tokens are above 0, and no round is without a call",
+            ),
+            () if !self.scores.values().all(|score| score.is_finite()) => Some("a score is not a number"),
+            () => None,
+        }
     }
 }
 

@@ -49,9 +49,27 @@ pub enum GateError {
         /// That of the campaign.
         after: Option<String>,
     },
+    /// No pair can have a score.
+    #[error(
+        "none of the {common} cases that both have can be compared: in the baseline, each is without a score or scored \
+         separately"
+    )]
+    NothingScored { common: u64 },
+    /// A campaign that runs until it is decided has cases without a pair, each of which would be run for nothing.
+    #[error(
+        "{missing} of the {all} cases of the campaign are not in the baseline, and with --cases auto each is compared: give \
+         the options of the baseline, or name a number of --cases"
+    )]
+    Unpaired { missing: u64, all: u64 },
     /// The suite has no such figure.
-    #[error("no run has a figure \"{metric}\"; {}", if known.is_empty() { "its suite has none but success".to_owned() } else { format!("there are {}", known.join(", ")) })]
+    #[error(
+        "no run has a figure \"{metric}\"; {}; calls, rounds and tokens are counted in any suite",
+        figures(known)
+    )]
     UnknownMetric { metric: String, known: Vec<String> },
+    /// A figure is named twice, perhaps with two tolerances.
+    #[error("the figure \"{metric}\" is named twice: name it once")]
+    Twice { metric: String },
     /// The tolerance of a figure is none.
     #[error(transparent)]
     Tolerance(#[from] EffortMetricError),
@@ -65,6 +83,15 @@ pub enum GateError {
         "the figure \"{metric}\" is {value} in case \"{case}\": only figures from 0 to 1 can be compared"
     )]
     NotAShare { metric: String, case: String, value: String },
+}
+
+/// Names hold commas.
+fn figures(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    match quoted.is_empty() {
+        true => "its suite has none but success".to_owned(),
+        false => format!("its suite has {}", quoted.join(", ")),
+    }
 }
 
 fn same_ids(differing: u64) -> String {
@@ -224,7 +251,7 @@ impl GateReport {
         after: &BaselineFile,
         options: &GateOptions,
     ) -> Result<Self, GateError> {
-        must_fit(before, after)?;
+        must_fit(before, after, options)?;
         let common = Common::of(before, after)?;
         let pairs = common.scored.iter().map(|(a, b)| (runs(a), runs(b))).collect::<Vec<_>>();
         let plain = |metric: &str, effect: Effect| GateMetric {
@@ -306,6 +333,51 @@ impl GateReport {
         Ok(report)
     }
 
+    /// Makes sure, before a campaign is run, that it will be possible to compare it; `after` has its cases and no runs.
+    /// With `all_paired`, each of its cases has to be in the baseline.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), and whatever would leave nothing to compare.
+    pub fn foresee(
+        before: &BaselineFile,
+        after: &BaselineFile,
+        options: &GateOptions,
+        all_paired: bool,
+    ) -> Result<(), GateError> {
+        must_fit(before, after, options)?;
+        let common = Common::of(before, after)?;
+        let (paired, all) = (common.total(), after.cases.len() as u64);
+        if all_paired && paired < all {
+            return Err(GateError::Unpaired { missing: all - paired, all });
+        }
+        let now: HashMap<&str, &BaselineCase> =
+            after.cases.iter().map(|case| (case.case.as_str(), case)).collect();
+        let is_common = |then: &&BaselineCase| {
+            let now = now.get(then.case.as_str());
+            now.is_some_and(|now| now.digest == then.digest && !now.apart)
+        };
+        let is_scored = |then: &&BaselineCase| then.runs > 0 && !then.apart;
+        let scored: Vec<&BaselineCase> = before.cases.iter().filter(is_common).filter(is_scored).collect();
+        if scored.is_empty() {
+            return Err(GateError::NothingScored { common: paired });
+        }
+        for metric in options.metrics.iter().filter(|metric| *metric != SUCCESS) {
+            match EffortMetric::parse(metric)? {
+                Some(effort) => {
+                    let mut passed = scored.iter().filter(|case| case.passed > 0).peekable();
+                    let lacks =
+                        |case: &&BaselineCase| case.effort.as_ref().and_then(|it| effort.of(it)).is_none();
+                    if passed.peek().is_some() && passed.all(lacks) {
+                        return Err(GateError::NoEffort { metric: effort.name() });
+                    }
+                }
+                // As if nothing had changed.
+                None => drop(changes(&scored.iter().map(|case| (*case, *case)).collect::<Vec<_>>(), metric)?),
+            }
+        }
+        Ok(())
+    }
+
     /// The answer with its reasons.
     fn in_a_line(&self) -> String {
         let words = self.answer.words();
@@ -325,7 +397,7 @@ impl GateReport {
             Some(_) => (-difference, -high, -low),
         };
         let _ = write!(out, ": {} {unit} [{}, {}]", signed(difference), signed(low), signed(high));
-        let margin = plain(shown.tolerated.unwrap_or(self.margin));
+        let margin = exact(shown.tolerated.unwrap_or(self.margin));
         match (self.answer, self.unseen, self.needed) {
             (GateAnswer::NotWorse, ..) if shown.tolerated.is_some() => {
                 let _ = write!(out, ", so {margin} % more {} are ruled out", shown.metric);
@@ -421,8 +493,8 @@ impl GateReport {
         if !self.looks.is_empty() {
             let looks: Vec<String> = self.looks.iter().map(|look| in_digits(*look)).collect();
             out.push(format!(
-                "Compared after {} cases. Each time the interval is one of {:.1} %, and p has to be at most {:.3}, so that \
-                 all together err in at most 5 %.",
+                "Compared after {} cases. Each time the interval has a confidence of {:.1} %, and p has to be at most \
+                 {:.3}, so that all of them together err in at most 5 % of campaigns.",
                 looks.join(", "),
                 100.0 * (1.0 - self.error),
                 self.error
@@ -439,7 +511,7 @@ impl GateReport {
         let left_out: Vec<String> =
             left_out.map(|(count, why)| format!("{} {why}", in_digits(*count))).collect();
         if !left_out.is_empty() {
-            out.push(format!("Left out, and no failures: {}.", left_out.join(", ")));
+            out.push(format!("Not compared, and not failures: {}.", left_out.join(", ")));
         }
         if self.differing > 0 {
             let ids = counted(self.differing, "id");
@@ -449,8 +521,15 @@ impl GateReport {
     }
 }
 
-/// Makes sure that the same cases would be judged alike.
-fn must_fit(before: &BaselineFile, after: &BaselineFile) -> Result<(), GateError> {
+/// Makes sure that the same cases would be judged alike, and that it is clear which figures are compared.
+fn must_fit(before: &BaselineFile, after: &BaselineFile, options: &GateOptions) -> Result<(), GateError> {
+    let mut named = std::collections::BTreeSet::new();
+    for metric in &options.metrics {
+        let name = EffortMetric::parse(metric)?.map_or_else(|| metric.clone(), |it| it.name().to_owned());
+        if !named.insert(name.clone()) {
+            return Err(GateError::Twice { metric: name });
+        }
+    }
     if before.suite != after.suite {
         return Err(GateError::OtherSuite { before: before.suite.clone(), after: after.suite.clone() });
     }
@@ -544,6 +623,9 @@ fn p_value(value: f64) -> String {
 
 /// A difference of shares in points, with its sign.
 fn signed(share: f64) -> String {
+    if share.is_infinite() {
+        return if share > 0.0 { "+∞" } else { "-∞" }.to_owned();
+    }
     // Not "-0.0".
     let tenths = (share * 1000.0).round() / 10.0 + 0.0;
     format!("{tenths:+.1}")
@@ -553,6 +635,11 @@ fn signed(share: f64) -> String {
 fn plain(share: f64) -> String {
     let tenths = (share * 1000.0).round() / 10.0;
     tenths.to_string()
+}
+
+/// A share in points as somebody wrote it, to a thousandth.
+fn exact(share: f64) -> String {
+    ((share * 1e5).round() / 1e3).to_string()
 }
 
 fn counted(count: u64, what: &str) -> String {

@@ -102,7 +102,9 @@ pub enum StoreError {
     #[error("there is a campaign {id:?} already")]
     CampaignExists { id: String },
     /// No campaign has this id, or an id that starts with it.
-    #[error("there is no campaign {name:?}: `planproof runs list` shows all")]
+    #[error(
+        "there is no campaign {name:?}: name its id, the beginning of its id, or `last`; `planproof runs list` shows all"
+    )]
     UnknownCampaign {
         /// The name that was looked up.
         name: String,
@@ -187,6 +189,10 @@ impl Place {
     #[expect(clippy::needless_pass_by_value, reason = "the shape `map_err` wants")]
     pub(crate) fn error(&self, error: rusqlite::Error) -> StoreError {
         let path = self.path.clone();
+        // SQLite says that of a folder in several ways, of which some look like a full disk.
+        if path.is_dir() {
+            return StoreError::CannotOpen { path, reason: "it is a folder; name a file".to_owned() };
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => StoreError::NotAStore { path },
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, what: error.to_string() },
@@ -198,9 +204,10 @@ impl Place {
             Some(ErrorCode::DiskFull) => StoreError::Full { path, limit: self.limits.pages_max },
             Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
             Some(ErrorCode::CannotOpen) => {
-                // The operating system's message about a missing file or directory is more specific than SQLite's.
-                let reason =
-                    path.metadata().err().map_or_else(|| error.to_string(), |error| error.to_string());
+                // The operating system's message about a missing or unreadable file or directory is more specific than
+                // SQLite's.
+                let opened = path.metadata().and_then(|_| std::fs::File::open(&path));
+                let reason = opened.err().map_or_else(|| error.to_string(), |error| error.to_string());
                 StoreError::CannotOpen { path, reason }
             }
             Some(ErrorCode::SystemIoFailure) => {

@@ -66,7 +66,7 @@ pub struct Effect {
     pub cases: u64,
     /// The mean of the figure after, minus that before: -1 to 1 for shares.
     pub difference: f64,
-    /// Lower end of the interval of the difference.
+    /// Lower end of the interval of the difference; infinite, null in JSON, for an amount of a single case.
     pub low: f64,
     /// Upper end.
     pub high: f64,
@@ -75,6 +75,9 @@ pub struct Effect {
     /// The mean square of the changes of cases.
     #[serde(skip)]
     square: f64,
+    /// The largest change that there can be in either direction.
+    #[serde(skip)]
+    bound: f64,
     /// The error that the interval allows.
     #[serde(skip)]
     error: f64,
@@ -94,12 +97,24 @@ impl Effect {
             high: found.high,
             p_value: p_value(pairs),
             square: mean_square(&changes),
+            bound: 1.0,
             error,
         })
     }
 
-    /// The change of another figure, from its change in each case. The interval is Student's. `None` without cases.
+    /// The change of another figure from 0 to 1, from its change in each case. The interval is Student's. `None` without
+    /// cases.
     pub fn of_scores(changes: &[f64], error: f64) -> Option<Self> {
+        Self::of_changes(changes, error, 1.0)
+    }
+
+    /// The change of an amount, which can be as large as it likes, from its change in each case. The interval is
+    /// Student's, and without ends for a single case. `None` without cases.
+    pub fn of_amounts(changes: &[f64], error: f64) -> Option<Self> {
+        Self::of_changes(changes, error, f64::INFINITY)
+    }
+
+    fn of_changes(changes: &[f64], error: f64, bound: f64) -> Option<Self> {
         let count = changes.len() as f64;
         if changes.is_empty() {
             return None;
@@ -114,10 +129,11 @@ impl Effect {
         Some(Self {
             cases: changes.len() as u64,
             difference,
-            low: (difference - half).max(-1.0),
-            high: (difference + half).min(1.0),
+            low: (difference - half).max(-bound),
+            high: (difference + half).min(bound),
             p_value: sign_flip_of(changes),
             square: mean_square(changes),
+            bound,
             error,
         })
     }
@@ -127,11 +143,11 @@ impl Effect {
         self.low > -margin
     }
 
-    /// The smallest loss that this many cases show in four of five campaigns, 0 to 1.
+    /// The smallest loss that this many cases show in four of five campaigns: 0 to 1 for shares.
     pub fn unseen(&self) -> f64 {
         let count = self.cases as f64;
         let steps = (distance(self.error) + POWER) * (self.varying() / count).sqrt();
-        steps.max(DIFFERING_MIN / count).min(1.0)
+        steps.max(DIFFERING_MIN / count).min(self.bound)
     }
 
     /// The number of cases that give an answer in four of five campaigns if the rest is like these: the loss is then

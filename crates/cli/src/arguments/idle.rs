@@ -27,10 +27,9 @@ enum When {
 
 /// Options that several commands share, by their ids, and who uses them.
 ///
-/// `--secret`, `--providers` and `--key-for` are not here: they keep keys out of messages, which all commands have.
-/// `--set` is checked where its keys are known. Where `--json` changes nothing because the output is JSON anyway, it is
-/// not a mistake.
-const SHARED: [(&str, Users); 8] = [
+/// `--secret` is not here: it is for messages as well, which all commands have. `--set` is checked where its keys are
+/// known. Where `--json` changes nothing because the output is JSON anyway, it is not a mistake.
+const SHARED: [(&str, Users); 10] = [
     (
         "config",
         AllBut(&[
@@ -45,8 +44,11 @@ const SHARED: [(&str, Users); 8] = [
             "hook install",
             "hook uninstall",
             "doctor",
+            SHARD_PLAN,
         ]),
     ),
+    ("key_for", AllBut(&[SHARD_PLAN])),
+    ("providers", AllBut(&[SHARD_PLAN])),
     // It also hides what comes from the configuration file, which all other commands say.
     ("quiet", AllBut(&["init", "completions", "man", "prompts", "guard decide", "hook"])),
     (
@@ -63,7 +65,7 @@ const SHARED: [(&str, Users); 8] = [
             "hook",
             "hook install",
             "hook uninstall",
-            "shard plan",
+            SHARD_PLAN,
             "scenario schema",
             "scenario init",
             "scenario from-trace",
@@ -101,6 +103,9 @@ const SHARED: [(&str, Users); 8] = [
 
 /// The commands that judge orders. `bench` has these options as well, because all campaigns share theirs.
 const JUDGING_ORDERS: &[&str] = &["check", "test", "limit"];
+
+/// A command line in a command line: what is named before the inner one would be lost.
+const SHARD_PLAN: &str = "shard plan";
 
 /// How a model is asked for texts, and what that may take.
 const ASKING: &[&str] = &[
@@ -195,7 +200,8 @@ pub(crate) fn without_effect(command: &str, typed: &Given, all: &Given, agents: 
         format!("--{option} has no effect on `planproof {command}`{when}")
     };
     if let Some(id) = typed.ids().find(|id| !has_use(command, id)) {
-        return Some(refused(id, ""));
+        let instead = if command == SHARD_PLAN { ": name it behind `--`, with the campaign" } else { "" };
+        return Some(refused(id, instead));
     }
     MODES.iter().filter(|(commands, ..)| commands.contains(&command)).find_map(|(_, options, when)| {
         let (is_so, words) = match *when {

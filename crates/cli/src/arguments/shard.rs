@@ -37,9 +37,11 @@ pub(crate) struct ShardPlanArguments {
     /// Number of shards; more than machines keep all of them busy to the end.
     #[arg(long, value_name = "N", value_parser = whole(NonZeroU32::MIN, SHARDS_MAX))]
     pub(crate) shards: NonZeroU32,
-    /// Folder of the shards' run stores, which all machines share.
-    #[arg(long, default_value = "shards", value_name = "FOLDER")]
-    pub(crate) folder: PathBuf,
+    /// Folder of the shards' run stores, which all machines share; by default `shards`.
+    ///
+    /// The pods of Kubernetes have a volume instead.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
     /// Image with planproof and the agent, for Kubernetes.
     #[arg(long, default_value = "planproof:latest", value_name = "IMAGE")]
     pub(crate) image: String,

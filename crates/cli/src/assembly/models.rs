@@ -47,6 +47,14 @@ pub(crate) fn model(
     })
 }
 
+/// Makes sure that there can be a model of that name, and asks nobody.
+///
+/// # Errors
+/// Nothing with such a name is known.
+pub(crate) fn must_be_known(name: &str) -> Result<(), Failure> {
+    ModelName::parse(name).map(drop)
+}
+
 /// A model behind a server.
 fn served_model(
     provider: &'static Provider,

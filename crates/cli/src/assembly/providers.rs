@@ -29,6 +29,21 @@ static KNOWN: OnceLock<Known> = OnceLock::new();
 /// # Errors
 /// One of them cannot be used.
 pub(crate) fn set_up(global: &Global) -> Result<(), Failure> {
+    set_up_with(global, key_for)
+}
+
+/// The same for models that are asked on other machines: the variables of their keys need not be set here.
+///
+/// # Errors
+/// As for [`set_up`].
+pub(crate) fn set_up_for_others(global: &Global) -> Result<(), Failure> {
+    set_up_with(global, variable_of_url)
+}
+
+fn set_up_with(
+    global: &Global,
+    key_for: impl Fn(&str) -> Result<(String, String), Failure>,
+) -> Result<(), Failure> {
     let providers = match &global.providers {
         None => Providers::shipped().clone(),
         Some(path) => {
@@ -49,8 +64,19 @@ pub(crate) fn set_up(global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `URL=VARIABLE`, taken apart.
+/// `URL=VARIABLE`, taken apart. The variable has to be set.
 fn key_for(text: &str) -> Result<(String, String), Failure> {
+    let (url, variable) = variable_of_url(text)?;
+    if std::env::var(&variable).is_err() {
+        return Err(Failure::usage(format!(
+            "--key-for {text}: this variable is not set, or is not text, as in https://gpu.example/v1=GPU_API_KEY"
+        )));
+    }
+    Ok((url, variable))
+}
+
+/// The same, on a machine that may lack the variable.
+fn variable_of_url(text: &str) -> Result<(String, String), Failure> {
     let fail = |what: &str| {
         Failure::usage(format!("--key-for {text}: {what}, as in https://gpu.example/v1=GPU_API_KEY"))
     };
@@ -61,9 +87,6 @@ fn key_for(text: &str) -> Result<(String, String), Failure> {
         return Err(fail("the URL begins with http:// or https://"));
     }
     refuse_odd_variable(variable).map_err(|error| error.about("--key-for"))?;
-    if std::env::var(variable).is_err() {
-        return Err(fail("this variable is not set, or is not text"));
-    }
     Ok((url.trim_end_matches('/').to_owned(), variable.to_owned()))
 }
 
@@ -92,6 +115,11 @@ pub(crate) fn providers() -> &'static Providers {
 pub(crate) fn key_variables() -> impl Iterator<Item = &'static str> {
     let Known { providers, keys } = known();
     providers.iter().map(|provider| provider.key_variable).chain(keys.iter().map(|(_, name)| name.as_str()))
+}
+
+/// Whether `--key-for` names this variable.
+pub(crate) fn is_named_key(variable: &str) -> bool {
+    known().keys.iter().any(|(_, name)| name == variable)
 }
 
 /// The provider and the name of a model behind a server; `None` if its provider is not known.

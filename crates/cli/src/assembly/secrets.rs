@@ -118,22 +118,31 @@ pub(crate) fn held_apart_from(cases: &[Arc<dyn Case>]) -> Result<Secrets, Failur
 /// # Errors
 /// Names the case and the variable, not the key.
 pub(crate) fn refuse_keys(case: &dyn Case) -> Result<(), Failure> {
-    let keys = Secrets::new(values().filter(|value| !is_word(value)));
-    refuse_keys_in(&keys, &text_of(case), &case.card().id)
+    refuse_keys_in(&held_but_words(), &text_of(case), &case.card().id)
 }
 
 fn refuse_keys_in(keys: &Secrets, text: &str, id: &str) -> Result<(), Failure> {
-    let Some(key) = keys.first_in(text) else { return Ok(()) };
+    let Some(whose) = whose_key_in(keys, text) else { return Ok(()) };
+    Err(Failure::usage(format!(
+        "case \"{}\" holds {whose}: take it out, because cases are stored and shown as they are",
+        inline(id)
+    )))
+}
+
+/// Whose key a text holds, if it holds one of these: names the variable, not the key.
+pub(crate) fn whose_key_in(keys: &Secrets, text: &str) -> Option<String> {
+    let key = keys.first_in(text)?;
     // Those of files, and long ones, which are searched for in pieces, have no variable.
     let is_it = |value: &String| value.trim() == key;
     let name = std::env::vars_os().find_map(|(name, value)| {
         value.into_string().ok().filter(is_it).and_then(|_| name.into_string().ok())
     });
-    let whose = name.map_or_else(|| "one of your keys".to_owned(), |name| format!("the key of {name}"));
-    Err(Failure::usage(format!(
-        "case \"{}\" holds {whose}: take it out, because cases are stored and shown as they are",
-        inline(id)
-    )))
+    Some(name.map_or_else(|| "one of your keys".to_owned(), |name| format!("the key of {name}")))
+}
+
+/// The keys that we hold except plain words, which may be placeholders.
+pub(crate) fn held_but_words() -> Secrets {
+    Secrets::new(values().filter(|value| !is_word(value)))
 }
 
 /// All stored texts of a case, which include everything the agent sees. (Keys have no character that JSON escapes.)

@@ -39,6 +39,7 @@ pub(crate) use prepare::{
 };
 pub(crate) use prepared::Prepared;
 pub(crate) use request::CampaignRequest;
+pub(super) use shard::OneShard;
 use shard::ShardRun;
 
 /// Runs such a campaign to its end, and reports it.
@@ -211,7 +212,7 @@ fn must_be_told(before: Option<&Before>, prepared: &Prepared) -> Result<(), Fail
             "campaign {id} runs as many cases as it takes to compare it with a baseline: name it with --baseline"
         ))
     })?;
-    before.compare(prepared, &[]).map(drop)
+    before.must_fit_resumed(prepared)
 }
 
 /// Writes the requested reports about everything that is finished.

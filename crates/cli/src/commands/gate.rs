@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use planproof_campaign::{Cases, RequestedCampaign};
 use planproof_engine::{Outcome, Unit};
 use planproof_report::baseline::{BaselineFile, BaselineInput};
 use planproof_report::gate::{GateOptions, GateReport};
+use planproof_report::shell_word;
 use planproof_store::{CampaignRow, Store};
+use planproof_suite::Case;
 use planproof_suite::gate::{GateAnswer, Looks, MARGIN};
 use serde::Serialize;
 use serde_json::Value;
@@ -17,7 +20,7 @@ use super::campaign::Prepared;
 use crate::arguments::{CampaignArguments, GateArguments, Global};
 use crate::failure::{ExitCode, Failure};
 use crate::report_files::{ReportFile, must_differ};
-use crate::stored::{self, Stored, must_exist};
+use crate::stored::{self, Stored};
 use crate::stored_options::{SequelOptions, SuiteOptions};
 use crate::{progress, render, terminal};
 
@@ -84,9 +87,18 @@ impl Before {
             outcomes: &[],
         });
         let after = after.map_err(|error| Failure::usage(error.to_string()))?;
-        // Other figures are known only once there are runs.
-        let options = GateOptions::of_success(self.options.margin);
-        compared(&self.baseline, &after, &options, &self.named()).map(drop)
+        GateReport::foresee(&self.baseline, &after, &self.options, new.until_decided)
+            .map_err(|error| Failure::usage(format!("{}: {error}", self.named())))
+    }
+
+    /// The same for a campaign that goes on until the answer is known.
+    ///
+    /// # Errors
+    /// It cannot be compared with this baseline, or has other cases.
+    pub(super) fn must_fit_resumed(&self, prepared: &Prepared) -> Result<(), Failure> {
+        let after = Self::after(prepared, &prepared.run.campaign.cases, &[])?;
+        GateReport::foresee(&self.baseline, &after, &self.options, true)
+            .map_err(|error| Failure::usage(format!("{}: {error}", self.named())))
     }
 
     /// Compares a campaign with it.
@@ -94,16 +106,23 @@ impl Before {
     /// # Errors
     /// They cannot be compared.
     pub(super) fn compare(&self, prepared: &Prepared, outcomes: &[Outcome]) -> Result<GateReport, Failure> {
-        let planproof_campaign::Prepared { campaign, options: kept, suite, .. } = &prepared.run;
-        // Nothing has been run yet if it is only asked whether they can be compared.
-        let cases = if outcomes.is_empty() { &campaign.cases } else { prepared.reached(outcomes) };
+        let cases = prepared.reached(outcomes);
         let mut options = self.options.clone();
-        if kept.until_decided {
+        if prepared.run.options.until_decided {
             let looks = looks(prepared);
             options.error = looks.error();
-            let seen = |look: &u64| !outcomes.is_empty() && *look <= cases.len() as u64;
-            options.looks = looks.cases().iter().copied().filter(seen).collect();
+            options.looks = looked(&looks, outcomes, prepared.run.campaign.repeats.get());
         }
+        compared(&self.baseline, &Self::after(prepared, cases, outcomes)?, &options, &self.named())
+    }
+
+    /// What a campaign has come to in these cases.
+    fn after(
+        prepared: &Prepared,
+        cases: &[Arc<dyn Case>],
+        outcomes: &[Outcome],
+    ) -> Result<BaselineFile, Failure> {
+        let planproof_campaign::Prepared { campaign, options: kept, suite, .. } = &prepared.run;
         let after = BaselineFile::of(BaselineInput {
             suite: suite.name(),
             agent: &campaign.agent.name,
@@ -115,8 +134,7 @@ impl Before {
             cases,
             outcomes,
         });
-        let after = after.map_err(|error| Failure::usage(format!("campaign {}: {error}", campaign.id)))?;
-        compared(&self.baseline, &after, &options, &self.named())
+        after.map_err(|error| Failure::usage(format!("campaign {}: {error}", campaign.id)))
     }
 
     /// How many cases it has.
@@ -151,6 +169,21 @@ impl Before {
 /// When a campaign is compared that runs until the answer is known.
 fn looks(prepared: &Prepared) -> Looks {
     Looks::new(prepared.run.campaign.cases.len() as u64)
+}
+
+/// After how many cases a campaign with these outcomes has been compared: at each look whose cases are all run, and at
+/// what there is now, if a budget has ended it in between.
+fn looked(looks: &Looks, outcomes: &[Outcome], repeats: u32) -> Vec<u64> {
+    let mut runs: BTreeMap<u32, u32> = BTreeMap::new();
+    outcomes.iter().for_each(|outcome| *runs.entry(outcome.ordinal).or_default() += 1);
+    let whole =
+        (0u32..).take_while(|ordinal| runs.get(ordinal).is_some_and(|runs| *runs >= repeats)).count() as u64;
+    let mut looked: Vec<u64> = looks.cases().iter().copied().filter(|look| *look <= whole).collect();
+    let begun = runs.len() as u64;
+    if looked.last().copied().unwrap_or_default() < begun {
+        looked.push(begun);
+    }
+    looked
 }
 
 /// What is asked of a comparison; the margin is in per cent.
@@ -240,6 +273,12 @@ fn of_campaign(store: &Store, row: CampaignRow) -> Result<BaselineFile, Failure>
         )));
     }
     let missing = if options.kept.until_decided { 0 } else { row.total() - row.finished() };
+    if row.finished() == 0 {
+        return Err(Failure::usage(format!(
+            "campaign {} has no finished run, so it cannot be a baseline",
+            row.id
+        )));
+    }
     if missing > 0 {
         let resume = options.commands(&row.agent, store.path()).resume(&row.id);
         return Err(Failure::usage(format!(
@@ -248,7 +287,17 @@ fn of_campaign(store: &Store, row: CampaignRow) -> Result<BaselineFile, Failure>
             row.id
         )));
     }
-    results(&Stored::load_with(store, row, options)?)
+    let stored = Stored::load_with(store, row, options)?;
+    let id = &stored.campaign.row.id;
+    if !stored.campaign.damaged.is_empty()
+        || stored.campaign.seals.as_ref().is_some_and(|it| !it.faults.is_empty())
+    {
+        return Err(Failure::usage(format!(
+            "campaign {id} is damaged, so it cannot be a baseline: `{}` says more; name another one",
+            stored.commands.line(&format!("runs verify {}", shell_word(id)))
+        )));
+    }
+    results(&stored)
 }
 
 fn read_file(path: &Path) -> Result<BaselineFile, Failure> {
@@ -265,11 +314,30 @@ fn read_file(path: &Path) -> Result<BaselineFile, Failure> {
 
 /// The newest finished campaign with this label, or the campaign with this id.
 fn read_stored(name: &str, path: &Path) -> Result<BaselineFile, Failure> {
+    if name.is_empty() {
+        return Err(Failure::usage("--baseline is empty: name a file, a label or a campaign"));
+    }
+    // `is_file` has said no already.
+    if Path::new(name).is_dir() {
+        return Err(Failure::usage(format!("--baseline {name}: it is a folder; name a file")));
+    }
+    if Path::new(name).exists() {
+        return Err(Failure::usage(format!(
+            "--baseline {name}: it is not a file but a pipe or a device, and a baseline may be read again: write it to a file"
+        )));
+    }
     // A name that looks like one of a file is meant as a file, and would be no campaign either.
     if name.contains(['/', '\\']) || Path::new(name).extension().is_some() {
         return Err(Failure::usage(format!("--baseline {name}: there is no such file")));
     }
-    must_exist(path)?;
+    if !path.exists() {
+        return Err(Failure::usage(format!(
+            "--baseline {name}: there is no file of this name, and no run store {} with a campaign of this label or id yet; \
+             `planproof test AGENT --label {}` makes one",
+            path.display(),
+            shell_word(name)
+        )));
+    }
     let store = Store::open_read_only(path)?;
     let labelled: Vec<CampaignRow> =
         store.campaigns()?.into_iter().filter(|row| row.label.as_deref() == Some(name)).collect();
@@ -290,8 +358,9 @@ fn read_stored(name: &str, path: &Path) -> Result<BaselineFile, Failure> {
     let row = store.campaign(name).map_err(|error| match error {
         planproof_store::StoreError::UnknownCampaign { .. } => Failure::usage(format!(
             "--baseline {name}: there is no file of this name, and in the run store {} no campaign with this label or id; \
-             `planproof test AGENT --label {name}` makes one",
-            store.path().display()
+             `planproof test AGENT --label {}` makes one",
+            store.path().display(),
+            shell_word(name)
         )),
         error => error.into(),
     })?;

@@ -1,37 +1,58 @@
 //! `planproof shard plan`: a campaign in shards, for the schedulers that people have.
 
 mod expected;
+mod files;
 mod schedulers;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 
 use clap::Parser as _;
 use planproof_agents::AgentSpec;
 use planproof_report::shell_word;
+use planproof_sim::gold_faults;
 use planproof_suite::grouped;
 
 use self::schedulers::Plan;
-use super::campaign::named_agent;
+use super::campaign::{OneShard, named_agent};
 use crate::arguments::{
     Arguments, CampaignArguments, Command, Global, Scheduler, ShardArguments, ShardCommand,
     ShardPlanArguments,
 };
-use crate::assembly::providers;
+use crate::assembly::{providers, secrets};
 use crate::failure::{ExitCode, Failure};
+use crate::suites::orders::sequels;
 use crate::values::CaseCount;
-use crate::{config, progress, terminal};
+use crate::{assembly, config, progress, terminal};
+
+/// Most jobs of a matrix of GitHub.
+const GITHUB_JOBS_MAX: u32 = 256;
 
 pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCode, Failure> {
     let ShardCommand::Plan(plan) = &arguments.command;
     let line = checked(plan)?;
+    let files = files::of(plan, &line.read)?;
     let foreseen = expected::foresee(line.read)?;
     let shards = u64::from(plan.shards.get());
     if let Some(cases) = foreseen.cases.filter(|cases| *cases < shards) {
         return Err(Failure::usage(format!("there are {cases} cases, and so at most {cases} shards")));
     }
-    let folder = plan.folder.display().to_string();
-    let files = files(plan)?;
+    if plan.scheduler == Scheduler::Github && plan.shards.get() > GITHUB_JOBS_MAX {
+        return Err(Failure::usage(format!(
+            "GitHub runs at most {GITHUB_JOBS_MAX} jobs of a matrix: name so many --shards or fewer"
+        )));
+    }
+    if plan.scheduler == Scheduler::Kubernetes && plan.folder.is_some() {
+        return Err(Failure::usage(
+            "--folder is not for --for kubernetes: the pods have a volume for their run stores",
+        ));
+    }
+    let mut folder = folder(plan).into_owned();
+    if folder.starts_with('-') {
+        // It is no option of the commands that get it.
+        folder.insert_str(0, "./");
+    }
     let whole = Plan {
         shards: plan.shards.get(),
         folder: &folder,
@@ -61,6 +82,10 @@ pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCod
     Ok(ExitCode::Passed)
 }
 
+fn folder(plan: &ShardPlanArguments) -> Cow<'_, str> {
+    plan.folder.as_ref().map_or(Cow::Borrowed("shards"), |folder| folder.to_string_lossy())
+}
+
 /// A command line that can be cut into shards.
 struct Line {
     /// Quoted for a shell.
@@ -72,14 +97,11 @@ struct Line {
 
 /// Reads the command line as `planproof` itself would.
 fn checked(plan: &ShardPlanArguments) -> Result<Line, Failure> {
-    // A line of a script or of YAML cannot hold them.
-    let folder = plan.folder.to_string_lossy();
-    let mut texts = plan.line.iter().map(String::as_str).chain([&*folder, &plan.image]);
-    if let Some(text) = texts.find(|text| text.contains(char::is_control)) {
-        return Err(Failure::usage(format!(
-            "a plan has one line for the campaign, and this argument has a line break or another control character: {}",
-            terminal::inline(text)
-        )));
+    let folder = folder(plan);
+    let named = [("--folder", &*folder), ("--image", &plan.image)];
+    for (name, text) in named.into_iter().chain(plan.line.iter().map(|word| ("the campaign", word.as_str())))
+    {
+        must_be_plain(name, text)?;
     }
     let words = || std::iter::once("planproof").chain(plan.line.iter().map(String::as_str));
     Arguments::try_parse_from(words()).map_err(|error| {
@@ -87,9 +109,16 @@ fn checked(plan: &ShardPlanArguments) -> Result<Line, Failure> {
     })?;
     // With the configuration file, which each shard reads as well.
     let read = config::parse(words().map(OsString::from).collect())?.arguments;
-    let (campaign, all, until_decided) = match &read.command {
-        Command::Test(test) => (&test.campaign, &test.all, CaseCount::from(test.cases) == CaseCount::Auto),
-        Command::Bench(bench) => (&bench.campaign, &bench.all, bench.until_decided()),
+    providers::set_up_for_others(&read.global)?;
+    // Those that are not set here are so on the machines of the shards.
+    secrets::hold(read.global.secret.iter().filter_map(|name| std::env::var(name).ok()));
+    must_have_no_key(plan)?;
+    let (campaign, all, until_decided, sequels) = match &read.command {
+        Command::Test(test) => {
+            let is_auto = CaseCount::from(test.cases) == CaseCount::Auto;
+            (&test.campaign, &test.all, is_auto, sequels::asked(test))
+        }
+        Command::Bench(bench) => (&bench.campaign, &bench.all, bench.until_decided(), Default::default()),
         Command::Limit(_) => {
             return Err(Failure::usage(
                 "`limit` is not cut into shards: what it runs at a level follows from the levels before; run it on one \
@@ -104,9 +133,14 @@ fn checked(plan: &ShardPlanArguments) -> Result<Line, Failure> {
     if all.shard.is_some() || plan.line.iter().any(|word| word == "--store" || word.starts_with("--store=")) {
         return Err(Failure::usage("leave --shard and --store out: the plan adds them to each shard"));
     }
-    if campaign.resume.is_some() || campaign.recording.replay.is_some() {
-        return Err(Failure::usage("--resume and --replay are not for shards"));
-    }
+    let shard = OneShard {
+        campaign,
+        all,
+        name: format!("1/{}", plan.shards),
+        sequel: sequels.keys().next().map(String::as_str),
+        until_decided,
+    };
+    shard.must_be_possible()?;
     // Each shard would draw a seed of its own, and with it other cases.
     let is_drawn = matches!(&read.command, Command::Test(test)
         if test.from.is_none() && test.like.is_none() && test.scenarios.is_none());
@@ -122,14 +156,51 @@ fn checked(plan: &ShardPlanArguments) -> Result<Line, Failure> {
     Ok(Line { words: words.join(" "), keys, read })
 }
 
+/// Refuses what cannot stand in a line of a script or of YAML, or would be written as an escape.
+fn must_be_plain(name: &str, text: &str) -> Result<(), Failure> {
+    match text.contains(terminal::is_hidden) {
+        false => Ok(()),
+        true => Err(Failure::usage(format!(
+            "a plan has one line for the campaign, and {name} has a line break or another character that is not seen: {}",
+            terminal::inline(text)
+        ))),
+    }
+}
+
+/// Refuses a plan that would contain a key: others read plans.
+fn must_have_no_key(plan: &ShardPlanArguments) -> Result<(), Failure> {
+    let keys = secrets::held();
+    let folder = folder(plan);
+    let named = [("--folder".to_owned(), &*folder), ("--image".to_owned(), plan.image.as_str())];
+    let line = (1..)
+        .zip(&plan.line)
+        .map(|(number, word)| (format!("argument {number} of the campaign (after `--`)"), word.as_str()));
+    for (name, text) in named.into_iter().chain(line) {
+        if let Some(whose) = secrets::whose_key_in(&keys, text) {
+            return Err(Failure::usage(format!(
+                "{name} holds {whose}: take it out, because others can read a plan; shards take keys from variables of \
+                 the environment"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The variables that hold the keys of the campaign's models, each once.
+///
+/// # Errors
+/// A model is not known, so that every shard would refuse the campaign.
 fn keys(campaign: &CampaignArguments) -> Result<Vec<&'static str>, Failure> {
     let agent = named_agent(campaign)?;
     let models = agent.as_ref().and_then(AgentSpec::model).into_iter().chain(campaign.serve_model.as_deref());
     let mut keys = Vec::new();
     for model in models {
+        match gold_faults(model) {
+            Some(faults) => drop(faults.map_err(|error| Failure::usage(error.to_string()))?),
+            None => assembly::must_be_known(model)?,
+        }
         if let Some((provider, _)) = providers::find(model)?
-            && provider.key_needed
+            && (provider.key_needed || providers::is_named_key(provider.key_variable))
             && !keys.contains(&provider.key_variable)
         {
             keys.push(provider.key_variable);
@@ -137,48 +208,3 @@ fn keys(campaign: &CampaignArguments) -> Result<Vec<&'static str>, Failure> {
     }
     Ok(keys)
 }
-
-/// The files for the pods, under the names that they have there.
-fn files(plan: &ShardPlanArguments) -> Result<Vec<(String, String)>, Failure> {
-    if !plan.files.is_empty() && plan.scheduler != Scheduler::Kubernetes {
-        return Err(Failure::usage(
-            "--with is for --for kubernetes: elsewhere the shards find the files where they are",
-        ));
-    }
-    let mut files: Vec<(String, String)> = Vec::new();
-    let mut left = FILES_BYTES_MAX;
-    for path in &plan.files {
-        let failed = |what: String| Failure::usage(format!("--with {}: {what}", path.display()));
-        let name =
-            path.file_name().and_then(|name| name.to_str()).filter(|name| is_key(name)).ok_or_else(|| {
-                failed(
-                    "a file of a ConfigMap has a name of letters, digits, `-`, `_` and `.`: rename it"
-                        .to_owned(),
-                )
-            })?;
-        if files.iter().any(|(other, _)| other == name) {
-            return Err(failed("another file has the same name, and all are in one folder there".to_owned()));
-        }
-        let mut content = Vec::new();
-        let file = planproof_files::open(path).map_err(|error| failed(error.to_string()))?;
-        file.take(left + 1).read_to_end(&mut content).map_err(|error| failed(error.to_string()))?;
-        left = left.checked_sub(content.len() as u64).ok_or_else(|| {
-            failed(format!("the files have more than {FILES_BYTES_MAX} bytes: put them into the image"))
-        })?;
-        let content = String::from_utf8(content)
-            .map_err(|_| failed("it is not a text in UTF-8: put it into the image".to_owned()))?;
-        files.push((name.to_owned(), content));
-    }
-    Ok(files)
-}
-
-/// Whether a ConfigMap takes it as the name of a file.
-fn is_key(name: &str) -> bool {
-    name.len() <= KEY_BYTES_MAX && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-}
-
-/// Most bytes of the files of a plan: a ConfigMap takes 1 MiB, and escapes make texts longer.
-const FILES_BYTES_MAX: u64 = 768 << 10;
-
-/// Most bytes of the name of a file in a ConfigMap.
-const KEY_BYTES_MAX: usize = 253;

@@ -50,7 +50,8 @@ pub(crate) fn run(arguments: &ViewArguments, global: &Global) -> Result<ExitCode
         if arguments.open {
             open(&url);
         }
-        progress::say(global, "showing the run store, until Ctrl-C; whoever has the address can read it");
+        let what = if stores.len() == 1 { "the run store" } else { "the run stores" };
+        progress::say(global, &format!("showing {what}, until Ctrl-C; whoever has the address can read it"));
         stop.await;
         Ok::<(), Failure>(())
     })?;

@@ -13,7 +13,7 @@ mod like;
 pub(crate) mod limit;
 mod options;
 pub(crate) mod read;
-mod sequels;
+pub(crate) mod sequels;
 mod source;
 pub(crate) mod synth;
 pub(crate) mod topics;

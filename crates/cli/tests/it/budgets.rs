@@ -72,7 +72,10 @@ fn a_budget_is_kept_reported_and_enlarged() {
             run.err.starts_with(&format!("error: of the campaign's budget of {ended_by}, 0.")),
             "{run:?}"
         );
-        assert!(run.err.ends_with(" USD are spent: set a larger one with --max-cost\n"), "{run:?}");
+        assert!(
+            run.err.contains(" USD are spent") && run.err.ends_with(": set a larger one with --max-cost\n"),
+            "{run:?}"
+        );
         // The file of prices is known from the beginning.
         let resumed = place.run("test --resume last --max-cost 900 -q --json").code(1).json();
         assert_eq!(results(&resumed), results(&whole));
@@ -93,7 +96,10 @@ fn a_budget_without_room_for_anything_exits_with_3() {
     assert!(run.out.contains("Ended by the budget of 10 tokens: 5 of 5 cases were not run."), "{run:?}");
     let run = place.run("test --resume last").code(2);
     assert!(
-        run.err.starts_with("error: of the campaign's budget of 10 tokens, 0 are spent: set a larger"),
+        run.err.starts_with(
+            "error: of the campaign's budget of 10 tokens, 0 are spent, and the next request does not fit into the rest: set a \
+             larger"
+        ),
         "{run:?}"
     );
     assert_eq!(place.run("test --resume last --max-tokens 1000000 -q --json").code(0).json()["passed"], 5);

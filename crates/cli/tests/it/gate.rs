@@ -127,7 +127,7 @@ fn a_benchmark_runs_as_many_cases_as_it_takes_as_well() {
 fn what_cannot_be_a_baseline_is_refused_before_anything_is_run() {
     let place = Place::new();
     let none = place.run("test tools@sim/careless --cases 10 --baseline main").code(2);
-    assert!(none.err.contains("there is no run store"), "{none:?}");
+    assert!(none.err.contains("and no run store .planproof/runs.db with"), "{none:?}");
     place.run("test tools@sim/perfect --cases 10 -q").code(0);
     place.run("runs export last --baseline a.json").code(0);
     let seeds = place.run("test tools@sim/careless --cases 10 --seed 8 --baseline a.json").code(2);
@@ -160,6 +160,100 @@ fn what_cannot_be_a_baseline_is_refused_before_anything_is_run() {
     assert!(limit.err.contains("is a search for a limit"), "{limit:?}");
     let idle = place.run("test tools@sim/perfect --cases 10 --margin 3%").code(2);
     assert!(idle.err.contains("--margin has no effect on `planproof test` without --baseline"), "{idle:?}");
+}
+
+/// Whatever says before the first run that there will be no answer ends the command then: nothing is stored.
+#[test]
+fn a_baseline_that_cannot_give_an_answer_is_refused_before_anything_is_run() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 100 --label main -q").code(0);
+    place.run("runs export last --baseline a.json").code(0);
+    place.run("test tools@sim/perfect --cases 60 --label few -q").code(0);
+    let good = fs::read_to_string(place.path("a.json")).unwrap();
+    place.write("effort.json", &good.replacen("\"calls\":", "\"calls\":-", 1));
+    place.write("digest.json", &good.replacen("\"digest\":\"", "\"digest\":\"zz", 1));
+    place.write("repeats.json", &good.replace("\"repeats\": 1", "\"repeats\": 0"));
+    place.write(
+        "unscored.json",
+        &good.replace("\"runs\":1", "\"runs\":0,\"unscored\":1").replace("\"passed\":1", "\"passed\":0"),
+    );
+    place.write("empty.json", "");
+    place.write("list.json", "[]");
+    fs::create_dir(place.path("folder")).unwrap();
+    // Somebody changed a figure of a run in the store.
+    fs::copy(place.path(".planproof/runs.db"), place.path("damaged.db")).unwrap();
+    let store = rusqlite::Connection::open(place.path("damaged.db")).unwrap();
+    store.execute("UPDATE run SET wall_ms = 77777 WHERE ordinal < 3", []).unwrap();
+    drop(store);
+    for (more, error) in [
+        ("--baseline effort.json", "its effort is none"),
+        ("--baseline digest.json", "its digest is not one of 32 hexadecimal digits"),
+        ("--baseline repeats.json", "its repeats are 0"),
+        ("--baseline unscored.json", "case \"7-0\": no run passed, and yet it has an effort"),
+        ("--baseline empty.json", "--baseline empty.json: the file is empty"),
+        ("--baseline list.json", "--baseline list.json: it is not a JSON object"),
+        ("--baseline folder", "--baseline folder: it is a folder"),
+        ("--baseline /dev/null", "it is not a file but a pipe or a device"),
+        ("--baseline=", "--baseline is empty"),
+        ("--baseline nofile --store new.db", "no file of this name, and no run store new.db"),
+        ("--baseline main --store damaged.db", "is damaged, so it cannot be a baseline"),
+        ("--baseline a.json --gate-metric CALLS", "no run has a figure \"CALLS\""),
+        (
+            "--baseline a.json --gate-metric calls --gate-metric calls=3%",
+            "the figure \"calls\" is named twice",
+        ),
+        (
+            "--baseline a.json --cases auto --first 50",
+            "50 of the 100 cases of the campaign are not in the baseline",
+        ),
+    ] {
+        let cases = if more.contains("--cases") { "" } else { "--cases 100" };
+        let run = place.run(&format!("test tools@sim/careless {cases} {more}")).code(2);
+        assert!(run.err.contains(error), "{more}: {run:?}");
+    }
+    assert_eq!(place.run("runs list --json -q").code(0).out.lines().count(), 2, "nothing was stored");
+    assert!(!place.path("new.db").exists());
+    let export = place.run("runs export main --baseline b.json --store damaged.db").code(2);
+    assert!(export.err.contains("name its id"), "{export:?}");
+}
+
+/// The line about looks names those that happened, also where a budget ends the campaign between two of them.
+#[test]
+fn only_looks_that_happened_are_reported() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 200 --label main -q").code(0);
+    place.run("test tools@sim/perfect --cases 60 --label few -q").code(0);
+    let line = "test tools@sim/perfect --cases auto --baseline main --concurrency 1 --json -q";
+    let ended = place.run(&format!("{line} --max-tokens 20000")).code(3).json();
+    let (cases, looks) = (ended["gate"]["cases"].as_u64().unwrap(), &ended["gate"]["looks"]);
+    assert!(cases < 50 && *looks == json!([cases]), "{ended}");
+    // With another baseline its cases would have no pair.
+    let other = place.run("test --resume last --baseline few --max-tokens 2000000").code(2);
+    assert!(other.err.contains("140 of the 200 cases of the campaign are not in the baseline"), "{other:?}");
+    let resumed =
+        place.run("test --resume last --baseline main --max-tokens 2000000 --json -q").code(0).json();
+    let looks = resumed["gate"]["looks"].as_array().unwrap();
+    assert_eq!(looks.last(), Some(&resumed["gate"]["cases"]), "{resumed}");
+    assert!(looks.iter().all(|look| [50, 100, 200].contains(&look.as_u64().unwrap())), "{resumed}");
+}
+
+#[test]
+fn numbers_are_refused_with_what_suits_them() {
+    let place = Place::new();
+    for (line, error) in [
+        (
+            "test tools@sim/perfect --baseline x --margin 0",
+            "write a percentage above 0 and up to 100, as in 5%",
+        ),
+        ("report a b --fail-if-worse 0%", "write a percentage above 0 and up to 100, as in 5%"),
+        ("test tools@sim/perfect --success-min 90%:prooved", "only be `:proved`, as in 90%:proved"),
+    ] {
+        let run = place.run(line).code(2);
+        assert!(run.err.contains(error), "{run:?}");
+    }
+    place.run("test tools@sim/perfect --cases 30 -q").code(0);
+    let wide = place.run("report last last --fail-if-worse 99.999%").code(0);
+    assert!(wide.out.contains("a loss of 99.999 points is ruled out"), "{wide:?}");
 }
 
 #[test]

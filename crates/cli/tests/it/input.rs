@@ -326,7 +326,7 @@ fn campaigns_and_cases_that_are_not_there() {
     let place = Place::new();
     place.run("test tools@sim/perfect --cases 2 -q").code(0);
     place.run("test tools@sim/perfect --cases 2 -q").code(0);
-    let unknown = "there is no campaign \"zz\": `planproof runs list` shows all";
+    let unknown = "there is no campaign \"zz\": name its id, the beginning of its id, or `last`; `planproof runs list` shows all";
     for words in [["test", "--resume", "zz"], ["runs", "show", "zz"], ["runs", "export", "zz"]] {
         assert_refused(&place, &words, unknown);
     }

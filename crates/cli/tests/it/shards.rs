@@ -99,13 +99,89 @@ fn a_merge_says_what_is_missing_and_what_runs_it() {
     fs::write(place.path("empty.db"), "").unwrap();
     let empty = place.run("runs merge s1.db empty.db s3.db --into all.db").code(3);
     assert!(empty.out.contains("shard 2/3 is missing: "), "{empty:?}");
+    assert!(empty.out.contains("empty.db is empty: "), "{empty:?}");
     let none = place.run("runs merge empty.db --into none.db").code(2);
     assert!(none.err.contains("none of these stores holds a shard"), "{none:?}");
     // What is named has to include what is there already.
     let less = place.run("runs merge s1.db --into all.db").code(2);
-    assert!(less.err.contains("it has 80 finished runs, and the named stores 40"), "{less:?}");
+    assert!(less.err.contains("it has cases of shards that are not named"), "{less:?}");
     place.run("runs merge s1.db s2.db s3.db --into all.db").code(0);
     assert_eq!(export(&place, "one.db", "traces"), export(&place, "all.db", "traces"));
+}
+
+/// A merge replaces an earlier merge of the same shards. What else the file holds is kept, or the merge is refused and
+/// changes nothing.
+#[test]
+fn a_merge_replaces_nothing_but_an_earlier_merge() {
+    let place = Place::new();
+    shards(&place, LINE, &[1, 2, 3], 3);
+    place.run("runs merge s1.db s2.db --into all.db").code(3);
+    place.run("runs label last release-1 --store all.db").code(0);
+    place.run("runs merge s1.db s2.db s3.db --into all.db").code(0);
+    let row = place.run("runs list --json -q --store all.db").code(0).json();
+    assert_eq!((&row["label"], &row["finished"]), (&json!("release-1"), &json!(120)), "{row}");
+    place.run("test --resume last --dissect --dissect-k 1 --dissect-max 1 -q --store all.db").code(1);
+    place.run("runs merge s1.db s2.db --into some.db").code(3);
+    fs::copy(place.path("s1.db"), place.path("copy.db")).unwrap();
+    // Runs that only the merged campaign has.
+    place.run("runs merge s1.db s2.db --into more.db").code(3);
+    fs::create_dir(place.path("folder")).unwrap();
+    for (line, error) in [
+        (
+            "s1.db s2.db s3.db --into all.db",
+            ".dissection, which was made from the merged campaign and would be lost",
+        ),
+        (
+            "s1.db s3.db --into some.db",
+            "it has cases of shards that are not named: name all of its shards again, or a new file",
+        ),
+        ("s1.db --into some.db", "it has cases of shards that are not named"),
+        ("s1.db s2.db s3.db --into copy.db", "it is the store of shard 1/3; name a new file"),
+        (
+            "some.db s3.db --into new.db",
+            "some.db is a merge of shards: name the stores of the shards themselves",
+        ),
+        ("s1.db s2.db s3.db --into folder", "--into folder: it is a folder; name a file"),
+        ("s1.db s2.db s3.db --into nowhere/all.db", "--into nowhere/all.db: it cannot be written"),
+    ] {
+        let path = line.rsplit(' ').next().unwrap();
+        let before = fs::read(place.path(path)).ok();
+        let run = place.run(&format!("runs merge {line}")).code(2);
+        assert!(run.err.contains(error), "{run:?}");
+        assert_eq!(fs::read(place.path(path)).ok(), before, "{line}");
+    }
+}
+
+/// Whoever writes into the file while shards are merged into it finds what it wrote, or learns that it is not there.
+#[test]
+fn a_merge_loses_no_campaign_of_another_process() {
+    let place = Place::new();
+    shards(&place, LINE, &[1, 2], 2);
+    for wait in [0, 10, 20, 40, 80, 160] {
+        for file in ["w.db", "w.db-wal", "w.db-shm"] {
+            let _ = fs::remove_file(place.path(file));
+        }
+        place.run("runs merge s1.db s2.db --into w.db -q").code(0);
+        let line = "test tools@sim/perfect --cases 60 --seed 9 --store w.db -q";
+        let mut test = place
+            .command(&line.split(' ').collect::<Vec<_>>())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        sleep(Duration::from_millis(wait));
+        let merged = place.run("runs merge s1.db s2.db --into w.db -q");
+        assert!([0, 2, 3].contains(&merged.code), "{merged:?}");
+        let is_done = test.wait().unwrap().success();
+        let rows = json_lines(&place.run("runs list --json -q --store w.db").code(0).out);
+        let of_test = rows.iter().find(|row| row["agent"] == "tools@sim/perfect");
+        assert_eq!(is_done, of_test.is_some_and(|row| row["finished"] == 60), "{rows:?}");
+        assert!(
+            rows.iter().any(|row| row["agent"] == "tools@sim/careless" && row["finished"] == 120),
+            "{rows:?}"
+        );
+        place.run("runs verify last --store w.db").code(0);
+    }
 }
 
 #[test]
@@ -255,9 +331,7 @@ fn plans_run_a_campaign_in_shards() {
         github.lines().skip_while(|line| !line.ends_with("mkdir -p shards")).take(2).map(str::trim).collect();
     runs(&step.join("\n").replace("${{ matrix.shard }}", "$SHARD"), "SHARD", ["1", "2"]);
     is_whole();
-    // What xargs does with the one command, GNU parallel does several times at once.
-    let parallel = plan("parallel").replace("parallel --retries 3", "xargs -I{} sh -c");
-    runs(&parallel, "UNUSED", ["", ""]);
+    runs(&with_parallel(&plan("parallel")), "UNUSED", ["", ""]);
     assert_eq!(export(&place, "one.db", "traces"), export(&place, "all.db", "traces"));
     for (line, error) in [
         ("--shards 3 -- test tools@sim/careless --cases 2", "there are 2 cases, and so at most 2 shards"),
@@ -265,15 +339,262 @@ fn plans_run_a_campaign_in_shards() {
         ("--shards 2 -- test command:true --cases 40", "name the --seed"),
         ("--shards 2 -- synth", "only `test` and `bench` are cut into shards"),
         ("--shards 2 -- test tools@sim/careless --cases auto --baseline x", "--cases auto is not for shards"),
+        // What every shard would refuse.
+        (
+            "--shards 2 -- test tools@sim/careless --baseline b.json",
+            "--baseline does not go with --shard 1/2",
+        ),
+        ("--shards 2 -- test tools@sim/careless --dissect", "--dissect does not go with --shard 1/2"),
+        ("--shards 2 -- test tools@sim/careless --shrink", "--shrink does not go with --shard 1/2"),
+        ("--shards 2 -- test tools@sim/careless --record r.jsonl", "--record does not go with --shard 1/2"),
+        ("--shards 2 -- test tools@sim/nope", "there is no simulated model \"nope\""),
+        ("--shards 2 -- test tools@nobody/x", "unknown model \"nobody/x\""),
+        ("--shards 2 -- test tools@sim/gold/x", "`x` is no share of wrong answers"),
+        (
+            "--for kubernetes --shards 2 --folder x -- test tools@sim/careless",
+            "--folder is not for --for kubernetes",
+        ),
+        ("--for github --shards 257 -- test tools@sim/careless --cases 600", "at most 256 jobs of a matrix"),
         ("--shards 40 -- bench gsm8k tools@sim/gold --limit 5", "there are 5 cases, and so at most 5 shards"),
         ("--shards 2 -- test tools@sim/careless --store x.db", "leave --shard and --store out"),
         ("--shards 2 -- test tools@sim/careless --casse 2", "unexpected argument '--casse'"),
         ("--shards 0 -- test tools@sim/careless", "it must be a whole number from 1"),
         ("--shards 2 --with cases.jsonl -- test tools@sim/careless", "--with is for --for kubernetes"),
     ] {
-        let run = place.run(&format!("shard plan --for slurm {line}")).code(2);
+        let scheduler = if line.starts_with("--for") { "" } else { "--for slurm " };
+        let run = place.run(&format!("shard plan {scheduler}{line}")).code(2);
         assert!(run.err.contains(error), "{run:?}");
     }
+    let before =
+        "--key-for https://h.example/v1=H_API_KEY shard plan --for slurm --shards 2 -- test tools@sim/gold";
+    let lost = place.run(before).code(2);
+    assert!(lost.err.contains("has no effect on `planproof shard plan`: name it behind `--`"), "{lost:?}");
+}
+
+/// A script for GNU parallel, with a stand-in where that is not installed: the lines are commands as a whole.
+fn with_parallel(script: &str) -> String {
+    let has_parallel = std::process::Command::new("parallel").arg("--version").output().is_ok();
+    assert!(script.contains("PARALLEL_SHELL=/bin/sh parallel --retries 3 <<'SHARDS'\n"), "{script}");
+    match has_parallel {
+        true => script.to_owned(),
+        false => script.replace("PARALLEL_SHELL=/bin/sh parallel --retries 3", "sh"),
+    }
+}
+
+/// The path on which a script finds planproof.
+fn path() -> String {
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_planproof")).parent().unwrap();
+    format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default())
+}
+
+/// Words of the user's that schedulers and shells make something else of, in the label and in the folder: the label
+/// arrives as it is written, the stores lie in the folder, and nothing is run.
+#[test]
+fn a_plan_leaves_the_words_of_the_user_alone() {
+    let words = [
+        "a {= system(\"touch PWN\") =} b",
+        "{} {#} {.} {/} {//} {%} {1} {-1} {+/} {2.}",
+        "$(touch PWN) `touch PWN` $HOME $$ $$$(touch PWN)",
+        "$(OPENAI_API_KEY) $$(OPENAI_API_KEY)",
+        "${{ secrets.OPENAI_API_KEY }} ${{matrix.shard}} }} ${{",
+        "it's 'quoted' \"twice\" \\ \\n",
+        "a: b #c [d] {e} & *f !g |h >i %25 @j",
+        "- é 漢字 🦀",
+        "-rf",
+    ];
+    for word in words {
+        for scheduler in ["slurm", "kubernetes", "github", "parallel"] {
+            let place = Place::new();
+            let label = format!("--label={word}");
+            let folder = word.replace('/', "_");
+            let mut line = vec!["shard", "plan", "--for", scheduler, "--shards", "2"];
+            let option = format!("--folder={folder}");
+            if scheduler != "kubernetes" {
+                line.push(&option);
+            }
+            line.extend(["--", "test", "tools@sim/perfect", "--cases", "4", "--seed", "7", &label]);
+            let plan = place.run_words(&line).code(0).out;
+            let (script, folder) = match scheduler {
+                "slurm" => (plan, folder.as_str()),
+                "parallel" => (with_parallel(&plan), folder.as_str()),
+                "kubernetes" => {
+                    (of_the_kubelet(&step(&plan, "SHARD=$")).replace("/shards", "shards"), "shards")
+                }
+                _ => (step(&plan, "mkdir -p"), folder.as_str()),
+            };
+            fs::create_dir_all(place.path("shards")).unwrap();
+            for number in ["1", "2"] {
+                let script = match scheduler {
+                    "github" => of_github(&script, number),
+                    _ => script.clone(),
+                };
+                let index = number.parse::<u32>().unwrap() - 1;
+                let mut shell = std::process::Command::new("sh");
+                shell.args(["-c", &script]).current_dir(place.path("")).env("PATH", path());
+                shell.env("SLURM_ARRAY_TASK_ID", number).env("JOB_COMPLETION_INDEX", index.to_string());
+                let ended = shell.env("OPENAI_API_KEY", "sk-0123456789abcdef").output().unwrap();
+                assert!(ended.status.success(), "{scheduler} {word}: {script}\n{ended:?}");
+                if scheduler == "parallel" {
+                    break;
+                }
+            }
+            assert!(!place.path("PWN").exists(), "{scheduler} {word}");
+            for number in [1, 2] {
+                let store = place.path(folder).join(format!("{number}.db")).display().to_string();
+                let list = place.run_words(&["runs", "list", "--json", "-q", "--store", &store]).code(0);
+                assert_eq!(list.json()["label"], json!(word), "{scheduler}");
+            }
+        }
+    }
+}
+
+/// The two lines of a script in YAML that begin with this.
+fn step(plan: &str, begins: &str) -> String {
+    let lines = plan.lines().skip_while(|line| !line.trim().starts_with(begins)).take(2).map(str::trim);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What the kubelet makes of arguments: `$$` is a `$`, and `$(NAME)` the variable of that name, if there is one.
+fn of_the_kubelet(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find('$') {
+        out.push_str(&rest[..place]);
+        rest = &rest[place + 1..];
+        if let Some(after) = rest.strip_prefix('$') {
+            (out, rest) = (out + "$", after);
+        } else if let Some(after) = rest.strip_prefix("(OPENAI_API_KEY)") {
+            (out, rest) = (out + "sk-0123456789abcdef", after);
+        } else {
+            out.push('$');
+        }
+    }
+    out + rest
+}
+
+/// What GitHub makes of a script: expressions are texts in quotes, the shard, or secrets.
+fn of_github(text: &str, shard: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find("${{") {
+        out.push_str(&rest[..place]);
+        let inner = rest[place + 3..].trim_start();
+        rest = match inner.strip_prefix('\'') {
+            Some(quoted) => {
+                let (text, after) = quoted.split_once('\'').unwrap();
+                out.push_str(text);
+                after.trim_start().strip_prefix("}}").unwrap()
+            }
+            None => {
+                let (name, after) = inner.split_once("}}").unwrap();
+                out.push_str(if name.trim() == "matrix.shard" { shard } else { "x'; touch PWN; '" });
+                after
+            }
+        };
+    }
+    out + rest
+}
+
+/// The paths of a workflow are texts of YAML that mean the folder, in which GitHub finds no pattern and no expression.
+#[test]
+fn the_paths_of_a_workflow_are_whole() {
+    let place = Place::new();
+    for (folder, stores) in [
+        ("shards", r#"path: "shards/${{ matrix.shard }}.db""#),
+        ("my shards", r#"path: "my shards/${{ matrix.shard }}.db""#),
+        ("it's", r#"path: "it's/${{ matrix.shard }}.db""#),
+        ("a: b #c", r#"path: "a: b #c/${{ matrix.shard }}.db""#),
+        ("[a]*?", r#"path: "[[]a][*][?]/${{ matrix.shard }}.db""#),
+        ("!a", r#"path: "./!a/${{ matrix.shard }}.db""#),
+        ("a\"\\b", r#"path: "a\"\\b/${{ matrix.shard }}.db""#),
+        ("é%25", r#"path: "é%25/${{ matrix.shard }}.db""#),
+        ("${{ x }}", r#"path: "${{ '${{' }} x }}/${{ matrix.shard }}.db""#),
+    ] {
+        let line = ["shard", "plan", "--for", "github", "--shards", "2", "--folder", folder];
+        let line: Vec<&str> = line.into_iter().chain(["--", "test", "tools@sim/perfect"]).collect();
+        let plan = place.run_words(&line).code(0).out;
+        assert!(plan.lines().any(|line| line.trim() == stores), "{plan}");
+        let merged = stores.replace("/${{ matrix.shard }}.db", "");
+        assert!(plan.lines().any(|line| line.trim() == merged), "{plan}");
+    }
+}
+
+/// A key of the environment stands in no plan, wherever somebody put it, and the refusal does not show it.
+#[test]
+fn a_plan_never_holds_a_key() {
+    let place = Place::new();
+    let key = "sk-topsecret123456";
+    place.write("agent.py", &format!("key = \"{key}\"\n"));
+    let label = ["--label", key];
+    let url = format!("tools@mine=https://u:{key}@h.example/v1/m");
+    let folder = format!("--folder=a/{key}");
+    let image = format!("--image=planproof:{key}");
+    for (options, campaign, place_of_key) in [
+        (vec![], [&["tools@sim/perfect"], label.as_slice()].concat(), "argument 4 of the campaign"),
+        (vec![], vec![url.as_str()], "argument 2 of the campaign"),
+        (vec![folder.as_str()], vec!["tools@sim/perfect"], "--folder"),
+        (vec![image.as_str()], vec!["tools@sim/perfect"], "--image"),
+        (vec!["--with", "agent.py"], vec!["command:python agent.py", "--seed", "7"], "--with agent.py"),
+    ] {
+        let mut line = vec!["shard", "plan", "--for", "kubernetes", "--shards", "2"];
+        line.extend(options);
+        line.extend(["--", "test"]);
+        line.extend(campaign);
+        let ended = place.command(&line).env("OPENAI_API_KEY", key).output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+        assert_eq!((ended.status.code(), &*out), (Some(2), ""), "{line:?}: {err}");
+        assert!(err.contains(place_of_key) && err.contains("the key of OPENAI_API_KEY"), "{err}");
+        assert!(!err.contains(key), "{err}");
+    }
+    // The variable that `--key-for` names is among the keys, and need not be set where the plan is written.
+    let campaign =
+        "test tools@mine=https://gpu.example/v1/qwen3 --key-for https://gpu.example/v1=GPU_API_KEY";
+    for (scheduler, expected) in [
+        ("slurm", "# Set GPU_API_KEY where you submit"),
+        ("github", "env:\n          GPU_API_KEY: ${{ secrets.GPU_API_KEY }}\n"),
+        ("kubernetes", "key: GPU_API_KEY\n"),
+    ] {
+        let plan = place.run(&format!("shard plan --for {scheduler} --shards 2 -- {campaign}")).code(0);
+        assert!(plan.out.contains(expected), "{plan:?}");
+    }
+}
+
+/// The pods have the files of the plan and no others, all in one folder.
+#[test]
+fn the_pods_have_what_the_campaign_names() {
+    let place = Place::new();
+    fs::create_dir(place.path("crm")).unwrap();
+    place.write(
+        "crm/tools.json",
+        r#"[{"name": "pay", "description": "Pays.", "inputSchema": {"type": "object"}}]"#,
+    );
+    let case = "cases:\n  - {id: a, query: Pay., expect: [{do: [pay]}]}\n  - {id: b, query: Pay!, expect: [{do: [pay]}]}\n";
+    place.write("crm/cases.yaml", &format!("schema: planproof/scenario/v1\ntools: tools.json\n{case}"));
+    place.write("crm/agent.py", "pass");
+    for (line, error) in [
+        (
+            "--with crm/cases.yaml -- test tools@sim/gold --scenarios crm/cases.yaml",
+            "the pods have no file crm/cases.yaml",
+        ),
+        (
+            "--with crm/cases.yaml -- test tools@sim/gold --scenarios cases.yaml",
+            "the pods have no file tools.json",
+        ),
+        (
+            "--with crm/cases.yaml -- test tools@sim/gold --scenarios=crm/cases.yaml",
+            "the pods have no file crm/cases.yaml",
+        ),
+    ] {
+        let run = place.run(&format!("shard plan --for kubernetes --shards 2 {line}")).code(2);
+        assert!(run.err.contains(error), "{run:?}");
+    }
+    let program = ["--with", "crm/cases.yaml", "--", "test", "command:python crm/agent.py", "--seed", "7"];
+    let line: Vec<&str> =
+        ["shard", "plan", "--for", "kubernetes", "--shards", "2"].into_iter().chain(program).collect();
+    let run = place.run_words(&line).code(2);
+    assert!(run.err.contains("add `--with crm/agent.py`"), "{run:?}");
+    let both = "--with crm/cases.yaml --with crm/tools.json -- test tools@sim/gold --scenarios cases.yaml";
+    place.run(&format!("shard plan --for kubernetes --shards 2 {both}")).code(0);
 }
 
 /// A stand-in that follows the rules of an Indexed Job: a pod for each index from 0, each in a container of its own

@@ -34,9 +34,7 @@ pub enum EffortMetricError {
     )]
     Other { name: String },
     /// The tolerance is not a share.
-    #[error(
-        "`{given}` is not a tolerance: write a number of per cent above 0 and up to 1000, as in calls=10%"
-    )]
+    #[error("`{given}` is not a tolerance: write a percentage above 0 and up to 1000, as in calls=10%")]
     Tolerance { given: String },
 }
 
@@ -76,7 +74,7 @@ impl EffortMetric {
         }
     }
 
-    fn of(self, effort: &MeanEffort) -> Option<f64> {
+    pub(super) fn of(self, effort: &MeanEffort) -> Option<f64> {
         match self.kind {
             EffortKind::Calls => Some(effort.calls),
             EffortKind::Rounds => Some(effort.rounds),
@@ -103,7 +101,7 @@ impl EffortMetric {
         let scale = margin / self.margin;
         let changes: Vec<f64> =
             pairs.iter().map(|(before, after)| (before - after) / whole * scale).collect();
-        let scaled = Effect::of_scores(&changes, error)?;
+        let scaled = Effect::of_amounts(&changes, error)?;
         let mut shown = scaled;
         shown.difference /= scale;
         shown.low /= scale;

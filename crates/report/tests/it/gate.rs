@@ -5,15 +5,18 @@ use planproof_report::gate::{EffortMetric, GateOptions, GateReport};
 use planproof_suite::gate::GateAnswer;
 use serde_json::{Value, json};
 
+const DIGEST: &str = "00112233445566778899aabbccddeeff";
+
 /// A baseline of these cases: the runs of each that passed, and how many have a score.
 fn file(cases: &[(u32, u32)]) -> Value {
+    let repeats = cases.iter().map(|(_, runs)| *runs).max().unwrap_or(1).max(1);
     let cases: Vec<Value> = cases
         .iter()
         .enumerate()
         .map(|(place, (passed, runs))| {
             let class = (passed < runs).then_some("order_error");
             let mut case =
-                json!({"case": format!("7-{place}"), "digest": "00ff", "passed": passed, "runs": runs});
+                json!({"case": format!("7-{place}"), "digest": DIGEST, "passed": passed, "runs": runs});
             match class {
                 _ if *runs == 0 => case["unscored"] = json!(1),
                 Some(class) => case["class"] = json!(class),
@@ -24,7 +27,7 @@ fn file(cases: &[(u32, u32)]) -> Value {
         .collect();
     json!({
         "schema": "planproof/baseline/v1", "planproof": "0.1.0", "suite": "order", "agent": "tools@sim/careless",
-        "model": "sim/careless", "simulated": true, "seed": "7", "repeats": 1, "rules": {"repeated_fails": true},
+        "model": "sim/careless", "simulated": true, "seed": "7", "repeats": repeats, "rules": {"repeated_fails": true},
         "cases": cases,
     })
 }
@@ -99,7 +102,7 @@ fn runs_without_a_score_are_left_out_and_counted() {
     before[290..].fill((0, 0));
     let found = gate(&file(&before), &file(&after)).expect("they can be compared");
     assert_eq!((found.answer, found.cases, found.unscored), (GateAnswer::NotWorse, 240, 60), "{found:?}");
-    assert_eq!(found.lines(), ["Left out, and no failures: 60 without a score in one of them."]);
+    assert_eq!(found.lines(), ["Not compared, and not failures: 60 without a score in one of them."]);
     let none = gate(&file(&[(1, 1)]), &file(&[(0, 0)])).expect("they can be compared");
     assert_eq!(
         (none.answer, &*none.headline),
@@ -124,7 +127,10 @@ fn other_figures_are_compared_by_their_changes() {
     assert_eq!((found.answer, found.metrics.len()), (GateAnswer::Worse, 2), "{found:?}");
     assert!(found.headline.starts_with("worse in f1: "), "{}", found.headline);
     let unknown = with(&["f2"]).expect_err("there is no such figure");
-    assert_eq!(unknown, "no run has a figure \"f2\"; there are f1");
+    assert_eq!(
+        unknown,
+        "no run has a figure \"f2\"; its suite has \"f1\"; calls, rounds and tokens are counted in any suite"
+    );
     after["cases"][3]["scores"] = json!({"f1": 7.5});
     let options = GateOptions { metrics: vec!["f1".to_owned()], ..GateOptions::of_success(0.05) };
     let error = GateReport::new(&read(&before), &read(&after), &options).expect_err("it is no share");
@@ -177,8 +183,11 @@ fn a_damaged_baseline_is_one_clear_error() {
     let mut twice = file(&[(1, 1), (1, 1)]);
     twice["cases"][1]["case"] = json!("7-0");
     for (text, error) in [
-        (String::new(), "line 1, column 0: EOF while parsing a value; write the file again"),
-        (text(&good)[..60].to_owned(), "line 1, column 60: EOF"),
+        (String::new(), "the file is empty; `planproof runs export RUN --baseline FILE` writes one"),
+        (" \n".to_owned(), "the file is empty; "),
+        ("[]".to_owned(), "it is not a JSON object; "),
+        ("null".to_owned(), "it is not a JSON object; "),
+        (text(&good)[..60].to_owned(), "line 1, column 60: the file ends too early; write the file again"),
         ("{}".to_owned(), "line 1, column 2: missing field `schema`"),
         (text(&versioned), "its schema is \"planproof/baseline/v2\", not \"planproof/baseline/v1\""),
         (text(&file(&[])), "it has no cases"),
@@ -187,6 +196,30 @@ fn a_damaged_baseline_is_one_clear_error() {
         (text(&good).replace("\"agent\"", "\"agnet\""), "line 1, column "),
     ] {
         let found = BaselineFile::read(&text).expect_err(error).to_string();
+        assert!(found.starts_with(error), "{found}");
+    }
+    // Figures that no campaign has.
+    let effort =
+        |calls: f64, rounds: f64, tokens: f64| json!({"calls": calls, "rounds": rounds, "tokens": tokens});
+    let digest = "case \"7-0\": its digest is not one of 32 hexadecimal digits";
+    let efforts = "case \"7-0\": its effort is none";
+    for (pointer, value, error) in [
+        ("/repeats", json!(0), "its repeats are 0"),
+        ("/cases/0/digest", json!("zz"), digest),
+        ("/cases/0/digest", json!(DIGEST.to_uppercase()), digest),
+        ("/cases/0/runs", json!(2), "case \"7-0\": it has more runs than the campaign has repeats"),
+        ("/cases/0/effort/calls", json!(-1.0), efforts),
+        ("/cases/0/effort", effort(2.0, 3.0, 9.0), efforts),
+        ("/cases/0/effort", effort(2.0, -1.0, 9.0), efforts),
+        ("/cases/0/effort", effort(2.0, 1.0, 0.0), efforts),
+        ("/cases/0/effort", effort(2.0, 1.0, -9.0), efforts),
+        ("/cases/0/passed", json!(0), "case \"7-0\": no run passed, and yet it has an effort"),
+    ] {
+        let mut wrong = good.clone();
+        wrong["cases"][0]["effort"] = effort(2.0, 1.0, 9.0);
+        read(&wrong);
+        *wrong.pointer_mut(pointer).expect("it is there") = value;
+        let found = BaselineFile::read(&text(&wrong)).expect_err(error).to_string();
         assert!(found.starts_with(error), "{found}");
     }
     let read = read(&good);
@@ -255,13 +288,98 @@ fn more_calls_are_worse_beyond_the_tolerance() {
     }
 }
 
+/// A multiple of the calls before lies in its interval, however narrow the tolerance is.
+#[test]
+fn a_large_increase_lies_in_its_interval() {
+    for (tolerance, more) in [("calls=1%", 4.0), ("calls", 16.0), ("calls=1000%", 900.0)] {
+        let calls: Vec<(f64, f64)> = (0..100).map(|case| (4.0, 4.0 + more + f64::from(case % 3))).collect();
+        let (before, after) = with_calls(&calls);
+        let found = gate_on(&before, &after, &[tolerance]).expect("they can be compared");
+        let effect = found.metrics[1].effect;
+        assert!(effect.low <= effect.difference && effect.difference <= effect.high, "{effect:?}");
+        let text = &found.headline[found.headline.find("+").expect("more")..];
+        let numbers: Vec<f64> = text
+            .split(|c: char| !c.is_ascii_digit() && c != '.')
+            .filter_map(|number| number.parse().ok())
+            .collect();
+        assert!(numbers[1] < numbers[0] && numbers[0] < numbers[2], "{}", found.headline);
+    }
+    // A single case says nothing about others.
+    let (before, after) = with_calls(&[(4.0, 8.0)]);
+    let one = gate_on(&before, &after, &["calls"]).expect("they can be compared");
+    assert!(one.lines().concat().contains("calls: +100.0 % [-∞, +∞]"), "{:?}", one.lines());
+}
+
+/// What would leave nothing to compare is refused before anything is run.
+#[test]
+fn a_comparison_that_cannot_be_is_foreseen() {
+    let planned = |cases: usize| {
+        let mut planned = file(&vec![(0, 0); cases]);
+        planned["cases"]
+            .as_array_mut()
+            .expect("a list")
+            .iter_mut()
+            .for_each(|case| case["unscored"] = json!(0));
+        planned
+    };
+    let foresee = |before: &Value, cases: usize, metrics: &[&str], all_paired: bool| {
+        let metrics = metrics.iter().map(|&metric| metric.to_owned()).collect();
+        let options = GateOptions { metrics, ..GateOptions::of_success(0.05) };
+        GateReport::foresee(&read(before), &read(&planned(cases)), &options, all_paired)
+            .map_err(|error| error.to_string())
+    };
+    let (before, _) = with_calls(&[(4.0, 4.0); 3]);
+    let with = |pointer: &str, value: Value| {
+        let mut before = before.clone();
+        before["cases"]
+            .as_array_mut()
+            .expect("a list")
+            .iter_mut()
+            .for_each(|case| case[pointer] = value.clone());
+        before
+    };
+    assert_eq!(foresee(&before, 3, &["calls", "success"], true), Ok(()));
+    assert_eq!(foresee(&before, 5, &["calls"], false), Ok(()));
+    let mut unscored = file(&[(0, 0); 3]);
+    unscored["seed"] = json!("7");
+    let mut without_tokens = before.clone();
+    for case in without_tokens["cases"].as_array_mut().expect("a list") {
+        case["effort"].as_object_mut().expect("an object").remove("tokens");
+    }
+    for (before, cases, metrics, all_paired, error) in [
+        (before.clone(), 5, &[][..], true, "2 of the 5 cases of the campaign are not in the baseline"),
+        (unscored, 3, &[], false, "none of the 3 cases that both have can be compared"),
+        (with("apart", json!(true)), 3, &[], false, "none of the 3 cases that both have can be compared"),
+        (with("scores", json!({"f1": 2.0})), 3, &["f1"], false, "the figure \"f1\" is 2 in case \"7-0\""),
+        (
+            with("scores", json!({"a, b": 0.5})),
+            3,
+            &["f1"],
+            false,
+            "no run has a figure \"f1\"; its suite has \"a, b\"",
+        ),
+        (
+            before.clone(),
+            3,
+            &["CALLS"],
+            false,
+            "no run has a figure \"CALLS\"; its suite has none but success",
+        ),
+        (before.clone(), 3, &["calls", "calls=3%"], false, "the figure \"calls\" is named twice"),
+        (without_tokens, 3, &["tokens"], false, "no case that passed in both campaigns has counted tokens"),
+    ] {
+        let found = foresee(&before, cases, metrics, all_paired).expect_err(error);
+        assert!(found.starts_with(error), "{found}");
+    }
+}
+
 #[test]
 fn what_failed_runs_took_does_not_count() {
     let (mut before, mut after) = with_calls(&[(4.0, 4.0); 100]);
     for case in after["cases"].as_array_mut().expect("a list").iter_mut().take(3) {
         // A failed case has no effort.
         *case =
-            json!({"case": case["case"], "digest": "00ff", "passed": 0, "runs": 1, "class": "order_error"});
+            json!({"case": case["case"], "digest": DIGEST, "passed": 0, "runs": 1, "class": "order_error"});
     }
     let found = gate_on(&before, &after, &["calls"]).expect("they can be compared");
     assert_eq!(found.metrics[1].effect.cases, 97);

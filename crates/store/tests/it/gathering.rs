@@ -1,7 +1,8 @@
 //! A new store with the runs of others: the same as if it had run them, or nothing.
 
 use planproof_store::{
-    GatherError, Gathering, NewCampaign, Progress, SealKey, Signatures, Store, StoreLimits, StoredSpent, Unit,
+    GatherError, Gathering, NewCampaign, NewCase, Progress, SealKey, Signatures, Store, StoreError,
+    StoreLimits, StoredSpent, Unit,
 };
 use rusqlite::Connection;
 
@@ -143,4 +144,56 @@ fn other_numbers_of_cases_are_refused() {
     for places in [&[0, 1][..], &[0, 1, 2, 3]] {
         assert!(matches!(gather(&directory, &[(&a, "a", places)]), Err(GatherError::Unsound(_))));
     }
+}
+
+/// A process that has the file open goes on with it, whatever takes the place of its content: what it writes is there
+/// afterwards, and what it has written before is seen by whoever decides.
+#[test]
+fn what_others_write_into_a_store_is_not_lost_when_it_is_replaced() {
+    let directory = Directory::new();
+    let a = source(&directory, "a", 3);
+    gather(&directory, &[(&a, "a", &[0, 1, 2])]).expect("gathers");
+    let (old, new) = (directory.file("old.db"), directory.file("all.db"));
+    std::fs::copy(&new, &old).expect("copies");
+    let open = || Store::open(&old, StoreLimits::default()).expect("opens");
+    let ids = |store: &Store| -> Vec<String> {
+        store.campaigns().expect("reads").into_iter().map(|row| row.id).collect()
+    };
+    // Somebody has it open, and creates a campaign after it was replaced.
+    let other = open();
+    open()
+        .replace_by::<StoreError>(&new, |now, new| {
+            assert_eq!((ids(now), ids(new)), (vec!["all".to_owned()], vec!["all".to_owned()]));
+            assert_eq!(now.runs_lacking_in("all", (new, "all")), Ok(0));
+            Ok(())
+        })
+        .expect("replaces");
+    create(&other, "late", 1, 1);
+    assert_eq!(ids(&open()), ["late", "all"]);
+    let seals = open().seals("all", Signatures::All).expect("reads").expect("is sealed");
+    assert!(seals.is_ended && seals.faults.is_empty() && seals.damaged.is_empty(), "{seals:?}");
+    // Before it is replaced: whoever decides sees it, and nothing is changed.
+    let refused = open().replace_by::<StoreError>(&new, |now, _| {
+        assert_eq!(ids(now), ["late", "all"]);
+        Err(StoreError::UnknownCampaign { name: "refused".to_owned() })
+    });
+    assert_eq!(refused, Err(StoreError::UnknownCampaign { name: "refused".to_owned() }));
+    assert_eq!(ids(&open()), ["late", "all"]);
+    // While it is decided nobody else can write.
+    let waits = StoreLimits { busy_ms: 50, ..StoreLimits::default() };
+    let busy = Store::open(&old, waits).expect("opens");
+    let blocked = open().replace_by::<StoreError>(&new, |_, _| {
+        let none = std::iter::empty::<NewCase>();
+        let refused = busy.create_campaign(&campaign("later", 9, 1), none);
+        assert!(matches!(refused, Err(StoreError::Busy { .. })), "{refused:?}");
+        Err(StoreError::UnknownCampaign { name: "refused".to_owned() })
+    });
+    assert!(blocked.is_err());
+    // A scored run that the other lacks is counted.
+    let b = source(&directory, "b", 2);
+    assert_eq!(b.runs_lacking_in("b", (&a, "a")), Ok(0), "the same runs under other names");
+    let empty = directory.file("few.db");
+    let few = Store::open(&empty, StoreLimits::default()).expect("opens");
+    create(&few, "few", 1, 1);
+    assert!(a.runs_lacking_in("a", (&few, "few")).expect("reads") > 0);
 }

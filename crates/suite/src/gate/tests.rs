@@ -47,6 +47,33 @@ fn the_answer_is_one_of_three() {
     assert_eq!(Effect::of_scores(&[], GATE_ERROR), None);
 }
 
+/// Of shares and of amounts, few and many, alike and not: the change lies in its interval, and only shares have bounds.
+#[test]
+fn a_change_lies_in_its_interval() {
+    let cases: [&[f64]; 7] = [
+        &[-4.2, -4.1, -4.3, -4.2],
+        &[4.0, 5.0, 6.0],
+        &[-20.0; 30],
+        &[0.0; 10],
+        &[0.5, -0.5, 0.25],
+        &[-1.0, -1.0, 1.0],
+        &[-7.5],
+    ];
+    for changes in cases {
+        let amount = Effect::of_amounts(changes, GATE_ERROR).expect("there are cases");
+        assert!(amount.low <= amount.difference && amount.difference <= amount.high, "{amount:?}");
+        assert!(amount.unseen() > 0.0);
+        if changes.iter().any(|change| change.abs() > 1.0) {
+            continue;
+        }
+        let share = Effect::of_scores(changes, GATE_ERROR).expect("there are cases");
+        assert!(share.low <= share.difference && share.difference <= share.high, "{share:?}");
+        assert!((-1.0..=1.0).contains(&share.low) && (-1.0..=1.0).contains(&share.high), "{share:?}");
+        assert_eq!((share.low, share.high), (amount.low.max(-1.0), amount.high.min(1.0)));
+        assert_eq!(amount.difference, share.difference);
+    }
+}
+
 #[test]
 fn several_figures_are_corrected_and_all_have_to_hold() {
     // Holm (1979), and a p-value that would pass alone.

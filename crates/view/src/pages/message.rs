@@ -1,5 +1,6 @@
 //! A page that says why there is no other.
 
+use axum::http::StatusCode;
 use maud::{Markup, html};
 use planproof_report::html::fragments::{Foreign, top};
 
@@ -8,8 +9,12 @@ use crate::site::Fault;
 
 /// The page. `home` is the address of the list, for whoever may see it.
 pub(crate) fn page(fault: &Fault, home: Option<&str>) -> Markup {
+    let title = match fault.status {
+        StatusCode::NOT_FOUND => "no such page".to_owned(),
+        status => status.canonical_reason().unwrap_or("an error").to_lowercase(),
+    };
     html! {
-        (PAGE.begin("planproof: no such page"))
+        (PAGE.begin(&format!("planproof: {title}")))
         header { (top("campaigns")) h1 { (fault.status.as_u16()) } }
         main {
             p.banner role="alert" { (Foreign::short(&fault.what, TEXT_CHARACTERS_MAX)) }

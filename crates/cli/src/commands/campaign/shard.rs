@@ -10,7 +10,7 @@ use planproof_store::{CampaignRow, Store};
 use planproof_suite::{Case, EffortLimits};
 
 use super::request::CampaignRequest;
-use crate::arguments::Global;
+use crate::arguments::{AllCasesArguments, CampaignArguments, Global};
 use crate::assembly::secrets;
 use crate::failure::Failure;
 use crate::stored_options::CampaignOptions;
@@ -55,31 +55,58 @@ impl ShardRun {
     }
 }
 
-/// Refuses what belongs to the campaign as a whole.
+/// What a command line asks of a shard.
+pub(in crate::commands) struct OneShard<'a> {
+    pub(in crate::commands) campaign: &'a CampaignArguments,
+    pub(in crate::commands) all: &'a AllCasesArguments,
+    /// As in `3/40`.
+    pub(in crate::commands) name: String,
+    /// The option that asks for a sequel of the campaign, if there is one.
+    pub(in crate::commands) sequel: Option<&'a str>,
+    pub(in crate::commands) until_decided: bool,
+}
+
+impl OneShard<'_> {
+    /// Refuses what belongs to the campaign as a whole.
+    ///
+    /// # Errors
+    /// Names the option, and what to do instead.
+    pub(in crate::commands) fn must_be_possible(&self) -> Result<(), Failure> {
+        let Self { campaign, all, name, sequel, until_decided } = self;
+        let later = [
+            (
+                "--baseline",
+                all.gate.baseline.is_some(),
+                "compare the merged campaign: `planproof report A B --fail-if-worse`",
+            ),
+            ("--resume", campaign.resume.is_some(), "a shard resumes by itself: leave it out"),
+            ("--replay", campaign.recording.replay.is_some(), "a recording is replayed as a whole"),
+            (
+                "--record",
+                campaign.recording.record.is_some(),
+                "keep the answers with --cache FILE, one file for each shard",
+            ),
+            ("--cases auto", *until_decided, "name the number of cases"),
+        ];
+        if let Some(option) = sequel {
+            let instead = "resume the merged campaign with it";
+            return Err(Failure::usage(format!("--{option} does not go with --shard {name}: {instead}")));
+        }
+        match later.iter().find(|(_, is_given, _)| *is_given) {
+            Some((option, _, instead)) => {
+                Err(Failure::usage(format!("{option} does not go with --shard {name}: {instead}")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Refuses what a shard cannot do alone.
 fn must_be_possible(request: &CampaignRequest<'_>, shard: Shard, global: &Global) -> Result<(), Failure> {
     let CampaignRequest { campaign, all, agent, plan, .. } = request;
-    let later = [
-        (
-            "--baseline",
-            all.gate.baseline.is_some(),
-            "compare the merged campaign: `planproof report A B --fail-if-worse`",
-        ),
-        ("--resume", campaign.resume.is_some(), "a shard resumes by itself: leave it out"),
-        ("--replay", campaign.recording.replay.is_some(), "a recording is replayed as a whole"),
-        (
-            "--record",
-            campaign.recording.record.is_some(),
-            "keep the answers with --cache FILE, one file for each shard",
-        ),
-        ("--cases auto", plan.until_decided, "name the number of cases"),
-    ];
-    if let Some(option) = plan.sequels.keys().next() {
-        let instead = "resume the merged campaign with it";
-        return Err(Failure::usage(format!("--{option} does not go with --shard {shard}: {instead}")));
-    }
-    if let Some((option, _, instead)) = later.iter().find(|(_, is_given, _)| *is_given) {
-        return Err(Failure::usage(format!("{option} does not go with --shard {shard}: {instead}")));
-    }
+    let sequel = plan.sequels.keys().next().map(String::as_str);
+    let until_decided = plan.until_decided;
+    OneShard { campaign, all, name: shard.to_string(), sequel, until_decided }.must_be_possible()?;
     // Each shard would draw a seed of its own, and with it other cases.
     if agent.as_ref().is_some_and(AgentSpec::is_program) && !global.given.has("seed") && plan.is_drawn {
         return Err(Failure::usage(format!(
@@ -101,7 +128,15 @@ fn lock(request: &CampaignRequest<'_>, shard: Shard, global: &Global) -> Result<
             path.display()
         ))
     };
-    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+    let opened = File::options().create(true).truncate(false).write(true).open(&path);
+    let file = opened.map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Failure::outside(format!(
+            "{} cannot be written ({error}): the store of a shard and its lock are written, so let their folder be \
+             written, or name another --store",
+            path.display()
+        )),
+        _ => failed(error),
+    })?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {

@@ -40,7 +40,7 @@ pub(super) fn run(stores: &[PathBuf], into: &Path, global: &Global) -> Result<Ex
         print_json(&json!({
             "run": merged.campaign, "store": into, "shards": merged.shards, "cases": merged.cases.0,
             "cases_of_all": merged.cases.1, "runs": merged.runs, "seal": merged.seal.to_string(),
-            "missing": missing.collect::<Vec<_>>(),
+            "missing": missing.collect::<Vec<_>>(), "empty": merged.empty,
         }))?;
     } else {
         print(&merged, &commands, into)?;
@@ -62,6 +62,10 @@ fn print(merged: &Merged, commands: &[String], into: &Path) -> Result<(), Failur
         terminal::inline(&into.display().to_string())
     )?;
     writeln!(out, "seal {}", merged.seal)?;
+    for path in &merged.empty {
+        let path = terminal::inline(&path.display().to_string());
+        writeln!(out, "{path} is empty: the process that made it ended before its shard began")?;
+    }
     for (missing, command) in merged.missing.iter().zip(commands).take(MISSING_SHOWN_MAX) {
         let what = match &missing.begun {
             None => format!("shard {} is missing", missing.shard),

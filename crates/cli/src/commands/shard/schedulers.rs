@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use planproof_report::shell_word;
 
+use crate::terminal;
+
 /// What is written for a scheduler.
 pub(super) struct Plan<'a> {
     pub(super) shards: u32,
@@ -24,6 +26,11 @@ impl Plan<'_> {
         let Self { shards, line, .. } = self;
         let folder = shell_word(self.folder);
         format!("planproof {line} --shard {number}/{shards} --store {folder}/{number}.db -q || [ $? -eq 1 ]")
+    }
+
+    /// The same plan with the folder of the shards' stores and the campaign in another form.
+    fn with<'b>(&'b self, folder: &'b str, line: &'b str) -> Plan<'b> {
+        Plan { folder, line, ..*self }
     }
 
     fn merge(&self) -> String {
@@ -51,22 +58,30 @@ impl Plan<'_> {
     }
 
     pub(super) fn parallel(&self) -> String {
-        let folder = shell_word(self.folder);
+        // Lines that GNU parallel reads are commands as a whole. In a command of its own it would replace `{}` and its
+        // like in the words of the user, and evaluate what is between `{=` and `=}`.
+        let commands: String =
+            (1..=self.shards).map(|number| self.command(&number.to_string()) + "\n").collect();
         format!(
             "mkdir -p {folder}\n\
-             seq {shards} | parallel --retries 3 {command}\n\
+             PARALLEL_SHELL=/bin/sh parallel --retries 3 <<'SHARDS'\n\
+             {commands}\
+             SHARDS\n\
              {merge}\n",
-            shards = self.shards,
-            command = shell_word(&self.command("{}")),
+            folder = shell_word(self.folder),
             merge = self.merge(),
         )
     }
 
     pub(super) fn github(&self) -> String {
         let numbers: Vec<String> = (1..=self.shards).map(|number| number.to_string()).collect();
-        // An expression of GitHub, which is replaced before a shell reads the line.
-        let command = self.command("${{ matrix.shard }}");
-        let folder = shell_word(self.folder);
+        // GitHub replaces its expressions before a shell reads the line, so those of the user are escaped last. No text
+        // of the user has a control character.
+        let of_user = |text: &str| without_expressions(text).replace(SHARD, "${{ matrix.shard }}");
+        let (command, merge) = (of_user(&self.command(SHARD)), of_user(&self.merge()));
+        let folder = of_user(&shell_word(self.folder));
+        let [stores, all] = ["/${{ matrix.shard }}.db", ""]
+            .map(|file| yaml_text(&(without_expressions(&without_wildcards(self.folder)) + file)));
         format!(
             "# Put this into .github/workflows/. It needs planproof on the path of the runners.\n\
              name: planproof\n\
@@ -88,7 +103,7 @@ impl Plan<'_> {
              \x20       if: always()\n\
              \x20       with:\n\
              \x20         name: shard-${{{{ matrix.shard }}}}\n\
-             \x20         path: {folder}/${{{{ matrix.shard }}}}.db\n\
+             \x20         path: {stores}\n\
              \x20 merge:\n\
              \x20   needs: shard\n\
              \x20   if: always()\n\
@@ -96,23 +111,25 @@ impl Plan<'_> {
              \x20   steps:\n\
              \x20     - uses: actions/download-artifact@v6\n\
              \x20       with:\n\
-             \x20         path: {folder}\n\
+             \x20         path: {all}\n\
              \x20         merge-multiple: true\n\
-             \x20     - run: {merge}\n\
+             \x20     - run: |\n\
+             \x20         {merge}\n\
              \x20     - uses: actions/upload-artifact@v5\n\
              \x20       if: always()\n\
              \x20       with:\n\
              \x20         name: campaign\n\
              \x20         path: all.db\n",
             numbers = numbers.join(", "),
-            merge = self.merge(),
             keys = self.secrets_of_github(),
         )
     }
 
     pub(super) fn kubernetes(&self) -> String {
         let Self { shards, image, .. } = self;
-        let on_volume = Plan { folder: "/shards", ..*self };
+        // The kubelet replaces `$(NAME)`, also in quotes, and makes one `$` of two.
+        let line = self.line.replace('$', "$$");
+        let on_volume = self.with("/shards", &line);
         let has_files = !self.files.is_empty();
         let working_directory = if has_files { "          workingDir: /campaign\n" } else { "" };
         let mounted_files = match has_files {
@@ -125,7 +142,7 @@ impl Plan<'_> {
         };
         // The completion index counts from 0.
         let command = on_volume.command("$SHARD");
-        let image = serde_json::Value::from(*image);
+        let image = yaml_text(image);
         format!(
             "# Apply with `kubectl apply -f FILE`. Pods that are repeated resume. Merge in a pod with the same volume:\n\
              #   {merge}\n\
@@ -232,14 +249,46 @@ impl Plan<'_> {
         let mut text =
             "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: planproof-files\ndata:\n".to_owned();
         for (name, content) in self.files {
-            // A text of JSON is one of YAML.
-            let [name, content] = [name, content].map(|text| serde_json::Value::from(text.as_str()));
+            let [name, content] = [name, content].map(|text| yaml_text(text));
             let _ = writeln!(text, "  {name}: {content}");
         }
         text += "---\n";
         text
     }
 }
+
+/// A text as a scalar of YAML, whatever it holds. Texts of JSON are such scalars, except that YAML breaks lines at more
+/// characters and reads no pairs of surrogates.
+fn yaml_text(text: &str) -> String {
+    let mut out = String::new();
+    for c in serde_json::Value::from(text).to_string().chars() {
+        match terminal::is_hidden(c) {
+            true => drop(write!(out, "\\U{:08x}", u32::from(c))),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text in which GitHub finds no expression, and that it makes this text of.
+fn without_expressions(text: &str) -> String {
+    text.replace("${{", "${{ '${{' }}")
+}
+
+/// A path that actions of GitHub take for itself, and not for a pattern.
+fn without_wildcards(path: &str) -> String {
+    let mut out = if path.starts_with(['!', '#', '~']) { "./".to_owned() } else { String::new() };
+    for c in path.chars() {
+        match c {
+            '*' | '?' | '[' => out.extend(['[', c, ']']),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Stands for the number of a shard in a text that is not complete.
+const SHARD: &str = "\0";
 
 /// Most pods at once where nothing else is said.
 const PARALLELISM_MAX: u32 = 50;

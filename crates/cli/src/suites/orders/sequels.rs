@@ -6,7 +6,7 @@ use crate::arguments::{CompatChoice, DISSECT, DissectArguments, SHRINK, ShrinkAr
 use crate::stored_options::SequelOptions;
 
 /// How the sequels of the campaign are done, by the options that ask for them.
-pub(super) fn asked(test: &TestArguments) -> SequelOptions {
+pub(crate) fn asked(test: &TestArguments) -> SequelOptions {
     // All keys of these are strings, so they can be written.
     let dissect = dissecting(&test.dissect).map(|how| serde_json::to_value(how).unwrap_or_default());
     let shrink = shrinking(&test.shrink).map(|how| serde_json::to_value(how).unwrap_or_default());

@@ -8,7 +8,7 @@ use planproof_order::synth::ACTIONS_MAX;
 
 use super::ShapeArguments;
 use crate::arguments::{BEGINNING, CampaignArguments, SHAPE};
-use crate::values::{NO_PERCENT, percent, whole};
+use crate::values::{percent, whole};
 
 /// Options that say how a limit is searched for.
 pub(crate) const SEARCHING: [&str; 7] =
@@ -70,7 +70,7 @@ fn parse_percent(text: &str) -> Result<f64, String> {
     let percent = percent(text)?;
     // Each pass rate would be on the same side of 100 %.
     if percent >= 100.0 {
-        return Err(NO_PERCENT.to_owned());
+        return Err("write a percentage above 0 and below 100, as in 80%".to_owned());
     }
     Ok(percent / 100.0)
 }
