@@ -2,9 +2,9 @@
 //!
 //! The new store is written beside its final place and takes its name when it is complete, so a merge that is cut off
 //! leaves nothing but a file that the next one replaces. An earlier merge gets the content of the new one in one
-//! transaction, so that nothing is lost of what others have written into the file meanwhile. Every source is opened twice, one after the other: first to
-//! see whether all belong together, then to take its runs, each of which is checked against its seal and its digest. So
-//! a thousand shards take the memory of one.
+//! transaction, so that nothing is lost of what others have written into the file meanwhile. Every source is opened
+//! twice, one after the other: first to see whether all belong together, then to take its runs, each of which is
+//! checked against its seal and its digest. So a thousand shards take the memory of one.
 
 mod place;
 
@@ -110,7 +110,7 @@ pub fn merge<W: World>(world: &W, sources: &[PathBuf], into: &Path) -> Result<Me
     opened.sort_by_key(|source| source.shard.shard.number());
     must_fit(&opened)?;
     let label = must_be_replaceable(into, &opened)?;
-    Ok(Merged { empty, ..write(world, &mut opened, into, label)? })
+    Ok(Merged { empty, ..write(world, &mut opened, into, label.as_deref())? })
 }
 
 impl Source {
@@ -285,7 +285,7 @@ fn write<W: World>(
     world: &W,
     sources: &mut [Source],
     into: &Path,
-    label: Option<String>,
+    label: Option<&str>,
 ) -> Result<Merged, CampaignError> {
     let failed =
         |error: std::io::Error| CampaignError::outside(format!("cannot write {}: {error}", into.display()));
@@ -314,8 +314,8 @@ fn write<W: World>(
     let ends = ["-merging", "-merging-wal", "-merging-shm", "-merging-journal"];
     let clean = || ends.iter().try_for_each(|end| remove(&beside(end)));
     clean().map_err(failed)?;
-    let merged = gather(world, sources, &new, (into, label.as_deref()))
-        .and_then(|merged| publish(sources, &new, into, label.as_deref()).map(|()| merged));
+    let merged = gather(world, sources, &new, (into, label))
+        .and_then(|merged| publish(sources, &new, into, label).map(|()| merged));
     // An error says more than a failure to remove what is of no use.
     let _ = clean();
     let _ = fs::remove_file(&lock_path);

@@ -269,7 +269,7 @@ impl GateReport {
                     let mut passed = scored.iter().filter(|case| case.passed > 0).peekable();
                     let lacks =
                         |case: &&BaselineCase| case.effort.as_ref().and_then(|it| effort.of(it)).is_none();
-                    if passed.peek().is_some() && passed.all(|case| lacks(case)) {
+                    if passed.peek().is_some() && passed.all(lacks) {
                         return Err(GateError::NoEffort { metric: effort.name() });
                     }
                 }
