@@ -102,8 +102,8 @@ impl Effect {
         })
     }
 
-    /// The change of another figure from 0 to 1, from its change in each case. The interval is Student's. `None` without
-    /// cases.
+    /// The change of another figure from 0 to 1, from its change in each case. The interval is Student's. `None`
+    /// without cases.
     pub fn of_scores(changes: &[f64], error: f64) -> Option<Self> {
         Self::of_changes(changes, error, 1.0)
     }

@@ -76,6 +76,7 @@ mod service;
 #[path = "../../../guard/tests/it/sessions.rs"]
 mod sessions;
 mod setup;
+mod shard_plans;
 mod shards;
 mod shrink;
 mod spec;
