@@ -132,8 +132,9 @@ fn refuse_keys_in(keys: &Secrets, text: &str, id: &str) -> Result<(), Failure> {
 /// Whose key a text holds, if it holds one of these: names the variable, not the key.
 pub(crate) fn whose_key_in(keys: &Secrets, text: &str) -> Option<String> {
     let key = keys.first_in(text)?;
-    // Those of files, and long ones, which are searched for in pieces, have no variable.
-    let is_it = |value: &String| value.trim() == key;
+    // Those of files, and long ones, which are searched for in pieces, have no variable. A password in a URL may be one
+    // of a variable.
+    let is_it = |value: &String| value.trim().len() >= SECRET_BYTES_MIN && key.contains(value.trim());
     let name = std::env::vars_os().find_map(|(name, value)| {
         value.into_string().ok().filter(is_it).and_then(|_| name.into_string().ok())
     });

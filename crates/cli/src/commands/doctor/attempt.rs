@@ -220,8 +220,8 @@ async fn answer_to(lines: &mut LineReader<ChildStdout>, id: u64) -> Option<Value
     }
 }
 
-/// A text with the variables in it that agents and shells replace: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, and, at
-/// its beginning, `$NAME` and `~`. One that is not set stays as it is.
+/// A text with the variables in it that agents and shells replace: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, and,
+/// at its beginning, `$NAME` and `~`. One that is not set stays as it is.
 pub(super) fn with_variables(text: &str) -> String {
     let set = |name: &str| std::env::var(name).ok();
     if let Some(rest) = text.strip_prefix("~/") {
