@@ -174,7 +174,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Guard(options) => commands::guard::run(options, global),
         Command::Hook(options) => commands::hook::run_any(options, global),
         Command::Doctor(options) => commands::doctor::run(options, global),
-        Command::Scenario(options) => commands::scenario::run(options, global),
+        Command::Scenario(options) => suites::scenarios::command::run(options, global),
         Command::Init(options) => commands::init::run(options),
         Command::Completions(options) => commands::completions::run(options),
         Command::Man(options) => commands::man::run(options),

@@ -20,10 +20,10 @@ use crate::render::counted;
 use crate::terminal::inline;
 use coding_agents::CodingAgentLog;
 use conversation::Conversations;
-pub(super) use files::files_in;
+pub(crate) use files::files_in;
 use form::Form;
 use session::{Gather, Take, unknown};
-pub(super) use session::{RecordedDoubts, RecordedSession};
+pub(crate) use session::{RecordedDoubts, RecordedSession};
 use source::{Lines, Values};
 use spans::Spans;
 
@@ -32,7 +32,7 @@ use spans::Spans;
 ///
 /// # Errors
 /// That of the only file; how many of several could not be used, each of which is named on stderr.
-pub(super) fn with_each(
+pub(crate) fn with_each(
     files: &[PathBuf],
     mut act: impl FnMut(&Path) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -57,7 +57,7 @@ pub(super) fn with_each(
 }
 
 /// The sessions of a file.
-pub(super) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
     let mut sessions = Vec::new();
     each(path, &mut |session| {
         sessions.push(session);
@@ -70,7 +70,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
 ///
 /// # Errors
 /// The file cannot be read, or is not of a known form; or `take` failed.
-pub(super) fn each(path: &Path, take: Take<'_>) -> Result<(), Failure> {
+pub(crate) fn each(path: &Path, take: Take<'_>) -> Result<(), Failure> {
     let name = path.display().to_string();
     let mut lines = Lines::open(path)?;
     // A log to which nothing was written yet has no session.

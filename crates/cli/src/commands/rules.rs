@@ -163,7 +163,7 @@ fn example(out: &mut impl Write, what: &str, found: &Found) -> io::Result<()> {
 
 /// `refund {"order_id":1} returns {"ok":true}`, or `refund {"order_id":1} is done` where it does not matter what it
 /// returns.
-pub(super) fn call_in_words(call: &SampleCall) -> String {
+pub(crate) fn call_in_words(call: &SampleCall) -> String {
     let arguments = match &call.arguments {
         Value::Object(entries) if entries.is_empty() => String::new(),
         arguments => format!(" {arguments}"),
@@ -205,7 +205,7 @@ fn of_fault(fault: &Fault) -> Value {
 }
 
 /// The calls of a session, with their results and errors.
-pub(super) fn calls_as_json(calls: &[SampleCall]) -> Vec<Value> {
+pub(crate) fn calls_as_json(calls: &[SampleCall]) -> Vec<Value> {
     let calls = calls.iter().map(|call| {
         let mut object = json!({ "tool": call.tool, "arguments": call.arguments });
         match &call.outcome {

@@ -1,5 +1,7 @@
-//! Cases of one's own: from a file of scenarios (`source.rs`), or drawn from rules (`drawn.rs`).
+//! Cases of one's own: from a file of scenarios (`source.rs`), or drawn from rules (`drawn.rs`); and `planproof
+//! scenario` (`command.rs`).
 
+pub(crate) mod command;
 pub(crate) mod drawn;
 mod source;
 
@@ -20,6 +22,19 @@ pub(crate) use source::ScenarioCases;
 pub(crate) fn suite() -> Scenarios {
     Scenarios::default()
         .with_files(|path| read_text(Path::new(path)).map_err(|failure| failure.into_case_error().what))
+}
+
+/// Makes sure that a file of cases with this text can be used where `read` gives the files that it names.
+///
+/// # Errors
+/// It cannot be used, as `read` says of a file that is missing.
+pub(crate) fn must_load(
+    file: &str,
+    text: &str,
+    read: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static,
+) -> Result<(), Failure> {
+    let suite = Scenarios::default().with_files(read);
+    suite.load(Some(Data { text, file }), &CaseSelection::First, None).map(drop).map_err(Failure::from)
 }
 
 /// The cases of a file.

@@ -19,7 +19,7 @@ const ENDINGS: [&str; 4] = ["jsonl", "json", "ndjson", "db"];
 ///
 /// # Errors
 /// A folder cannot be read, has no such file, or has too many.
-pub(in crate::commands) fn files_in(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn files_in(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut all = Vec::new();
     for path in named {
         if !path.is_dir() {

@@ -9,36 +9,36 @@ use crate::terminal::inline;
 
 /// A session as it was recorded.
 #[derive(Debug)]
-pub(in crate::commands) struct RecordedSession {
+pub(crate) struct RecordedSession {
     /// The file and the place in it, or the case of a trace.
-    pub(in crate::commands) name: String,
+    pub(crate) name: String,
     /// The line of the file on which it begins, from 1.
-    pub(in crate::commands) line: u64,
+    pub(crate) line: u64,
     /// What the user asked first, if that was recorded.
-    pub(in crate::commands) query: Option<String>,
+    pub(crate) query: Option<String>,
     /// The tools that the agent had, if they were recorded.
-    pub(in crate::commands) tools: Vec<Tool>,
+    pub(crate) tools: Vec<Tool>,
     /// The calls and what came of them.
-    pub(in crate::commands) happened: Vec<RecordedEvent>,
+    pub(crate) happened: Vec<RecordedEvent>,
     /// The line of each call, where calls stand on lines of their own.
-    pub(in crate::commands) call_lines: Vec<u64>,
+    pub(crate) call_lines: Vec<u64>,
     /// What the record leaves open.
-    pub(in crate::commands) doubts: RecordedDoubts,
+    pub(crate) doubts: RecordedDoubts,
 }
 
 /// What a record leaves open, as numbers of calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::commands) struct RecordedDoubts {
+pub(crate) struct RecordedDoubts {
     /// Calls that ran at the same time as others.
-    pub(in crate::commands) overlapping: usize,
+    pub(crate) overlapping: usize,
     /// Calls that cannot be ordered before or after another: both happened at one time, or the time is missing.
-    pub(in crate::commands) unordered: usize,
+    pub(crate) unordered: usize,
     /// Calls without their arguments.
-    pub(in crate::commands) without_arguments: usize,
+    pub(crate) without_arguments: usize,
 }
 
 /// Takes one session after the other.
-pub(super) type Take<'t> = &'t mut dyn FnMut(RecordedSession) -> Result<(), Failure>;
+pub(crate) type Take<'t> = &'t mut dyn FnMut(RecordedSession) -> Result<(), Failure>;
 
 /// What makes sessions of the JSON values of a file.
 pub(super) trait Gather {

@@ -5,12 +5,17 @@ use std::io::Read as _;
 use std::path::{Component, Path};
 
 use planproof_report::shell_word;
-use planproof_scenario::Scenarios;
-use planproof_suite::{CaseSelection, Data, Suite as _};
 
 use crate::arguments::{Arguments, Command, Scheduler, ShardPlanArguments};
 use crate::assembly::secrets;
 use crate::failure::Failure;
+use crate::suites::scenarios;
+
+/// Most bytes of the files of a plan: a ConfigMap takes 1 MiB, and escapes make texts longer.
+const FILES_BYTES_MAX: u64 = 768 << 10;
+
+/// Most bytes of the name of a file in a ConfigMap.
+const KEY_BYTES_MAX: usize = 253;
 
 /// The files for the pods, under the names that they have there.
 pub(super) fn of(plan: &ShardPlanArguments, read: &Arguments) -> Result<Vec<(String, String)>, Failure> {
@@ -93,23 +98,15 @@ fn must_be_there(
     };
     // Read as a pod will read it: with what the plan has, and nothing else.
     let all: BTreeMap<String, String> = files.iter().cloned().collect();
-    let suite = Scenarios::default().with_files(move |path| {
+    scenarios::must_load(cases, text, move |path| {
         let name = path.strip_prefix("./").unwrap_or(path);
         all.get(name).cloned().ok_or_else(|| {
             format!("the pods have no file {path}: add it by --with, and name it without a folder")
         })
-    });
-    let data = Data { text, file: cases };
-    suite.load(Some(data), &CaseSelection::First, None).map(drop).map_err(Failure::from)
+    })
 }
 
 /// Whether a ConfigMap takes it as the name of a file.
 fn is_key(name: &str) -> bool {
     name.len() <= KEY_BYTES_MAX && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
-
-/// Most bytes of the files of a plan: a ConfigMap takes 1 MiB, and escapes make texts longer.
-const FILES_BYTES_MAX: u64 = 768 << 10;
-
-/// Most bytes of the name of a file in a ConfigMap.
-const KEY_BYTES_MAX: usize = 253;

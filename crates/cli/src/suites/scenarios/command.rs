@@ -10,8 +10,8 @@ use planproof_spec::rules::search::SampleCall;
 use planproof_suite::Data;
 use serde_json::{Value, json};
 
-use super::rules::{call_in_words, calls_as_json};
 use crate::arguments::{Global, ScenarioArguments, ScenarioCommand};
+use crate::commands::rules::{call_in_words, calls_as_json};
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
 use crate::render::{counted, folded};
