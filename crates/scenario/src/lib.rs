@@ -37,7 +37,7 @@
 //! looked at before anything runs (`review.rs`), by a search for sessions (`sessions.rs`) through worlds
 //! (`worlds.rs`). Its tools answer as the world says (`world.rs`) and remember what calls changed (`state.rs`), or
 //! fail (`faults.rs`), the user may say more later (`turns.rs`), a run is judged (`judge.rs`), put into words
-//! (`explain.rs`) and drawn while it goes on (`board.rs`), and the suite registers it all (`suite.rs`). First files are
+//! (`explain.rs`) and drawn while it runs (`board.rs`), and the suite registers it all (`suite.rs`). First files are
 //! drafted from tools and from recorded sessions (`draft.rs`). Cases are also drawn from rules (`drawn.rs`), with a
 //! table by rule (`figures.rs`) and simulated planners (`agents.rs`).
 

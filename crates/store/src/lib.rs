@@ -34,7 +34,7 @@
 //! - `limits.rs`: the limits of a store; `run_id.rs`: what identifies a run.
 //! - `schema.rs` opens files, `schema/tables.rs` refuses those whose tables are not ours, and `patience.rs` ends
 //!   queries that run away.
-//! - `gather.rs` fills a new store with the finished runs of others; `replace.rs` puts one in the place of another.
+//! - `gather.rs` fills a new store with the finished runs of others; `replace.rs` replaces the content of one.
 //! - `held.rs`: which process runs a campaign; `own.rs`: the proof that a user began one.
 //! - `history.rs`: another file, the history of guarded sessions (`history/1.sql`).
 //!

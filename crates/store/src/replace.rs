@@ -1,7 +1,7 @@
 //! All of a store replaced by another one, in one transaction of the file that is there.
 //!
-//! A rename would do the same for whoever opens the file afterwards. But a process that has it open would go on with a
-//! file that has lost its name, and what it stores there would be lost without a word.
+//! A rename would do the same for whoever opens the file afterwards. But a process that has it open would keep using
+//! a file that has lost its name, and what it stores there would be lost without a word.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &ShardArguments, global: &Global) -> Result<ExitCod
     }
     let mut folder = folder(plan).into_owned();
     if folder.starts_with('-') {
-        // It is no option of the commands that get it.
+        // Commands that get it would take it for an option.
         folder.insert_str(0, "./");
     }
     let whole = Plan {

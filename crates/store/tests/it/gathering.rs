@@ -146,7 +146,7 @@ fn other_numbers_of_cases_are_refused() {
     }
 }
 
-/// A process that has the file open goes on with it, whatever takes the place of its content: what it writes is there
+/// A process that has the file open keeps using it, whatever takes the place of its content: what it writes is there
 /// afterwards, and what it has written before is seen by whoever decides.
 #[test]
 fn what_others_write_into_a_store_is_not_lost_when_it_is_replaced() {

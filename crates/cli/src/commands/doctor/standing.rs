@@ -202,7 +202,8 @@ fn judge_hook(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
         );
     }
     if let Some(why) = &hook.skipped {
-        return unguarded(why.clone(), Some("start `codex`, and enter /hooks".to_owned()));
+        let mend = "start `codex` in this project, trust it if you are asked, and enter /hooks";
+        return unguarded(why.clone(), Some(mend.to_owned()));
     }
     let is_there = program(&hook.words, folder);
     if !is_there && !hook.is_closed {

@@ -288,14 +288,14 @@ fn say_what_is_left(agent: HookAgent, scope: Scope, global: &Global) {
         HookAgent::OpenCode => {}
         HookAgent::Codex => {
             let project = match scope {
-                Scope::Project => ", and only in projects that it trusts",
+                Scope::Project => " It reads hooks only in projects that it trusts.",
                 Scope::User => "",
             };
             progress::say(
                 global,
                 &format!(
                     "Codex skips a hook, without a word, until you trust it: start `codex`, enter /hooks, and trust \
-                     the hooks of planproof{project}. Do so again after each change. A call passes where the hook \
+                     the hooks of planproof. Do so again after each change.{project} A call passes where the hook \
                      cannot be started."
                 ),
             );

@@ -258,7 +258,12 @@ impl Gather for Spans {
     fn end(&mut self, take: Take<'_>) -> Result<(), Failure> {
         let name = inline(&self.name);
         if self.others > 0 {
-            tell!("{name}: {} that are not spans are left out", counted(self.others, "object"));
+            let left_out = if self.others == 1 {
+                "is left out: it is not a span"
+            } else {
+                "are left out: they are not spans"
+            };
+            tell!("{name}: {} {left_out}", counted(self.others, "object"));
         }
         if self.calls.is_empty() && self.spans > 0 {
             tell!("warning: {name}: none of {} executes a tool", counted(self.spans, "span"));
