@@ -318,8 +318,10 @@ mod tests {
                     continue;
                 }
                 let typed = given(&[&id]);
-                let said = without_effect(path, &typed, &typed, &[]);
-                assert_eq!(said, Some(format!("--{option} has no effect on `planproof {path}`")));
+                let said = without_effect(path, &typed, &typed, &[]).unwrap_or_default();
+                // What to do instead may follow.
+                let expected = format!("--{option} has no effect on `planproof {path}`");
+                assert!(said.starts_with(&expected), "{expected}: {said}");
                 idle += 1;
             }
         }

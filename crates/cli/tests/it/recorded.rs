@@ -387,7 +387,7 @@ fn what_is_wrong_with_a_file_is_said() {
                 ]}]}]})
             ),
             0,
-            "not spans are left out",
+            "left out: ",
         ),
         ("long.jsonl", format!("{one}\n{long}\n"), 1, ""),
         ("deep.jsonl", format!("{one}\n{}\n", "[".repeat(100_000)), 2, "deep.jsonl:2"),

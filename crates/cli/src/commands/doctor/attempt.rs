@@ -259,7 +259,8 @@ mod tests {
             ("${env:PATH}", path.clone()),
             ("${NO_SUCH_VARIABLE:-x}/y", "x/y".to_owned()),
             ("${NO_SUCH_VARIABLE}/y", "${NO_SUCH_VARIABLE}/y".to_owned()),
-            ("$PATH ${", "$PATH ${".to_owned()),
+            ("$PATH/x", format!("{path}/x")),
+            ("x $PATH ${", "x $PATH ${".to_owned()),
         ] {
             assert_eq!(with_variables(text), expected);
         }
