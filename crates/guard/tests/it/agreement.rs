@@ -70,7 +70,9 @@ fn rejecting(
                 let call = EventPattern { moment: Phase::Call, outcome: Vec::new(), ..pattern.clone() };
                 call.matches(&asked.as_seen())
             };
-            return rule.patterns().into_iter().any(is_about);
+            // What comes first is a question to all calls.
+            let is_first = matches!(rule.demand, RuleDemand::First(_));
+            return is_first || rule.patterns().into_iter().any(is_about);
         }
         let waiting: Vec<RecordedEvent> =
             pending.iter().map(|(_, call)| call).filter(|call| is_alike(call)).map(result).collect();
