@@ -91,7 +91,7 @@ impl Before {
             .map_err(|error| Failure::usage(format!("{}: {error}", self.named())))
     }
 
-    /// The same for a campaign that goes on until the answer is known.
+    /// The same for a campaign that runs until the answer is known.
     ///
     /// # Errors
     /// It cannot be compared with this baseline, or has other cases.
