@@ -13,6 +13,7 @@ use std::io;
 
 use planproof_engine::Outcome;
 use planproof_suite::{Case, Class};
+use planproof_trace::wire::{DENIED_ATTRIBUTE, PENDING_ATTRIBUTE};
 use planproof_trace::{Arguments, EndReason, Trace, paired_calls};
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
@@ -20,12 +21,6 @@ use thiserror::Error;
 
 use crate::ReportedCampaign;
 use crate::explanation::full_text;
-
-/// Says of a call that a guard denied it, so that it was not made.
-pub const DENIED_ATTRIBUTE: &str = "planproof.denied";
-
-/// Says of a call that its result never came.
-pub const PENDING_ATTRIBUTE: &str = "planproof.pending";
 
 /// Nanoseconds of a millisecond. An event's place in its run is added to its time, so that no two are equal.
 const MILLISECOND: u64 = 1_000_000;

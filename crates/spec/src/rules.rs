@@ -36,6 +36,7 @@ mod calls;
 mod checks;
 mod compile;
 mod foresight;
+mod index;
 mod known;
 mod outcomes;
 mod read;
@@ -171,9 +172,16 @@ impl<'a> SessionEvent<'a> {
 pub struct RuleSet {
     rules: Vec<CallRule>,
     compiled: Vec<Arc<compile::Compiled>>,
+    index: index::RuleIndex,
 }
 
 impl RuleSet {
+    /// Rules with their automata, in one order.
+    fn new(rules: Vec<CallRule>, compiled: Vec<Arc<compile::Compiled>>) -> Self {
+        let index = index::RuleIndex::new(rules.iter().zip(compiled.iter().map(Arc::as_ref)));
+        Self { rules, compiled, index }
+    }
+
     /// Reads a file of rules, YAML or JSON, and compiles it.
     ///
     /// # Errors
@@ -199,18 +207,18 @@ impl RuleSet {
                 )),
             }
         }
-        if faults.is_empty() { Ok(Self { rules, compiled }) } else { Err(faults) }
+        if faults.is_empty() { Ok(Self::new(rules, compiled)) } else { Err(faults) }
     }
 
     /// These rules and then those, without compiling any again. Ids are not compared.
     #[must_use]
     pub fn with<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut all = self.clone();
+        let (mut rules, mut compiled) = (self.rules.clone(), self.compiled.clone());
         for other in others {
-            all.rules.extend_from_slice(&other.rules);
-            all.compiled.extend_from_slice(&other.compiled);
+            rules.extend_from_slice(&other.rules);
+            compiled.extend_from_slice(&other.compiled);
         }
-        all
+        Self::new(rules, compiled)
     }
 
     /// The rules, in the order of the file.

@@ -8,6 +8,12 @@ pub mod v1;
 
 use thiserror::Error;
 
+/// The attribute of a span that says of a call that a guard denied it, so that it was not made.
+pub const DENIED_ATTRIBUTE: &str = "planproof.denied";
+
+/// The attribute of a span that says of a call that its result never came.
+pub const PENDING_ATTRIBUTE: &str = "planproof.pending";
+
 /// A text that is not a trace file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WireError {

@@ -1,31 +1,21 @@
-//! Sessions as they were recorded: traces and logs of ours, spans of OpenTelemetry, logs of coding agents, and
-//! transcripts as agents and servers log them. A file is recognised by its beginning (`recorded/form.rs`) and read line
-//! by line (`recorded/source.rs`), so that only what a session needs is in memory.
+//! Recorded sessions that somebody names: files of any form that crate `sessions` reads, histories of guards, stdin.
 
-mod coding_agents;
-mod conversation;
 mod files;
-mod form;
-mod langchain;
-mod logs;
-mod session;
-mod source;
-mod spans;
 
+use std::io::{BufRead, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 
+use planproof_sessions::{RecordedSession, SessionError, SessionSink};
+
+use super::guard::shared;
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::render::counted;
 use crate::terminal::inline;
-use coding_agents::CodingAgentLog;
-use conversation::Conversations;
 pub(crate) use files::files_in;
-use form::Form;
-use session::{Gather, Take, unknown};
-pub(crate) use session::{RecordedDoubts, RecordedSession};
-use source::{Lines, Values};
-use spans::Spans;
+
+/// Bytes of a file that are read at once.
+const BUFFER_BYTES: usize = 128 << 10;
 
 /// Does something with each of several files, also where one of them cannot be used: the others are not to go unread
 /// because of it.
@@ -66,72 +56,40 @@ pub(crate) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
     Ok(sessions)
 }
 
-/// Reads the sessions of a file, one after the other.
+/// Reads the sessions of a file, one after the other; `-` is stdin.
 ///
 /// # Errors
 /// The file cannot be read, or is not of a known form; or `take` failed.
-pub(crate) fn each(path: &Path, take: Take<'_>) -> Result<(), Failure> {
-    let name = path.display().to_string();
-    let mut lines = Lines::open(path)?;
-    // A log to which nothing was written yet has no session.
-    let Some(first) = lines.next()? else { return Ok(()) };
-    let mut values = match source::read(&first.bytes) {
-        Ok(value) => match form::of(&value, &name)? {
-            Form::Traces => return logs::traces(&name, first, lines, take),
-            Form::Decisions => return logs::decisions(&name, first, lines, take),
-            _ => Values::by_lines(first.number, value, lines)?,
-        },
-        // A document over several lines, or several of them.
-        Err(_) => Values::of_document(&name, first, lines)?,
+pub(crate) fn each(
+    path: &Path,
+    take: &mut dyn FnMut(RecordedSession) -> Result<(), SessionError>,
+) -> Result<(), Failure> {
+    let source: Box<dyn BufRead> = if path.as_os_str() == "-" {
+        Box::new(BufReader::with_capacity(BUFFER_BYTES, std::io::stdin()))
+    } else if let Some(lines) = shared::history_of(path)? {
+        Box::new(Cursor::new(lines))
+    } else {
+        let file = planproof_files::open(path)
+            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+        Box::new(BufReader::with_capacity(BUFFER_BYTES, file))
     };
-    let mut gather: Box<dyn Gather> = match values.form(&name)? {
-        Form::Spans => Box::new(Spans::new(&name)),
-        Form::ClaudeCode => Box::new(CodingAgentLog::of_claude_code(&name)),
-        Form::Codex => Box::new(CodingAgentLog::of_codex(&name)),
-        Form::Conversations => Box::new(Conversations::new(&name, values.take_document())),
-        Form::Traces | Form::Decisions => {
-            return Err(Failure::usage(format!(
-                "{}: traces and logs of ours have an object on each line; undo its formatting, as with `jq -c .`",
-                inline(&name)
-            )));
-        }
-    };
-    let mut left_out = LeftOut::default();
-    while let Some(next) = values.next()? {
-        match next.value {
-            Ok(value) => gather.value(value, next.line, &next.place, take)?,
-            Err(_) if next.is_cut || gather.may_leave_out() => left_out.add(next.line, next.is_cut),
-            Err(_) => return Err(unknown(&name, &next.place)),
-        }
-    }
-    left_out.report(&name);
-    gather.end(take)
+    planproof_sessions::read(&path.display().to_string(), source, &mut Announced(take))
+        .map_err(|error| Failure::usage(inline(&error.to_string())))
 }
 
-/// Lines that are left out.
-#[derive(Default)]
-struct LeftOut {
-    count: usize,
-    first: u64,
-    is_cut: bool,
-}
+/// Passes sessions on, and writes to stderr what is said of their file.
+struct Announced<'t>(&'t mut dyn FnMut(RecordedSession) -> Result<(), SessionError>);
 
-impl LeftOut {
-    fn add(&mut self, line: u64, is_cut: bool) {
-        if self.count == 0 {
-            self.first = line;
-        }
-        self.count += 1;
-        self.is_cut |= is_cut;
+impl SessionSink for Announced<'_> {
+    fn session(&mut self, session: RecordedSession) -> Result<(), SessionError> {
+        (self.0)(session)
     }
 
-    fn report(&self, name: &str) {
-        let place = format!("{}:{}", inline(name), self.first);
-        match self.count {
-            0 => {}
-            1 if self.is_cut => tell!("warning: {place}: left out: the line is cut off"),
-            1 => tell!("warning: {place}: left out: the line is not JSON"),
-            count => tell!("warning: {place}: {} are left out: they are not JSON", counted(count, "line")),
-        }
+    fn warn(&mut self, text: &str) {
+        tell!("warning: {}", inline(text));
+    }
+
+    fn note(&mut self, text: &str) {
+        tell!("{}", inline(text));
     }
 }

@@ -15,7 +15,6 @@ use crate::failure::Failure;
 use crate::terminal::inline;
 use crate::text_files::{read_json, read_text};
 
-pub(crate) use planproof_scenario::listed_tools;
 pub(crate) use source::ScenarioCases;
 
 /// The suite. Its files may name other files.

@@ -91,6 +91,11 @@ impl Compiled {
         self.dfa.start()
     }
 
+    /// Whether the rule is held if nothing happens at all.
+    pub(super) fn accepts_at_start(&self) -> bool {
+        self.outlook(self.start()).is_some_and(|outlook| outlook.accepts)
+    }
+
     /// The position after an event of which these atoms hold.
     pub(super) fn step(&self, position: u32, atoms: usize) -> u32 {
         self.dfa.step(position, atoms)

@@ -35,7 +35,7 @@ impl Session {
     ) -> Result<Vec<usize>, TooManyValues> {
         let mut objections = Vec::new();
         let done = result_of(call);
-        for (number, (rule, compiled, state)) in self.parts().enumerate() {
+        for (number, (rule, compiled, state)) in self.parts_of(call) {
             let value = rule.per.as_ref().map(|per| key(per, call));
             let known = value.as_ref().map(|value| state.by_value.get(value));
             let instance = known.flatten().unwrap_or(&state.common);
@@ -71,7 +71,7 @@ impl Session {
 
     /// The rules that speak of such calls, with what is known of each for the value of `per` that the call belongs to.
     pub fn standing(&self, call: &SessionEvent<'_>) -> Vec<(usize, RuleVerdict)> {
-        let about = self.parts().enumerate().filter(|(_, (_, compiled, _))| is_about(compiled, call));
+        let about = self.parts_of(call).filter(|(_, (_, compiled, _))| is_about(compiled, call));
         about
             .map(|(number, (rule, compiled, state))| {
                 let value = rule.per.as_ref().map(|per| key(per, call));
@@ -85,9 +85,16 @@ impl Session {
             .collect()
     }
 
-    fn parts(&self) -> impl Iterator<Item = (&CallRule, &Compiled, &State)> {
-        let rules = self.rules.rules.iter().zip(&self.rules.compiled);
-        rules.zip(&self.states).map(|((rule, compiled), state)| (rule, &**compiled, &**state))
+    /// The rules that a call may matter to, with their numbers.
+    fn parts_of(
+        &self,
+        call: &SessionEvent<'_>,
+    ) -> impl Iterator<Item = (usize, (&CallRule, &Compiled, &State))> {
+        let (rules, states) = (&self.rules, &self.states);
+        rules
+            .index
+            .of(call.tool)
+            .map(|number| (number, (&rules.rules[number], &*rules.compiled[number], &*states[number])))
     }
 }
 

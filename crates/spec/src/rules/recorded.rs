@@ -123,11 +123,14 @@ impl RuleSet {
     pub fn hold(self: &Arc<Self>, events: &[RecordedEvent]) -> Result<Vec<RuleEnd>, TooManyValues> {
         let mut session = Session::new(self);
         let mut violated_at: BTreeMap<usize, usize> = BTreeMap::new();
+        // What no session can hold is violated by the first event, whatever it is.
+        let mut always: Vec<usize> = session.violated().collect();
         let mut call = 0;
         for event in events {
             call += usize::from(event.phase == Phase::Call);
             session.observe(&event.as_seen())?;
-            for rule in session.violated() {
+            let concerned = self.index.of(&event.tool).filter(|rule| session.states[*rule].is_violated);
+            for rule in std::mem::take(&mut always).into_iter().chain(concerned) {
                 violated_at.entry(rule).or_insert(call);
             }
         }

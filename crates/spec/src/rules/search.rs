@@ -389,10 +389,10 @@ pub fn connected(rules: &RuleSet, rule: usize) -> Vec<usize> {
 /// These rules alone, by their numbers, in this order. Numbers of rules that there are not are left out.
 pub fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
     let numbers: Vec<usize> = numbers.iter().copied().filter(|number| *number < rules.rules.len()).collect();
-    Arc::new(RuleSet {
-        rules: numbers.iter().map(|number| rules.rules[*number].clone()).collect(),
-        compiled: numbers.iter().map(|number| rules.compiled[*number].clone()).collect(),
-    })
+    Arc::new(RuleSet::new(
+        numbers.iter().map(|number| rules.rules[*number].clone()).collect(),
+        numbers.iter().map(|number| rules.compiled[*number].clone()).collect(),
+    ))
 }
 
 /// Goes through the sessions of these calls, shortest first, from the one without a call on. `is_goal` and `is_hopeful`

@@ -181,9 +181,9 @@ impl Session {
     /// # Errors
     /// A rule would have to remember too much.
     pub fn observe(&mut self, event: &SessionEvent<'_>) -> Result<(), TooManyValues> {
-        for ((rule, compiled), state) in
-            self.rules.rules.iter().zip(&self.rules.compiled).zip(&mut self.states)
-        {
+        for number in self.rules.index.of(event.tool) {
+            let (rule, compiled) = (&self.rules.rules[number], &self.rules.compiled[number]);
+            let state = &mut self.states[number];
             let is_over = state.is_violated && rule.per.is_none();
             if is_over || is_indifferent(rule, compiled, state, event) {
                 continue;
@@ -246,7 +246,8 @@ impl Session {
     /// Nothing is remembered of it.
     pub fn would_violate(&self, event: &SessionEvent<'_>) -> Vec<usize> {
         let mut violated = Vec::new();
-        for (number, (rule, compiled)) in self.rules.rules.iter().zip(&self.rules.compiled).enumerate() {
+        for number in self.rules.index.of(event.tool) {
+            let (rule, compiled) = (&self.rules.rules[number], &self.rules.compiled[number]);
             let state = &self.states[number];
             if state.is_violated || is_indifferent(rule, compiled, state, event) {
                 continue;

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use planproof_report::held::{self, HeldSession, SessionViolation, ViolatingCall};
+use planproof_sessions::{RecordedDoubts, RecordedSession, SessionError};
 use planproof_spec::rules::{Phase, RecordedEvent, RuleEnd, RuleSet};
 use serde::Serialize;
 
 use crate::arguments::{CheckArguments, Global};
-use crate::commands::recorded::{self, RecordedDoubts, RecordedSession};
+use crate::commands::recorded;
 use crate::commands::rules::rules_of;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
@@ -177,10 +178,10 @@ fn hold(
     recorded: &RecordedSession,
     text: &mut String,
     global: &Global,
-) -> Result<Vec<SessionViolation>, Failure> {
+) -> Result<Vec<SessionViolation>, SessionError> {
     let outcomes = set
         .hold(&recorded.happened)
-        .map_err(|error| Failure::usage(format!("{}: {error}", inline(&recorded.name))))?;
+        .map_err(|error| SessionError::new(format!("{}: {error}", recorded.name)))?;
     let calls: Vec<&RecordedEvent> =
         recorded.happened.iter().filter(|event| event.phase == Phase::Call).collect();
     let is_held = |rule: usize| outcomes[rule].verdict.is_held_at_end();
@@ -190,7 +191,7 @@ fn hold(
         true => vec![Vec::new(); outcomes.len()],
         false => set
             .violating_calls(&recorded.happened)
-            .map_err(|error| Failure::usage(format!("{}: {error}", inline(&recorded.name))))?,
+            .map_err(|error| SessionError::new(format!("{}: {error}", recorded.name)))?,
     };
     let violation = |rule: usize| {
         let at = outcomes[rule].call.and_then(|at| Some((at, calls.get(at.checked_sub(1)?)?)));

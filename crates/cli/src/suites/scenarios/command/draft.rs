@@ -5,7 +5,7 @@ use std::path::Path;
 
 use planproof_order::synth::{PlanningCase, Rule};
 use planproof_scenario::{
-    GoodSession, KnownCase, draft_of_cases, draft_of_drawn, draft_of_sessions, draft_of_tools,
+    GoodSession, KnownCase, draft_of_cases, draft_of_drawn, draft_of_sessions, draft_of_tools, listed_tools,
 };
 use planproof_suite::CaseError;
 use planproof_trace::Tool;
@@ -50,7 +50,8 @@ pub(super) fn of_sessions(
         .map(|session| GoodSession {
             name: session.name,
             query: session.query,
-            tools: session.tools,
+            // A list of tools in another form is of no use, and no reason to leave out the session.
+            tools: session.tools.and_then(|tools| listed_tools(&tools).ok()).unwrap_or_default(),
             happened: session.happened,
         })
         .collect();

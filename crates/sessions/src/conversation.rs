@@ -6,15 +6,11 @@ use planproof_spec::rules::{Phase, RecordedEvent, result_of};
 use planproof_trace::json;
 use serde_json::Value;
 
-use super::source::Document;
-use super::{Gather, RecordedDoubts, RecordedSession, Take, unknown};
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::suites::scenarios::listed_tools;
-use crate::terminal::inline;
+use crate::source::Document;
+use crate::{Gather, RecordedDoubts, RecordedSession, SessionError, SessionSink, unknown};
 
 /// Conversations, of which each value of a file is one, or a list of them.
-pub(super) struct Conversations {
+pub(crate) struct Conversations {
     name: String,
     strays: Strays,
     /// The text, where a value has several lines.
@@ -22,18 +18,22 @@ pub(super) struct Conversations {
 }
 
 impl Conversations {
-    pub(super) fn new(name: &str, document: Option<Document>) -> Self {
+    pub(crate) fn new(name: &str, document: Option<Document>) -> Self {
         Self { name: name.to_owned(), strays: Strays::default(), document }
     }
 
-    fn conversation(&mut self, value: &Value, line: u64, place: &str) -> Result<RecordedSession, Failure> {
+    fn conversation(
+        &mut self,
+        value: &Value,
+        line: u64,
+        place: &str,
+    ) -> Result<RecordedSession, SessionError> {
         let list = messages(value).or_else(|| value.as_array().map(Vec::as_slice));
         let mut calls = Calls::default();
         let list = list.filter(|list| calls.messages(list)).ok_or_else(|| unknown(&self.name, place))?;
         let name = format!("{}{place}", self.name);
         self.strays.add(&name, calls.strays);
-        // A list of tools in another form is of no use, and no reason to leave out the session.
-        let tools = value.get("tools").and_then(|tools| listed_tools(tools).ok()).unwrap_or_default();
+        let tools = value.get("tools").cloned();
         // Where nothing says where a call stands, it stands where the one before does.
         let mut last = line;
         let call_lines = self.document.as_mut().map(|document| {
@@ -56,22 +56,28 @@ impl Conversations {
 }
 
 impl Gather for Conversations {
-    fn value(&mut self, value: Value, line: u64, place: &str, take: Take<'_>) -> Result<(), Failure> {
+    fn value(
+        &mut self,
+        value: Value,
+        line: u64,
+        place: &str,
+        sink: &mut dyn SessionSink,
+    ) -> Result<(), SessionError> {
         match &value {
             // Neither a conversation nor several.
             Value::Array(items) if items.is_empty() => Ok(()),
             Value::Array(items) if items.iter().any(|item| messages(item).is_some()) => {
                 for (number, item) in items.iter().enumerate() {
-                    take(self.conversation(item, line, &format!("{place} #{}", number + 1))?)?;
+                    sink.session(self.conversation(item, line, &format!("{place} #{}", number + 1))?)?;
                 }
                 Ok(())
             }
-            value => take(self.conversation(value, line, place)?),
+            value => sink.session(self.conversation(value, line, place)?),
         }
     }
 
-    fn end(&mut self, _: Take<'_>) -> Result<(), Failure> {
-        self.strays.report();
+    fn end(&mut self, sink: &mut dyn SessionSink) -> Result<(), SessionError> {
+        self.strays.report(sink);
         Ok(())
     }
 
@@ -82,26 +88,28 @@ impl Gather for Conversations {
 
 /// Results that belong to no call.
 #[derive(Default)]
-pub(super) struct Strays {
+pub(crate) struct Strays {
     count: usize,
     /// The session with the first of them.
     first: String,
 }
 
 impl Strays {
-    pub(super) fn add(&mut self, session: &str, count: usize) {
+    pub(crate) fn add(&mut self, session: &str, count: usize) {
         if self.count == 0 {
             session.clone_into(&mut self.first);
         }
         self.count += count;
     }
 
-    pub(super) fn report(&self) {
-        let first = inline(&self.first);
+    pub(crate) fn report(&self, sink: &mut dyn SessionSink) {
+        let first = &self.first;
         match self.count {
             0 => {}
-            1 => tell!("{first}: 1 result is left out: it belongs to no call"),
-            count => tell!("{first}: {count} results, from here on, are left out: they belong to no call"),
+            1 => sink.note(&format!("{first}: 1 result is left out: it belongs to no call")),
+            count => sink.note(&format!(
+                "{first}: {count} results, from here on, are left out: they belong to no call"
+            )),
         }
     }
 }
@@ -115,7 +123,7 @@ fn query_of(messages: &[Value]) -> Option<String> {
 }
 
 /// A text, or the texts among blocks.
-pub(super) fn text_of(content: &Value) -> Option<String> {
+pub(crate) fn text_of(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
         Value::Array(blocks) => Some(texts_of(blocks)),
@@ -138,16 +146,16 @@ fn messages(value: &Value) -> Option<&[Value]> {
 
 /// The calls of a session and their outcomes, in the order in which they are written.
 #[derive(Default)]
-pub(super) struct Calls {
-    pub(super) happened: Vec<RecordedEvent>,
+pub(crate) struct Calls {
+    pub(crate) happened: Vec<RecordedEvent>,
     /// The line of each call.
-    pub(super) lines: Vec<u64>,
+    pub(crate) lines: Vec<u64>,
     /// The line that is read.
-    pub(super) line: u64,
+    pub(crate) line: u64,
     /// What each call can be found by in the text: its id or, without one, its tool.
     marks: Vec<String>,
     /// Results that belong to no call.
-    pub(super) strays: usize,
+    pub(crate) strays: usize,
     /// In the order in which they were made.
     open: Vec<OpenCall>,
     /// Ids of calls and of results, where the record may have an item twice.
@@ -164,7 +172,7 @@ struct OpenCall {
 
 impl Calls {
     /// For a record that may repeat items of a session, as after it is resumed.
-    pub(super) fn with_repeats() -> Self {
+    pub(crate) fn with_repeats() -> Self {
         Self { once: Some(HashSet::new()), ..Self::default() }
     }
 
@@ -175,7 +183,7 @@ impl Calls {
     }
 
     /// Takes a call.
-    pub(super) fn call(&mut self, id: &str, server: Option<&str>, tool: &str, arguments: Value) {
+    pub(crate) fn call(&mut self, id: &str, server: Option<&str>, tool: &str, arguments: Value) {
         if self.is_repeated("call", id) {
             return;
         }
@@ -194,7 +202,7 @@ impl Calls {
     /// Takes an outcome. One of a call that was never made is not an event of the session. Of several calls with one
     /// id, or without any, the first that is open has it: results come in the order of the calls. A result that names
     /// its tool is one of that tool, if there is such a call.
-    pub(super) fn outcome(&mut self, id: &str, tool: Option<&str>, is_error: bool, outcome: Value) {
+    pub(crate) fn outcome(&mut self, id: &str, tool: Option<&str>, is_error: bool, outcome: Value) {
         let fits = |open: &OpenCall| open.id == id;
         let of_tool = |open: &OpenCall| fits(open) && tool == Some(open.tool.as_str());
         let place = self.open.iter().position(of_tool).or_else(|| self.open.iter().position(fits));
@@ -219,7 +227,7 @@ impl Calls {
     }
 
     /// Takes a message, or an item of a response.
-    pub(super) fn message(&mut self, message: &Value) {
+    pub(crate) fn message(&mut self, message: &Value) {
         let is_error = message.get("is_error") == Some(&Value::Bool(true));
         // Chat completions.
         for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
@@ -283,12 +291,12 @@ impl Calls {
     }
 }
 
-pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+pub(crate) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Arguments are an object, or the text of one.
-pub(super) fn arguments_of(value: Option<&Value>) -> Value {
+pub(crate) fn arguments_of(value: Option<&Value>) -> Value {
     match value {
         Some(Value::String(text)) => {
             json::value(text.as_bytes()).unwrap_or_else(|_| Value::from(text.as_str()))
@@ -299,7 +307,7 @@ pub(super) fn arguments_of(value: Option<&Value>) -> Value {
 }
 
 /// The content of a result: a text, or blocks of text, which are JSON or not.
-pub(super) fn content_of(value: Option<&Value>) -> Value {
+pub(crate) fn content_of(value: Option<&Value>) -> Value {
     match value {
         Some(Value::Array(blocks)) if blocks.is_empty() => Value::from(""),
         Some(value) => result_of(value).value,

@@ -8,25 +8,22 @@ use planproof_trace::EventKind;
 use planproof_trace::wire::v1::read_traces_from;
 use serde::Deserialize;
 
-use super::source::{Lines, RecordedLine};
-use super::{RecordedDoubts, RecordedSession, Take};
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::terminal::inline;
+use crate::source::{Lines, RecordedLine};
+use crate::{RecordedDoubts, RecordedSession, SessionError, SessionSink};
 
 /// Traces, each from its header to the next.
-pub(super) fn traces(
+pub(crate) fn traces(
     name: &str,
     first: RecordedLine,
     mut lines: Lines,
-    take: Take<'_>,
-) -> Result<(), Failure> {
+    sink: &mut dyn SessionSink,
+) -> Result<(), SessionError> {
     let mut begin = first.number;
     let (mut next, mut expected) = (Some(first), begin);
     let mut text = String::new();
     loop {
         if !text.is_empty() && next.as_ref().is_none_or(is_header) {
-            trace(name, &text, begin, take)?;
+            trace(name, &text, begin, sink)?;
             text.clear();
         }
         let Some(line) = next else { return Ok(()) };
@@ -54,19 +51,18 @@ fn is_header(line: &RecordedLine) -> bool {
         && serde_json::from_slice::<Header>(&line.bytes).is_ok()
 }
 
-fn trace(name: &str, text: &str, line: u64, take: Take<'_>) -> Result<(), Failure> {
+fn trace(name: &str, text: &str, line: u64, sink: &mut dyn SessionSink) -> Result<(), SessionError> {
     for trace in read_traces_from(text, usize::try_from(line - 1).unwrap_or(usize::MAX)) {
-        let trace =
-            trace.map_err(|error| Failure::usage(format!("{} cannot be read: {error}", inline(name))))?;
+        let trace = trace.map_err(|error| SessionError::new(format!("{name} cannot be read: {error}")))?;
         let query = trace.events.iter().find_map(|event| match &event.kind {
             EventKind::Query { text } => Some(text.clone()),
             _ => None,
         });
-        take(RecordedSession {
+        sink.session(RecordedSession {
             name: format!("{} #{}", trace.header.case, trace.header.repeat),
             line,
             query,
-            tools: Vec::new(),
+            tools: None,
             happened: session_of(&trace.events),
             call_lines: Vec::new(),
             doubts: RecordedDoubts::default(),
@@ -76,25 +72,25 @@ fn trace(name: &str, text: &str, line: u64, take: Take<'_>) -> Result<(), Failur
 }
 
 /// Logs of guards. A session is complete at its last line, or at the end of the file.
-pub(super) fn decisions(
+pub(crate) fn decisions(
     name: &str,
     first: RecordedLine,
     mut lines: Lines,
-    take: Take<'_>,
-) -> Result<(), Failure> {
+    sink: &mut dyn SessionSink,
+) -> Result<(), SessionError> {
     let mut open = OpenLogs { name, sessions: Vec::new(), places: BTreeMap::new() };
     let mut next = Some(first);
     while let Some(line) = next {
         let number = line.number;
         match LoggedLine::read(line.text().trim_end()) {
-            Ok(logged) => open.take(number, logged, take)?,
-            Err(fault) if fault.is_cut => tell!("warning: {}:{number}: left out: {fault}", inline(name)),
-            Err(fault) => return Err(Failure::usage(format!("{}:{number}: {fault}", inline(name)))),
+            Ok(logged) => open.take(number, logged, sink)?,
+            Err(fault) if fault.is_cut => sink.warn(&format!("{name}:{number}: left out: {fault}")),
+            Err(fault) => return Err(SessionError::new(format!("{name}:{number}: {fault}"))),
         }
         next = lines.next()?;
     }
     for session in open.sessions.into_iter().flatten() {
-        take(session.recorded(name))?;
+        sink.session(session.recorded(name))?;
     }
     Ok(())
 }
@@ -113,7 +109,12 @@ struct OpenLog {
 }
 
 impl OpenLogs<'_> {
-    fn take(&mut self, number: u64, line: LoggedLine, take: Take<'_>) -> Result<(), Failure> {
+    fn take(
+        &mut self,
+        number: u64,
+        line: LoggedLine,
+        sink: &mut dyn SessionSink,
+    ) -> Result<(), SessionError> {
         let id = line.session().to_owned();
         let is_end = matches!(line, LoggedLine::End { .. });
         let place = *self.places.entry(id.clone()).or_insert_with(|| {
@@ -125,7 +126,7 @@ impl OpenLogs<'_> {
         }
         if is_end && let Some(session) = self.sessions.get_mut(place).and_then(Option::take) {
             self.places.remove(&session.id);
-            take(session.recorded(self.name))?;
+            sink.session(session.recorded(self.name))?;
         }
         Ok(())
     }
@@ -138,7 +139,7 @@ impl OpenLog {
             name: format!("{name} session {}", self.id),
             line: self.lines.first().map_or(1, |(number, _)| *number),
             query: None,
-            tools: Vec::new(),
+            tools: None,
             call_lines: called.map(|(number, _)| *number).collect(),
             happened: planproof_guard::happened(self.lines.iter().map(|(_, line)| line)),
             doubts: RecordedDoubts::default(),

@@ -3,20 +3,16 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use planproof_report::otlp::{DENIED_ATTRIBUTE, PENDING_ATTRIBUTE};
 use planproof_spec::rules::{Phase, RecordedEvent, outcome_of};
+use planproof_trace::wire::{DENIED_ATTRIBUTE, PENDING_ATTRIBUTE};
 use serde_json::{Map, Value, json};
 
-use super::conversation::arguments_of;
-use super::langchain::{inner_arguments, inner_result};
-use super::{Gather, RecordedDoubts, RecordedSession, Take};
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::render::counted;
-use crate::terminal::inline;
+use crate::conversation::arguments_of;
+use crate::langchain::{inner_arguments, inner_result};
+use crate::{Gather, RecordedDoubts, RecordedSession, SessionError, SessionSink, counted};
 
 /// Most calls of a file of spans: they are in memory until its end, because spans come in the order in which they end.
-pub(super) const SPAN_CALLS_MAX: usize = 2_000_000;
+pub(crate) const SPAN_CALLS_MAX: usize = 2_000_000;
 
 /// Attributes that say that a span executes a tool, with the value that does.
 const IS_TOOL: [(&str, &str); 6] = [
@@ -70,7 +66,7 @@ const CONVERSATIONS: [&str; 6] = [
 ];
 
 /// The spans of a file.
-pub(super) struct Spans {
+pub(crate) struct Spans {
     name: String,
     calls: Vec<SpanCall>,
     /// The conversation of a trace, where a span of it has one.
@@ -103,7 +99,7 @@ struct SpanCall {
 }
 
 impl Spans {
-    pub(super) fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             calls: Vec::new(),
@@ -115,20 +111,20 @@ impl Spans {
     }
 
     /// Takes a request of OTLP, or a span.
-    fn object(&mut self, value: &Value, line: u64) -> Result<(), Failure> {
+    fn object(&mut self, value: &Value, line: u64) -> Result<(), SessionError> {
         if !value.is_object() {
             self.others += 1;
             return Ok(());
         }
         // Of what is not a list nothing would be read, and nothing read is no violation.
-        let list =
-            |value: &Value, keys: &[&str]| match keys.iter().find_map(|key| Some((*key, value.get(key)?))) {
-                None => Ok(None),
-                Some((_, Value::Array(items))) => Ok(Some(items.clone())),
-                Some((key, _)) => {
-                    Err(Failure::usage(format!("{}:{line}: `{key}` is not a list", inline(&self.name))))
-                }
-            };
+        let list = |value: &Value, keys: &[&str]| match keys
+            .iter()
+            .find_map(|key| Some((*key, value.get(key)?)))
+        {
+            None => Ok(None),
+            Some((_, Value::Array(items))) => Ok(Some(items.clone())),
+            Some((key, _)) => Err(SessionError::new(format!("{}:{line}: `{key}` is not a list", self.name))),
+        };
         let Some(resources) = list(value, &["resourceSpans", "resource_spans"])? else {
             return self.span(value, line);
         };
@@ -146,7 +142,7 @@ impl Spans {
         Ok(())
     }
 
-    fn span(&mut self, span: &Value, line: u64) -> Result<(), Failure> {
+    fn span(&mut self, span: &Value, line: u64) -> Result<(), SessionError> {
         let trace = identity(span, ["traceId", "trace_id"]);
         let id = identity(span, ["spanId", "span_id"]);
         let (Some(trace), Some(id)) = (trace, id) else {
@@ -170,9 +166,9 @@ impl Spans {
             return Ok(());
         }
         if self.calls.len() >= SPAN_CALLS_MAX {
-            return Err(Failure::usage(format!(
+            return Err(SessionError::new(format!(
                 "{}:{line}: the file has more than {SPAN_CALLS_MAX} calls; split it by traces",
-                inline(&self.name)
+                self.name
             )));
         }
         let name = span.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -248,25 +244,31 @@ impl Spans {
 }
 
 impl Gather for Spans {
-    fn value(&mut self, value: Value, line: u64, _: &str, _: Take<'_>) -> Result<(), Failure> {
+    fn value(
+        &mut self,
+        value: Value,
+        line: u64,
+        _: &str,
+        _: &mut dyn SessionSink,
+    ) -> Result<(), SessionError> {
         match &value {
             Value::Array(items) => items.iter().try_for_each(|item| self.object(item, line)),
             value => self.object(value, line),
         }
     }
 
-    fn end(&mut self, take: Take<'_>) -> Result<(), Failure> {
-        let name = inline(&self.name);
+    fn end(&mut self, sink: &mut dyn SessionSink) -> Result<(), SessionError> {
+        let name = &self.name;
         if self.others > 0 {
             let left_out = if self.others == 1 {
                 "is left out: it is not a span"
             } else {
                 "are left out: they are not spans"
             };
-            tell!("{name}: {} {left_out}", counted(self.others, "object"));
+            sink.note(&format!("{name}: {} {left_out}", counted(self.others, "object")));
         }
         if self.calls.is_empty() && self.spans > 0 {
-            tell!("warning: {name}: none of {} executes a tool", counted(self.spans, "span"));
+            sink.warn(&format!("{name}: none of {} executes a tool", counted(self.spans, "span")));
         }
         let calls = self.distinct();
         let mut sessions: Vec<(String, Vec<SpanCall>)> = Vec::new();
@@ -281,7 +283,7 @@ impl Gather for Spans {
             sessions[place].1.push(call);
         }
         for (session, calls) in sessions {
-            take(session_of(&self.name, &session, &calls))?;
+            sink.session(session_of(&self.name, &session, &calls))?;
         }
         Ok(())
     }
@@ -359,7 +361,7 @@ fn session_of(file: &str, id: &str, calls: &[SpanCall]) -> RecordedSession {
         name: format!("{file} session {id}"),
         line: call_lines.iter().copied().min().unwrap_or(1),
         query: None,
-        tools: Vec::new(),
+        tools: None,
         happened,
         call_lines,
         doubts,

@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use crate::failure::Failure;
-use crate::terminal::inline;
+use crate::SessionError;
 
 /// The forms of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// Traces of planproof.
     Traces,
     /// The log of a guard.
@@ -43,7 +42,7 @@ const CLAUDE_CODE_KEYS: [&str; 5] = ["sessionId", "parentUuid", "leafUuid", "isS
 ///
 /// # Errors
 /// It is a file of planproof, and not one with sessions.
-pub(super) fn of(first: &Value, name: &str) -> Result<Form, Failure> {
+pub(crate) fn of(first: &Value, name: &str) -> Result<Form, SessionError> {
     let first = match first {
         Value::Array(items) => items.first().unwrap_or(first),
         other => other,
@@ -58,10 +57,8 @@ pub(super) fn of(first: &Value, name: &str) -> Result<Form, Failure> {
             return Ok(Form::Decisions);
         }
         if schema.starts_with("planproof/") {
-            return Err(Failure::usage(format!(
-                "{}: a file of `{}` has no sessions; traces are what `planproof runs export` writes",
-                inline(name),
-                inline(schema)
+            return Err(SessionError::new(format!(
+                "{name}: a file of `{schema}` has no sessions; traces are what `planproof runs export` writes"
             )));
         }
     }

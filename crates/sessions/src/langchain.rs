@@ -3,10 +3,10 @@
 use planproof_spec::rules::result_of;
 use serde_json::Value;
 
-use super::conversation::{arguments_of, content_of};
+use crate::conversation::{arguments_of, content_of};
 
 /// The arguments within an input.
-pub(super) fn inner_arguments(arguments: Value) -> Value {
+pub(crate) fn inner_arguments(arguments: Value) -> Value {
     match arguments {
         Value::Object(mut object) if object.contains_key("input_str") => match object.remove("inputs") {
             Some(inputs @ Value::Object(_)) => inputs,
@@ -18,7 +18,7 @@ pub(super) fn inner_arguments(arguments: Value) -> Value {
 
 /// The result within an output, and whether it says that the tool failed. A message of a tool is one of two forms: the
 /// constructor of an object, or its data.
-pub(super) fn inner_result(result: &Value) -> (Value, bool) {
+pub(crate) fn inner_result(result: &Value) -> (Value, bool) {
     let message = match (result.get("output"), result.get("kwargs")) {
         (Some(output), Some(_)) => output,
         _ => result,

@@ -1,82 +1,63 @@
 //! The lines of a file, and the JSON values on them.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Cursor, Read as _};
-use std::path::Path;
+use std::io::{BufRead, Read as _};
 
 use planproof_trace::json;
 use serde_json::Value;
 
-use super::super::guard::shared;
-use super::form::{self, Form};
-use super::unknown;
-use crate::failure::Failure;
-use crate::terminal::inline;
+use crate::form::{self, Form};
+use crate::{SessionError, unknown};
 
 /// Longest line of a recorded session, in bytes.
-pub(super) const RECORDED_LINE_BYTES_MAX: u64 = 64 << 20;
+pub(crate) const RECORDED_LINE_BYTES_MAX: u64 = 64 << 20;
 
 /// Largest JSON document over several lines, in bytes: it is in memory as a whole.
-pub(super) const RECORDED_DOCUMENT_BYTES_MAX: u64 = 512 << 20;
-
-/// Bytes of a file that are read at once.
-const BUFFER_BYTES: usize = 128 << 10;
+pub(crate) const RECORDED_DOCUMENT_BYTES_MAX: u64 = 512 << 20;
 
 /// The lines of a file, without those that are blank.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     name: String,
     source: Box<dyn BufRead>,
     number: u64,
 }
 
 /// A line.
-pub(super) struct RecordedLine {
+pub(crate) struct RecordedLine {
     /// From 1.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// With its end, if it has one.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl RecordedLine {
     /// The line as text; half characters become U+FFFD.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mended = json::mended(&self.bytes);
         String::from_utf8_lossy(mended.as_deref().unwrap_or(&self.bytes)).into_owned()
     }
 
-    pub(super) fn has_end(&self) -> bool {
+    pub(crate) fn has_end(&self) -> bool {
         self.bytes.last() == Some(&b'\n')
     }
 }
 
 /// Reads a JSON value.
-pub(super) fn read(bytes: &[u8]) -> Result<Value, serde_json::Error> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     json::value(bytes)
 }
 
 impl Lines {
-    /// Opens a file, or a history of guards; `-` is stdin.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let source: Box<dyn BufRead> = if path.as_os_str() == "-" {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, std::io::stdin()))
-        } else if let Some(lines) = shared::history_of(path)? {
-            Box::new(Cursor::new(lines))
-        } else {
-            let file = planproof_files::open(path)
-                .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, file))
-        };
-        Ok(Self { name: path.display().to_string(), source, number: 0 })
+    /// Those of this source, which has the file's name in errors.
+    pub(crate) fn new(name: &str, source: Box<dyn BufRead>) -> Self {
+        Self { name: name.to_owned(), source, number: 0 }
     }
 
     /// The next line that is not blank.
     ///
     /// # Errors
     /// It cannot be read, or is too long.
-    pub(super) fn next(&mut self) -> Result<Option<RecordedLine>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<RecordedLine>, SessionError> {
         loop {
             let mut bytes = Vec::new();
             let mut source = self.source.as_mut().take(RECORDED_LINE_BYTES_MAX + 1);
@@ -86,10 +67,9 @@ impl Lines {
             }
             self.number += 1;
             if bytes.len() as u64 > RECORDED_LINE_BYTES_MAX {
-                return Err(Failure::usage(format!(
+                return Err(SessionError::new(format!(
                     "{}:{}: the line has more than {RECORDED_LINE_BYTES_MAX} bytes",
-                    inline(&self.name),
-                    self.number
+                    self.name, self.number
                 )));
             }
             if self.number == 1 {
@@ -102,26 +82,26 @@ impl Lines {
     }
 
     /// What is left of the file, behind these bytes.
-    fn rest(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    fn rest(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, SessionError> {
         let room = (RECORDED_DOCUMENT_BYTES_MAX + 1).saturating_sub(bytes.len() as u64);
         self.source.as_mut().take(room).read_to_end(&mut bytes).map_err(|error| self.cannot(&error))?;
         if bytes.len() as u64 > RECORDED_DOCUMENT_BYTES_MAX {
-            return Err(Failure::usage(format!(
+            return Err(SessionError::new(format!(
                 "{}: a document over several lines has at most {RECORDED_DOCUMENT_BYTES_MAX} bytes, because it is read as \
                  a whole; write an object a line, as with `jq -c .`",
-                inline(&self.name)
+                self.name
             )));
         }
         Ok(bytes)
     }
 
-    fn cannot(&self, error: &std::io::Error) -> Failure {
-        Failure::usage(format!("cannot read {}: {error}", self.name))
+    fn cannot(&self, error: &std::io::Error) -> SessionError {
+        SessionError::new(format!("cannot read {}: {error}", self.name))
     }
 }
 
 /// The JSON values of a file: one a line, or those of a document over several lines.
-pub(super) struct Values {
+pub(crate) struct Values {
     /// Read already.
     ready: VecDeque<NextValue>,
     lines: Option<Lines>,
@@ -129,7 +109,7 @@ pub(super) struct Values {
 }
 
 /// The text of a document over several lines, in which places are looked for from its beginning to its end.
-pub(super) struct Document {
+pub(crate) struct Document {
     text: String,
     at: usize,
     /// The line at that place.
@@ -138,7 +118,7 @@ pub(super) struct Document {
 
 impl Document {
     /// The line on which a text stands next as JSON, behind what was found before; `None` if it does not.
-    pub(super) fn line_of(&mut self, text: &str) -> Option<u64> {
+    pub(crate) fn line_of(&mut self, text: &str) -> Option<u64> {
         let text = Value::from(text).to_string();
         let rest = self.text.get(self.at..)?;
         let found = rest.find(&text)?;
@@ -150,19 +130,19 @@ impl Document {
 }
 
 /// A value, or what could not be read as one.
-pub(super) struct NextValue {
-    pub(super) value: Result<Value, serde_json::Error>,
+pub(crate) struct NextValue {
+    pub(crate) value: Result<Value, serde_json::Error>,
     /// The line on which it begins.
-    pub(super) line: u64,
+    pub(crate) line: u64,
     /// What the name of its session has behind that of the file.
-    pub(super) place: String,
+    pub(crate) place: String,
     /// It ends with the file, and too early.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 impl Values {
     /// Those of lines, of which the first has been read.
-    pub(super) fn by_lines(line: u64, first: Value, mut lines: Lines) -> Result<Self, Failure> {
+    pub(crate) fn by_lines(line: u64, first: Value, mut lines: Lines) -> Result<Self, SessionError> {
         let second = lines.next()?.as_ref().map(of_line);
         // A file of one line is that session, as a document over several lines is.
         let place = if second.is_some() { format!(":{line}") } else { String::new() };
@@ -175,7 +155,11 @@ impl Values {
     ///
     /// # Errors
     /// It does not begin with a value.
-    pub(super) fn of_document(name: &str, first: RecordedLine, mut lines: Lines) -> Result<Self, Failure> {
+    pub(crate) fn of_document(
+        name: &str,
+        first: RecordedLine,
+        mut lines: Lines,
+    ) -> Result<Self, SessionError> {
         let (mut line, mut counted) = (first.number, 0);
         let bytes = lines.rest(first.bytes)?;
         let mended = json::mended(&bytes);
@@ -193,7 +177,7 @@ impl Values {
             if is_bad && ready.is_empty() {
                 return Err(match value {
                     Err(error) if is_cut && matches!(bytes.first(), Some(b'{' | b'[')) => {
-                        Failure::usage(format!("{}:{line}: the document is cut off: {error}", inline(name)))
+                        SessionError::new(format!("{name}:{line}: the document is cut off: {error}"))
                     }
                     // Lines, of which the first is not JSON.
                     _ => unknown(name, ""),
@@ -213,12 +197,12 @@ impl Values {
     }
 
     /// The document, once.
-    pub(super) fn take_document(&mut self) -> Option<Document> {
+    pub(crate) fn take_document(&mut self) -> Option<Document> {
         self.document.take()
     }
 
     /// The form of the file.
-    pub(super) fn form(&self, name: &str) -> Result<Form, Failure> {
+    pub(crate) fn form(&self, name: &str) -> Result<Form, SessionError> {
         match self.ready.front().map(|next| &next.value) {
             Some(Ok(value)) => form::of(value, name),
             _ => Err(unknown(name, "")),
@@ -229,7 +213,7 @@ impl Values {
     ///
     /// # Errors
     /// It cannot be read, or is too long.
-    pub(super) fn next(&mut self) -> Result<Option<NextValue>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<NextValue>, SessionError> {
         if let Some(next) = self.ready.pop_front() {
             return Ok(Some(next));
         }

@@ -3,11 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{Calls, Strays, arguments_of, content_of, text, text_of};
-use super::{Gather, RecordedDoubts, RecordedSession, Take};
-use crate::failure::Failure;
-use crate::progress::tell;
-use crate::terminal::inline;
+use crate::conversation::{Calls, Strays, arguments_of, content_of, text, text_of};
+use crate::{Gather, RecordedDoubts, RecordedSession, SessionError, SessionSink};
 
 /// Tools of Codex that run a command. Its hooks report all of them as [`SHELL`], with one argument, `command`.
 const CODEX_SHELLS: [&str; 5] = ["shell", "local_shell", "container.exec", "exec_command", "shell_command"];
@@ -16,7 +13,7 @@ const CODEX_SHELLS: [&str; 5] = ["shell", "local_shell", "container.exec", "exec
 const SHELL: &str = "Bash";
 
 /// A log that is read. Its calls are in memory until its end.
-pub(super) struct CodingAgentLog {
+pub(crate) struct CodingAgentLog {
     name: String,
     agent: CodingAgent,
     /// In the order in which they began. Codex has one.
@@ -39,11 +36,11 @@ struct LoggedSession {
 }
 
 impl CodingAgentLog {
-    pub(super) fn of_claude_code(name: &str) -> Self {
+    pub(crate) fn of_claude_code(name: &str) -> Self {
         Self { name: name.to_owned(), agent: CodingAgent::ClaudeCode, sessions: Vec::new(), others: 0 }
     }
 
-    pub(super) fn of_codex(name: &str) -> Self {
+    pub(crate) fn of_codex(name: &str) -> Self {
         Self { agent: CodingAgent::Codex, ..Self::of_claude_code(name) }
     }
 
@@ -145,7 +142,13 @@ impl CodingAgentLog {
 }
 
 impl Gather for CodingAgentLog {
-    fn value(&mut self, value: Value, line: u64, _: &str, _: Take<'_>) -> Result<(), Failure> {
+    fn value(
+        &mut self,
+        value: Value,
+        line: u64,
+        _: &str,
+        _: &mut dyn SessionSink,
+    ) -> Result<(), SessionError> {
         let mut one = |value: &Value| {
             match (value.is_object(), self.agent) {
                 (false, _) => self.others += 1,
@@ -160,26 +163,26 @@ impl Gather for CodingAgentLog {
         Ok(())
     }
 
-    fn end(&mut self, take: Take<'_>) -> Result<(), Failure> {
+    fn end(&mut self, sink: &mut dyn SessionSink) -> Result<(), SessionError> {
         if self.others > 0 {
-            let name = inline(&self.name);
-            tell!("warning: {name}: {} that are not objects are left out", self.others);
+            let name = &self.name;
+            sink.warn(&format!("{name}: {} that are not objects are left out", self.others));
         }
         let mut strays = Strays::default();
         for LoggedSession { id, line, query, calls } in std::mem::take(&mut self.sessions) {
             let name = if id.is_empty() { self.name.clone() } else { format!("{} session {id}", self.name) };
             strays.add(&name, calls.strays);
-            take(RecordedSession {
+            sink.session(RecordedSession {
                 name,
                 line,
                 query,
-                tools: Vec::new(),
+                tools: None,
                 happened: calls.happened,
                 call_lines: calls.lines,
                 doubts: RecordedDoubts::default(),
             })?;
         }
-        strays.report();
+        strays.report(sink);
         Ok(())
     }
 
