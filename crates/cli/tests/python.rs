@@ -290,7 +290,7 @@ fn z3_agrees_on_scenarios() {
         ci_program(&place, "ci", "judge_scenarios.py", &arguments)
     };
     // A world with a state takes a program without optimisation seconds.
-    for (kinds, count, least) in [("nothing", "120", 15), ("turns", "80", 15), ("state,turns", "12", 2)] {
+    for (kinds, count, least) in [("nothing", "80", 10), ("turns", "50", 10), ("state,turns", "12", 2)] {
         let totals = judged(&["--cases", count, "--kinds", kinds]).code(0).json();
         println!("{kinds}: {totals}");
         assert_eq!(totals["differences"], 0);
