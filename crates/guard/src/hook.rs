@@ -242,6 +242,7 @@ impl HookSession {
                     None => unclear.or_else(|| self.session.reason(&ruling)),
                 };
                 let action = modes.action(reason.is_some(), is_refused);
+                let reason = reason.map(|reason| action.worded(reason));
                 let line = self.line(call, &ruling, action, reason.as_deref(), log, microseconds);
                 if action.is_counted(modes.is_by_rule()) {
                     self.session.passed(ruling.number, call.id.as_deref(), log.seam());

@@ -220,6 +220,7 @@ impl LineGuard {
             true => GuardAction::Blocked,
             false => modes.action(reason.is_some(), is_refused),
         };
+        let reason = reason.map(|reason| action.worded(reason));
         let mut answer = json!({ "id": id, "verdict": verdict(action.is_passed_on()), "number": number });
         if let Some(reason) = &reason {
             let rules = self.rules.as_ref().map_or(&[][..], |rules| rules.rules());

@@ -107,6 +107,14 @@ impl GuardAction {
     pub(crate) fn is_counted(self, is_by_rule: bool) -> bool {
         self == Self::Passed || self == Self::Noted && is_by_rule
     }
+
+    /// The reason of a decision, in the words that fit what became of the call.
+    pub(crate) fn worded(self, reason: String) -> String {
+        match (self, reason.strip_prefix("The call is denied")) {
+            (Self::Noted, Some(rest)) => format!("The call would be denied{rest}"),
+            _ => reason,
+        }
+    }
 }
 
 /// A line of a log. All lines have the session's id and, in the file, the name of the format.

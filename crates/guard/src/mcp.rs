@@ -381,6 +381,7 @@ impl McpGuard {
         };
         let is_refused = self.session.is_err() || ruling.refusal.is_some();
         let action = self.log.modes().action(reason.is_some(), is_refused);
+        let reason = reason.map(|reason| action.worded(reason));
         let Some(reason) = reason.clone().filter(|_| action == GuardAction::Blocked) else {
             return self.pass(id, asked, ruling, action, reason);
         };

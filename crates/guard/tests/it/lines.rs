@@ -132,14 +132,14 @@ fn what_cannot_be_understood_is_never_approved() {
 fn without_rules_the_mode_decides() {
     let guard = |mode| LineGuard::new(Err("no rules".to_owned()), mode, "", "own", Secrets::none());
     let question = json!({"do": "before", "tool": "x"}).to_string();
-    for (mode, verdict) in [(GuardMode::Enforce, "reject"), (GuardMode::Shadow, "approve")] {
+    for (mode, verdict, reason) in [
+        (GuardMode::Enforce, "reject", "The call is denied: no rules."),
+        (GuardMode::Shadow, "approve", "The call would be denied: no rules."),
+    ] {
         let mut guard = guard(mode);
         assert!(guard.greeting().contains("\"fault\":\"no rules\""));
         let answer = read(&guard.take(question.as_bytes(), &|| 0));
-        assert_eq!(
-            (&answer["verdict"], &answer["reason"]),
-            (&json!(verdict), &json!("The call is denied: no rules."))
-        );
+        assert_eq!((&answer["verdict"], &answer["reason"]), (&json!(verdict), &json!(reason)));
     }
 }
 

@@ -3,6 +3,7 @@
 //! Bytes are passed on as they came, or not at all; who stands here ([`Between`]) decides which, and hears every answer
 //! before the client does. Nothing that a server says makes a client go elsewhere: redirections are not passed on.
 
+use std::error::Error as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +23,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::{Bytes, BytesMut};
 use futures::stream;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Full, LengthLimitError};
 use hyper::body::Incoming;
 use planproof_loopback::{from_this_machine, same};
 use tokio::net::TcpListener;
@@ -220,11 +221,17 @@ impl Relay {
         let message = match head.method {
             Method::POST => {
                 must_be_json(&head.headers)?;
-                let Ok(body) = to_bytes(body, HTTP_MESSAGE_BYTES_MAX).await else {
-                    self.between.too_long(&ending.exchange);
-                    let why =
-                        format!("the message has more than {HTTP_MESSAGE_BYTES_MAX} bytes, or is not whole");
-                    return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &why));
+                let body = match to_bytes(body, HTTP_MESSAGE_BYTES_MAX).await {
+                    Ok(body) => body,
+                    Err(error) if error.source().is_some_and(|source| source.is::<LengthLimitError>()) => {
+                        self.between.too_long(&ending.exchange);
+                        let why = format!("the message has more than {HTTP_MESSAGE_BYTES_MAX} bytes");
+                        return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &why));
+                    }
+                    Err(_) => {
+                        let why = "the message did not come whole, or is sent in a form other than chunks";
+                        return Err(refused(StatusCode::BAD_REQUEST, why));
+                    }
                 };
                 match self.between.client_said(&ending.exchange, &body) {
                     Passage::Pass => {}

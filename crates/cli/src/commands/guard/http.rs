@@ -135,9 +135,13 @@ fn token() -> Result<Option<String>, Failure> {
     Ok(Some(token))
 }
 
-/// Whether a URL names this port of this machine.
+/// Whether a URL names this port of this machine. Guards listen at IPv4 only: another program may have the port of
+/// `[::1]`.
 fn leads_to(url: &Uri, port: u16) -> bool {
     let host = url.host().unwrap_or_default();
+    if host == "[::1]" {
+        return false;
+    }
     let own = if url.scheme_str() == Some("https") { 443 } else { 80 };
     is_this_machine(host) && url.port_u16().unwrap_or(own) == port
 }

@@ -8,16 +8,10 @@ use planproof_spec::rules::RuleSet;
 use crate::render::counted;
 use crate::terminal::inline;
 
-/// What reasons begin with, which are written for the agent.
-const DENIED: &str = "The call is denied";
-
 /// A call, or a message, that is or would be rejected: which one, and why.
 pub(in crate::commands) fn refused(is_rejected: bool, about: &str, reason: &str) -> String {
-    let (what, reason) = match is_rejected {
-        true => ("rejected", reason.to_owned()),
-        false => ("would be rejected", reason.replacen(DENIED, "The call would be denied", 1)),
-    };
-    format!("guard: {what}: {}: {}", inline(about), inline(&reason))
+    let what = if is_rejected { "rejected" } else { "would be rejected" };
+    format!("guard: {what}: {}: {}", inline(about), inline(reason))
 }
 
 /// What a guard begins with.
