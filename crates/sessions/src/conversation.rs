@@ -29,7 +29,7 @@ impl Conversations {
         place: &str,
     ) -> Result<RecordedSession, SessionError> {
         let list = messages(value).or_else(|| value.as_array().map(Vec::as_slice));
-        let mut calls = Calls::default();
+        let mut calls = Calls { marks: self.document.as_ref().map(|_| Vec::new()), ..Calls::default() };
         let list = list.filter(|list| calls.messages(list)).ok_or_else(|| unknown(&self.name, place))?;
         let name = format!("{}{place}", self.name);
         self.strays.add(&name, calls.strays);
@@ -37,7 +37,7 @@ impl Conversations {
         // Where nothing says where a call stands, it stands where the one before does.
         let mut last = line;
         let call_lines = self.document.as_mut().map(|document| {
-            let lines = calls.marks.iter().map(|mark| {
+            let lines = calls.marks.iter().flatten().map(|mark| {
                 last = document.line_of(mark).unwrap_or(last);
                 last
             });
@@ -152,8 +152,8 @@ pub(crate) struct Calls {
     pub(crate) lines: Vec<u64>,
     /// The line that is read.
     pub(crate) line: u64,
-    /// What each call can be found by in the text: its id or, without one, its tool.
-    marks: Vec<String>,
+    /// What each call can be found by in the text, where that matters: its id or, without one, its tool.
+    marks: Option<Vec<String>>,
     /// Results that belong to no call.
     pub(crate) strays: usize,
     /// In the order in which they were made.
@@ -165,9 +165,8 @@ pub(crate) struct Calls {
 struct OpenCall {
     /// Empty where the transcript has none.
     id: String,
-    server: Option<String>,
-    tool: String,
-    arguments: Value,
+    /// Its place among what happened.
+    place: usize,
 }
 
 impl Calls {
@@ -189,13 +188,10 @@ impl Calls {
         }
         let (server, tool) = (server.map(str::to_owned), tool.to_owned());
         self.lines.push(self.line);
-        self.marks.push(if id.is_empty() { tool.clone() } else { id.to_owned() });
-        self.open.push(OpenCall {
-            id: id.to_owned(),
-            server: server.clone(),
-            tool: tool.clone(),
-            arguments: arguments.clone(),
-        });
+        if let Some(marks) = &mut self.marks {
+            marks.push(if id.is_empty() { tool.clone() } else { id.to_owned() });
+        }
+        self.open.push(OpenCall { id: id.to_owned(), place: self.happened.len() });
         self.happened.push(RecordedEvent { phase: Phase::Call, server, tool, arguments, outcome: None });
     }
 
@@ -204,14 +200,15 @@ impl Calls {
     /// its tool is one of that tool, if there is such a call.
     pub(crate) fn outcome(&mut self, id: &str, tool: Option<&str>, is_error: bool, outcome: Value) {
         let fits = |open: &OpenCall| open.id == id;
-        let of_tool = |open: &OpenCall| fits(open) && tool == Some(open.tool.as_str());
+        let of_tool = |open: &OpenCall| fits(open) && tool == Some(self.happened[open.place].tool.as_str());
         let place = self.open.iter().position(of_tool).or_else(|| self.open.iter().position(fits));
         let is_repeated = self.is_repeated("outcome", id);
         let Some(place) = place else {
             self.strays += usize::from(!is_repeated);
             return;
         };
-        let OpenCall { server, tool, arguments, .. } = self.open.remove(place);
+        let call = &self.happened[self.open.remove(place).place];
+        let (server, tool, arguments) = (call.server.clone(), call.tool.clone(), call.arguments.clone());
         let phase = if is_error { Phase::Failed } else { Phase::Done };
         self.happened.push(RecordedEvent { phase, server, tool, arguments, outcome: Some(outcome) });
     }
