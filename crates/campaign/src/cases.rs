@@ -1,6 +1,7 @@
 //! The cases of a campaign, and where they come from.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use planproof_engine::SynthesisUse;
@@ -16,6 +17,9 @@ pub const CASES_MAX: u64 = 100_000;
 
 /// Most runs of one campaign: those of its cases, each with its repeats.
 pub const RUNS_MAX: u64 = 1_000_000;
+
+/// Most runs of each case.
+pub const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 
 /// Cases, and what it took to make them.
 pub struct Cases {

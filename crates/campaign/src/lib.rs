@@ -46,7 +46,7 @@ pub use acts::{Act, is_own, is_own_matrix};
 pub use begin::{Keeping, RequestedCampaign, begin};
 pub use budgets::{BudgetOptions, Budgets, larger};
 pub use carry_out::{Begun, CampaignOutcome, Halted, Notes, Watch, carry_out};
-pub use cases::{CASES_MAX, Cases, CasesOrigin, RUNS_MAX};
+pub use cases::{CASES_MAX, Cases, CasesOrigin, REPEATS_MAX, RUNS_MAX};
 pub use create::{NewRow, StoreOptions, make_folder, milliseconds_now, must_be_no_folder};
 pub use error::CampaignError;
 pub use guard::StoredGuard;

@@ -10,7 +10,7 @@ use planproof_engine::Outcome;
 use planproof_model::recording::{MayDiffer, Recording, RecordingNote};
 use planproof_suite::{Case, Suite};
 
-use crate::cases::{Cases, CasesOrigin};
+use crate::cases::{Cases, CasesOrigin, REPEATS_MAX};
 use crate::error::CampaignError;
 use crate::memory::LessonNote;
 use crate::recording::{CampaignNote, CaseNote, EndNote, VerdictNote};
@@ -90,6 +90,12 @@ impl RecordedCampaign {
                 "{shown} holds answers but no campaign, as a --cache does: use them as a model, as in tools@replay/{shown}"
             ))
         })?;
+        if campaign.repeats == 0 || campaign.repeats > REPEATS_MAX.get() {
+            let repeats = campaign.repeats;
+            return Err(CampaignError::usage(format!(
+                "the recording {shown} is damaged: it has {repeats} runs of each case; 1 to {REPEATS_MAX} are possible"
+            )));
+        }
         // An end with further lines after it is an earlier one: the campaign was resumed, and then cut off.
         let has_end = recording.torn_line().is_none()
             && recording.notes().last().is_some_and(|note| note.kind == "end");

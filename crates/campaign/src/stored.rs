@@ -153,8 +153,8 @@ impl Summaries {
         if !store.derived(&row.id)?.is_empty() {
             return Ok(None);
         }
-        // Signatures are checked when traces are read.
-        let seals = store.seals(&row.id, Signatures::None)?;
+        // Also those of the campaign itself: a report says what its row says.
+        let seals = store.seals(&row.id, Signatures::Ends)?;
         let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
         let unsealed: HashSet<Unit> = damaged.iter().map(|run| run.unit).collect();
         let mut cards = Vec::new();

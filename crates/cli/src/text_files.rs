@@ -7,19 +7,31 @@ use planproof_trace::json;
 
 use crate::failure::Failure;
 
-/// Largest file of cases or traces that is read, in bytes.
+/// Largest file of cases, traces or data that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
 
-/// Reads a file, or stdin for `-`.
+/// Largest file that a person writes, such as one of rules or of prices, in bytes. Most have a lower limit of their own.
+const WRITTEN_FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// Reads a file that a person writes, or stdin for `-`.
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    read_within(path, WRITTEN_FILE_BYTES_MAX)
+}
+
+/// Reads a file of cases, traces or data, or stdin for `-`.
+pub(crate) fn read_large_text(path: &Path) -> Result<String, Failure> {
+    read_within(path, FILE_BYTES_MAX)
+}
+
+fn read_within(path: &Path, most: u64) -> Result<String, Failure> {
     // Some editors begin a file with a mark of its encoding.
-    text_of(path, read_bytes(path)?)
+    text_of(path, read_bytes(path, most)?)
         .map(|text| text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// Reads a file of JSON that other programs wrote, or stdin for `-`. Halves of characters in it become U+FFFD.
 pub(crate) fn read_json(path: &Path) -> Result<String, Failure> {
-    let bytes = read_bytes(path)?;
+    let bytes = read_bytes(path, FILE_BYTES_MAX)?;
     let bytes = json::unmarked(&bytes);
     // Text in UTF-16 is whole, but no JSON.
     let is_utf_16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
@@ -27,18 +39,24 @@ pub(crate) fn read_json(path: &Path) -> Result<String, Failure> {
     text_of(path, mended.unwrap_or_else(|| bytes.to_owned()))
 }
 
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let fail = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    let too_large = || Failure::usage(format!("{} is larger than {most} bytes", path.display()));
     let source: Box<dyn std::io::Read> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin())
     } else {
-        Box::new(planproof_files::open(path).map_err(fail)?)
+        let file = planproof_files::open(path).map_err(fail)?;
+        // A size that is known need not be read to be too large.
+        if file.metadata().is_ok_and(|found| found.is_file() && found.len() > most) {
+            return Err(too_large());
+        }
+        Box::new(file)
     };
     let mut bytes = Vec::new();
     // One byte more than the limit shows that there is more, also for a pipe, which has no length.
-    let read = source.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(fail)?;
-    if read as u64 > FILE_BYTES_MAX {
-        return Err(Failure::usage(format!("{} is larger than {FILE_BYTES_MAX} bytes", path.display())));
+    let read = source.take(most + 1).read_to_end(&mut bytes).map_err(fail)?;
+    if read as u64 > most {
+        return Err(too_large());
     }
     Ok(bytes)
 }

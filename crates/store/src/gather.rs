@@ -15,7 +15,7 @@ use crate::digest::{Came, Digest, Parts, TraceDigest, of_case, of_verdict};
 use crate::error::Place;
 use crate::schema::{self, DIGEST_VERSION};
 use crate::seal::{Chain, SealKey};
-use crate::verify::{Damage, SealedRuns, bytes, campaign_digest, integer, unit};
+use crate::verify::{Damage, SealedRuns, bytes, campaign_digest, integer, state_digest, unit};
 use crate::writer::{SET_PROGRESS, Text, set_progress};
 use crate::{CampaignRow, Fingerprint, NewCampaign, Progress, Store, StoreError, StoreLimits, Unit};
 
@@ -325,10 +325,11 @@ impl Gathering {
                     Some(signature.as_slice()),
                 )?;
             }
-            let sql = "UPDATE seal SET ended = ?2, end_signature = ?3 WHERE key = ?1";
-            connection.execute(sql, params![seal, chain.links, key.sign(&chain.end())])?;
             connection.execute("UPDATE campaign SET cases = ?2 WHERE key = ?1", params![campaign, cases])?;
             set_progress(&mut connection.prepare(SET_PROGRESS)?, &id, progress)?;
+            let sql = "UPDATE seal SET ended = ?2, end_signature = ?3 WHERE key = ?1";
+            let end = chain.end(&key, &state_digest(&connection, campaign)?);
+            connection.execute(sql, params![seal, chain.links, end])?;
             for index in indexes {
                 connection.execute_batch(&index)?;
             }

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use rusqlite::{OptionalExtension, Row, ToSql, params};
 
+use crate::delete::LABEL_CHARACTERS_MAX;
 use crate::schema::{DIGEST_VERSION, LABEL_VERSION, PARENT_VERSION, SUMMARY_VERSION};
 use crate::verify::{Damage, DamagedRun, OfCampaign, Signatures};
 use crate::{Progress, RunId, Store, StoreError, StoredSpent};
@@ -542,7 +543,11 @@ impl Store {
         parameters: &[&dyn ToSql],
     ) -> Result<Vec<CampaignRow>, StoreError> {
         let progress = if self.version < PROGRESS_VERSION { NO_PROGRESS } else { PROGRESS };
-        let label = if self.version < LABEL_VERSION { "NULL" } else { "label" };
+        // Somebody else may have written one of any length.
+        let label = match self.version < LABEL_VERSION {
+            true => "NULL".to_owned(),
+            false => format!("substr(label, 1, {LABEL_CHARACTERS_MAX})"),
+        };
         let found = self.select(
             &format!("{CAMPAIGN} {progress}, {label} FROM campaign {clause}"),
             parameters,

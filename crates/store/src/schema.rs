@@ -77,6 +77,11 @@ pub(crate) fn version_supported() -> i64 {
 
 /// Opens a file for reading and writing, and creates the store if the file is new or empty.
 pub(crate) fn open(place: &Place) -> Result<Connection, StoreError> {
+    // A link that somebody put there would have a file made wherever it leads.
+    if place.path.is_symlink() && !place.path.exists() {
+        let reason = "it is a link to a file that does not exist: remove it, or create that file".to_owned();
+        return Err(StoreError::CannotOpen { path: place.path.clone(), reason });
+    }
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = connect(place, place.path.as_os_str(), flags)?;

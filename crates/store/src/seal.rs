@@ -22,6 +22,9 @@ const FINGERPRINT_BYTES: usize = 10;
 /// Hexadecimal digits per group of a fingerprint.
 const GROUP_DIGITS: usize = 4;
 
+/// Bytes of a signature.
+const SIGNATURE_BYTES: usize = 64;
+
 /// A key pair that seals campaigns. It is never written anywhere.
 pub struct SealKey(Ed25519KeyPair);
 
@@ -117,9 +120,33 @@ impl Chain {
         self.links = self.links.saturating_add(1);
     }
 
-    /// The digest that a key signs when its process stops using it.
-    pub(crate) fn end(&self) -> Digest {
-        Fields::new("end").bytes(&self.head).number(self.links).finish()
+    /// The end of a seal: what a key signs when its process stops using it, the length of the chain and, apart from
+    /// that, what the campaign then says of itself. A later process changes that, and seals it anew.
+    pub(crate) fn end(&self, key: &SealKey, state: &Digest) -> Vec<u8> {
+        [key.sign(&self.length("end of a process")), key.sign(&self.state(state))].concat()
+    }
+
+    /// Whether this is the end of a seal. Those of older versions say nothing of the campaign.
+    pub(crate) fn is_end(&self, end: &[u8], is_signed: impl Fn(&Digest, &[u8]) -> bool) -> bool {
+        match end.split_at_checked(SIGNATURE_BYTES) {
+            Some((length, [])) => is_signed(&self.length("end"), length),
+            Some((length, _)) => is_signed(&self.length("end of a process"), length),
+            None => false,
+        }
+    }
+
+    /// What of the end of a seal is about the campaign; `None` in those of older versions.
+    pub(crate) fn state_of(end: &[u8]) -> Option<&[u8]> {
+        end.get(SIGNATURE_BYTES..).filter(|state| !state.is_empty())
+    }
+
+    /// The digest of what a campaign says of itself when a process stops.
+    pub(crate) fn state(&self, state: &Digest) -> Digest {
+        Fields::new("state").bytes(&self.head).number(self.links).bytes(state).finish()
+    }
+
+    fn length(&self, kind: &str) -> Digest {
+        Fields::new(kind).bytes(&self.head).number(self.links).finish()
     }
 }
 

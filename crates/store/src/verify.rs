@@ -414,6 +414,9 @@ struct Walk {
     ends: HashMap<i64, (Unit, Vec<u8>)>,
 }
 
+/// What campaigns whose row differs from what was sealed have wrong.
+const STATE_FAULT: &str = "the number of its cases, what ended it, its budgets, or the isolation of its agent is not as it was signed";
+
 impl Walk {
     fn new(signatures: Signatures) -> Self {
         Self {
@@ -459,6 +462,7 @@ impl Walk {
 /// Walks along the chain of a campaign.
 fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqlite::Result<()> {
     let of_campaign = campaign_digest(connection, campaign)?;
+    let (state_now, mut is_state_sound) = (state_digest(connection, campaign)?, true);
     let sql = "SELECT key, links, public_key, signature, ended, end_signature FROM seal WHERE campaign = ?1 ORDER BY key";
     let mut seals = connection.prepare_cached(sql)?;
     let mut seals = seals.query([campaign])?;
@@ -483,19 +487,25 @@ fn walk_chain(connection: &Connection, campaign: i64, walk: &mut Walk) -> rusqli
             let is_last = next.as_ref().is_none_or(|next| Some(next.seal) != key);
             walk.link(link, is_last, &public_key);
         }
-        // Each seal overwrites this, so that the last one decides.
-        walk.is_ended = match (integer(seal, 4)?, bytes(seal, 5)?) {
-            (None, None) => false,
-            (Some(links), Some(signature))
-                if links == walk.chain.links && walk.holds(&public_key, &walk.chain.end(), signature) =>
-            {
-                true
+        let holds = |digest: &Digest, signature: &[u8]| walk.holds(&public_key, digest, signature);
+        let end = bytes(seal, 5)?;
+        // Each seal overwrites these, so that the last one decides.
+        let (is_ended, is_sound) = match (integer(seal, 4)?, end) {
+            (None, None) => (false, true),
+            (Some(links), Some(end)) if links == walk.chain.links && walk.chain.is_end(end, holds) => {
+                (true, true)
             }
-            _ => {
-                walk.faults.push(format!("the end of seal {fingerprint} is not as it was signed"));
-                false
-            }
+            _ => (false, false),
         };
+        let state = end.and_then(Chain::state_of);
+        is_state_sound = state.is_none_or(|signature| holds(&walk.chain.state(&state_now), signature));
+        walk.is_ended = is_ended;
+        if !is_sound {
+            walk.faults.push(format!("the end of seal {fingerprint} is not as it was signed"));
+        }
+    }
+    if walk.is_ended && !is_state_sound {
+        walk.faults.push(STATE_FAULT.to_owned());
     }
     if next.is_some() {
         walk.faults.push(format!("link {} of the chain belongs to no seal", walk.chain.links));
@@ -537,6 +547,19 @@ pub(crate) fn campaign_digest(connection: &Connection, campaign: i64) -> rusqlit
             fields = fields.optional_number(integer(row, column)?);
         }
         Ok(fields.finish())
+    })
+}
+
+/// The digest of what a campaign says of itself besides what was asked for: how many cases it has, what ended it, its
+/// budgets, and what is reported of its runs as a whole, such as the isolation of its agent. Spending is left out,
+/// because it is still added to after the end.
+pub(crate) fn state_digest(connection: &Connection, campaign: i64) -> rusqlite::Result<Digest> {
+    let sql = "SELECT cases, ended_by, budgets, (SELECT count(*) FROM campaign_case WHERE campaign = ?1)
+               FROM campaign WHERE key = ?1";
+    connection.query_row(sql, [campaign], |row| {
+        let fields = Fields::new("campaign at its end").optional_number(integer(row, 0)?);
+        let fields = fields.optional(bytes(row, 1)?).optional(bytes(row, 2)?);
+        Ok(fields.optional_number(integer(row, 3)?).finish())
     })
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::builder::Resettable;
 use clap::{Args, ValueEnum};
 use planproof_agents::{BodyName, REPLY_TOKENS, SERVED_VARIABLES};
-use planproof_campaign::{CASES_MAX, Shard};
+use planproof_campaign::{CASES_MAX, REPEATS_MAX, Shard};
 use planproof_isolation::{AgentMemory, Isolate};
 use planproof_model::prices::DOLLARS_MAX;
 use planproof_suite::{EffortLimits, OptionUse};
@@ -27,9 +27,6 @@ use crate::values::{
 
 /// Most runs at once: more than there can be cases would be of no use.
 const CONCURRENCY_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(CASES_MAX as usize - 1);
-
-/// Most runs of each case.
-const REPEATS_MAX: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
 
 /// Options of [`ShapeArguments`](super::ShapeArguments); they mean nothing where the cases are there already.
 pub(crate) const SHAPE: [&str; 11] = [

@@ -239,7 +239,7 @@ impl CaseSource for BenchCases<'_> {
 pub(super) fn load(suite: &dyn Suite, choice: &ChoiceArguments) -> Result<Vec<Arc<dyn Case>>, Failure> {
     let selection = match (&choice.places, choice.shuffle) {
         (Some(path), _) => {
-            let (text, file) = (text_files::read_text(path)?, path.display().to_string());
+            let (text, file) = (text_files::read_large_text(path)?, path.display().to_string());
             CaseSelection::Places(suite.places(Data { text: &text, file: &file }).map_err(Failure::from)?)
         }
         (None, Some(seed)) => CaseSelection::Shuffled(seed),
@@ -286,7 +286,7 @@ fn data_file(path: &Path) -> Result<PathBuf, Failure> {
 
 /// The cases of a file of case lines.
 fn from_lines(suite: &dyn Suite, path: &Path) -> Result<Vec<Arc<dyn Case>>, Failure> {
-    let text = text_files::read_text(path)?;
+    let text = text_files::read_large_text(path)?;
     // Numbered before blank lines are left out, so that an error names the line that an editor shows.
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let read = |(number, line): (usize, &str)| {

@@ -86,7 +86,7 @@ fn write_schema(path: &Path) -> bool {
         make_folder(folder)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        planproof_files::open_to_write(path, &options)?.write_all(config::schema().as_bytes())
+        planproof_files::open_own(path, &options)?.write_all(config::schema().as_bytes())
     };
     write().is_ok()
 }

@@ -316,7 +316,7 @@ fn show_in_full(
 
 /// A running or interrupted campaign is shown as far as it has got.
 pub(crate) fn say_what_is_missing(campaign: &CampaignRow, commands: &CommandLines) {
-    let missing = campaign.total() - campaign.finished();
+    let missing = campaign.total().saturating_sub(campaign.finished());
     // In a search for a limit, most cases beyond it are never run.
     let is_search = is_search(campaign);
     // In a derived campaign, not every case is run as often as possible.

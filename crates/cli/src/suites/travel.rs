@@ -149,7 +149,7 @@ fn read(folder: &Path, is_quiet: bool) -> Result<(String, TripDatabase), Failure
         if !path.is_file() {
             return Err(cannot_read(&path, &"there is no such file"));
         }
-        let text = text_files::read_text(&path)?;
+        let text = text_files::read_large_text(&path)?;
         // The length separates the end of one file from the beginning of the next.
         hash.update(&text.len().to_le_bytes());
         hash.update(text.as_bytes());

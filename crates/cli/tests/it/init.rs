@@ -27,6 +27,28 @@ fn the_file_that_is_written_can_be_used_at_once() {
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
 }
 
+/// Links in the folder that planproof keeps may come with a repository of somebody else.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link() {
+    for is_dangling in [false, true] {
+        let place = Place::new();
+        std::fs::create_dir(place.path(".planproof")).unwrap();
+        if !is_dangling {
+            place.write("victim", "mine");
+        }
+        for name in ["planproof.schema.json", "runs.db"] {
+            std::os::unix::fs::symlink("../victim", place.path(".planproof").join(name)).unwrap();
+        }
+        let run = place.run("init").code(0);
+        assert!(!run.out.contains("for editors"), "{run:?}");
+        let run = place.run("test tools@sim/perfect --cases 1 -q").code(2);
+        assert!(run.err.contains(".planproof/runs.db"), "{run:?}");
+        let victim = std::fs::read_to_string(place.path("victim")).ok();
+        assert_eq!(victim.as_deref(), (!is_dangling).then_some("mine"));
+    }
+}
+
 #[test]
 fn what_is_commented_out_is_right_too() {
     let place = Place::new();

@@ -175,6 +175,9 @@ fn the_action_starts_nothing_of_the_agents() {
         ("echo >> \"$0\"", true),
         ("ln -s /bin/true \"${0%/*}/tee\"", true),
         ("echo evil >> \"${GITHUB_PATH:-/dev/null}\"", false),
+        // Into the file of the report, or through it into another one.
+        ("printf '%9000s{\"cases\": 50}' '' > \"$FOLDER/report.json\"", false),
+        ("ln -s ../GITHUB_PATH \"$FOLDER/report.json\"", false),
     ] {
         let place = Place::new();
         fs::create_dir_all(place.path("root/bin")).unwrap();
@@ -205,7 +208,9 @@ fn the_action_starts_nothing_of_the_agents() {
                 (1, &*format!("{}/bin\n", place.path("root").display())),
                 "{run:?}"
             );
-            assert!(output.starts_with("exit-code=1\ncases=7\n"), "{output}");
+            assert!(output.starts_with("exit-code=1\ncases=7\n") && !output.contains("50"), "{output}");
+            let report = fs::read_to_string(place.path("reports/report.json")).unwrap();
+            assert_eq!(report, "{\"cases\": 7}\n", "{agent}");
         }
     }
     let mut command = step("Test the agent's planning");

@@ -125,6 +125,21 @@ fn a_replay_that_is_as_recorded_passes_unless_more_is_asked_for() {
 }
 
 #[test]
+fn a_recording_has_no_more_runs_of_a_case_than_a_campaign() {
+    let place = Place::new();
+    place.run("test tools@sim/perfect --cases 2 --repeat 2 --record r.jsonl -q").code(0);
+    let recorded = fs::read_to_string(place.path("r.jsonl")).unwrap();
+    for repeats in ["0", "101", "4294967295"] {
+        place.write("r.jsonl", &recorded.replacen("\"repeats\":2", &format!("\"repeats\":{repeats}"), 1));
+        let run = place.run("test --replay r.jsonl -q").code(2);
+        assert!(
+            run.err.contains(&format!("it has {repeats} runs of each case; 1 to 100 are possible")),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
 fn what_may_differ_is_left_out_of_the_comparison() {
     let place = Place::new();
     let agent = agent_command();
@@ -147,9 +162,12 @@ fn what_may_differ_is_left_out_of_the_comparison() {
     let run = with_agent(&place, &but("days.txt"), another_day).code(3);
     assert!(run.err.contains("/builds/ann/work") && run.err.contains("/builds/ci/7"), "{run:?}");
     // It is kept, and mistakes in it are reported.
-    for (text, error) in
-        [("a\n(\n", "line 2: unclosed group"), ("\n", "it holds 0 patterns; a file has 1 to 100")]
-    {
+    let long = format!("a\n{}\n", "b".repeat(10_001));
+    for (text, error) in [
+        ("a\n(\n", "line 2: unclosed group"),
+        ("\n", "it holds 0 patterns; a file has 1 to 100"),
+        (&long, "line 2: a pattern has at most 10000 bytes"),
+    ] {
         place.write("bad.txt", text);
         let run = with_agent(&place, &but("bad.txt"), another_day).code(2);
         assert_eq!(run.err, format!("error: --may-differ bad.txt: {error}\n"));

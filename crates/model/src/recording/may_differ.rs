@@ -12,6 +12,9 @@ use crate::{ChatRequest, CompletionRequest, Message};
 /// Most patterns of a file.
 pub const PATTERNS_MAX: usize = 100;
 
+/// Most bytes of a pattern as it is written: reading it takes a hundred times that.
+const PATTERN_TEXT_BYTES_MAX: usize = 10_000;
+
 /// Most bytes of a compiled pattern. A few letters, such as `\pL{90}`, can ask for megabytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
@@ -57,6 +60,9 @@ impl MayDiffer {
                 continue;
             }
             let fault = |what: String| PatternError::Line { line: number + 1, what };
+            if pattern.len() > PATTERN_TEXT_BYTES_MAX {
+                return Err(fault(format!("a pattern has at most {PATTERN_TEXT_BYTES_MAX} bytes")));
+            }
             let regex =
                 RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build().map_err(|error| {
                     // The last line names the fault; those before show where it is.

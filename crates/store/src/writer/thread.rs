@@ -15,7 +15,7 @@ use crate::digest::{Came, Digest, Parts, TraceDigest, of_case, of_verdict};
 use crate::receipt::Completion;
 use crate::seal::{Chain, SealKey};
 use crate::store::CaseDigests;
-use crate::verify::{campaign_digest, chain_so_far};
+use crate::verify::{campaign_digest, chain_so_far, state_digest};
 use crate::{NewCase, NewLesson, Progress, Sealed, StoreError};
 
 /// How long to collect events that nobody waits for before they are written.
@@ -610,11 +610,12 @@ impl<'c> Statements<'c> {
         self.write_links(key)?;
         self.open.clear();
         let mut ended = Vec::new();
-        for (_, OfCampaign { id, chain, .. }) in self.campaigns.drain() {
+        for (campaign, OfCampaign { id, chain, .. }) in self.campaigns.drain() {
             // Its first run started before there was a key.
             let Some((chain, seal)) = chain else { continue };
             let sql = "UPDATE seal SET ended = ?2, end_signature = ?3 WHERE key = ?1";
-            self.connection.execute(sql, params![seal, chain.links, key.sign(&chain.end())])?;
+            let end = chain.end(key, &state_digest(self.connection, campaign)?);
+            self.connection.execute(sql, params![seal, chain.links, end])?;
             ended.push(Sealed { campaign: id, chain });
         }
         Ok(ended)

@@ -1,7 +1,8 @@
 //! Campaigns are sealed by keys that are stored in no file.
 
 use planproof_store::{
-    Damage, DerivedCase, Finish, NewCase, SealKey, Sealed, Seals, Signatures, Store, StoreError, Writer,
+    Damage, DerivedCase, Finish, NewCase, Progress, SealKey, Sealed, Seals, Signatures, Store, StoreError,
+    Writer,
 };
 use rusqlite::Connection;
 
@@ -100,6 +101,45 @@ fn runs_that_are_run_again_leave_the_chain_sound() {
     let seals = seals(&directory);
     assert!(is_sound(&seals), "{seals:?}");
     assert_eq!(seals.links, 4, "two ends, one that was deleted, its new end");
+}
+
+#[test]
+fn what_a_campaign_says_of_itself_is_sealed_when_it_ends() {
+    for (changed, is_noticed) in [
+        ("cases = 3", true),
+        ("cases = cases + 1", true),
+        ("ended_by = '1 USD'", true),
+        ("budgets = '{\"isolation\": \"all\"}'", true),
+        ("budgets = ''", true),
+        ("spent_input_tokens = 7", false),
+        ("label = 'x'", false),
+    ] {
+        let directory = Directory::new();
+        create(&directory.store(), "a", CASES, 1);
+        {
+            let store = directory.store();
+            let writer = sealing(&store, 1);
+            run(&writer, "a", 0, 0, 1).expect("runs");
+            writer.set_progress("a", &Progress::default()).wait().expect("commits");
+            writer.end_seals().wait().expect("commits");
+        }
+        assert!(is_sound(&seals(&directory)), "{changed}");
+        change(&directory, &format!("UPDATE campaign SET {changed}"));
+        assert_eq!(!is_sound(&seals(&directory)), is_noticed, "{changed}");
+        // Whoever resumes the campaign changes it, and seals it anew.
+        change(&directory, "UPDATE campaign SET cases = (SELECT count(*) FROM campaign_case)");
+        sealed(&directory, 2, 1..2);
+        assert!(is_sound(&seals(&directory)), "{changed}");
+    }
+    // A case that nobody runs.
+    let directory = Directory::new();
+    create(&directory.store(), "a", CASES, 1);
+    sealed(&directory, 1, 0..2);
+    change(
+        &directory,
+        "INSERT INTO campaign_case (campaign, ordinal, case_id, json) VALUES (1, 99, 'z', '{}')",
+    );
+    assert!(!is_sound(&seals(&directory)));
 }
 
 #[test]

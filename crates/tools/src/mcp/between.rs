@@ -3,7 +3,7 @@
 //! Bytes are passed on as they came, or not at all; who stands here ([`Between`]) decides which, and hears every answer
 //! before the client does. Nothing that a server says makes a client go elsewhere: redirections are not passed on.
 
-use std::error::Error as _;
+use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -223,7 +223,7 @@ impl Relay {
                 must_be_json(&head.headers)?;
                 let body = match to_bytes(body, HTTP_MESSAGE_BYTES_MAX).await {
                     Ok(body) => body,
-                    Err(error) if error.source().is_some_and(|source| source.is::<LengthLimitError>()) => {
+                    Err(error) if error.source().is_some_and(<dyn Error>::is::<LengthLimitError>) => {
                         self.between.too_long(&ending.exchange);
                         let why = format!("the message has more than {HTTP_MESSAGE_BYTES_MAX} bytes");
                         return Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &why));

@@ -42,7 +42,7 @@ pub(super) fn ratings(paths: &[PathBuf], scale: Scale) -> Result<Ratings, Failur
     let mut all = Ratings::default();
     for path in paths {
         let ratings =
-            read_sheet(&text_files::read_text(path)?, scale).map_err(|error| wrong(path, &error))?;
+            read_sheet(&text_files::read_large_text(path)?, scale).map_err(|error| wrong(path, &error))?;
         all.join(&ratings).map_err(|error| wrong(path, &error))?;
     }
     Ok(all)

@@ -115,7 +115,7 @@ pub(super) fn rate(sheets: &[PathBuf], metrics: Option<&Path>, global: &Global) 
     let rated = accuracies(&ratings).map_err(|error| Failure::usage(inline(&error.to_string())))?;
     let found = match metrics {
         None => Vec::new(),
-        Some(path) => correlations(&rated, &text_files::read_text(path)?)
+        Some(path) => correlations(&rated, &text_files::read_large_text(path)?)
             .map_err(|error| Failure::usage(inline(&format!("{}: {error}", path.display()))))?,
     };
     if global.json {

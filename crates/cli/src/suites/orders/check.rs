@@ -19,7 +19,7 @@ use crate::assembly;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::render::{self, Marking};
 use crate::terminal::{self, inline};
-use crate::text_files::read_text;
+use crate::text_files::read_large_text;
 
 /// One run of a case.
 struct Plan {
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
     let path = arguments.case.as_deref().unwrap_or(Path::new("-"));
     let cases = read_cases(path)?;
     let plans = match &arguments.trace {
-        Some(trace) => from_traces(&cases, arguments.id.as_deref(), &read_text(trace)?)?,
+        Some(trace) => from_traces(&cases, arguments.id.as_deref(), &read_large_text(trace)?)?,
         None => {
             let case = pick_case(cases, arguments.id.as_deref())?;
             let events = from_calls(&case, &arguments.calls)?;

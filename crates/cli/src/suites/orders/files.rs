@@ -15,7 +15,7 @@ use crate::assembly::secrets;
 use crate::failure::Failure;
 use crate::nearest::near;
 use crate::terminal::inline;
-use crate::text_files::read_text;
+use crate::text_files::{read_large_text, read_text};
 
 /// What synthesis calls its options, and what they are on the command line.
 const SYNTHESIS_OPTIONS: [(&str, &str); 8] = [
@@ -31,7 +31,7 @@ const SYNTHESIS_OPTIONS: [(&str, &str); 8] = [
 
 /// Reads case v1 lines. Blank lines are ignored; there must be at least one case, and ids must differ.
 pub(crate) fn read_cases(path: &Path) -> Result<Vec<PlanningCase>, Failure> {
-    let text = read_text(path)?;
+    let text = read_large_text(path)?;
     let mut cases: Vec<PlanningCase> = Vec::new();
     let mut ids = std::collections::HashSet::new();
     // A single case may be spread over several lines by an editor or a JSON tool.
