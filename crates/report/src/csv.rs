@@ -27,6 +27,8 @@ use planproof_engine::Outcome;
 use planproof_suite::{Case, Class, Suite};
 
 use crate::ReportedCampaign;
+use crate::html::text::is_plain;
+use crate::junit::{name_of, symbol_of};
 
 /// The columns, in order.
 pub fn columns(suite: &dyn Suite) -> Vec<&'static str> {
@@ -125,11 +127,20 @@ fn number(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-/// Protects the text from being interpreted as a formula.
+/// Protects the text from being interpreted as a formula, and a terminal that shows the file from what the text would
+/// have it do: control characters become their symbols, and invisible ones their names.
 fn text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
-        format!("'{text}")
-    } else {
-        text.to_owned()
+        out.push('\'');
     }
+    for character in text.chars() {
+        match character {
+            '\t' | '\r' | '\n' => out.push(character),
+            '\0'..='\u{1f}' => out.extend(symbol_of(character)),
+            hidden if !is_plain(hidden) => out += &name_of(hidden),
+            _ => out.push(character),
+        }
+    }
+    out
 }

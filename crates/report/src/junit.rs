@@ -263,16 +263,23 @@ pub(crate) fn escaped(text: &str) -> String {
             '\t' => out += "&#9;",
             '\r' => out += "&#13;",
             '\n' => out.push('\n'),
-            // Unicode has a symbol for each control character, in the same order from U+2400 on.
-            '\0'..='\u{1f}' => out.extend(char::from_u32(0x2400 + u32::from(character))),
+            '\0'..='\u{1f}' => out.extend(symbol_of(character)),
             '\u{fffe}' | '\u{ffff}' => out.push(char::REPLACEMENT_CHARACTER),
-            hidden if !is_plain(hidden) => {
-                let _ = write!(out, "⟨U+{:04X}⟩", u32::from(hidden));
-            }
+            hidden if !is_plain(hidden) => out += &name_of(hidden),
             _ => out.push(character),
         }
     }
     out
+}
+
+/// The symbol of a control character: Unicode has one for each, in the same order from U+2400 on.
+pub(crate) fn symbol_of(control: char) -> Option<char> {
+    char::from_u32(0x2400 + u32::from(control))
+}
+
+/// What stands for a character that nobody sees, or that turns the text around it.
+pub(crate) fn name_of(hidden: char) -> String {
+    format!("⟨U+{:04X}⟩", u32::from(hidden))
 }
 
 #[cfg(test)]

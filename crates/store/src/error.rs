@@ -216,6 +216,7 @@ impl Place {
                 );
                 StoreError::Failed { path, what }
             }
+            None if is_of_a_value(&error) => self.damaged("a value in it is not what planproof writes there"),
             _ => StoreError::Failed { path, what: error.to_string() },
         }
     }
@@ -223,4 +224,14 @@ impl Place {
     pub(crate) fn damaged(&self, what: &str) -> StoreError {
         StoreError::Damaged { path: self.path.clone(), what: what.to_owned() }
     }
+}
+
+/// Whether a value was found that is of another type than its column, or out of its range.
+fn is_of_a_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+
+    matches!(
+        error,
+        FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..)
+    )
 }

@@ -532,9 +532,9 @@ impl Store {
         Ok(exported)
     }
 
-    /// The SQL condition for campaigns that are not derived.
+    /// The SQL condition for campaigns that are not derived. One that somebody made its own parent must not vanish.
     pub(crate) fn asked_for(&self) -> &'static str {
-        if self.version < PARENT_VERSION { "TRUE" } else { "parent IS NULL" }
+        if self.version < PARENT_VERSION { "TRUE" } else { "(parent IS NULL OR parent = key)" }
     }
 
     pub(crate) fn select_campaigns(

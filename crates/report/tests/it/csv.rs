@@ -55,6 +55,13 @@ fn rows_agree_with_the_report() {
     assert_eq!(Some(tokens), report.tokens.map(|tokens| tokens.input));
 }
 
+#[test]
+fn no_cell_reaches_a_terminal_as_a_command() {
+    let written = table(&hostile("a\u{1b}[1m\u{7}\u{202e}\tb\nc"));
+    assert!(written.contains("a␛[1m␇⟨U+202E⟩\tb\nc"), "{written}");
+    assert!(!written.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{written}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
