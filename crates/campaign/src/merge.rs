@@ -117,7 +117,11 @@ impl Source {
     /// The shards in a store; `None` if the file is empty.
     fn open_all(path: &Path) -> Result<Option<Vec<Self>>, CampaignError> {
         if !path.is_file() {
-            return Err(CampaignError::usage(format!("there is no run store {}", path.display())));
+            let shown = path.display();
+            return Err(CampaignError::usage(match path.exists() {
+                true => format!("{shown} is not a file, so it is not a run store"),
+                false => format!("there is no run store {shown}"),
+            }));
         }
         // A process that is killed before it has begun leaves a file without tables: its shard is missing, which is
         // said later.

@@ -479,7 +479,8 @@ impl Report {
                 .synthesis
                 .map(|made| SolverUse { calls: made.solver_calls, seconds: made.solver_time.as_secs_f64() }),
             synthesis_seconds: input.synthesis.map(|made| made.time.as_secs_f64()),
-            agent_seconds: input.runs.iter().map(|run| run.wall.as_secs_f64()).sum(),
+            // Not `sum`, whose sum of nothing is -0.
+            agent_seconds: input.runs.iter().fold(0.0, |sum, run| sum + run.wall.as_secs_f64()),
             run_seconds: Spread::of_times(input.runs),
             wall: None,
             behaves_like: Likeness::of(suite, cards, &usual),

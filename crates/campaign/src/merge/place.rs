@@ -73,6 +73,9 @@ pub(super) fn publish(
     if !into.exists() {
         return match fs::hard_link(new, into) {
             Ok(()) => Ok(()),
+            Err(_) if into.is_symlink() => {
+                Err(other(into, "it is a link to a file that does not exist; name a new file"))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(other(into, "another process has made it meanwhile; name a new file"))
             }
