@@ -12,6 +12,7 @@ use super::{
 };
 use crate::diagnostic::{nearest, one_of};
 use crate::limits::{COUNT_MAX, PATTERNS_MAX, RULE_EVENTS_MAX, RULES_MAX};
+use crate::number::JsonNumber;
 use crate::read::{Atom, requirement_of};
 use crate::{Code, Diagnostic, Pattern, Predicate, Test};
 
@@ -527,7 +528,7 @@ impl Reader {
     }
 
     fn test(&mut self, name: &str, place: RulesPlace, node: &Node) -> Option<RuleTest> {
-        let bound = |reader: &mut Self| match node.value().as_f64() {
+        let bound = |reader: &mut Self| match JsonNumber::of(&node.value()) {
             Some(number) => Some(number),
             None => {
                 let message = format!("`{name}` is {}, not a number", node.describe());
