@@ -3,6 +3,7 @@
 mod board;
 mod draft;
 mod drawn;
+mod drawn_ends;
 mod faults;
 mod state;
 mod state_twin;
