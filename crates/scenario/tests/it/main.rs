@@ -5,6 +5,7 @@ mod draft;
 mod drawn;
 mod drawn_ends;
 mod faults;
+mod faults_table;
 mod state;
 mod state_twin;
 mod turns;
