@@ -9,6 +9,7 @@ mod faults_table;
 mod state;
 mod state_twin;
 mod turns;
+mod values;
 
 use std::sync::Arc;
 

@@ -124,6 +124,9 @@ impl<'t> Reader<'t> {
                 self.place = place(&span.start);
                 Ok(event)
             }
+            Some(Err(error)) if error.info().contains("recursion limit") => {
+                Err(too_deep(place(error.marker())))
+            }
             Some(Err(error)) => {
                 let help = "check indentation and quotes here and in the line before";
                 Err(Fault::error(place(error.marker()), format!("{NOT_YAML}: {}", error.info()), help))
@@ -152,8 +155,7 @@ impl<'t> Reader<'t> {
     fn node(&mut self, event: Event<'t>, depth: usize) -> Result<Node, Fault> {
         let place = self.place;
         if depth > NESTING_MAX {
-            let message = format!("lists and maps are nested more than {NESTING_MAX} deep");
-            return Err(Fault::error(place, message, "nest them less"));
+            return Err(too_deep(place));
         }
         let kind = match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -229,6 +231,11 @@ impl<'t> Reader<'t> {
         let help = "write the value out, in place; put a text that begins with `*`, `&` or `!` in quotes";
         Fault::error(self.place, format!("{what} is not allowed here"), help)
     }
+}
+
+fn too_deep(place: RulesPlace) -> Fault {
+    let message = format!("lists and maps are nested more than {NESTING_MAX} deep");
+    Fault::error(place, message, "nest them less")
 }
 
 fn place(marker: &Marker) -> RulesPlace {
