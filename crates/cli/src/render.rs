@@ -49,13 +49,22 @@ impl Marking {
     }
 }
 
-/// The text of a case in one line, with the words that matter marked.
+/// The text of a case in its lines, with the words that matter marked.
 pub(crate) fn marked(explained: &Explanation, marking: Marking) -> String {
+    let shown = |text: &str| text.split('\n').map(terminal::inline).collect::<Vec<_>>().join("\n");
     let pieces = explained.pieces().into_iter().map(|(text, mark)| match mark {
-        Some(_) => marking.around(&terminal::inline(text)),
-        None => terminal::inline(text),
+        Some(_) => marking.around(&shown(text)),
+        None => shown(text),
     });
     pieces.collect()
+}
+
+/// The same, with two blanks before each line; lines without a text are left out. They are wrapped for a terminal, and
+/// have `elsewhere` columns where there is none.
+pub(crate) fn marked_within(explained: &Explanation, marking: Marking, elsewhere: usize) -> String {
+    let (text, width) = (marked(explained, marking), text_columns(elsewhere));
+    let lines = text.split('\n').filter(|line| !line.trim().is_empty());
+    lines.map(|line| wrapped("  ", line, width, 2)).collect::<Vec<_>>().join("\n")
 }
 
 /// A text with these places to be marked, which do not overlap and come in order.
@@ -513,7 +522,7 @@ pub(crate) fn finding(
     let what =
         format!("{}, case {} with {}", class.as_str(), terminal::inline(&card.id), sized(card.size, unit));
     let _ = writeln!(out, "{}", folded(&format!("Finding {number}: "), &what, 2));
-    let _ = writeln!(out, "{}", wrapped("  ", &marked(&explained, marking), text_columns(TASK_WIDTH), 2));
+    let _ = writeln!(out, "{}", marked_within(&explained, marking, TASK_WIDTH));
     out += &explanation(&explained);
     let _ = match seen {
         // Not wrapped, so that the command can be copied as a whole.
@@ -625,6 +634,9 @@ mod tests {
         assert_eq!(marked(&of_places("Ünser Text hier.", &[[6, 10]]), Marking::Quotes), "Ünser «Text» hier.");
         assert_eq!(marked(&of_places("ab", &[[0, 1], [1, 2]]), Marking::Quotes), "«a»«b»");
         assert_eq!(marked(&of_places("ab", &[[1, 99]]), Marking::Quotes), "a«b»");
+        let policy = of_places("Be kind.\n\nRefund \u{1b}17.", &[[10, 16]]);
+        assert_eq!(marked(&policy, Marking::Quotes), "Be kind.\n\n«Refund» \\u{1b}17.");
+        assert_eq!(marked_within(&policy, Marking::Quotes, 80), "  Be kind.\n  «Refund» \\u{1b}17.");
     }
 
     #[test]

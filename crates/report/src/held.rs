@@ -1,7 +1,7 @@
 //! Recorded sessions that were held against rules, as JUnit XML and as SARIF 2.1.0.
 //!
 //! In JUnit, a file is a test suite and a session a test case, which failed if it violates a rule. In SARIF, for code
-//! scanning and editors, each violated rule of a session is a result at the line of the call that did it.
+//! scanning and editors, each call of a session that violates a rule is a result at its line.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -41,6 +41,8 @@ pub struct SessionViolation {
     pub rule: usize,
     /// The call that did it; `None` if something was still due when the session ended.
     pub call: Option<ViolatingCall>,
+    /// Later calls that violate it, too, each as if those before had not been made.
+    pub more: Vec<ViolatingCall>,
 }
 
 /// A call that violates a rule.
@@ -55,12 +57,17 @@ pub struct ViolatingCall {
 }
 
 impl SessionViolation {
-    /// What happened, in a sentence without a full stop.
-    fn words(&self) -> String {
-        match &self.call {
-            Some(call) => format!("violated at call {}: {}", call.number, call.text),
-            None => "not fulfilled when the session ended".to_owned(),
-        }
+    /// Each call that violates it, or that none does.
+    fn each(&self) -> impl Iterator<Item = Option<&ViolatingCall>> + Clone {
+        std::iter::once(self.call.as_ref()).chain(self.more.iter().map(Some))
+    }
+}
+
+/// What happened, in a sentence without a full stop.
+fn words(call: Option<&ViolatingCall>) -> String {
+    match call {
+        Some(call) => format!("violated at call {}: {}", call.number, call.text),
+        None => "not fulfilled when the session ended".to_owned(),
     }
 }
 
@@ -123,7 +130,10 @@ pub fn write_junit(
             for violation in &session.violations {
                 let Some(rule) = rules.rules().get(violation.rule) else { continue };
                 ids.push(rule.id.as_str());
-                let _ = writeln!(body, "{}: {}\n  {}", rule.id, demand(rule), violation.words());
+                let _ = writeln!(body, "{}: {}", rule.id, demand(rule));
+                for call in violation.each() {
+                    let _ = writeln!(body, "  {}", words(call));
+                }
             }
             let said = message(&format!("violated: {}", ids.join(", ")));
             let body = escaped(&short(&body, BODY_CHARACTERS_MAX));
@@ -141,11 +151,14 @@ pub fn write_junit(
 /// `out` cannot be written.
 pub fn write_sarif(rules: &RuleSet, sessions: &[HeldSession], out: &mut impl io::Write) -> io::Result<()> {
     let listed: Vec<Value> = rules.rules().iter().map(described).collect();
-    let found = sessions.iter().flat_map(|session| session.violations.iter().map(move |it| (session, it)));
+    let found = sessions.iter().flat_map(|session| {
+        let violations = session.violations.iter();
+        violations.flat_map(move |it| it.each().map(move |call| (session, it.rule, call)))
+    });
     let results: Vec<Value> = found
         .clone()
         .take(SARIF_RESULTS_MAX)
-        .filter_map(|(session, it)| result(rules, session, it))
+        .filter_map(|(session, rule, call)| result(rules, session, rule, call))
         .collect();
     let left_out = found.count().saturating_sub(results.len());
     let mut invocation = json!({ "executionSuccessful": true });
@@ -185,18 +198,23 @@ fn described(rule: &CallRule) -> Value {
     described
 }
 
-fn result(rules: &RuleSet, session: &HeldSession, violation: &SessionViolation) -> Option<Value> {
-    let rule = rules.rules().get(violation.rule)?;
-    let line = violation.call.as_ref().map_or(session.line, |call| call.line);
-    let text = format!("{} {}: {}.", demand(rule), session.name, violation.words());
+fn result(
+    rules: &RuleSet,
+    session: &HeldSession,
+    number: usize,
+    call: Option<&ViolatingCall>,
+) -> Option<Value> {
+    let rule = rules.rules().get(number)?;
+    let line = call.map_or(session.line, |call| call.line);
+    let text = format!("{} {}: {}.", demand(rule), session.name, words(call));
     // The line is not part of it: a log grows, and what is in it moves.
-    let place = violation.call.as_ref().map_or(0, |call| call.number);
+    let place = call.map_or(0, |call| call.number);
     let identity = format!("{}\n{}\n{place}", rule.id, session.name);
     let fingerprint: String =
         digest(&SHA256, identity.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     Some(json!({
         "ruleId": rule.id,
-        "ruleIndex": violation.rule,
+        "ruleIndex": number,
         "level": "error",
         "message": { "text": text },
         "locations": [{

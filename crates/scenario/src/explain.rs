@@ -132,7 +132,11 @@ fn instead(case: &Scenario, id: &str, detail: &ScenarioDetail) -> Option<String>
         }
         let subject = subject.unwrap_or("a tool");
         if is_of_later_message(case, id) {
-            return format!("no such call of {subject} came after that message");
+            let what = if event.moment == Phase::Call { "call" } else { "result" };
+            return match times {
+                0 | 1 => format!("no such {what} of {subject} came when it was due"),
+                times => format!("fewer than {times} such {what}s of {subject} came when they were due"),
+            };
         }
         let fits = |call: &&&MadeCall| {
             // A long text of arguments was cut, and is no JSON any more.

@@ -2,9 +2,10 @@
 //!
 //! What has to be done is what can be done. A demand is waived if, before a failure, the run could still have been
 //! continued so that it holds together with what was held, and after the failure it could not. So a demand that an
-//! agent itself made impossible is never waived.
+//! agent itself made impossible is never waived. A tool that answers with nothing several times in a row is *silent*:
+//! its calls are made with success, and what needs one of its results is like what needs a tool that failed for good.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use planproof_spec::rules::search::{Found, SampleCall};
 use planproof_spec::rules::{
@@ -14,7 +15,7 @@ use planproof_trace::faults::{FaultyRun, SeenFault, ToolFault, ToolFaults};
 use serde_json::Value;
 
 use crate::case::Scenario;
-use crate::limits::{FAILURES_WEIGHED_MAX, PLAYED_CALLS_MAX, RETRIES_MAX};
+use crate::limits::{EMPTY_ANSWERS_MAX, FAILURES_WEIGHED_MAX, PLAYED_CALLS_MAX, RETRIES_MAX};
 use crate::line::LineCall;
 use crate::state::Values;
 use crate::turns;
@@ -29,6 +30,31 @@ struct Failure<'s> {
     place: usize,
     tool: &'s str,
     fault: SeenFault,
+}
+
+/// What tools can still do: calls of the others, of which the silent ones give empty results.
+#[derive(Clone, Default)]
+struct Working {
+    lost: BTreeSet<String>,
+    silent: BTreeSet<String>,
+    /// Empty answers of each tool, one after the other.
+    empty_in_row: BTreeMap<String, usize>,
+}
+
+impl Working {
+    /// Takes the result of a call. One that says something ends the silence of its tool.
+    fn answered(&mut self, tool: &str, result: &Value) {
+        let count = self.empty_in_row.entry(tool.to_owned()).or_default();
+        *count = if result.as_str() == Some("") { *count + 1 } else { 0 };
+        match *count >= EMPTY_ANSWERS_MAX {
+            true => self.silent.insert(tool.to_owned()),
+            false => self.silent.remove(tool),
+        };
+    }
+
+    fn calls(&self, calls: &[SampleCall]) -> Vec<SampleCall> {
+        calls.iter().filter(|call| !self.lost.contains(&call.tool)).cloned().collect()
+    }
 }
 
 /// The failures of a session.
@@ -142,7 +168,7 @@ pub(crate) fn waived(
     let calls = case.possible_calls(case.line.only.as_deref());
     let mut state = Session::new(&case.bound);
     let mut values = case.beginning.clone();
-    let mut lost: BTreeSet<&str> = BTreeSet::new();
+    let mut working = Working::default();
     let mut weighed = 0;
     let open = without_outcome(session);
     for (place, event) in session.iter().enumerate() {
@@ -159,10 +185,14 @@ pub(crate) fn waived(
             _ => None,
         };
         let did_nothing = event.phase == Phase::Failed && fault.is_some();
+        let before_it = working.clone();
+        let is_known =
+            working.lost.contains(&event.tool) || working.silent.contains(&event.tool) && !did_nothing;
+        if let Some(result) = event.outcome.as_ref().filter(|_| event.phase == Phase::Done) {
+            working.answered(&event.tool, result);
+        }
         // That a lost tool fails again changes nothing.
-        let Some(fault) =
-            fault.filter(|_| !lost.contains(event.tool.as_str()) && weighed < FAILURES_WEIGHED_MAX)
-        else {
+        let Some(fault) = fault.filter(|_| !is_known && weighed < FAILURES_WEIGHED_MAX) else {
             state.observe(&seen).map_err(|_| Undecided)?;
             if event.phase != Phase::Call && !did_nothing {
                 change(case, &mut values, event);
@@ -170,10 +200,6 @@ pub(crate) fn waived(
             continue;
         };
         weighed += 1;
-        let without = |lost: &BTreeSet<&str>| -> Vec<SampleCall> {
-            calls.iter().filter(|call| !lost.contains(call.tool.as_str())).cloned().collect()
-        };
-        let before_calls = without(&lost);
         let mut before = state.clone();
         let answer = case.answer(&values, &event.tool, &event.arguments);
         observe_outcome(&mut before, &event.tool, &event.arguments, &answer.outcome)?;
@@ -184,9 +210,11 @@ pub(crate) fn waived(
             values.clone_from(&values_before);
         }
         if fault.is_final() {
-            lost.insert(&event.tool);
+            working.lost.insert(event.tool.clone());
         }
-        let after_calls = without(&lost);
+        let (before_calls, after_calls) = (before_it.calls(&calls), working.calls(&calls));
+        let (before_calls, after_calls) =
+            ((&*before_calls, &before_it.silent), (&*after_calls, &working.silent));
         let kept: Vec<usize> =
             (0..ends.len()).filter(|rule| is_held(rule) || state.verdict(*rule).is_held_at_end()).collect();
         for rule in unheld.iter().filter(|rule| !kept.contains(rule)) {
@@ -197,8 +225,8 @@ pub(crate) fn waived(
                 continue;
             }
             let holds: Vec<usize> = kept.iter().copied().chain([*rule]).collect();
-            let could = is_possible(case, &values_before, &before, &before_calls, &holds)?;
-            if could && !is_possible(case, &values, &state, &after_calls, &holds)? {
+            let could = is_possible(case, &values_before, &before, before_calls, &holds)?;
+            if could && !is_possible(case, &values, &state, after_calls, &holds)? {
                 waived.insert(*rule);
             }
         }
@@ -236,7 +264,7 @@ fn is_possible(
     case: &Scenario,
     values: &Values,
     session: &Session,
-    calls: &[SampleCall],
+    calls: (&[SampleCall], &BTreeSet<String>),
     holds: &[usize],
 ) -> Result<bool, Undecided> {
     match case.continuation(values, session, calls, holds) {
@@ -301,8 +329,9 @@ fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleCall>> {
     let mut run = FaultyRun::default();
     let mut made: Vec<SampleCall> = Vec::new();
     let mut wanted: Vec<usize> = (0..case.bound.rules().len()).collect();
+    let mut working = Working::default();
     while made.len() < PLAYED_CALLS_MAX {
-        let way = match case.continuation(&values, &session, &calls, &wanted) {
+        let way = match case.continuation(&values, &session, (&calls, &working.silent), &wanted) {
             Found::Session(way) => way,
             Found::TooMany => return None,
             // What is impossible by now is left out: as little as possible, and nothing that holds already.
@@ -312,7 +341,7 @@ fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleCall>> {
                 wanted = held;
                 for rule in open {
                     wanted.push(rule);
-                    if !is_possible(case, &values, &session, &calls, &wanted).ok()? {
+                    if !is_possible(case, &values, &session, (&calls, &working.silent), &wanted).ok()? {
                         wanted.pop();
                     }
                 }
@@ -340,6 +369,9 @@ fn played(case: &Scenario, faults: &ToolFaults) -> Option<Vec<SampleCall>> {
             calls.retain(|other| other.tool != call.tool);
         }
         observe_outcome(&mut session, &call.tool, &call.arguments, &outcome).ok()?;
+        if let Ok(result) = &outcome {
+            working.answered(&call.tool, result);
+        }
         made.push(SampleCall { outcome: Some(outcome), ..call });
     }
     None

@@ -85,6 +85,8 @@ pub mod limits {
     pub const STATE_VALUES_MAX: usize = 100;
     /// Bytes of a text among them.
     pub const STATE_TEXT_BYTES_MAX: usize = 10_000;
+    /// Results that are tried for the values which a rule has calls take from them, to see whether any world has them.
+    pub const VALUES_TAKEN_MAX: usize = 200;
     /// Values that are tried for an argument because of the state.
     pub const STATE_VALUES_TRIED_MAX: usize = 30;
     /// States of a world that are gone through to see which of its lines can apply.
@@ -95,6 +97,8 @@ pub mod limits {
     pub const RETRIES_MAX: usize = 3;
     /// Failures of tools in a run for which it is looked what they made impossible.
     pub const FAILURES_WEIGHED_MAX: usize = 64;
+    /// Empty answers of a tool in a row, after which what needs its results is no longer due.
+    pub const EMPTY_ANSWERS_MAX: usize = 2;
     /// Calls of the session that is looked for in a world whose tools fail.
     pub const PLAYED_CALLS_MAX: usize = 1_000;
     /// Bytes of a text that states rules.

@@ -1,15 +1,18 @@
 //! The search for sessions of a case: the calls that are tried, and what is certain of what was found.
 
+use std::collections::BTreeSet;
+
 use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
-use planproof_spec::rules::{CallableTool, Session, ValueCheck, calls_of};
+use planproof_spec::rules::{CallableTool, FixedOutcomes, RuleDemand, Session, ValueCheck, calls_of};
 use planproof_trace::sample_arguments;
 use serde_json::{Value, json};
 
 use crate::case::Scenario;
+use crate::limits::VALUES_TAKEN_MAX;
 use crate::state::Values;
 use crate::turns;
 use crate::worlds::{
-    ExactWorld, LooseWorld, depends_on_arguments, effect_of, has_sums, results_of, tried_values,
+    ExactWorld, LooseWorld, SilentWorld, depends_on_arguments, effect_of, has_sums, results_of, tried_values,
 };
 
 impl Scenario {
@@ -30,24 +33,27 @@ impl Scenario {
         self.certain(exact, || loose(calls))
     }
 
-    /// How a session, after which the world has these values, has to be continued so that some rules hold.
-    /// [`Found::None`] only if it cannot be, whatever the arguments.
+    /// How a session, after which the world has these values and some tools are `silent`, has to be continued so that
+    /// some rules hold. [`Found::None`] only if it cannot be, whatever the arguments.
     pub(crate) fn continuation(
         &self,
         values: &Values,
         session: &Session,
-        calls: &[SampleCall],
+        (calls, silent): (&[SampleCall], &BTreeSet<String>),
         holds: &[usize],
     ) -> Found {
         if self.beginning.is_empty() {
-            return search::continuation(session, calls, holds);
+            let world = SilentWorld::new(&FixedOutcomes, silent);
+            return search::continuation_in(&world, (), session, calls, holds);
         }
         let loose = || {
             let world = LooseWorld::new(&self.tools, &self.bound, values, calls);
+            let world = SilentWorld::new(&world, silent);
             search::continuation_in(&world, LooseWorld::state(values), session, calls, holds)
         };
         let exact = || {
             let world = ExactWorld::new(&self.tools);
+            let world = SilentWorld::new(&world, silent);
             search::continuation_in(&world, values.clone(), session, calls, holds)
         };
         self.certain(exact, loose)
@@ -182,6 +188,31 @@ impl Scenario {
             free.extend(others.collect::<Vec<_>>());
             free.push(call);
         }
-        free
+        self.with_values_to_take(free)
+    }
+
+    /// These calls, and those of them whose results other calls take values from, with the values that these have.
+    fn with_values_to_take(&self, mut calls: Vec<SampleCall>) -> Vec<SampleCall> {
+        for rule in self.rules.rules() {
+            let RuleDemand::Takes { event, argument, from, value: place } = &rule.demand else { continue };
+            let mut values: Vec<Value> = Vec::new();
+            for call in calls.iter().filter(|call| event.is_of(&call.tool)) {
+                let taken = call.arguments.pointer(argument.as_str());
+                values.extend(taken.filter(|taken| !values.contains(taken)).cloned());
+            }
+            let mut more: Vec<SampleCall> = Vec::new();
+            for call in calls.iter().filter(|call| from.is_of(&call.tool)) {
+                for value in &values {
+                    let mut result = call.outcome.clone().and_then(Result::ok).unwrap_or_default();
+                    search::put(&mut result, place, value.clone());
+                    let given = SampleCall { outcome: Some(Ok(result)), ..call.clone() };
+                    if !more.contains(&given) && !calls.contains(&given) && more.len() < VALUES_TAKEN_MAX {
+                        more.push(given);
+                    }
+                }
+            }
+            calls.extend(more);
+        }
+        calls
     }
 }

@@ -12,8 +12,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use planproof_spec::Pattern;
 use planproof_spec::rules::KnownTool;
+use planproof_spec::{Pattern, is_same};
 use serde_json::{Map, Value};
 
 use crate::limits::STATE_VALUES_MAX;
@@ -137,14 +137,6 @@ impl Need {
             NeedTest::Matches(pattern) => value.as_str().is_some_and(|text| pattern.matches(text)),
             NeedTest::Present(present) => value.is_null() != *present,
         }
-    }
-}
-
-/// Equality in which `40` and `40.0` are one number, without rounding.
-pub(crate) fn is_same(one: &Value, two: &Value) -> bool {
-    match (one, two) {
-        (Value::Number(_), Value::Number(_)) => compare(one, two) == Some(Ordering::Equal),
-        _ => one == two,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use planproof_spec::rules::{ValueCheck, arguments_of};
+use planproof_spec::rules::{ValueCheck, arguments_of, outcome_of};
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
 use planproof_tools::{CompiledSchema, SchemaCache};
 use planproof_trace::{Tool, ToolCall, ToolResult};
@@ -44,6 +44,7 @@ pub(crate) struct AnsweringTool {
 /// What comes of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answered {
+    /// As rules see it, unless it is an answer [as it is written](AnsweringTool::written).
     pub(crate) outcome: Result<Value, Value>,
     /// The values after it. [`None`]: it changes nothing.
     pub(crate) after: Option<Values>,
@@ -54,6 +55,18 @@ pub(crate) struct Answered {
 impl Answered {
     fn error(text: impl Into<Value>, line: Option<usize>) -> Self {
         Self { outcome: Err(text.into()), after: None, line }
+    }
+
+    fn seen(self) -> Self {
+        Self { outcome: self.outcome.map(seen).map_err(seen), ..self }
+    }
+}
+
+/// A result or an error as rules see it: the agent gets a text, of which what is JSON is read as JSON.
+pub(crate) fn seen(outcome: Value) -> Value {
+    match outcome {
+        Value::String(text) => outcome_of(&text),
+        value => value,
     }
 }
 
@@ -111,14 +124,23 @@ impl AnsweringTool {
 
     /// What the tool answers to these arguments in a world with these values.
     pub(crate) fn answer(&self, values: &Values, arguments: &Value) -> Answered {
-        match self.takes(arguments) {
-            Ok(()) => self.answer_taken(values, arguments),
-            Err(what) => Answered::error(format!("invalid arguments: {what}"), None),
-        }
+        self.written(values, arguments).seen()
     }
 
     /// The same for arguments that its schema allows.
     pub(crate) fn answer_taken(&self, values: &Values, arguments: &Value) -> Answered {
+        self.written_taken(values, arguments).seen()
+    }
+
+    /// What the tool answers, as the world has it.
+    fn written(&self, values: &Values, arguments: &Value) -> Answered {
+        match self.takes(arguments) {
+            Ok(()) => self.written_taken(values, arguments),
+            Err(what) => Answered::error(format!("invalid arguments: {what}"), None),
+        }
+    }
+
+    fn written_taken(&self, values: &Values, arguments: &Value) -> Answered {
         if self.tool.answers.is_empty() {
             return Answered { outcome: Ok(done()), after: None, line: None };
         }
@@ -200,7 +222,7 @@ impl World {
         };
         // A call sees everything that earlier ones changed, and nothing in between.
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        let Answered { outcome, after, .. } = tool.answer(&values, &arguments_of(&call.arguments));
+        let Answered { outcome, after, .. } = tool.written(&values, &arguments_of(&call.arguments));
         if let Some(after) = after {
             *values = after;
         }

@@ -110,6 +110,7 @@
 //! (`rules/session.rs`), their definitions (`rules/textbook.rs`), sessions that show what they mean
 //! (`rules/search.rs`, with samples of values, `rules/samples.rs`), what is odd about them (`rules/review.rs`), and
 //! their words (`rules/words.rs`). Orders and flows of topics are read as rules, too (`rules/topics.rs`).
+//! Numbers are compared in one place, without rounding, for both (`number.rs`).
 
 // What others build on is described to the last field.
 #![warn(missing_docs)]
@@ -118,6 +119,7 @@ mod automaton;
 mod diagnostic;
 mod distance;
 mod handler;
+mod number;
 mod pattern;
 mod print;
 mod prompts;
@@ -141,6 +143,7 @@ pub use automaton::{
 pub use diagnostic::{Code, Diagnostic, Label, Severity, nearest};
 pub use handler::Handler;
 pub use monitor::{Monitor, MonitorOptions, MonitorOutcome, NextStep};
+pub use number::{JsonNumber, is_same};
 pub use pattern::Pattern;
 pub use prompts::{PromptPiece, Prompts};
 pub use shipped::{SHIPPED, shipped};

@@ -72,7 +72,7 @@ impl Pattern {
                     .which_captures(thompson::WhichCaptures::None),
             )
             .build_from_hir(&with_ascii_words(hir))
-            .map_err(|error| cause(&error))?;
+            .map_err(|error| in_plain_words(&error))?;
         let dense = dense::Builder::new()
             .configure(
                 dense::Config::new()
@@ -83,7 +83,7 @@ impl Pattern {
                     .determinize_size_limit(Some(REGEX_BYTES_MAX)),
             )
             .build_from_nfa(&nfa)
-            .map_err(|error| cause(&error))?;
+            .map_err(|error| in_plain_words(&error))?;
         Ok(Self { source: source.to_owned(), table: Arc::new(Table::of(&dense)?) })
     }
 
@@ -217,6 +217,18 @@ fn on_one_line(error: &regex_syntax::Error) -> String {
         other => return other.to_string().replace('\n', " "),
     };
     format!("{what} (at its character {offset})")
+}
+
+/// Why an expression cannot be used. What the libraries say of its size is about their own memory.
+fn in_plain_words(error: &dyn std::error::Error) -> String {
+    let what = cause(error);
+    match what.contains("exceeded") {
+        true => format!(
+            "it needs more than {} KiB of memory; make its repetitions, such as {{1000}}, smaller",
+            REGEX_BYTES_MAX / 1024
+        ),
+        false => what,
+    }
 }
 
 /// The innermost cause of an error, which names the fault.
@@ -376,7 +388,8 @@ mod tests {
     #[test]
     fn faults_are_reported() {
         assert!(Pattern::new("a(").is_err_and(|what| what.contains("unclosed group")));
-        assert!(Pattern::new("(a{1000}){1000}").is_err());
-        assert!(Pattern::new(r"\pL{200}.{200}").is_err());
+        for large in ["(a{1000}){1000}", r"\pL{200}.{200}"] {
+            assert!(Pattern::new(large).is_err_and(|what| what.contains("more than 1024 KiB")), "{large}");
+        }
     }
 }

@@ -58,6 +58,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::Requirement;
+use crate::number::canonical;
 
 pub use calls::{CallableTool, calls_of};
 pub use checks::{RuleTest, ValueCheck, ValueType};
@@ -412,43 +413,4 @@ impl CallRule {
             RuleDemand::Formula { events, .. } => events.iter().collect(),
         }
     }
-}
-
-/// One text for equal values: the keys of maps are sorted, and `17.0` is `17`.
-fn canonical(value: &Value) -> String {
-    fn write(value: &Value, text: &mut String) {
-        match value {
-            Value::Number(number) => match number.as_f64() {
-                // Whole numbers up to here are exact, so their text is one for both ways of writing them.
-                Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 9e15 => {
-                    text.push_str(&(float as i64).to_string());
-                }
-                _ => text.push_str(&number.to_string()),
-            },
-            Value::Array(items) => {
-                text.push('[');
-                for item in items {
-                    write(item, text);
-                    text.push(',');
-                }
-                text.push(']');
-            }
-            Value::Object(entries) => {
-                let mut entries: Vec<_> = entries.iter().collect();
-                entries.sort_unstable_by_key(|(key, _)| key.as_str());
-                text.push('{');
-                for (key, item) in entries {
-                    text.push_str(&Value::from(key.as_str()).to_string());
-                    text.push(':');
-                    write(item, text);
-                    text.push(',');
-                }
-                text.push('}');
-            }
-            other => text.push_str(&other.to_string()),
-        }
-    }
-    let mut text = String::new();
-    write(value, &mut text);
-    text
 }

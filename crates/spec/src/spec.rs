@@ -6,6 +6,7 @@ use std::ops::Deref;
 use planproof_trace::{Arguments, ToolCall, WrittenObject};
 use serde_json::{Map, Value};
 
+use crate::number::{JsonNumber, is_same};
 use crate::{Handler, Pattern, Span, Spanned};
 
 /// A behaviour specification. Names are not resolved and nothing is checked: that is [`Automaton::compile`]'s work.
@@ -298,13 +299,13 @@ pub enum Test {
     /// It is present with another value: `(!= ARGUMENT VALUE)`.
     NotEqual(Value),
     /// It is a number below this one: `(< ARGUMENT NUMBER)`.
-    Below(f64),
+    Below(JsonNumber),
     /// `(<= ARGUMENT NUMBER)`.
-    AtMost(f64),
+    AtMost(JsonNumber),
     /// `(> ARGUMENT NUMBER)`.
-    Above(f64),
+    Above(JsonNumber),
     /// `(>= ARGUMENT NUMBER)`.
-    AtLeast(f64),
+    AtLeast(JsonNumber),
     /// It is a string that a regular expression matches as a whole: `(matches ARGUMENT "REGEX")`.
     Matches(Pattern),
 }
@@ -318,17 +319,17 @@ impl Predicate {
             None => object.get(&self.argument),
         };
         let Some(value) = value else { return false };
-        let number = |compare: fn(&f64, &f64) -> bool, bound: &f64| {
-            value.as_f64().is_some_and(|number| compare(&number, bound))
+        let number = |compare: fn(&JsonNumber, &JsonNumber) -> bool, bound: &JsonNumber| {
+            JsonNumber::of(value).is_some_and(|number| compare(&number, bound))
         };
         match &self.test {
             Test::Has => true,
             Test::Equal(other) => is_same(value, other),
             Test::NotEqual(other) => !is_same(value, other),
-            Test::Below(bound) => number(f64::lt, bound),
-            Test::AtMost(bound) => number(f64::le, bound),
-            Test::Above(bound) => number(f64::gt, bound),
-            Test::AtLeast(bound) => number(f64::ge, bound),
+            Test::Below(bound) => number(JsonNumber::lt, bound),
+            Test::AtMost(bound) => number(JsonNumber::le, bound),
+            Test::Above(bound) => number(JsonNumber::gt, bound),
+            Test::AtLeast(bound) => number(JsonNumber::ge, bound),
             Test::Matches(pattern) => value.as_str().is_some_and(|text| pattern.matches(text)),
         }
     }
@@ -342,21 +343,6 @@ fn pointed_at<'a>(object: &'a Map<String, Value>, pointer: &str) -> Option<&'a V
     };
     // In the order of RFC 6901, by which `~01` is `~1`. Further parts are decoded by `pointer`.
     object.get(&first.replace("~1", "/").replace("~0", "~"))?.pointer(rest)
-}
-
-/// Equality of JSON values, in which `1` and `1.0` are the same number.
-pub(crate) fn is_same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| is_same(left, right))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && left.iter().all(|(key, left)| right.get(key).is_some_and(|right| is_same(left, right)))
-        }
-        _ => left == right,
-    }
 }
 
 /// A sequence of states that a specification claims to accept, or to reject.
@@ -441,10 +427,10 @@ mod tests {
         check("n", Test::Equal(json!(1.0)), true);
         check("n", Test::NotEqual(json!(2)), true);
         check("o", Test::Equal(json!({"p/q": [1.5]})), true);
-        check("/o/p~1q/0", Test::Above(1.0), true);
-        check("/n", Test::AtMost(1.0), true);
-        check("n", Test::Below(1.0), false);
-        check("s", Test::AtLeast(0.0), false);
+        check("/o/p~1q/0", Test::Above(1.into()), true);
+        check("/n", Test::AtMost(1.into()), true);
+        check("n", Test::Below(1.into()), false);
+        check("s", Test::AtLeast(0.into()), false);
         check("s", Test::Matches(Pattern::new("a.").expect("a pattern")), true);
         check("s", Test::Matches(Pattern::new("a").expect("a pattern")), false);
     }

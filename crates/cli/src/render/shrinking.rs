@@ -81,7 +81,7 @@ fn shrunk(
         out += &folded(&format!("   {name}"), text, 3 + name.len());
     };
     let smallest = of_places(&failure.paragraph, &failure.marks);
-    line("", &marked(&smallest, marking));
+    line("", &marked(&smallest, marking).replace('\n', " "));
     if let Some(violated) = &failure.violated {
         line("Violated: ", &format!("{}.", terminal::inline(violated)));
     }

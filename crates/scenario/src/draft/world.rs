@@ -14,8 +14,12 @@ use crate::limits::{DRAFT_LINES_MAX, DRAFT_WORDS_MAX};
 /// A line of a world: what it asks for, and its answer as text.
 type WrittenLine = (Map<String, Value>, String);
 
+/// How the answer of a call begins that failed.
+const FAILS: &str = "fails: ";
+
 /// The results of a session as lines of a world. Where a tool gave several results for the same arguments, the first
-/// stays, because a world does not change.
+/// stays, because a world does not change; an error only where no result followed it, because a call that got through
+/// when it was tried again can be made.
 pub(super) fn push_world(text: &mut String, session: &GoodSession, query: &str, tools: &[Tool]) {
     let mut lines: Vec<(&str, Vec<WrittenLine>)> = Vec::new();
     let (mut left_out, mut unfit) = (0, 0);
@@ -68,7 +72,7 @@ pub(super) fn push_world(text: &mut String, session: &GoodSession, query: &str, 
                     None => String::new(),
                 };
                 let error = if error.trim().is_empty() { "failed".to_owned() } else { error };
-                format!("fails: {}", flow(&Value::from(error)))
+                format!("{FAILS}{}", flow(&Value::from(error)))
             }
             (Phase::Call, _) => continue,
         };
@@ -86,9 +90,15 @@ pub(super) fn push_world(text: &mut String, session: &GoodSession, query: &str, 
             }
         };
         let of_tool = &mut lines[at].1;
-        match of_tool.iter().find(|(other, _)| *other == tests) {
-            Some((_, other)) => left_out += usize::from(*other != answer),
-            None if of_tool.len() >= DRAFT_LINES_MAX => left_out += 1,
+        let is_full = of_tool.len() >= DRAFT_LINES_MAX;
+        match of_tool.iter_mut().find(|(other, _)| *other == tests) {
+            Some((_, other)) => {
+                left_out += usize::from(*other != answer);
+                if other.starts_with(FAILS) && !answer.starts_with(FAILS) {
+                    *other = answer;
+                }
+            }
+            None if is_full => left_out += 1,
             None => of_tool.push((tests, answer)),
         }
     }
@@ -100,7 +110,7 @@ pub(super) fn push_world(text: &mut String, session: &GoodSession, query: &str, 
         let results = if left_out == 1 { "1 result is" } else { &format!("{left_out} results are") };
         let _ = writeln!(
             text,
-            "      # {results} left out: the same call, or one that differs in its words alone, had another result before."
+            "      # {results} left out: the same call, or one that differs in its words alone, had another result."
         );
     }
     if unfit > 0 {

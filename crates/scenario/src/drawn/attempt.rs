@@ -50,8 +50,19 @@ pub(super) fn attempt(
     known: &mut Known,
     draw: &mut Draw,
 ) -> Option<Attempt> {
-    let mut cast = Cast::default();
+    let mut cast = Cast::new(&plan.links);
     let mut asked = mentions(plan, rule, manner, known, &mut cast, draw)?;
+    // One value in the results cannot be what two calls of the query have to take differently.
+    let is_taken = |task: &Asked, cast: &mut Cast<'_>, draw: &mut Draw| {
+        let planned = &plan.tools[task.tool];
+        planned.taken.iter().all(|(argument, name, _)| {
+            let value = task.arguments.pointer(argument.as_str());
+            value.is_none() || cast.value(name, planned.name(), None, draw).as_ref() == value
+        })
+    };
+    if !asked.iter().all(|task| is_taken(task, &mut cast, draw)) {
+        return None;
+    }
     let near = plan.near(asked.iter().map(|asked| asked.tool).collect(), known);
     let Near { tools: all, concerned, rules } = &*near;
     // What the tools answer. For a case of a result that forbids a call, those of this rule answer in any way.
@@ -133,6 +144,8 @@ pub(super) fn attempt(
         false => Vec::new(),
     };
     looked.retain(|place| matches!(searched.with(*place), Witness::Session(_)));
+    let undone: Vec<usize> = every.difference(&due).copied().collect();
+    looked.retain(|place| undone.iter().any(|task| would_allow(plan, rules, &calls, *place, *task)));
     let mut wanted = due.clone();
     wanted.extend(&looked);
     if wanted.is_empty() {
@@ -219,13 +232,29 @@ fn is_look(plan: &Plan, calls: &[SampleCall], place: usize) -> bool {
     })
 }
 
+/// Whether a call could be made if the look at this place showed something else. If not, nobody has to look.
+fn would_allow(plan: &Plan, rules: &Arc<RuleSet>, calls: &[SampleCall], look: usize, call: usize) -> bool {
+    let Some(tool) = plan.tools.iter().find(|tool| tool.name() == calls[look].tool) else { return false };
+    tool.outcomes.iter().any(|other| {
+        let mut other = other.clone();
+        if let (Ok(other), Some(Ok(result))) = (&mut other, &calls[look].outcome) {
+            tool.give_as(result, other);
+        }
+        let mut calls = calls.to_vec();
+        calls.iter_mut().filter(|call| call.tool == tool.name()).for_each(|call| {
+            call.outcome = Some(other.clone());
+        });
+        matches!(Searched::new(rules, &calls).with(call), Witness::Session(_))
+    })
+}
+
 /// What the user mentions, in the order of mention.
 fn mentions(
     plan: &Plan,
     rule: usize,
     manner: Manner,
     known: &mut Known,
-    cast: &mut Cast,
+    cast: &mut Cast<'_>,
     draw: &mut Draw,
 ) -> Option<Vec<Asked>> {
     let rule = &plan.rules.rules()[rule];
@@ -407,8 +436,11 @@ fn world(
         let name = planned.name();
         let of_tool: Vec<&Value> =
             calls.iter().filter(|call| call.tool == name).map(|call| &call.arguments).collect();
-        // Arguments that are the same in all calls and identify something.
-        let first = of_tool.first().and_then(|arguments| arguments.as_object());
+        // Arguments that are the same in all calls and identify something. Where a rule looks at errors, a call about
+        // something else must not bring one about.
+        let patterns = plan.rules.rules().iter().flat_map(|rule| rule.patterns());
+        let do_errors_matter = patterns.into_iter().any(|it| it.moment == Phase::Failed && it.is_of(name));
+        let first = of_tool.first().and_then(|arguments| arguments.as_object()).filter(|_| !do_errors_matter);
         let tests: Map<String, Value> = first
             .into_iter()
             .flatten()

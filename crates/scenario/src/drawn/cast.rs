@@ -53,13 +53,51 @@ pub(super) fn is_wording(name: &str, schema: Option<&Value>) -> bool {
     may_be_text && words_of(name).last().is_some_and(|word| WORDINGS.contains(&word.as_str()))
 }
 
-/// The values of a case.
-#[derive(Debug, Default)]
-pub(super) struct Cast {
-    values: BTreeMap<String, Value>,
+/// What a value of a case stands for. Places of one key have one value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    /// Arguments of this name, of tools to which it means the same.
+    Argument(String),
+    /// A place in the results of a tool.
+    Result(String, String),
 }
 
-impl Cast {
+impl Key {
+    pub(super) fn of_argument(name: &str, tool: &str) -> Self {
+        // Where something goes to means something else for each kind of tool.
+        let about = words_of(tool);
+        Self::Argument(match name {
+            "from" | "to" if is_about(&about, &MAIL) => format!("{name} mail"),
+            "from" | "to" if is_about(&about, &RELEASES) => format!("{name} release"),
+            name => name.to_owned(),
+        })
+    }
+}
+
+/// An argument that has to come from results: what is drawn for it stands in all places that are linked with it.
+#[derive(Debug, Clone)]
+pub(super) struct Linked {
+    pub(super) key: Key,
+    pub(super) name: String,
+    pub(super) tool: String,
+    pub(super) schema: Option<Value>,
+}
+
+/// The places that have to have the value of another one.
+pub(super) type Links = BTreeMap<Key, Linked>;
+
+/// The values of a case.
+#[derive(Debug)]
+pub(super) struct Cast<'a> {
+    links: &'a Links,
+    values: BTreeMap<Key, Value>,
+}
+
+impl<'a> Cast<'a> {
+    pub(super) fn new(links: &'a Links) -> Self {
+        Self { links, values: BTreeMap::new() }
+    }
+
     /// The value for an argument of this name and schema, first used by this tool; `None` if the schema wants more than
     /// a plain value.
     pub(super) fn value(
@@ -69,18 +107,42 @@ impl Cast {
         schema: Option<&Value>,
         draw: &mut Draw,
     ) -> Option<Value> {
-        // Where something goes to means something else for each kind of tool.
-        let about = words_of(tool);
-        let key = match name {
-            "from" | "to" if is_about(&about, &MAIL) => format!("{name} mail"),
-            "from" | "to" if is_about(&about, &RELEASES) => format!("{name} release"),
-            name => name.to_owned(),
-        };
-        if let Some(value) = self.values.get(&key) {
+        let key = Key::of_argument(name, tool);
+        match self.links.get(&key) {
+            Some(linked) => self.linked(linked, draw),
+            None => self.of_key(&key, (name, tool, schema), draw),
+        }
+    }
+
+    /// The value at a place in the results of a tool which calls of others have to take from there.
+    pub(super) fn given(&mut self, tool: &str, place: &str, draw: &mut Draw) -> Option<Value> {
+        let links = self.links;
+        self.linked(links.get(&Key::Result(tool.to_owned(), place.to_owned()))?, draw)
+    }
+
+    /// Makes this the value of an argument that has to come from results.
+    pub(super) fn set(&mut self, name: &str, tool: &str, value: Value) {
+        let key = Key::of_argument(name, tool);
+        let key = self.links.get(&key).map_or(key, |linked| linked.key.clone());
+        self.values.insert(key, value);
+    }
+
+    fn linked(&mut self, linked: &Linked, draw: &mut Draw) -> Option<Value> {
+        let Linked { key, name, tool, schema } = linked;
+        self.of_key(key, (name, tool, schema.as_ref()), draw)
+    }
+
+    fn of_key(
+        &mut self,
+        key: &Key,
+        (name, tool, schema): (&str, &str, Option<&Value>),
+        draw: &mut Draw,
+    ) -> Option<Value> {
+        if let Some(value) = self.values.get(key) {
             return Some(value.clone());
         }
-        let value = drawn(name, &about, schema, draw)?;
-        self.values.insert(key, value.clone());
+        let value = drawn(name, &words_of(tool), schema, draw)?;
+        self.values.insert(key.clone(), value.clone());
         Some(value)
     }
 }

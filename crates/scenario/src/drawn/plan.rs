@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use planproof_spec::rules::search::{self, arguments_for, joined, outcomes_of, put};
 use planproof_spec::rules::{
-    CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, Session, SessionEvent, ValueCheck,
+    CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, Session, SessionEvent, ValueCheck, targets,
 };
 use planproof_trace::{Draw, sample_arguments};
 use serde_json::{Map, Value, json};
 
-use super::cast::{Cast, is_wording};
+use super::cast::{Cast, Key, Linked, Links, is_wording};
 use super::phrase::identified;
 use crate::limits::{DRAWN_CALLS_MAX, DRAWN_OUTCOMES_MAX};
 use crate::line::WorldTool;
@@ -28,6 +28,8 @@ pub(super) struct PlannedTool {
     base: Map<String, Value>,
     /// The arguments that calls have: those that the tool demands and those that rules look at.
     arguments: BTreeSet<String>,
+    /// Those that rules look at, which the user has to say for that reason.
+    tested: BTreeSet<String>,
     /// What the calls may come to, as far as the rules tell apart; with one, the tool is always done.
     pub(super) outcomes: Vec<Result<Value, Value>>,
     /// How good each outcome is for the calls that need one.
@@ -47,9 +49,16 @@ impl PlannedTool {
         self.answering.tool.input_schema.get("properties")?.get(argument)
     }
 
+    fn schema_at(&self, argument: &Pointer) -> Option<&Value> {
+        let mut parts =
+            argument.as_str().split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
+        let first = self.schema(&parts.next()?)?;
+        parts.try_fold(first, |schema, part| schema.get("properties")?.get(part))
+    }
+
     /// Whether agents word this argument themselves.
     pub(super) fn is_wording(&self, argument: &str) -> bool {
-        is_wording(argument, self.schema(argument))
+        is_wording(argument, self.schema(argument)) && !self.tested.contains(argument)
     }
 
     /// Whether it matters what a call comes to.
@@ -58,7 +67,12 @@ impl PlannedTool {
     }
 
     /// An outcome: one that is as good as any if `is_good`, otherwise any.
-    pub(super) fn outcome(&self, is_good: bool, cast: &mut Cast, draw: &mut Draw) -> Result<Value, Value> {
+    pub(super) fn outcome(
+        &self,
+        is_good: bool,
+        cast: &mut Cast<'_>,
+        draw: &mut Draw,
+    ) -> Result<Value, Value> {
         let best = self.scores.iter().max();
         let fitting: Vec<&Result<Value, Value>> = self
             .outcomes
@@ -72,13 +86,22 @@ impl PlannedTool {
             count => fitting[draw.place(count)].clone(),
         };
         if let Ok(result) = &mut outcome {
-            for (place, argument) in &self.gives {
-                if let Some(value) = cast.value(argument, self.name(), None, draw) {
+            for (place, _) in &self.gives {
+                if let Some(value) = cast.given(self.name(), place.as_str(), draw) {
                     put(result, place, value);
                 }
             }
         }
         outcome
+    }
+
+    /// Puts the values of one result that calls of others take into another result.
+    pub(super) fn give_as(&self, result: &Value, other: &mut Value) {
+        for (place, _) in &self.gives {
+            if let Some(value) = targets(result, place).first() {
+                put(other, place, (*value).clone());
+            }
+        }
     }
 }
 
@@ -103,16 +126,20 @@ pub(super) struct Known {
 pub(super) struct Plan {
     pub(super) rules: Arc<RuleSet>,
     pub(super) tools: Vec<PlannedTool>,
+    /// The arguments that have to come from results, and the places of these.
+    pub(super) links: Links,
     /// Whether an empty session violates each rule.
     is_open: Vec<bool>,
 }
 
 impl Plan {
     pub(super) fn new(rules: Arc<RuleSet>, tools: Vec<WorldTool>) -> Result<Self, String> {
-        let tools = tools.into_iter().map(|tool| planned(&rules, tool)).collect::<Result<_, _>>()?;
+        let tools: Vec<PlannedTool> =
+            tools.into_iter().map(|tool| planned(&rules, tool)).collect::<Result<_, _>>()?;
+        let links = links(&rules, &tools);
         let start = Session::new(&rules).verdicts();
         let is_open = start.into_iter().map(|verdict| !verdict.is_held_at_end()).collect();
-        Ok(Self { rules, tools, is_open })
+        Ok(Self { rules, tools, links, is_open })
     }
 
     /// The numbers of the tools that an event can be about.
@@ -126,7 +153,7 @@ impl Plan {
         &self,
         tool: usize,
         passes: Option<&EventPattern>,
-        cast: &mut Cast,
+        cast: &mut Cast<'_>,
         draw: &mut Draw,
     ) -> Option<Value> {
         let planned = &self.tools[tool];
@@ -144,17 +171,21 @@ impl Plan {
             }
         }
         for (argument, name, _) in &planned.taken {
-            if let Some(value) = cast.value(name, planned.name(), None, draw) {
+            if let Some(value) = cast.value(name, planned.name(), planned.schema(name), draw) {
                 put(&mut arguments, argument, value);
             }
         }
         if let Some(pattern) = passes {
             arguments =
                 joined(&arguments, &varied(&pattern.arguments, &arguments_for(&pattern.arguments), draw));
-            let call = SessionEvent::new(pattern.moment, planned.name(), &arguments);
-            let is_passed = pattern.arguments.iter().all(|check| check.holds(Some(call.arguments)));
-            if !is_passed {
+            if !pattern.arguments.iter().all(|check| check.holds(Some(&arguments))) {
                 return None;
+            }
+            // What the event tests of such an argument has to stand in the result, too.
+            for (argument, name, _) in &planned.taken {
+                if let Some(value) = arguments.pointer(argument.as_str()) {
+                    cast.set(name, planned.name(), value.clone());
+                }
             }
         }
         planned.answering.fits(&arguments).then_some(arguments)
@@ -245,6 +276,42 @@ impl Plan {
     }
 }
 
+/// Which places have to have one value: an argument and the results that it has to come from, and all that is linked
+/// with one of these.
+fn links(rules: &RuleSet, tools: &[PlannedTool]) -> Links {
+    // Each with the keys that it links, and the argument whose value they have.
+    let mut groups: Vec<(BTreeSet<Key>, Linked)> = Vec::new();
+    for rule in rules.rules() {
+        let RuleDemand::Takes { event, argument, from, value } = &rule.demand else { continue };
+        let name = last_part(argument);
+        let mut keys: BTreeSet<Key> = tools
+            .iter()
+            .filter(|tool| from.is_of(tool.name()))
+            .map(|tool| Key::Result(tool.name().to_owned(), value.as_str().to_owned()))
+            .collect();
+        let taking: Vec<&PlannedTool> = tools.iter().filter(|tool| event.is_of(tool.name())).collect();
+        keys.extend(taking.iter().map(|tool| Key::of_argument(&name, tool.name())));
+        let Some(first) = taking.first() else { continue };
+        let mut linked = Linked {
+            key: Key::of_argument(&name, first.name()),
+            name: name.clone(),
+            tool: first.name().to_owned(),
+            schema: first.schema_at(argument).cloned(),
+        };
+        let (same, others) = groups.into_iter().partition(|(those, _)| !those.is_disjoint(&keys));
+        groups = others;
+        // The earliest rule says what the value is.
+        for (those, earlier) in Vec::into_iter(same).rev() {
+            keys.extend(those);
+            linked = earlier;
+        }
+        groups.push((keys, linked));
+    }
+    let each =
+        groups.into_iter().flat_map(|(keys, linked)| keys.into_iter().map(move |key| (key, linked.clone())));
+    each.collect()
+}
+
 /// Puts a value into arguments, or removes it; gives the one before.
 fn set(arguments: &mut Value, name: &str, value: Option<Value>) -> Option<Value> {
     let arguments = arguments.as_object_mut()?;
@@ -289,6 +356,7 @@ fn planned(rules: &RuleSet, tool: WorldTool) -> Result<PlannedTool, String> {
     let name = tool.name.clone();
     let base = sample_arguments(&tool.input_schema);
     let mut arguments: BTreeSet<String> = base.keys().cloned().collect();
+    let mut rules_look_at: BTreeSet<String> = BTreeSet::new();
     let empty = Map::new();
     let properties = tool.input_schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     for rule in rules.rules() {
@@ -296,9 +364,10 @@ fn planned(rules: &RuleSet, tool: WorldTool) -> Result<PlannedTool, String> {
             rule.patterns().into_iter().filter(|pattern| pattern.is_of(&name)).collect();
         let tested = concerned.iter().flat_map(|pattern| &pattern.arguments).map(|check| &check.pointer);
         let per = rule.per.iter().filter(|_| !concerned.is_empty());
-        arguments
-            .extend(tested.chain(per).filter_map(first_part).filter(|part| properties.contains_key(part)));
+        let looked_at = tested.chain(per).filter_map(first_part).filter(|part| properties.contains_key(part));
+        rules_look_at.extend(looked_at);
     }
+    arguments.extend(rules_look_at.iter().cloned());
     let gives: Vec<(Pointer, String)> = rules
         .rules()
         .iter()
@@ -345,7 +414,16 @@ fn planned(rules: &RuleSet, tool: WorldTool) -> Result<PlannedTool, String> {
     }
     let scores = different.iter().map(|outcome| score(rules, &name, outcome)).collect();
     let answering = AnsweringTool::new(tool.into(), &Values::new())?;
-    Ok(PlannedTool { answering, base, arguments, outcomes: different, scores, gives, taken })
+    Ok(PlannedTool {
+        answering,
+        base,
+        arguments,
+        tested: rules_look_at,
+        outcomes: different,
+        scores,
+        gives,
+        taken,
+    })
 }
 
 /// How many events that calls need this outcome is one of, less those that forbid calls.

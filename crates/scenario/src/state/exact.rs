@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use planproof_spec::JsonNumber;
 use serde_json::{Number, Value};
 
 /// Digits of a number with a fraction. With so many, a decimal and the floating-point number nearest to it are written
@@ -29,7 +30,8 @@ impl Exact {
     /// The number that a value is, as it is written. [`None`]: it is none, or one of those that are not kept exactly.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         let Value::Number(number) = value else { return None };
-        if let Some(whole) = number.as_i64() {
+        // A whole number is what it is, not what the shortest text of a decimal says.
+        if let Some(whole) = JsonNumber::of(value).and_then(|number| number.value().as_i64()) {
             return Some(Self::new(i128::from(whole), 0));
         }
         // The shortest text that is read as this number, which is how it was written if it has few digits.
@@ -96,13 +98,9 @@ impl Exact {
     }
 }
 
-/// Compares two numbers. Those that are not kept exactly, such as `1e300`, are compared as floating-point numbers.
-/// [`None`]: one of them is none.
+/// Compares two numbers by value. [`None`]: one of them is none.
 pub(crate) fn compare(one: &Value, two: &Value) -> Option<Ordering> {
-    match (Exact::of(one), Exact::of(two)) {
-        (Some(one), Some(two)) => Some(one.compare(two)),
-        _ => one.as_f64()?.partial_cmp(&two.as_f64()?),
-    }
+    Some(JsonNumber::of(one)?.cmp(&JsonNumber::of(two)?))
 }
 
 /// The value with each number written in one way, so that `40.0` is `40`.

@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 
+use planproof_spec::JsonNumber;
 use planproof_spec::rules::search::{SampleCall, outcomes_of};
 use planproof_spec::rules::{CallWorld, RuleSet, RuleTest, ValueCheck};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use super::searched::{passes, sources};
 use crate::state::exact::{Exact, plain};
 use crate::state::{Effect, How, LineState, Need, NeedTest, Source, Values, filled};
 use crate::turns::without_turn;
-use crate::world::{AnsweringTool, NO_LINE};
+use crate::world::{self, AnsweringTool, NO_LINE};
 
 /// The world in which arguments are known as far as rules and lines test them.
 pub(crate) struct LooseWorld<'a> {
@@ -67,7 +68,7 @@ impl<'a> LooseWorld<'a> {
         let mut rough = match schema.and_then(|(schema, _)| schema.get("type")).and_then(Value::as_str) {
             Some("integer" | "number") => {
                 let bound = |key: &str| {
-                    let number = schema.and_then(|(schema, _)| schema.get(key)).and_then(Value::as_f64);
+                    let number = schema.and_then(|(schema, _)| schema.get(key)).and_then(JsonNumber::of);
                     number.and_then(|number| Bound::of(number, key.starts_with("exclusive")))
                 };
                 let listed: Vec<Exact> = listed(schema.map(|(schema, _)| schema));
@@ -338,6 +339,7 @@ impl LooseWorld<'_> {
             let other = Value::from("something else");
             outcomes.chain([if is_error { Err(other) } else { Ok(other) }])
         };
+        let error = |text: &str| Err(world::seen(Value::from(text)));
         let mut found = Vec::new();
         for line in tool.fitting(&arguments) {
             let (answer, state) = (&tool.tool.answers[line], &tool.lines()[line]);
@@ -347,7 +349,7 @@ impl LooseWorld<'_> {
             if may.iter().all(|(holds, _)| *holds) {
                 let narrow = self.with_needs(state, values, &seen);
                 match (&answer.fails, self.after(state, &narrow, &seen)) {
-                    (Some(text), _) => found.push((applies, with(Err(text.as_str().into())), narrow)),
+                    (Some(text), _) => found.push((applies, with(error(text)), narrow)),
                     (None, (after, may_fail)) => {
                         if may_fail {
                             found.extend(any(true).map(|outcome| (applies, with(outcome), narrow.clone())));
@@ -364,7 +366,7 @@ impl LooseWorld<'_> {
                 return found;
             }
             if let Some(text) = &answer.otherwise {
-                found.push(((Some(line), false), with(Err(text.as_str().into())), values.clone()));
+                found.push(((Some(line), false), with(error(text)), values.clone()));
                 return found;
             }
         }
@@ -392,7 +394,7 @@ impl LooseWorld<'_> {
         match result {
             None => found(Ok("done".into())),
             Some(result) if is_known => {
-                found(filled(result, &known, &Value::Null).map_err(Value::from));
+                found(filled(result, &known, &Value::Null).map(world::seen).map_err(Value::from));
             }
             Some(_) => any.for_each(found),
         }

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use planproof_spec::{JsonNumber, is_same};
 use serde_json::{Value, json};
 
 use crate::state::exact::{Exact, compare};
-use crate::state::is_same;
 
 /// A number that a value does not lie beyond, and is not if the bound is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,8 @@ impl Bound {
         Self { at: number, is_open: false }
     }
 
-    pub(super) fn of(number: f64, is_open: bool) -> Option<Self> {
-        Exact::of(&json!(number)).map(|at| Self { at, is_open })
+    pub(super) fn of(number: JsonNumber, is_open: bool) -> Option<Self> {
+        Exact::of(&number.value()).map(|at| Self { at, is_open })
     }
 
     pub(super) fn with(self, other: Self, sum: fn(Exact, Exact) -> Option<Exact>) -> Option<Self> {

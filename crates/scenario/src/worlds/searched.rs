@@ -12,7 +12,7 @@ use crate::limits::STATE_VALUES_TRIED_MAX;
 use crate::state::exact::Exact;
 use crate::state::{How, LineState, Source, Values, filled};
 use crate::turns::without_turn;
-use crate::world::{Answered, AnsweringTool};
+use crate::world::{Answered, AnsweringTool, seen};
 
 /// The world as it is: a call has the outcome that these very arguments have.
 pub(crate) struct ExactWorld<'a> {
@@ -104,7 +104,7 @@ fn named(test: &RuleTest) -> Vec<Value> {
         RuleTest::Above(bound)
         | RuleTest::AtLeast(bound)
         | RuleTest::Below(bound)
-        | RuleTest::AtMost(bound) => vec![json!(bound)],
+        | RuleTest::AtMost(bound) => vec![bound.value()],
         RuleTest::Not(tests) => tests.iter().flat_map(named).collect(),
         RuleTest::Matches(_) | RuleTest::Type(_) | RuleTest::Present(_) => Vec::new(),
     }
@@ -218,7 +218,7 @@ pub(crate) fn results_of(tools: &[AnsweringTool], beginning: &Values, tool: &Ans
     for (answer, line) in tool.tool.answers.iter().zip(tool.lines()) {
         let Some(result) = &answer.returns else { continue };
         if line.quoted.is_empty() && beginning.is_empty() {
-            results.push(result.clone());
+            results.push(seen(result.clone()));
             continue;
         }
         for number in 0..most {
@@ -230,7 +230,7 @@ pub(crate) fn results_of(tools: &[AnsweringTool], beginning: &Values, tool: &Ans
                 .collect();
             // What a result quotes of the arguments is not known here.
             let quotes = line.quoted.iter().any(|source| matches!(source, Source::Argument(_)));
-            if let Ok(result) = filled(result, &values, &Value::Null)
+            if let Ok(result) = filled(result, &values, &Value::Null).map(seen)
                 && !quotes
                 && !results.contains(&result)
             {

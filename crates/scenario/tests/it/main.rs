@@ -3,10 +3,13 @@
 mod board;
 mod draft;
 mod drawn;
+mod drawn_ends;
 mod faults;
+mod faults_table;
 mod state;
 mod state_twin;
 mod turns;
+mod values;
 
 use std::sync::Arc;
 

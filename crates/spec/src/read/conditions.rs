@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::{Reader, show, word};
 use crate::diagnostic::{Code, counted};
 use crate::limits::COUNT_MAX;
+use crate::number::JsonNumber;
 use crate::read::tree::{Form, Node};
 use crate::{
     CallPattern, Example, ExampleCall, ExampleStep, Predicate, Requirement, RequirementKind, ShownExample,
@@ -146,10 +147,10 @@ impl Reader<'_> {
             ("has", []) => Test::Has,
             ("=", [value]) => Test::Equal(self.value(value)?),
             ("!=", [value]) => Test::NotEqual(self.value(value)?),
-            ("<", [bound]) => Test::Below(self.float(bound)?),
-            ("<=", [bound]) => Test::AtMost(self.float(bound)?),
-            (">", [bound]) => Test::Above(self.float(bound)?),
-            (">=", [bound]) => Test::AtLeast(self.float(bound)?),
+            ("<", [bound]) => Test::Below(self.bound(bound)?),
+            ("<=", [bound]) => Test::AtMost(self.bound(bound)?),
+            (">", [bound]) => Test::Above(self.bound(bound)?),
+            (">=", [bound]) => Test::AtLeast(self.bound(bound)?),
             ("matches", [Node { value: Form::Text(text), span }]) => {
                 Test::Matches(self.pattern(text, *span)?)
             }
@@ -175,8 +176,9 @@ impl Reader<'_> {
         value
     }
 
-    fn float(&mut self, node: &Node) -> Option<f64> {
-        let number = word(node).and_then(|word| word.parse::<f64>().ok()).filter(|number| number.is_finite());
+    fn bound(&mut self, node: &Node) -> Option<JsonNumber> {
+        let read = word(node).and_then(JsonNumber::read).and_then(Result::ok);
+        let number = read.and_then(|number| JsonNumber::of(&Value::Number(number)));
         if number.is_none() {
             self.fault(
                 Code::BadNumber,

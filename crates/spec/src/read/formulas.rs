@@ -192,7 +192,15 @@ impl Reader<'_> {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("write one of {}", crate::diagnostic::one_of(known.iter().copied())),
         };
-        let message = format!("`{}` is no operator that can stand here", show(head));
+        // Only what a call is called with is known when an automaton takes a step.
+        let is_event = |word: &str| word.starts_with("done:") || word.starts_with("failed:");
+        let (message, help) = match word(head).filter(|word| is_event(word)) {
+            Some(event) => (
+                format!("`{event}` takes no tests: only `call:TOOL` does"),
+                format!("write `{event}` without brackets, or (call:TOOL (< /argument 100))"),
+            ),
+            None => (format!("`{}` is no operator that can stand here", show(head)), help),
+        };
         self.fault(Code::UnknownOperator, head.span, message, help);
     }
 }

@@ -8,10 +8,11 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::samples::{number, sample_of};
+use super::samples::sample_of;
 use super::search::{SampleCall, arguments_for, joined, put};
 use super::{Phase, Pointer, RuleDemand, RuleSet, RuleTest, SessionEvent, ValueCheck, canonical, targets};
 use crate::limits::{RULE_CALLS_MAX, RULE_CALLS_TRIED_MAX, RULE_PLACE_VALUES_MAX};
+use crate::number::JsonNumber;
 
 /// A tool that a session may call.
 #[derive(Debug, Clone, Copy)]
@@ -136,7 +137,7 @@ fn named_in(test: &RuleTest) -> Vec<Value> {
         RuleTest::Above(bound)
         | RuleTest::AtLeast(bound)
         | RuleTest::Below(bound)
-        | RuleTest::AtMost(bound) => vec![number(*bound)],
+        | RuleTest::AtMost(bound) => vec![bound.value()],
         RuleTest::Matches(pattern) => pattern.sample().into_iter().map(Value::from).collect(),
         RuleTest::Type(types) => types.iter().map(|one| sample_of(*one)).collect(),
         RuleTest::Present(_) => Vec::new(),
@@ -171,16 +172,16 @@ fn values(rules: &RuleSet, tools: &[CallableTool<'_>], place: &Pointer) -> Vec<V
         }
     };
     named.iter().cloned().for_each(&mut add);
-    let mut bounds: Vec<f64> = named.iter().filter_map(Value::as_f64).collect();
-    bounds.sort_by(f64::total_cmp);
+    let mut bounds: Vec<JsonNumber> = named.iter().filter_map(JsonNumber::of).collect();
+    bounds.sort_unstable();
     bounds.dedup();
     for bound in &bounds {
-        [bound.floor(), bound.ceil(), bound - 1.0, bound + 1.0]
+        [bound.floor(), bound.ceil(), bound.below(), bound.above()]
             .into_iter()
-            .for_each(|value| add(number(value)));
+            .for_each(|number| add(number.value()));
     }
     for pair in bounds.windows(2) {
-        add(number(f64::midpoint(pair[0], pair[1])));
+        pair[0].between(pair[1]).into_iter().for_each(|number| add(number.value()));
     }
     // Values that nothing names. Two are enough to tell a rule for each value from one for all of them.
     for value in [json!("a"), json!("b"), json!(1), json!(2), json!(true), json!(false), json!([]), json!({})]

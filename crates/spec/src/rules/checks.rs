@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Pointer;
 use super::result::inner;
 use crate::Pattern;
-use crate::spec::is_same;
+use crate::number::{JsonNumber, is_same};
 
 /// A test of a value within arguments, a result or an error.
 #[derive(Debug, Clone)]
@@ -26,13 +26,13 @@ pub enum RuleTest {
     /// It is one of these values.
     OneOf(Vec<Value>),
     /// It is a number above this one.
-    Above(f64),
+    Above(JsonNumber),
     /// It is a number that is not below this one.
-    AtLeast(f64),
+    AtLeast(JsonNumber),
     /// It is a number below this one.
-    Below(f64),
+    Below(JsonNumber),
     /// It is a number that is not above this one.
-    AtMost(f64),
+    AtMost(JsonNumber),
     /// It is a text that a regular expression matches as a whole.
     Matches(Pattern),
     /// It is of one of these types.
@@ -119,17 +119,17 @@ impl RuleTest {
     }
 
     fn holds_of(&self, value: &Value) -> bool {
-        let number = |compare: fn(&f64, &f64) -> bool, bound: &f64| {
-            value.as_f64().is_some_and(|number| compare(&number, bound))
+        let number = |compare: fn(&JsonNumber, &JsonNumber) -> bool, bound: &JsonNumber| {
+            JsonNumber::of(value).is_some_and(|number| compare(&number, bound))
         };
         match self {
             Self::Is(other) => is_same(value, other),
             Self::IsNot(other) => !is_same(value, other),
             Self::OneOf(others) => others.iter().any(|other| is_same(value, other)),
-            Self::Above(bound) => number(f64::gt, bound),
-            Self::AtLeast(bound) => number(f64::ge, bound),
-            Self::Below(bound) => number(f64::lt, bound),
-            Self::AtMost(bound) => number(f64::le, bound),
+            Self::Above(bound) => number(JsonNumber::gt, bound),
+            Self::AtLeast(bound) => number(JsonNumber::ge, bound),
+            Self::Below(bound) => number(JsonNumber::lt, bound),
+            Self::AtMost(bound) => number(JsonNumber::le, bound),
             Self::Matches(pattern) => value.as_str().is_some_and(|text| pattern.matches(text)),
             Self::Type(types) => types.iter().any(|one| one.is_of(value)),
             Self::Present(present) => *present,

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::diagnostic::{nearest, one_of};
 use crate::limits::{COUNT_MAX, PATTERNS_MAX, RULE_EVENTS_MAX, RULES_MAX};
+use crate::number::JsonNumber;
 use crate::read::{Atom, requirement_of};
 use crate::{Code, Diagnostic, Pattern, Predicate, Test};
 
@@ -251,7 +252,21 @@ impl Reader {
             };
             match others {
                 Some(others) if others.iter().all(|other| !other.is_empty()) => {
-                    self.aliases.insert(name.to_owned(), others);
+                    let any = || others.iter().map(String::as_str).chain([name]).any(|one| one == "*");
+                    let is_of = |known: &[String]| others.iter().find(|other| known.contains(other));
+                    let mut known = self.aliases.iter();
+                    let shared = known.find_map(|(tool, known)| Some((tool.clone(), is_of(known)?.clone())));
+                    if any() {
+                        let message = "`*` stands for any tool, and is neither an alias nor has any";
+                        self.fault(place, message, "leave it out");
+                    } else if others.iter().any(|other| other == name) {
+                        self.fault(place, format!("`{name}` is an alias of itself"), "leave it out");
+                    } else if let Some((tool, alias)) = shared {
+                        let message = format!("`{alias}` is an alias of `{tool}` and of `{name}`");
+                        self.fault(place, message, "keep one of them: a call has one tool");
+                    } else {
+                        self.aliases.insert(name.to_owned(), others);
+                    }
                 }
                 _ => self.fault(place, format!("the aliases of `{name}` are not a list of names"), HELP),
             }
@@ -287,6 +302,11 @@ impl Reader {
         });
         let is_shadow = self.mode(&mut entries);
         let per = match entries.take("per") {
+            Some((_, node)) if node.text() == Some("") => {
+                let help = "write the argument whose values the rule tells apart, such as /order_id";
+                self.fault(node.place, "`per` names no argument", help);
+                return None;
+            }
             Some((_, node)) => Some(self.pointer(node, "per")?),
             None => None,
         };
@@ -501,6 +521,18 @@ impl Reader {
             self.fault(place, format!("`{key}` has `{text}`, which is not a JSON pointer"), help);
             return None;
         }
+        // What a list holds is looked for in `value` alone; elsewhere, nothing would ever be found.
+        if key != "value" && text.split('/').any(|part| part == "*") {
+            let message = format!(
+                "`{key}` has `{text}`, and `*` stands for every element only in the `value` of `takes`"
+            );
+            self.fault(
+                place,
+                message,
+                "write the number of an element, such as /items/0, or the list itself",
+            );
+            return None;
+        }
         Some(Pointer { text: text.to_owned(), place })
     }
 
@@ -527,7 +559,7 @@ impl Reader {
     }
 
     fn test(&mut self, name: &str, place: RulesPlace, node: &Node) -> Option<RuleTest> {
-        let bound = |reader: &mut Self| match node.value().as_f64() {
+        let bound = |reader: &mut Self| match JsonNumber::of(&node.value()) {
             Some(number) => Some(number),
             None => {
                 let message = format!("`{name}` is {}, not a number", node.describe());
@@ -539,6 +571,10 @@ impl Reader {
             "is" => RuleTest::Is(node.value()),
             "is-not" => RuleTest::IsNot(node.value()),
             "one-of" => match &node.kind {
+                Kind::List(items) if items.is_empty() => {
+                    self.fault(node.place, "`one-of` names no value", "write `one-of: [a, b]`");
+                    return None;
+                }
                 Kind::List(items) => RuleTest::OneOf(items.iter().map(Node::value).collect()),
                 _ => {
                     let message = format!("`one-of` is {}, not a list", node.describe());

@@ -96,7 +96,7 @@ pub struct RuleEnd {
 
 impl RuleSet {
     /// For each rule, the numbers of the calls, from 1, at which it is violated, each as if those before had not been
-    /// made; a call that is violated twice, by itself and by its result, counts twice.
+    /// made.
     ///
     /// # Errors
     /// A rule would have to remember too much.
@@ -110,7 +110,10 @@ impl RuleSet {
         for event in events {
             call += usize::from(event.phase == Phase::Call);
             for rule in session.observe_unless_violated(&event.as_seen())? {
-                found[rule].push(call);
+                // Its own event and its result may both violate a rule.
+                if found[rule].last() != Some(&call) {
+                    found[rule].push(call);
+                }
             }
         }
         Ok(found)

@@ -6,7 +6,7 @@
 use serde_json::{Deserializer, Value};
 
 use super::Pointer;
-use crate::spec::is_same;
+use crate::number::is_same;
 
 /// The result of a call as rules see it.
 #[derive(Debug, Clone, PartialEq, Default)]

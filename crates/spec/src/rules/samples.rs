@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::search::{SampleCall, tools};
 use super::{CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest, ValueCheck, ValueType};
+use crate::number::JsonNumber;
 
 /// Sample values of one place.
 const VALUES_MAX: usize = 6;
@@ -148,10 +149,10 @@ fn samples(test: &RuleTest) -> Vec<Value> {
         RuleTest::Is(value) => vec![value.clone(), other_than(value)],
         RuleTest::IsNot(value) => vec![other_than(value), value.clone()],
         RuleTest::OneOf(all) => all.iter().take(2).cloned().chain([json!("something else")]).collect(),
-        RuleTest::Above(bound) => vec![number(bound + 1.0), number(*bound)],
-        RuleTest::AtMost(bound) => vec![number(*bound), number(bound + 1.0)],
-        RuleTest::AtLeast(bound) => vec![number(*bound), number(bound - 1.0)],
-        RuleTest::Below(bound) => vec![number(bound - 1.0), number(*bound)],
+        RuleTest::Above(bound) => vec![bound.above().value(), bound.value()],
+        RuleTest::AtMost(bound) => vec![bound.value(), bound.above().value()],
+        RuleTest::AtLeast(bound) => vec![bound.value(), bound.below().value()],
+        RuleTest::Below(bound) => vec![bound.below().value(), bound.value()],
         RuleTest::Matches(pattern) => {
             pattern.sample().into_iter().map(Value::from).chain([json!("something else")]).collect()
         }
@@ -209,15 +210,10 @@ pub fn arguments_for(checks: &[ValueCheck]) -> Value {
 fn other_than(value: &Value) -> Value {
     match value {
         Value::Bool(value) => json!(!value),
-        Value::Number(value) => number(value.as_f64().unwrap_or(0.0) + 1.0),
+        Value::Number(_) => JsonNumber::of(value).map_or(json!(1), |number| number.above().value()),
         Value::String(value) if value == "something else" => json!("something"),
         _ => json!("something else"),
     }
-}
-
-/// A number as people write it: without a fraction where there is none.
-pub(super) fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 
 /// Objects with each choice of values, up to [`SAMPLES_MAX`]. Among the choices for a place is that nothing is there,

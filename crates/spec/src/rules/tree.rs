@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Fault, Phase, RulesPlace};
 use crate::limits::{NESTING_MAX, RULES_BYTES_MAX};
+use crate::number::JsonNumber;
 
 /// A value and its place.
 #[derive(Debug, Clone)]
@@ -123,6 +124,9 @@ impl<'t> Reader<'t> {
                 self.place = place(&span.start);
                 Ok(event)
             }
+            Some(Err(error)) if error.info().contains("recursion limit") => {
+                Err(too_deep(place(error.marker())))
+            }
             Some(Err(error)) => {
                 let help = "check indentation and quotes here and in the line before";
                 Err(Fault::error(place(error.marker()), format!("{NOT_YAML}: {}", error.info()), help))
@@ -151,14 +155,18 @@ impl<'t> Reader<'t> {
     fn node(&mut self, event: Event<'t>, depth: usize) -> Result<Node, Fault> {
         let place = self.place;
         if depth > NESTING_MAX {
-            let message = format!("lists and maps are nested more than {NESTING_MAX} deep");
-            return Err(Fault::error(place, message, "nest them less"));
+            return Err(too_deep(place));
         }
         let kind = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 self.must_be_plain(anchor, tag.is_some())?;
                 let is_plain = style == ScalarStyle::Plain;
-                Kind::Scalar(if is_plain { plain_value(&text) } else { Value::from(text.as_ref()) })
+                let fault = |(message, help): (String, String)| Fault::error(place, message, help);
+                Kind::Scalar(if is_plain {
+                    plain_value(&text).map_err(fault)?
+                } else {
+                    Value::from(text.as_ref())
+                })
             }
             Event::SequenceStart(anchor, tag) => {
                 self.must_be_plain(anchor, tag.is_some())?;
@@ -225,41 +233,56 @@ impl<'t> Reader<'t> {
     }
 }
 
+fn too_deep(place: RulesPlace) -> Fault {
+    let message = format!("lists and maps are nested more than {NESTING_MAX} deep");
+    Fault::error(place, message, "nest them less")
+}
+
 fn place(marker: &Marker) -> RulesPlace {
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     RulesPlace { line: number(marker.line().max(1)), column: number(marker.col() + 1) }
 }
 
 /// The value of a scalar without quotes, by the core schema of YAML 1.2: `yes` and `no` are texts.
-fn plain_value(text: &str) -> Value {
+///
+/// # Errors
+/// What looks like a number, and cannot be one of JSON, or is one only to older versions of YAML: what is wrong, and
+/// what to do.
+fn plain_value(text: &str) -> Result<Value, (String, String)> {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
+        "" | "~" | "null" | "Null" | "NULL" => return Ok(Value::Null),
+        "true" | "True" | "TRUE" => return Ok(Value::Bool(true)),
+        "false" | "False" | "FALSE" => return Ok(Value::Bool(false)),
         _ => {}
     }
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let looks_like_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-        && digits.chars().all(|c| c.is_ascii_digit() || ".eE+-".contains(c));
-    if looks_like_number {
-        if let Ok(whole) = text.parse::<i64>() {
-            return Value::from(whole);
-        }
-        if let Ok(whole) = text.parse::<u64>() {
-            return Value::from(whole);
-        }
-        // Text that only looks like a number, such as a version or a date, stays text.
-        if let Some(number) = text.parse::<f64>().ok().and_then(serde_json::Number::from_f64) {
-            return Value::Number(number);
-        }
-    }
-    let radix = |prefix: &str, radix: u32| {
-        text.strip_prefix(prefix).and_then(|digits| u64::from_str_radix(digits, radix).ok())
+    let too_large = || {
+        let message =
+            format!("the number {text} is too large: whole numbers have 64 bits, and decimals 308 digits");
+        (message, format!("write a smaller number, or a text in quotes: '{text}'"))
     };
-    match radix("0x", 16).or_else(|| radix("0o", 8)) {
-        Some(whole) => Value::from(whole),
-        None => Value::from(text),
+    if let Some(number) = JsonNumber::read(text) {
+        return number.map(Value::Number).map_err(|_| too_large());
     }
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+        let message = format!("`{text}` is not a number that calls and results can have");
+        return Err((message, format!("write another number, or a text in quotes: '{text}'")));
+    }
+    let is_grouped = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.contains('_')
+        && digits.chars().all(|c| c.is_ascii_digit() || c == '_' || c == '.');
+    if is_grouped {
+        let message = format!("`{text}` is a number in YAML 1.1 and a text in YAML 1.2");
+        let help = format!("write the number {}, or the text in quotes: '{text}'", text.replace('_', ""));
+        return Err((message, help));
+    }
+    for (prefix, radix) in [("0x", 16), ("0o", 8)] {
+        let digits = text.strip_prefix(prefix).filter(|digits| !digits.is_empty());
+        if let Some(digits) = digits.filter(|digits| digits.chars().all(|c| c.is_digit(radix))) {
+            return u64::from_str_radix(digits, radix).map(Value::from).map_err(|_| too_large());
+        }
+    }
+    Ok(Value::from(text))
 }
 
 #[cfg(test)]
@@ -270,10 +293,25 @@ mod tests {
 
     #[test]
     fn scalars_are_those_of_yaml_1_2() {
-        let node = read("[~, '~', yes, True, 17, -1.5, 1e3, 0x1f, 1.2.3, 2026-11-28, '17', .5, 1_000]")
-            .expect("YAML");
-        let expected =
-            json!([null, "~", "yes", true, 17, -1.5, 1000.0, 31, "1.2.3", "2026-11-28", "17", 0.5, "1_000"]);
+        let node =
+            read("[~, '~', yes, True, 17, -1.5, 1e3, 0x1f, 1.2.3, 2026-11-28, '17', .5, '1_000', v1_0]")
+                .expect("YAML");
+        let expected = json!([
+            null,
+            "~",
+            "yes",
+            true,
+            17,
+            -1.5,
+            1000.0,
+            31,
+            "1.2.3",
+            "2026-11-28",
+            "17",
+            0.5,
+            "1_000",
+            "v1_0"
+        ]);
         assert_eq!(node.value(), expected);
     }
 
@@ -296,6 +334,15 @@ mod tests {
             ("? [a]\n: 1", "1:3: a key is not a text"),
             (deep.as_str(), "nested more than 100 deep"),
             ("", "the file is empty"),
+            ("a: 1e400", "1:4: the number 1e400 is too large"),
+            ("a: [99999999999999999999]", "1:5: the number 99999999999999999999 is too large"),
+            ("a: 0x1ffffffffffffffff", "1:4: the number 0x1ffffffffffffffff is too large"),
+            ("a: .nan", "1:4: `.nan` is not a number that calls and results can have"),
+            ("a: -.Inf", "1:4: `-.Inf` is not a number"),
+            (
+                "a: 1_000",
+                "1:4: `1_000` is a number in YAML 1.1 and a text in YAML 1.2; write the number 1000, or",
+            ),
             ("# nothing\n", "the file is empty"),
         ] {
             let fault = read(text).expect_err(text).to_string();

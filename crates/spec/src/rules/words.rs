@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::{CallRule, EventPattern, Phase, RuleDemand, RuleTest, ValueCheck};
+use super::{CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleTest, ValueCheck};
 use crate::diagnostic::all_of;
 
 impl fmt::Display for ValueCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pointer = self.pointer.as_str();
+        let pointer = place(&self.pointer);
         match &self.test {
             RuleTest::Present(true) => write!(f, "some {pointer}"),
             RuleTest::Present(false) => write!(f, "no {pointer}"),
@@ -15,8 +15,17 @@ impl fmt::Display for ValueCheck {
                 let tests: Vec<String> = tests.iter().map(attribute).collect();
                 write!(f, "no {pointer} {}", all_of(tests.iter().map(String::as_str)))
             }
+            test if pointer == "whole value" => write!(f, "a whole value {}", attribute(test)),
             test => write!(f, "{pointer} {}", attribute(test)),
         }
+    }
+}
+
+/// A place within arguments, a result or an error; the empty pointer is all of it.
+fn place(pointer: &Pointer) -> &str {
+    match pointer.as_str() {
+        "" => "whole value",
+        pointer => pointer,
     }
 }
 
@@ -107,8 +116,12 @@ impl CallRule {
             RuleDemand::Last(event) => format!("the last {} of a session {is} {event}", kind_of(event)),
             RuleDemand::Takes { event, argument, from, value } => {
                 let from = from.tools.as_ref().map_or("any tool", |tools| tools.written());
-                let (argument, value) = (argument.as_str(), value.as_str());
-                format!("{event} {takes} its {argument} from {value} in an earlier result of {from}")
+                let argument = place(argument);
+                let value = match value.as_str() {
+                    "" => String::new(),
+                    value => format!("{value} in "),
+                };
+                format!("{event} {takes} its {argument} from {value}an earlier result of {from}")
             }
             RuleDemand::Formula { source, .. } => {
                 format!("the formula {source} {}", say("holds", "has to hold"))

@@ -1,8 +1,8 @@
 //! What is printed reads as the same.
 
 use planproof_spec::{
-    Automaton, CallPattern, Compat, ContentRule, Example, ExampleCall, ExampleStep, Handler, Pattern,
-    Predicate, RequirementKind, ShownExample, ShownSection, Span, Spanned, Spec, State, Test, load,
+    Automaton, CallPattern, Compat, ContentRule, Example, ExampleCall, ExampleStep, Handler, JsonNumber,
+    Pattern, Predicate, RequirementKind, ShownExample, ShownSection, Span, Spanned, Spec, State, Test, load,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -56,6 +56,17 @@ fn any_states() -> impl Strategy<Value = Vec<State>> {
     )
 }
 
+fn any_bound() -> impl Strategy<Value = JsonNumber> {
+    let value = prop_oneof![
+        (-1e30..1e30).prop_map(|number| json!(number)),
+        (-1.0..1.0).prop_map(|number| json!(number)),
+        Just(json!(f64::MAX)),
+        any::<i64>().prop_map(|number| json!(number)),
+        any::<u64>().prop_map(|number| json!(number)),
+    ];
+    value.prop_map(|value| JsonNumber::of(&value).expect("a number"))
+}
+
 fn any_predicate() -> impl Strategy<Value = Predicate> {
     let value = prop_oneof![
         any_text().prop_map(|text| json!(text)),
@@ -68,10 +79,10 @@ fn any_predicate() -> impl Strategy<Value = Predicate> {
         Just(Test::Has),
         value.clone().prop_map(Test::Equal),
         value.prop_map(Test::NotEqual),
-        (-1e30..1e30).prop_map(Test::Below),
-        (-1.0..1.0).prop_map(Test::AtMost),
-        (-1e9..1e9).prop_map(Test::Above),
-        Just(Test::AtLeast(f64::MAX)),
+        any_bound().prop_map(Test::Below),
+        any_bound().prop_map(Test::AtMost),
+        any_bound().prop_map(Test::Above),
+        any_bound().prop_map(Test::AtLeast),
         any_pattern().prop_map(Test::Matches),
     ];
     (any_text(), test).prop_map(|(argument, test)| Predicate { argument, test })

@@ -109,7 +109,7 @@ pub(crate) fn any_behavior() -> impl Strategy<Value = Formula> {
 /// Patterns of calls in random requirements.
 fn any_pattern() -> impl Strategy<Value = CallPattern> {
     let tool = prop::option::of(prop::sample::select(&["x", "y"][..]));
-    let test = prop_oneof![Just(Test::Above(1.0)), Just(Test::Equal(json!("z"))), Just(Test::Has)];
+    let test = prop_oneof![Just(Test::Above(1.into())), Just(Test::Equal(json!("z"))), Just(Test::Has)];
     let predicate = test.prop_map(|test| Predicate { argument: "n".into(), test });
     (tool, prop::collection::vec(predicate, 0..2))
         .prop_map(|(tool, predicates)| CallPattern { tool: tool.map(str::to_owned), predicates })

@@ -194,13 +194,20 @@ fn hold(
             .map_err(|error| SessionError::new(format!("{}: {error}", recorded.name)))?,
     };
     let violation = |rule: usize| {
-        let at = outcomes[rule].call.and_then(|at| Some((at, calls.get(at.checked_sub(1)?)?)));
-        let call = at.map(|(number, call)| {
+        let violating = |number: usize| {
+            let call = calls.get(number.checked_sub(1)?)?;
             let arguments: String = call.arguments.to_string().chars().take(SHOWN_MAX).collect();
             let line = recorded.call_lines.get(number - 1).copied().unwrap_or(recorded.line);
-            ViolatingCall { number, line, text: format!("{} {arguments}", call.tool) }
-        });
-        SessionViolation { rule, call }
+            Some(ViolatingCall { number, line, text: format!("{} {arguments}", call.tool) })
+        };
+        let first = outcomes[rule].call;
+        let others =
+            calls_of[rule].iter().copied().filter(|number| first.is_some_and(|first| *number > first));
+        SessionViolation {
+            rule,
+            call: first.and_then(violating),
+            more: others.filter_map(violating).collect(),
+        }
     };
     let violated: Vec<SessionViolation> =
         (0..outcomes.len()).filter(|rule| !is_held(*rule)).map(violation).collect();
@@ -243,8 +250,9 @@ fn hold(
         match &violation.call {
             Some(call) => {
                 let _ = writeln!(text, "    violated at call {}: {}", call.number, inline(&call.text));
-                if let Some(more @ 1..) = calls_of[violation.rule].len().checked_sub(1) {
-                    let _ = writeln!(text, "    and {} more; --json names them", counted(more, "time"));
+                if !violation.more.is_empty() {
+                    let more = counted(violation.more.len(), "time");
+                    let _ = writeln!(text, "    and {more} more; --json names them");
                 }
             }
             None => {

@@ -64,8 +64,8 @@ pub(crate) fn run(arguments: &CheckArguments, global: &Global) -> Result<ExitCod
                     // A passed infeasible case may still have a report with unnecessary sentences.
                     if !verdict.passed() || order.card().is_apart() {
                         let explained = order.explain(&verdict);
-                        let marked = render::marked(&explained, Marking::for_stdout());
-                        let _ = writeln!(out, "{}", render::folded("  ", &marked, 2));
+                        let marked = render::marked_within(&explained, Marking::for_stdout(), usize::MAX);
+                        let _ = writeln!(out, "{marked}");
                         let _ = write!(out, "{}", render::explanation(&explained));
                     }
                 }

@@ -6,6 +6,7 @@ use planproof_trace::Arguments;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::number::JsonNumber;
 use crate::read::Draft;
 use crate::read::tree::Faults;
 use crate::{CallPattern, ExampleStep, Predicate, Requirement, RequirementKind, Span, Test};
@@ -138,30 +139,30 @@ pub(super) fn is_numeric(test: &Test) -> bool {
 }
 
 /// A bound, and whether it is included.
-pub(super) type Bound = (f64, bool);
+pub(super) type Bound = (JsonNumber, bool);
 
 /// Numbers that some tests leave.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Range {
-    min: Bound,
-    max: Bound,
+    min: Option<Bound>,
+    max: Option<Bound>,
 }
 
 impl Range {
     pub(super) fn all() -> Self {
-        Self { min: (f64::NEG_INFINITY, true), max: (f64::INFINITY, true) }
+        Self { min: None, max: None }
     }
 
-    pub(super) fn raise(&mut self, bound: f64, is_in: bool) {
+    pub(super) fn raise(&mut self, bound: JsonNumber, is_in: bool) {
         // Of two equal bounds, the one that excludes its number is tighter.
-        if bound > self.min.0 || bound == self.min.0 && !is_in {
-            self.min = (bound, is_in);
+        if self.min.is_none_or(|(min, _)| bound > min || bound == min && !is_in) {
+            self.min = Some((bound, is_in));
         }
     }
 
-    pub(super) fn lower(&mut self, bound: f64, is_in: bool) {
-        if bound < self.max.0 || bound == self.max.0 && !is_in {
-            self.max = (bound, is_in);
+    pub(super) fn lower(&mut self, bound: JsonNumber, is_in: bool) {
+        if self.max.is_none_or(|(max, _)| bound < max || bound == max && !is_in) {
+            self.max = Some((bound, is_in));
         }
     }
 
@@ -176,18 +177,19 @@ impl Range {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.min.0 > self.max.0 || self.min.0 == self.max.0 && !(self.min.1 && self.max.1)
+        let both = self.min.zip(self.max);
+        both.is_some_and(|(min, max)| min.0 > max.0 || min.0 == max.0 && !(min.1 && max.1))
     }
 
     /// The bounds, where there are any.
     pub(super) fn bounds(&self) -> (Option<Bound>, Option<Bound>) {
-        let finite = |bound: Bound| bound.0.is_finite().then_some(bound);
-        (finite(self.min), finite(self.max))
+        (self.min, self.max)
     }
 
     /// The only number that is left.
-    fn only(&self) -> Option<f64> {
-        (self.min.0 == self.max.0 && !self.is_empty()).then_some(self.min.0)
+    fn only(&self) -> Option<JsonNumber> {
+        let (min, max) = self.min.zip(self.max)?;
+        (min.0 == max.0 && !self.is_empty()).then_some(min.0)
     }
 }
 
@@ -218,7 +220,7 @@ fn contradiction(predicates: &[&Predicate]) -> Option<String> {
         return Some("a value is a number or a text, not both".into());
     }
     // If only one number is left, another test such as `!=` can still exclude it.
-    let is_excluded = range.only().is_some_and(|number| !passes(&Value::from(number)));
+    let is_excluded = range.only().is_some_and(|number| !passes(&number.value()));
     (is_numeric && (range.is_empty() || is_excluded)).then(|| "no number lies within them".to_owned())
 }
 

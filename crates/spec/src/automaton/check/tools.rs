@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::patterns::{Range, each, is_number, is_numeric};
 use crate::automaton::Automaton;
 use crate::diagnostic::{Code, Diagnostic, nearest, one_of};
+use crate::number::{JsonNumber, is_same};
 use crate::read::tree::Faults;
-use crate::spec::is_same;
 use crate::{CallPattern, Predicate, Severity, Span, Test};
 
 /// How many references of a schema are followed in sequence.
@@ -207,8 +207,8 @@ struct Values {
     types: u8,
     /// The only values, if they are listed.
     listed: Option<Vec<Value>>,
-    min: Option<(f64, bool)>,
-    max: Option<(f64, bool)>,
+    min: Option<(JsonNumber, bool)>,
+    max: Option<(JsonNumber, bool)>,
 }
 
 enum Admits {
@@ -246,7 +246,7 @@ impl Values {
         range.meet(test);
         // For `!=`, too, the question is whether the value can occur: if it cannot, the test always holds.
         if let Test::Equal(value) | Test::NotEqual(value) = test
-            && let Some(number) = value.as_f64()
+            && let Some(number) = JsonNumber::of(value)
         {
             range.raise(number, true);
             range.lower(number, true);
@@ -259,7 +259,7 @@ impl Values {
         }
         // Bounds of a schema apply to numbers alone.
         if demanded == NUMBER && range.is_empty() {
-            let words = |bound: Option<(f64, bool)>, in_words: &str, out_words: &str| {
+            let words = |bound: Option<(JsonNumber, bool)>, in_words: &str, out_words: &str| {
                 bound.map(|(bound, is_in)| format!("{} {bound}", if is_in { in_words } else { out_words }))
             };
             let bounds = [words(self.min, "at least", "above"), words(self.max, "at most", "below")];
@@ -390,7 +390,7 @@ fn values(schema: &Value) -> Values {
         // Listed values leave no other types than their own.
         values.types &= listed.iter().fold(0, |types, value| types | type_of(value));
     }
-    let number = |key: &str| object.get(key).and_then(Value::as_f64);
+    let number = |key: &str| object.get(key).and_then(JsonNumber::of);
     let mut range = Range::all();
     let bounds = [("minimum", true), ("exclusiveMinimum", false)];
     bounds
