@@ -31,14 +31,13 @@ pub(super) enum Standing {
 const IDLE: [&str; 4] = ["spec", "rules", "scenario", "check"];
 
 /// Keys whose texts name programs, servers or variables, by the part of the rule that they fall under.
-const REACHING: [(&str, Names); 15] = [
+const REACHING: [(&str, Names); 14] = [
     ("agent", Names::Place),
     ("evaluator", Names::Place),
     ("serve-model", Names::Place),
     ("model", Names::Place),
     ("judge", Names::Place),
     ("rewrite", Names::Place),
-    ("verify", Names::Place),
     ("pages", Names::Place),
     ("tools", Names::Place),
     ("url", Names::Place),

@@ -223,8 +223,8 @@ fn files_name_only_files_in_their_folder_also_by_links() {
 
     let place = Place::new();
     fs::create_dir_all(place.path("in/deep")).unwrap();
-    place.write("tools.json", r#"[{"name": "pay"}]"#);
-    place.write("in/deep/tools.json", r#"[{"name": "pay"}]"#);
+    place.write("tools.json", r#"[{"name": "pay", "input_schema": {"type": "object"}}]"#);
+    place.write("in/deep/tools.json", r#"[{"name": "pay", "input_schema": {"type": "object"}}]"#);
     place.write("rules.yaml", RULES);
     place.write("in/deep/rules.yaml", RULES);
     symlink("..", place.path("in/up")).unwrap();
