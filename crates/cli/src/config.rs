@@ -7,6 +7,7 @@ mod layer;
 mod locate;
 mod mistakes;
 mod origin;
+mod reach;
 mod schema;
 mod secrets;
 mod written;
@@ -33,12 +34,14 @@ use crate::{terminal, values};
 pub(crate) use keys::{Kind, MEDIA, Section};
 pub(crate) use locate::NAME;
 pub(crate) use origin::Origins;
+pub(crate) use reach::is_unasked;
 pub(crate) use schema::schema;
-pub(crate) use secrets::{holds_secret, is_name_of_secret};
+pub(crate) use secrets::holds_secret;
 pub(crate) use written::written_anew;
 
 use layer::{Entry, Reading};
 use origin::{Origin, Setting, Source};
+use reach::Standing;
 
 /// Keys that depend on another one: if that is given on the command line, the file's values of these are ignored.
 const COMPANIONS: [(&str, &str); 1] = [("agent", "serve_model")];
@@ -210,12 +213,18 @@ fn settings(call: &Call<'_>, lenient: &ArgMatches, words: &[OsString]) -> Result
         sets.push(layer);
     }
     let file = match locate()? {
-        Some(path) => vec![file_layer(path, &sections)?],
+        Some((path, standing)) => vec![file_layer(path, standing, &sections)?],
         None => Vec::new(),
     };
     let mut chosen = choose(call, command, &sets, &file);
-    let media = file.iter().find_map(|layer| servers_of_file(call, command, layer, &chosen));
-    chosen.extend(media);
+    reach::refuse(&call.path, &chosen)?;
+    let media = file.iter().find_map(|layer| Some((layer, servers_of_file(call, command, layer, &chosen)?)));
+    if let Some((layer, setting)) = media {
+        if let Some(source) = setting.origin.file() {
+            reach::refuse_media(&call.path, &layer.entries, source)?;
+        }
+        chosen.push(setting);
+    }
     Ok(chosen)
 }
 
@@ -379,8 +388,9 @@ fn check_use(set: &str, layer: &Layer, call: &Call<'_>, command: &Command) -> Re
     Err(Failure::usage(format!("--set {name}: `planproof {path}` has no such option")))
 }
 
-fn file_layer(path: PathBuf, sections: &Section) -> Result<Layer, Failure> {
-    let source = Source { text: locate::read(&path)?, path };
+fn file_layer(path: PathBuf, standing: Standing, sections: &Section) -> Result<Layer, Failure> {
+    let source = Source { text: locate::read(&path)?, path, standing };
+    reach::found(&source);
     let reading = Reading { folder: source.path.parent().unwrap_or(Path::new("")), raw: None };
     match layer::read(&source.text, sections, reading) {
         Ok(entries) => Ok(Layer { entries, origin: Origin::File(Rc::new(source)) }),

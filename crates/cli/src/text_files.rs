@@ -29,6 +29,24 @@ fn read_within(path: &Path, most: u64) -> Result<String, Failure> {
         .map(|text| text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
+/// Reads a text file that a file in this folder names.
+///
+/// # Errors
+/// It cannot be read, or is neither in the folder nor below it, once links are followed.
+pub(crate) fn read_below(folder: &Path, path: &Path) -> Result<String, Failure> {
+    must_be_below(folder, path)?;
+    read_text(path)
+}
+
+/// Makes sure that a file is in the folder of the one that names it, or below it, once links are followed.
+///
+/// # Errors
+/// It is not, or there is none.
+pub(crate) fn must_be_below(folder: &Path, path: &Path) -> Result<(), Failure> {
+    let fail = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    planproof_files::below(folder, path).map(drop).map_err(fail)
+}
+
 /// Reads a file of JSON that other programs wrote, or stdin for `-`. Halves of characters in it become U+FFFD.
 pub(crate) fn read_json(path: &Path) -> Result<String, Failure> {
     let bytes = read_bytes(path, FILE_BYTES_MAX)?;

@@ -8,12 +8,14 @@
 //! Files that planproof keeps in a folder of its own are opened with [`open_own`]: whoever can write into that folder
 //! could put a link there, and have any other file of the user read, changed or emptied.
 //!
+//! A file that another one names has to lie in the folder of that one: [`below`] follows links before it says so.
+//!
 //! Standard input and descriptors that the shell has opened (`/dev/stdin`, `/dev/fd/63` of `<(...)`) may be pipes and
 //! terminals: the user waits for these knowingly, and can end them.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a file for reading.
 ///
@@ -33,6 +35,21 @@ pub fn open(path: &Path) -> io::Result<File> {
     // Again, because the path may name something else by now.
     must_be_file(file.metadata()?.file_type(), path)?;
     Ok(file)
+}
+
+/// The path of a file that another file names, without links in it: the folder of that one, or a folder below it, has
+/// it, whatever links there are on the way. A folder that is itself reached by a link is the folder meant.
+///
+/// # Errors
+/// The file cannot be found, or ([`io::ErrorKind::InvalidInput`]) is elsewhere.
+pub fn below(folder: &Path, file: &Path) -> io::Result<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let whole = std::fs::canonicalize(file)?;
+    if whole.starts_with(std::fs::canonicalize(folder)?) {
+        return Ok(whole);
+    }
+    let what = "it is not in the folder of the file that names it, or below: put it there, not a link to it";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
 /// Opens a file to write to it. The options say whether it is created, emptied or appended to.
@@ -199,6 +216,38 @@ mod tests {
         open(Path::new("/dev/null")).expect("is empty");
         assert_eq!(open(&folder.join("none")).expect_err("is absent").kind(), io::ErrorKind::NotFound);
         std::fs::remove_dir_all(&folder).expect("removes");
+    }
+
+    #[test]
+    fn named_files_lie_below_after_links_are_followed() {
+        let root = std::env::temp_dir().join(format!("planproof-below-{}", std::process::id()));
+        let folder = root.join("folder");
+        std::fs::create_dir_all(folder.join("deep")).expect("creates");
+        for file in ["outside", "folder/inside", "folder/deep/file"] {
+            std::fs::write(root.join(file), "text").expect("writes");
+        }
+        for (link, to) in [
+            ("folder/up", ".."),
+            ("folder/out", "../outside"),
+            ("folder/in", "deep/file"),
+            ("folder/again", "out"),
+            ("there", "folder"),
+        ] {
+            std::os::unix::fs::symlink(to, root.join(link)).expect("links");
+        }
+        for file in ["inside", "deep/file", "in", "deep/../inside"] {
+            assert!(below(&folder, &folder.join(file)).is_ok(), "{file}");
+        }
+        // The canary: each of them can be opened.
+        for file in ["out", "up/outside", "again", "../outside"] {
+            open(&folder.join(file)).expect("is a file");
+            let error = below(&folder, &folder.join(file)).expect_err("is elsewhere");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{file}");
+        }
+        below(&root.join("there"), &root.join("there/inside")).expect("is the same folder");
+        let absent = below(&folder, &folder.join("absent")).expect_err("is absent");
+        assert_eq!(absent.kind(), io::ErrorKind::NotFound);
+        std::fs::remove_dir_all(&root).expect("removes");
     }
 
     fn to_write() -> OpenOptions {

@@ -45,7 +45,7 @@ const DEMANDS: [&str; 10] = [
 ];
 
 /// Reads a text file that a file of scenarios names. It gets the path as it is to be opened.
-pub(crate) type ReadFile = Arc<dyn Fn(&str) -> Result<String, String> + Send + Sync>;
+pub(crate) type ReadFile = Arc<dyn Fn(&str, &str) -> Result<String, String> + Send + Sync>;
 
 /// A case and the places of what it demands.
 pub(crate) struct Placed {
@@ -250,11 +250,13 @@ impl Reader<'_> {
             return Err(self
                 .fault(node.place, format!("{what} names a file, which cannot be read here; write it out")));
         };
-        let path = match self.file.rsplit_once('/') {
-            Some((folder, _)) => format!("{folder}/{name}"),
-            None => name.to_owned(),
+        let (folder, path) = match self.file.rsplit_once('/') {
+            // That of a file in the root ends with its slash.
+            Some(("", _)) => ("/", format!("/{name}")),
+            Some((folder, _)) => (folder, format!("{folder}/{name}")),
+            None => ("", name.to_owned()),
         };
-        match read(&path) {
+        match read(folder, &path) {
             Ok(text) => Ok((path, text)),
             Err(text) => Err(self.fault(node.place, format!("{what} names a file: {text}"))),
         }

@@ -27,10 +27,14 @@ impl fmt::Debug for Scenarios {
 }
 
 impl Scenarios {
-    /// The suite, in which files of scenarios may name files of tools and of rules. This reads them; without it, such
-    /// a name is an error. The names have been checked: they lead nowhere but below the folder of the file.
+    /// The suite, in which files of scenarios may name files of tools and of rules. This reads them, by
+    /// the folder of the file, empty for the current one, and their path; without it, such a name is an error. The
+    /// names have been checked: they lead nowhere but below that folder, as long as no link does.
     #[must_use]
-    pub fn with_files(self, read: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static) -> Self {
+    pub fn with_files(
+        self,
+        read: impl Fn(&str, &str) -> Result<String, String> + Send + Sync + 'static,
+    ) -> Self {
         Self { read_file: Some(Arc::new(read)) }
     }
 

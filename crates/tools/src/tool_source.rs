@@ -111,7 +111,7 @@ impl ToolSource {
             Origin::Server(Server::Command(server))
         } else if rest.starts_with("mcp+http://") || rest.starts_with("mcp+https://") {
             // The variable is called after the source, so a source without a name has no token.
-            let token = name.and_then(|name| variable(&token_variable(name)));
+            let token = name.and_then(|name| variable(&Self::token_variable(name)));
             let server = HttpServer::new(rest.trim_start_matches("mcp+"), token.as_ref()).map_err(failed)?;
             Origin::Server(Server::Http(server))
         } else if let Some(builtin) = BUILTIN_NAMES.into_iter().find(|builtin| *builtin == rest) {
@@ -145,6 +145,11 @@ impl ToolSource {
             return Err(ToolSourceError::Name { name: name.to_owned() });
         }
         Ok((Some(name), rest))
+    }
+
+    /// The environment variable with the token of a source of this name: `PLANPROOF_TOKEN_MY_MAIL` for `my-mail`.
+    pub fn token_variable(name: &str) -> String {
+        format!("{TOKEN_VARIABLES}{}", name.to_ascii_uppercase().replace('-', "_"))
     }
 
     /// The source as written, without its name and possible secrets.
@@ -243,11 +248,6 @@ async fn open_collection(folder: PathBuf) -> Result<Collection, CollectionError>
     let seen = Arc::clone(&stop.0);
     let opened = tokio::task::spawn_blocking(move || Collection::open(&folder, &seen)).await;
     opened.unwrap_or(Err(CollectionError::GivenUp))
-}
-
-/// The environment variable with the token of a source: `PLANPROOF_TOKEN_MY_MAIL` for `my-mail`.
-fn token_variable(name: &str) -> String {
-    format!("{TOKEN_VARIABLES}{}", name.to_ascii_uppercase().replace('-', "_"))
 }
 
 /// A URL without its query, which may contain a key, and anything else unchanged.

@@ -19,7 +19,7 @@
 //! whose numbers stay as they were written (`written.rs`) and which numbers need that (`digits.rs`), the recorder, a
 //! one-line notation for tests and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times
 //! (`time_of_day.rs`), counts from elsewhere (`bounded.rs`), seeded draws (`draw.rs`), tools that fail (`faults.rs`),
-//! the keys that must not be written anywhere (`secrets.rs`), texts with placeholders (`template.rs`), and the reader
+//! the keys that must not be written anywhere (`secrets.rs`) and the names that say so (`secret_names.rs`), texts with placeholders (`template.rs`), and the reader
 //! of JSON that other programs wrote (`json.rs`).
 
 // What others build on is described to the last field.
@@ -35,6 +35,7 @@ mod event;
 mod plain;
 mod recorder;
 mod sample;
+mod secret_names;
 mod secrets;
 mod text_calls;
 mod time_of_day;
@@ -64,7 +65,8 @@ pub use event::{
 pub use plain::plain_message;
 pub use recorder::{EventSink, Recorder};
 pub use sample::sample_arguments;
-pub use secrets::{REDACTED, SECRET_BYTES_MIN, Secrets};
+pub use secret_names::names_secret;
+pub use secrets::{REDACTED, SECRET_BYTES_MIN, Secrets, secrets_in_settings, secrets_in_urls};
 pub use text_calls::{TextCall, text_calls, unparsed_calls};
 pub use time_of_day::TimeOfDay;
 pub use tool::{Arguments, CallId, Tool, ToolCall, ToolResult};

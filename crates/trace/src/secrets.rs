@@ -1,13 +1,18 @@
 //! Texts that must not be written anywhere, and their removal.
 
+mod escapes;
 mod forms;
+mod urls;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, MatchKind, PatternID};
 use serde_json::{Map, Value};
+
+pub use urls::{secrets_in_settings, secrets_in_urls};
 
 use crate::{Arguments, CallId, EndReason, EventKind, ToolCall, ToolResult, WrittenObject};
 
@@ -21,9 +26,10 @@ pub const SECRET_BYTES_MIN: usize = 8;
 const SECRET_BYTES_MAX: usize = 4096;
 
 /// Keys that we hold. All recorded texts are searched for them, and [`REDACTED`] replaces each occurrence, even within
-/// a longer text. They are found in any case, reversed, in base64, in hexadecimal digits, as escaped by JSON and in
-/// URLs, and, if they are long, without their first or last character. Costs nothing if there is none; otherwise one
-/// pass over each text, however many there are.
+/// a longer text. They are found in any case, reversed, in base64, in hexadecimal digits, with any of their characters
+/// escaped as in JSON and in URLs, once or twice, and, if they are long, without their first or last character. Costs
+/// nothing if there is none; otherwise one pass over each text, and one for each way to read its escapes, however many
+/// there are.
 #[derive(Clone, Default)]
 pub struct Secrets(Option<Arc<Held>>);
 
@@ -34,6 +40,27 @@ struct Held {
     search: AhoCorasick,
     /// For each pattern the index in `secrets` of the secret that it is a form of.
     whose: Vec<usize>,
+}
+
+impl Held {
+    /// Where the text contains a form of which secret, however it is escaped, in the order of the text.
+    fn found_in(&self, text: &str) -> Vec<(Range<usize>, usize)> {
+        let whose = |pattern: PatternID| self.whose[pattern.as_usize()];
+        let mut found: Vec<(Range<usize>, usize)> =
+            self.search.find_iter(text).map(|it| (it.range(), whose(it.pattern()))).collect();
+        escapes::each_reading(text.as_bytes(), &mut |read, source| {
+            let matches = self.search.find_iter(read);
+            // Forms are whole characters, so this never cuts one.
+            found.extend(matches.map(|it| (whole(text, source(it.range())), whose(it.pattern()))));
+        });
+        found.sort_by_key(|(place, _)| (place.start, place.end));
+        found
+    }
+}
+
+/// The range with the whole of the characters at its ends.
+fn whole(text: &str, range: Range<usize>) -> Range<usize> {
+    text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end)
 }
 
 impl Secrets {
@@ -104,17 +131,15 @@ impl Secrets {
 
     /// Which secrets are found in a text; `None` if there is none.
     fn found_in(&self, text: &str) -> Option<Vec<usize>> {
-        let held = self.0.as_ref()?;
-        let found: Vec<usize> =
-            held.search.find_iter(text).map(|it| held.whose[it.pattern().as_usize()]).collect();
+        let found: Vec<usize> = self.0.as_ref()?.found_in(text).into_iter().map(|(_, whose)| whose).collect();
         (!found.is_empty()).then_some(found)
     }
 
     /// The first secret that is found in a text.
     pub fn first_in(&self, text: &str) -> Option<&str> {
         let held = self.0.as_ref()?;
-        let found = held.search.find(text)?;
-        Some(&held.secrets[held.whose[found.pattern().as_usize()]])
+        let (_, whose) = held.found_in(text).into_iter().next()?;
+        Some(&held.secrets[whose])
     }
 
     /// All of them.
@@ -131,10 +156,13 @@ impl Secrets {
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let Some(held) = self.0.as_ref() else { return Cow::Borrowed(text) };
         let (mut out, mut rest) = (String::new(), 0);
-        for found in held.search.find_iter(text) {
-            out += &text[rest..found.start()];
-            out += REDACTED;
-            rest = found.end();
+        for (place, _) in held.found_in(text) {
+            // What overlaps with the one before it is covered by the same mark.
+            if place.start >= rest {
+                out += &text[rest..place.start];
+                out += REDACTED;
+            }
+            rest = rest.max(place.end);
         }
         // No pattern is empty, so after a match `rest` is not 0.
         if rest == 0 {
@@ -272,6 +300,8 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -348,6 +378,83 @@ mod tests {
         let secrets = Secrets::new(["pass\"word\\1".into()]);
         assert_eq!(secrets.redact(r#"{"key": "pass\"word\\1"}"#), r#"{"key": "[key]"}"#);
         assert_eq!(secrets.redact(r#"pass"word\1"#), "[key]");
+    }
+
+    /// How other programs escape, a character at a time.
+    fn escaped(secret: &str, choices: &[u8]) -> String {
+        let mut out = String::new();
+        for (place, letter) in secret.chars().enumerate() {
+            let mut units = [0; 2];
+            let mut bytes = [0; 4];
+            let (units, bytes) =
+                (&*letter.encode_utf16(&mut units), letter.encode_utf8(&mut bytes).as_bytes());
+            match choices[place % choices.len()] % 8 {
+                0 => bytes.iter().for_each(|byte| out += &format!("%{byte:02x}")),
+                1 => bytes.iter().for_each(|byte| out += &format!("%{byte:02X}")),
+                2 => units.iter().for_each(|unit| out += &format!("\\u{unit:04x}")),
+                3 => units.iter().for_each(|unit| out += &format!("\\u{unit:04X}")),
+                4 if letter.is_ascii_punctuation() => out += &format!("\\{letter}"),
+                5 if letter == '/' => out += "%2F",
+                // A mark of an escape has to be escaped itself.
+                _ if letter == '%' => out += "%25",
+                _ if letter == '\\' => out += "%5C",
+                _ => out.push(letter),
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+        #[test]
+        fn a_secret_is_found_however_it_is_escaped(
+            secret in "[a-zA-Z0-9/+=&?\"<>%~. äßé😀\\\\-]{8,24}",
+            choices in prop::collection::vec(0_u8..8, 1..30),
+            before in "[ a-z%ß\\\\]{0,4}",
+        ) {
+            prop_assume!(secret.trim().len() >= SECRET_BYTES_MIN);
+            let secret = secret.trim();
+            let secrets = Secrets::new([secret.to_owned()]);
+            let text = escaped(secret, &choices);
+            // A mark before it takes part in the first escape, which is then another text.
+            let before = before.trim_end_matches(['%', '\\']);
+            let redacted = secrets.redact(&format!("{before}<{text}>")).into_owned();
+            prop_assert!(redacted.contains(REDACTED), "{secret}: {text}");
+            prop_assert!(redacted.starts_with(before) && redacted.len() <= before.len() + 16, "{redacted}");
+        }
+
+        #[test]
+        fn texts_without_a_secret_stay(text in "[a-z%\\\\0-9uß]{0,40}") {
+            let secrets = Secrets::new(["SECRET-0123456789".to_owned()]);
+            prop_assert!(matches!(secrets.redact(&text), Cow::Borrowed(_)));
+        }
+    }
+
+    #[test]
+    fn a_secret_is_found_as_known_programs_escape_it() {
+        for (secret, text) in [
+            // Python: urllib.parse.quote, with and without `safe`; json.dumps.
+            ("wJalr/K7MD+bPx=", "wJalr/K7MD%2BbPx%3D"),
+            ("wJalr/K7MD+bPx=", "wJalr%2FK7MD%2BbPx%3D"),
+            ("Grüße&12", r"Gr\u00fc\u00dfe&12"),
+            // PHP, Go and JavaScript.
+            ("wJalr/K7MD+bPx=", r"wJalr\/K7MD+bPx="),
+            ("Grüße&12", r"Grüße\u002612"),
+            ("key-12345", "key%2D12345"),
+            ("key-12345", r"key\x2d12345"),
+            // Of a form, where a blank is a plus.
+            ("two words+1", "two+words%2B1"),
+            // A URL in JSON, and JSON in a URL.
+            ("pass\"word/1", r"pass%22word\/1"),
+            ("pass\"word/1", "pass%5C%22word%2F1"),
+            // In other letter case.
+            ("Grüße-1234", "GRÜSSE-1234"),
+            ("Élan-12345", "élan-12345"),
+        ] {
+            let redacted = Secrets::new([secret.to_owned()]).redact(&format!("<{text}>")).into_owned();
+            assert_eq!(redacted, "<[key]>", "{secret}: {text}");
+        }
     }
 
     #[test]

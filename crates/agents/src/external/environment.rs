@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use planproof_isolation::MachineIsolation;
-use planproof_trace::SECRET_BYTES_MIN;
+use planproof_trace::{SECRET_BYTES_MIN, names_secret, secrets_in_urls};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::process::Command;
 
@@ -23,8 +23,8 @@ pub const SERVED_VARIABLES: [[&str; 3]; 3] = [
     ["GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY", "GEMINI_MODEL"],
 ];
 
-/// Parts of variable names, in capitals, that indicate a key, and whose keys these are.
-const KEY_NAMES: [(Name, &str); 30] = [
+/// Variables that lead to keys, in capitals, besides those whose [names](names_secret) say that they hold one.
+const LEADING_TO_KEYS: [(Name, &str); 11] = [
     (
         Name::Prefix("OPENAI_"),
         "the provider's keys, and addresses where they hold; those that we serve are set anew",
@@ -39,25 +39,6 @@ const KEY_NAMES: [(Name, &str); 30] = [
     (Name::Prefix("PLANPROOF_SERVE_"), "the key of `planproof serve-model`"),
     (Name::Prefix("ACTIONS_"), "with these a step of GitHub's gets tokens of the job's"),
     (Name::Prefix("CI_JOB_"), "GitLab's token of the job, and addresses with it in them"),
-    (Name::Whole("GOOGLE_APPLICATION_CREDENTIALS"), "leads to a cloud's key"),
-    (Name::Whole("API_KEY"), "a key without a name"),
-    (Name::Whole("APIKEY"), "a key without a name"),
-    (Name::Whole("TOKEN"), "a token without a name"),
-    (Name::Whole("SECRET"), "a secret without a name"),
-    (Name::Whole("PASSWORD"), "a password without a name"),
-    (Name::Suffix("_API_KEY"), "providers' keys"),
-    (Name::Suffix("_APIKEY"), "providers' keys"),
-    (Name::Suffix("_API_KEYS"), "providers' keys, several in one"),
-    (Name::Suffix("_ACCESS_KEY"), "clouds' keys"),
-    (Name::Suffix("_PRIVATE_KEY"), "keys that sign"),
-    (Name::Suffix("_SECRET_KEY"), "keys that sign"),
-    (Name::Suffix("_TOKEN"), "GITHUB_TOKEN, GH_TOKEN, HF_TOKEN, NPM_TOKEN and the like"),
-    (Name::Suffix("_PAT"), "personal access tokens"),
-    (Name::Suffix("_SECRET"), "secrets of clients and webhooks"),
-    (Name::Suffix("_PASSWORD"), "passwords"),
-    (Name::Suffix("_PASSWD"), "passwords"),
-    (Name::Suffix("_PASSPHRASE"), "passwords of keys"),
-    (Name::Suffix("_CREDENTIALS"), "keys, or files that hold them"),
 ];
 
 /// Variables that name the files by which a step of GitHub's gives orders to its runner: what is written there takes
@@ -69,7 +50,6 @@ const ORDERS_TO_RUNNER: [&str; 5] =
 enum Name {
     Whole(&'static str),
     Prefix(&'static str),
-    Suffix(&'static str),
 }
 
 /// The user's settings for the surroundings of a program.
@@ -134,7 +114,7 @@ fn is_proxy_variable(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.to_ascii_uppercase().ends_with("_PROXY"))
 }
 
-/// The variables of our environment that hold a key, or the value of one under another name, except those that are to
+/// The variables of our environment that hold a key, the value of one under another name, or a URL with one, except those that are to
 /// be `passed`.
 fn withheld(passed: &[String]) -> Vec<OsString> {
     withheld_of(env::vars_os().collect(), passed)
@@ -147,20 +127,23 @@ fn withheld_of(variables: Vec<(OsString, OsString)>, passed: &[String]) -> Vec<O
         .filter(|(name, value)| holds_key(name) && value.len() >= SECRET_BYTES_MIN)
         .map(|(_, value)| value.clone())
         .collect();
-    let is_withheld = |name: &OsStr, value: &OsString| holds_key(name) || keys.contains(value);
+    let is_withheld = |name: &OsStr, value: &OsString| {
+        holds_key(name) || keys.contains(value) || !secrets_in_urls(&value.to_string_lossy()).is_empty()
+    };
     let is_passed = |name: &OsStr| passed.iter().any(|passed| name == OsStr::new(passed));
     let withheld = variables.into_iter().filter(|(name, value)| is_withheld(name, value) && !is_passed(name));
     withheld.map(|(name, _)| name).collect()
 }
 
-/// Whether the name of a variable shows that it holds a key.
+/// Whether the name of a variable shows that it holds a key, or leads to one.
 pub fn holds_key(name: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_ascii_uppercase();
-    KEY_NAMES.iter().any(|(pattern, _)| match pattern {
-        Name::Whole(whole) => name == *whole,
-        Name::Prefix(prefix) => name.starts_with(prefix),
-        Name::Suffix(suffix) => name.ends_with(suffix),
-    })
+    let name = name.to_string_lossy();
+    let capital = name.to_ascii_uppercase();
+    let leads_to_key = LEADING_TO_KEYS.iter().any(|(pattern, _)| match pattern {
+        Name::Whole(whole) => capital == *whole,
+        Name::Prefix(prefix) => capital.starts_with(prefix),
+    });
+    leads_to_key || names_secret(&name)
 }
 
 #[cfg(test)]
@@ -184,6 +167,11 @@ mod tests {
             "SECRETARY",
             "PYTHONPATH",
             "KEY_BINDINGS",
+            "PWD",
+            "OLDPWD",
+            "SSH_AUTH_SOCK",
+            "XAUTHORITY",
+            "MAX_TOKENS",
         ];
         assert_eq!(withheld(&kept.map(|name| (name, "/usr/bin:/bin")), &[]), [""; 0]);
         for name in [
@@ -194,6 +182,15 @@ mod tests {
             "AWS_SESSION_TOKEN",
             "mistral_api_key",
             "DB_PASSWORD",
+            "PASSWD",
+            "BEARER",
+            "AUTHORIZATION",
+            "SSH_KEY",
+            "SIGNING_KEY",
+            "KEYS",
+            "SECRETS",
+            "SMTP_PASS",
+            "GH_PAT",
         ] {
             assert_eq!(withheld(&[(name, "k-1234567")], &[]), [name]);
             assert_eq!(withheld(&[(name, "k-1234567")], &[name]), [""; 0]);
@@ -204,6 +201,9 @@ mod tests {
     fn a_key_under_another_name_is_withheld() {
         let variables = [("OPENAI_API_KEY", "sk-12345678"), ("MY_MODEL", "sk-12345678"), ("PATH", "/bin")];
         assert_eq!(withheld(&variables, &[]), ["OPENAI_API_KEY", "MY_MODEL"]);
+        let variables =
+            [("DATABASE_URL", "postgres://u:0123456789@h/d"), ("HOME_URL", "http://h/?page=0123456789")];
+        assert_eq!(withheld(&variables, &[]), ["DATABASE_URL"]);
         // A short value is not a key, and has other meanings elsewhere.
         assert_eq!(withheld(&[("X_TOKEN", "1"), ("DEBUG", "1")], &[]), ["X_TOKEN"]);
     }

@@ -22,7 +22,7 @@ pub(crate) struct ShardArguments {
 pub(crate) enum ShardCommand {
     /// Write what a scheduler needs to run a campaign in shards: a job, a workflow or a command line.
     ///
-    /// Nothing is run. The output says how it is submitted, and how the shards are merged.
+    /// No program is started and no server asked. The output says how it is submitted, and how the shards are merged.
     #[command(after_help = "Examples:\n  \
                   planproof shard plan --for slurm --shards 40 -- test tools@openai/gpt-5-mini\n  \
                   planproof shard plan --for parallel --shards 8 -- test tools@sim/careless --cases 4000")]

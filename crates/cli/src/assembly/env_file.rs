@@ -1,12 +1,10 @@
 //! A file of variables for a program, other settings of its environment, and the form of requests to a service.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
-use planproof_agents::{BodyName, FormError, ProgramSetting, ServiceForm, holds_key};
+use planproof_agents::{BodyName, FormError, ProgramSetting, ServiceForm};
 use planproof_campaign::ProgramOptions;
 use planproof_isolation::MachineIsolation;
-use planproof_trace::SECRET_BYTES_MIN;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::assembly::secrets;
@@ -85,10 +83,7 @@ fn hosts(names: &[String]) -> Result<Vec<String>, Failure> {
 /// The variables of the file; its keys are registered as secrets.
 fn held_variables(file: Option<&Path>) -> Result<Vec<(String, SecretString)>, Failure> {
     let variables = file.map(read).transpose()?.unwrap_or_default();
-    // Shorter values would be found by chance in any text.
-    let is_key =
-        |(name, value): &&(String, String)| holds_key(OsStr::new(name)) && value.len() >= SECRET_BYTES_MIN;
-    secrets::hold(variables.iter().filter(is_key).map(|(_, value)| value.clone()));
+    secrets::hold(variables.iter().flat_map(|(name, value)| secrets::of_variable(name, value)));
     Ok(variables.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect())
 }
 

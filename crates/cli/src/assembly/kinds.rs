@@ -187,7 +187,7 @@ pub(crate) fn rules_named_by(name: &AgentSpec) -> Result<Option<PathBuf>, Failur
     let mut found: Option<PathBuf> = None;
     for specification in name.specifications() {
         let Specified { source, loaded } = Specified::read(specification, None, compat_of(name))?;
-        let Some(path) = source.rules(loaded.automaton.spec()) else { continue };
+        let Some(path) = source.rules(loaded.automaton.spec())? else { continue };
         match &found {
             Some(other) if *other != path => {
                 return Err(Failure::usage(format!(

@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 use planproof_agents::holds_key;
 use planproof_model::Provider;
 use planproof_model::providers::{Providers, ProvidersError};
+use planproof_trace::names_secret;
 
 use crate::arguments::Global;
-use crate::config::is_name_of_secret;
 use crate::failure::Failure;
 use crate::text_files;
 
@@ -92,7 +92,7 @@ fn variable_of_url(text: &str) -> Result<(String, String), Failure> {
 
 /// Only a variable whose name says that it holds a key is kept from programs under test and out of reports.
 fn refuse_odd_variable(variable: &str) -> Result<(), Failure> {
-    if is_name_of_secret(variable) && holds_key(variable.as_ref()) {
+    if names_secret(variable) && holds_key(variable.as_ref()) {
         return Ok(());
     }
     Err(Failure::usage(format!(
@@ -147,7 +147,7 @@ mod tests {
         for provider in Providers::shipped().iter() {
             assert!(refuse_odd_variable(provider.key_variable).is_ok(), "{}", provider.key_variable);
         }
-        for variable in ["PATH", "GPU_KEY", "HOME", ""] {
+        for variable in ["PATH", "GPU_NAME", "HOME", ""] {
             assert!(refuse_odd_variable(variable).is_err(), "{variable}");
         }
         for text in [

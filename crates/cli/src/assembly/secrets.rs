@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_suite::Case;
-use planproof_trace::{SECRET_BYTES_MIN, Secrets};
+use planproof_trace::{SECRET_BYTES_MIN, Secrets, names_secret, secrets_in_settings, secrets_in_urls};
 
 use crate::assembly::providers;
-use crate::config::{holds_secret, is_name_of_secret};
+use crate::config::holds_secret;
 use crate::failure::Failure;
 use crate::terminal::inline;
 
@@ -42,19 +42,40 @@ fn is_word(key: &str) -> bool {
     !key.contains(|c: char| c.is_ascii_digit())
 }
 
-/// The values of variables that hold the key of a provider, or whose names suggest a secret. Paths and addresses with
-/// such names are no secrets, except an address with a password.
+/// The secrets in these variables.
 fn of_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> impl Iterator<Item = String> {
-    let key_variables: Vec<&str> = providers::key_variables().collect();
-    variables.filter_map(move |(name, value)| {
-        let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
-        let is_path = value.starts_with(['/', '~', '.']) || value.get(1..3) == Some(":\\");
-        let leads_elsewhere = is_path || value.contains("://");
-        // The key of a provider is one whatever it looks like.
-        let is_key = key_variables.contains(&name.as_str());
-        let is_secret = is_key || (is_name_of_secret(&name) && !leads_elsewhere) || holds_secret(&value);
-        is_secret.then_some(value)
-    })
+    variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .flat_map(|(name, value)| of_variable(&name, &value))
+}
+
+/// The secrets in the value of a variable, wherever it is set: the whole value, if the variable holds the key of a
+/// provider, or has a name that suggests a secret; and the passwords and keys in URLs and settings in it. Paths and
+/// addresses in variables with such names are no secrets, except addresses that let in whoever knows them.
+pub(crate) fn of_variable(name: &str, value: &str) -> Vec<String> {
+    let capital = name.to_ascii_uppercase();
+    let is_address = value.contains("://") && !ADDRESSES.iter().any(|word| capital.contains(word));
+    // The key of a provider is one whatever it looks like.
+    let is_key = providers::key_variables().any(|key| key == name);
+    let is_secret = is_key || (names_secret(name) && !is_path(value) && !is_address) || holds_secret(value);
+    let parts = secrets_in_urls(value).into_iter().chain(secrets_in_settings(value));
+    // Shorter values would be found by chance in any text.
+    let whole = (is_secret && value.len() >= SECRET_BYTES_MIN).then(|| value.to_owned());
+    parts.chain(whole).collect()
+}
+
+/// Words of variables whose addresses are secrets themselves.
+const ADDRESSES: [&str; 2] = ["WEBHOOK", "DSN"];
+
+/// Whether a value is a path, and not a key that begins like one: keys mix all kinds of characters.
+fn is_path(value: &str) -> bool {
+    let begins_like_one = ["/", "~", "./", "../"].iter().any(|start| value.starts_with(start))
+        || value.get(1..3) == Some(":\\");
+    let is_mixed = [char::is_uppercase, char::is_lowercase, |c: char| c.is_ascii_digit()]
+        .iter()
+        .all(|is_kind: &fn(char) -> bool| value.contains(*is_kind));
+    let has_dot = value.contains('.');
+    begins_like_one && (!is_mixed || has_dot || std::path::Path::new(value).exists())
 }
 
 /// Registers the values of these variables of the environment as secrets, whatever their names.
@@ -77,20 +98,10 @@ pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Registers the passwords of URLs among the words of a command line, which errors, reports and stores would show.
+/// Registers the passwords and keys of URLs among the words of a command line, which errors, reports and stores would
+/// show.
 pub(crate) fn hold_passwords(words: &[OsString]) {
-    hold(words.iter().flat_map(|word| passwords_in(&word.to_string_lossy())));
-}
-
-/// `USER:PASSWORD` and the password of each URL in a text.
-fn passwords_in(text: &str) -> Vec<String> {
-    let users = text.match_indices("://").filter_map(|(place, mark)| {
-        let rest = &text[place + mark.len()..];
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        authority.rsplit_once('@').map(|(user, _)| user)
-    });
-    let both = users.filter_map(|user| Some([user, user.split_once(':')?.1]));
-    both.flatten().map(str::to_owned).collect()
+    hold(words.iter().flat_map(|word| secrets_in_urls(&word.to_string_lossy())));
 }
 
 /// Registers more keys, which must not be written from now on.
@@ -167,6 +178,11 @@ mod tests {
             ("ANTHROPIC_API_KEY", "benchmark"),
             ("HF_TOKEN", "hf_0123456789"),
             ("GROQ_API_KEY", "/gsk_012345"),
+            ("AWS_SECRET_ACCESS_KEY", "/wJalrXUtnFEMI7K7MDENG"),
+            ("SMTP_PASS", ".hidden-pass"),
+            ("SLACK_WEBHOOK_URL", "https://hooks.example/services/T0/B0/x"),
+            ("STORAGE", "AccountName=n;AccountKey=0123456789"),
+            ("FEED", "https://h/x?api_key=0123456789"),
         ] {
             assert!(held(name, value), "{name}");
         }
@@ -176,6 +192,8 @@ mod tests {
             ("SIGNING_KEY", "C:\\keys\\a.pem"),
             ("TOKEN", "https://tokens.example/"),
             ("AWS_REGION", "us-east-1"),
+            ("PWD", "somewhere"),
+            ("MAX_TOKENS", "1000000000"),
         ] {
             assert!(!held(name, value), "{name}");
         }

@@ -13,7 +13,7 @@ use crate::digest::sha256;
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::terminal::from_ansi;
-use crate::text_files;
+use crate::text_files::{self, must_be_below};
 
 /// Most diagnostics that are shown for one specification; `spec check --json` shows all.
 const SHOWN_MAX: usize = 50;
@@ -66,9 +66,14 @@ impl Source {
 
     /// The file of rules that the specification names, as seen from the current folder: its own path is seen from that
     /// of the specification.
-    pub(crate) fn rules(&self, spec: &Spec) -> Option<PathBuf> {
+    ///
+    /// # Errors
+    /// It is not in that folder or below it.
+    pub(crate) fn rules(&self, spec: &Spec) -> Result<Option<PathBuf>, Failure> {
         let folder = Path::new(&self.name).parent().filter(|_| !self.is_shipped).unwrap_or(Path::new(""));
-        spec.rules.as_ref().map(|rules| folder.join(&rules.value))
+        let Some(path) = spec.rules.as_ref().map(|rules| folder.join(&rules.value)) else { return Ok(None) };
+        must_be_below(folder, &path)?;
+        Ok(Some(path))
     }
 
     /// The SHA-256 of its text, which defines it completely, in hexadecimal digits.

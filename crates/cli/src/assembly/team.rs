@@ -19,7 +19,7 @@ use super::agent_spec;
 use crate::digest::sha256;
 use crate::failure::Failure;
 use crate::suites::roles::{ShippedRoles, shipped_roles};
-use crate::text_files::read_text;
+use crate::text_files::{must_be_below, read_text};
 
 /// The file.
 #[derive(Deserialize)]
@@ -145,7 +145,13 @@ fn shipped(path: &Path) -> Option<&'static ShippedRoles> {
 
 /// The text of the file that describes the roles, or of one that it names.
 fn text_of(roles: &Path, path: &Path) -> Result<String, Failure> {
-    let Some((name, text, files)) = shipped(roles) else { return read_text(path) };
+    let Some((name, text, files)) = shipped(roles) else {
+        // The person names the first, and that one the others.
+        if roles != path {
+            must_be_below(roles.parent().unwrap_or(Path::new("")), path)?;
+        }
+        return read_text(path);
+    };
     let named = files.iter().find(|(file, _)| Path::new(file) == path);
     let text = if path == Path::new(name) { Some(*text) } else { named.map(|(_, text)| *text) };
     text.map(str::to_owned).ok_or_else(|| Failure::usage(format!("{name} comes without {}", path.display())))

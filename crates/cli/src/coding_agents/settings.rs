@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::{HookForm, is_planproof, words_of};
 use crate::arguments::HookAgent;
-use crate::config::{holds_secret, is_name_of_secret};
+use planproof_trace::names_secret;
+
+use crate::config::holds_secret;
 
 /// The key of hooks in all configurations that we write.
 const HOOKS: &str = "hooks";
@@ -105,7 +107,7 @@ fn hide(node: &CstNode, is_secret: bool) {
     if let Some(object) = node.as_object() {
         for property in object.properties() {
             let name = property.decoded_name().unwrap_or_default();
-            let is_secret = is_secret || OF_SECRETS.contains(&name.as_str()) || is_name_of_secret(&name);
+            let is_secret = is_secret || OF_SECRETS.contains(&name.as_str()) || names_secret(&name);
             if let Some(value) = property.value() {
                 hide(&value, is_secret);
             }

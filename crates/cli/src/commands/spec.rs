@@ -94,8 +94,8 @@ fn check(
         }
         // A specification that loads may still have errors about tools.
         let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        let rules = automaton.as_ref().and_then(|automaton| source.rules(automaton.spec()));
-        let has_rules = match rules.map(|path| rules_of(&path)) {
+        let rules = automaton.as_ref().map(|automaton| source.rules(automaton.spec()));
+        let has_rules = match rules.map(|path| path?.map(|path| rules_of(&path)).transpose()) {
             Some(Err(failure)) => {
                 tell!("{}", failure.describe());
                 false

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::Path;
 
+use planproof_trace::names_secret;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
@@ -172,7 +173,7 @@ impl Walk<'_> {
 
 fn holds_secret(name: &str, value: &DeValue<'_>) -> bool {
     match value {
-        DeValue::String(text) => secrets::is_name_of_secret(name) || secrets::holds_secret(text),
+        DeValue::String(text) => names_secret(name) || secrets::holds_secret(text),
         DeValue::Table(table) => {
             table.iter().any(|(name, value)| holds_secret(name.get_ref(), value.get_ref()))
         }

@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use super::reach::Standing;
 use crate::failure::Failure;
 
 /// Name of the file where none is named.
@@ -12,18 +13,18 @@ const NONE: &str = "none";
 /// Largest file that is read, in bytes.
 const BYTES_MAX: u64 = 256 << 10;
 
-/// The file that applies: the requested one, else the nearest [`NAME`] in `start` and the folders above it up to the
+/// The file that applies, and how it came to be read: the requested one, else the nearest [`NAME`] in `start` and the folders above it up to the
 /// repository's root. Outside a repository only `start` is searched, because the folders above may belong to anyone.
 ///
 /// # Errors
 /// The requested file does not exist.
-pub(crate) fn find(asked: Option<&Path>, start: &Path) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn find(asked: Option<&Path>, start: &Path) -> Result<Option<(PathBuf, Standing)>, Failure> {
     if let Some(asked) = asked {
         if asked.as_os_str() == NONE {
             return Ok(None);
         }
         return match asked.try_exists() {
-            Ok(true) => Ok(Some(asked.to_owned())),
+            Ok(true) => Ok(Some((asked.to_owned(), Standing::Named))),
             _ => Err(Failure::usage(format!(
                 "there is no configuration file {}; `planproof init` writes {NAME}",
                 asked.display()
@@ -36,7 +37,10 @@ pub(crate) fn find(asked: Option<&Path>, start: &Path) -> Result<Option<PathBuf>
     let mut folders = start.ancestors().take(looked_at + 1);
     let found = folders.find(|folder| folder.join(NAME).exists());
     // Messages name the file in the current directory without the path to it.
-    Ok(found.map(|folder| if folder == start { PathBuf::from(NAME) } else { folder.join(NAME) }))
+    Ok(found.map(|folder| match folder == start {
+        true => (PathBuf::from(NAME), Standing::Here),
+        false => (folder.join(NAME), Standing::Above),
+    }))
 }
 
 /// The text of the file.

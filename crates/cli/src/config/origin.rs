@@ -6,6 +6,7 @@ use std::rc::Rc;
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource};
 
 use super::layer::{Entry, Problem};
+use super::reach::Standing;
 use super::secrets;
 use crate::failure::Failure;
 
@@ -35,6 +36,7 @@ pub(super) enum Origin {
 pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) text: String,
+    pub(super) standing: Standing,
 }
 
 impl Source {
@@ -76,6 +78,15 @@ impl Source {
     }
 }
 
+impl Origin {
+    pub(super) fn file(&self) -> Option<&Source> {
+        match self {
+            Self::File(source) => Some(source),
+            Self::Set => None,
+        }
+    }
+}
+
 impl Setting {
     /// Where the value comes from.
     pub(super) fn note(&self) -> String {
@@ -90,10 +101,7 @@ impl Setting {
     }
 
     pub(super) fn file(&self) -> Option<&Source> {
-        match &self.origin {
-            Origin::File(source) => Some(source),
-            Origin::Set => None,
-        }
+        self.origin.file()
     }
 }
 

@@ -1,19 +1,11 @@
 //! Detects possible API keys, which must neither be in the file nor be shown in a message about it.
 
+use planproof_trace::{names_secret, secrets_in_urls};
+
 /// Fewest characters after `sk-` or `Bearer ` that make a key.
 const KEY_CHARACTERS_MIN: usize = 16;
 
-/// Whether the name suggests a key or a password.
-pub(crate) fn is_name_of_secret(name: &str) -> bool {
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    // The second group counts only at the end of a name: `keyboard` and `tokens-max` are harmless.
-    ["apikey", "secret", "password", "passwd", "credential", "authorization"]
-        .iter()
-        .any(|word| plain.contains(word))
-        || ["key", "keys", "token", "bearer"].iter().any(|word| plain.ends_with(word))
-}
-
-/// Whether the text seems to contain a key: `sk-...`, `Bearer ...`, or a password in a URL.
+/// Whether the text seems to contain a key: `sk-...`, `Bearer ...`, or a password or a key in a URL.
 pub(crate) fn holds_secret(text: &str) -> bool {
     let is_key_character = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
     let is_followed_by_key = |mark: &str| {
@@ -31,7 +23,10 @@ pub(crate) fn holds_secret(text: &str) -> bool {
         let authority = &rest[..end.unwrap_or(rest.len())];
         authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
     });
-    is_followed_by_key("sk-") || is_followed_by_key("Bearer ") || has_password
+    is_followed_by_key("sk-")
+        || is_followed_by_key("Bearer ")
+        || has_password
+        || !secrets_in_urls(text).is_empty()
 }
 
 /// Whether a line of the file may contain a key, by its name or by its value. For files that cannot be parsed.
@@ -40,7 +35,7 @@ pub(crate) fn may_hold_secret(text: &str) -> bool {
         let name = line.split(['=', ':']).next().unwrap_or_default();
         // A comment may mention keys, as one of `planproof init` does. What looks like a key counts even there.
         let is_assignment = name.len() < line.len() && !line.trim_start().starts_with('#');
-        (is_assignment && is_name_of_secret(name)) || holds_secret(line)
+        (is_assignment && names_secret(name)) || holds_secret(line)
     })
 }
 
@@ -51,10 +46,10 @@ mod tests {
     #[test]
     fn names_of_secrets() {
         for name in ["api-key", "API_KEY", "openai_api_key", "key", "token", "access-token", "password"] {
-            assert!(is_name_of_secret(name), "{name}");
+            assert!(names_secret(name), "{name}");
         }
         for name in ["cases", "tokens-max", "keyboard", "serve-model", "monkeys-max"] {
-            assert!(!is_name_of_secret(name), "{name}");
+            assert!(!names_secret(name), "{name}");
         }
     }
 
@@ -66,6 +61,8 @@ mod tests {
             "Authorization: Bearer 0123456789abcdef",
             "url:http://user:word@127.0.0.1:8000/run",
             "url:http://user:word@127.0.0.1:8000?mail=a",
+            "url:http://127.0.0.1:8000/run?api_key=0123456789",
+            "url:http://127.0.0.1:8000/run?x=sk-0123456789abcdef",
         ] {
             assert!(holds_secret(value), "{value}");
         }

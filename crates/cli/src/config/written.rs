@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use super::keys::{Kind, Section};
 use super::layer::{self, Entry, Reading};
 use super::origin::Source;
+use super::reach::Standing;
 
 /// All keys, which take a while to gather.
 static KEYS: LazyLock<Section> = LazyLock::new(Section::root);
@@ -23,7 +24,9 @@ pub(crate) fn written_anew(text: &str) -> Result<String, String> {
     let reading = Reading { folder: Path::new(FOLDER), raw: None };
     let entries = layer::read(text, &KEYS, reading).map_err(|problems| {
         let path = PathBuf::from(super::NAME);
-        Rc::new(Source { path, text: text.to_owned() }).refuse(&problems).describe()
+        Rc::new(Source { path, text: text.to_owned(), standing: Standing::Named })
+            .refuse(&problems)
+            .describe()
     })?;
     let mut lines: Vec<String> =
         entries.iter().map(|entry| format!("{} = {}\n", entry.full_name(), value(entry))).collect();

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::assembly::secrets;
-use crate::config::MEDIA;
+use crate::config::{MEDIA, is_unasked};
 use crate::failure::Failure;
 use crate::terminal::inline;
 use crate::text_files;
@@ -220,6 +220,14 @@ fn read(path: &Path) -> Result<Read, Failure> {
         Some(section) => section.try_into().map_err(|error| fail(&error))?,
         None => toml::from_str(&text).map_err(|error| fail(&error))?,
     };
+    if let Some((service, _)) = file.services.iter().find(|(_, named)| named.contains_key("key-env"))
+        && is_unasked(path)
+    {
+        return Err(fail(&format!(
+            "`{service}.key-env` would have a variable sent because of a file that nobody named: name it on the command \
+             line, with --media or --tools everyday:FILE, or the configuration file that names it with --config"
+        )));
+    }
     let mut settings = BTreeMap::new();
     for (service, named) in file.services {
         for (key, value) in named {

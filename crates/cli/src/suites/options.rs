@@ -11,7 +11,7 @@ use planproof_suite::{OptionForm, OptionUse, Registry, SWITCHED_ON, Suite, Suite
 
 use super::{pages, registry};
 use crate::arguments::Global;
-use crate::config::data_set;
+use crate::config::{MEDIA, data_set};
 use crate::failure::Failure;
 use crate::values::whole;
 
@@ -238,6 +238,12 @@ impl<const SCORE: bool> SuiteArguments<SCORE> {
             values.insert(SET, set.to_owned());
         }
         Ok(SuiteValues(values))
+    }
+
+    /// The option, if one is given, with which the tools of cases ask servers.
+    pub(crate) fn asking_servers(&self) -> Option<&'static str> {
+        let all = self.given.iter();
+        all.filter(|(name, value)| ***name == *MEDIA || value.contains("://")).map(|(name, _)| *name).next()
     }
 }
 

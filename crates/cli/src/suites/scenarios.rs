@@ -13,14 +13,15 @@ use planproof_suite::{Case, CaseSelection, Data, Suite};
 
 use crate::failure::Failure;
 use crate::terminal::inline;
-use crate::text_files::{read_json, read_text};
+use crate::text_files::{read_below, read_json};
 
 pub(crate) use source::ScenarioCases;
 
 /// The suite. Its files may name other files.
 pub(crate) fn suite() -> Scenarios {
-    Scenarios::default()
-        .with_files(|path| read_text(Path::new(path)).map_err(|failure| failure.into_case_error().what))
+    Scenarios::default().with_files(|folder, path| {
+        read_below(Path::new(folder), Path::new(path)).map_err(|failure| failure.into_case_error().what)
+    })
 }
 
 /// Makes sure that a file of cases with this text can be used where `read` gives the files that it names.
@@ -32,7 +33,7 @@ pub(crate) fn must_load(
     text: &str,
     read: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static,
 ) -> Result<(), Failure> {
-    let suite = Scenarios::default().with_files(read);
+    let suite = Scenarios::default().with_files(move |_, path| read(path));
     suite.load(Some(Data { text, file }), &CaseSelection::First, None).map(drop).map_err(Failure::from)
 }
 

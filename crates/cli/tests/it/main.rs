@@ -58,6 +58,7 @@ mod paper_tables;
 mod prompts;
 mod providers;
 mod published;
+mod reaching;
 mod recorded;
 mod recording;
 mod repeats;

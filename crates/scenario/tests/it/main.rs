@@ -369,7 +369,7 @@ fn two_events_keep_the_order_of_the_file() {
     assert_eq!(calls(&own), ["a", "b"]);
     let in_file =
         own.replace(", {followed-by: {done: a, call: b}}", "").replace("tools:", "rules: rules.yaml\ntools:");
-    let suite = Scenarios::default().with_files(|_| {
+    let suite = Scenarios::default().with_files(|_, _| {
         Ok("schema: planproof/rules/v1\nrules: [{id: r, followed-by: {done: a, call: b}}]".to_owned())
     });
     let cases = suite.load(Some(Data { text: &in_file, file: "cases.yaml" }), &CaseSelection::First, None);
@@ -658,7 +658,7 @@ fn rules_of_a_file_are_quoted_where_the_query_says_them() {
 
 #[test]
 fn tools_and_rules_can_stand_in_files_of_their_own() {
-    let suite = Scenarios::default().with_files(|path| match path {
+    let suite = Scenarios::default().with_files(|_, path| match path {
         "folder/tools.json" => {
             Ok(r#"{"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}"#.to_owned())
         }

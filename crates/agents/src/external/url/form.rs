@@ -4,6 +4,7 @@
 use std::fmt;
 
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use planproof_trace::names_secret;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -452,7 +453,7 @@ pub fn with_variables(
 fn names_key(name: &HeaderName) -> bool {
     let name = name.as_str();
     let parts = ["authorization", "cookie", "token", "secret", "password", "api-key", "apikey", "auth"];
-    parts.into_iter().any(|part| name.contains(part))
+    names_secret(name) || parts.into_iter().any(|part| name.contains(part))
 }
 
 impl fmt::Display for BodyName<'_> {

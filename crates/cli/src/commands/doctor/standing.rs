@@ -10,7 +10,9 @@ use planproof_spec::rules::RuleSet;
 use super::attempt::with_variables;
 use super::found::{FoundAgent, FoundHook, FoundServer, KnownAgent, Owner};
 use crate::coding_agents::{HookForm, is_planproof, is_this_machine};
-use crate::config::{holds_secret, is_name_of_secret};
+use planproof_trace::names_secret;
+
+use crate::config::holds_secret;
 use crate::text_files;
 
 /// What stands for a word that may be a key.
@@ -395,12 +397,12 @@ pub(super) fn shown(words: &[String]) -> String {
         let has_value = name.len() < word.len();
         let shown = match has_value {
             _ if is_secret || holds_secret(word) => HIDDEN.to_owned(),
-            true if is_name_of_secret(name) => format!("{name}={HIDDEN}"),
+            true if names_secret(name) => format!("{name}={HIDDEN}"),
             // What follows may be a ticket.
             true if word.contains("://") => word.split(['?', '#']).next().unwrap_or_default().to_owned(),
             _ => word.clone(),
         };
-        is_next_secret = !has_value && word.starts_with('-') && is_name_of_secret(name);
+        is_next_secret = !has_value && word.starts_with('-') && names_secret(name);
         all.push(if shown.contains(HIDDEN) { shown } else { shell_word(&shown) });
     }
     all.join(" ")

@@ -5,7 +5,7 @@ use std::fs;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use planproof_agents::AgentSpec;
+use planproof_agents::{AgentSpec, Reach};
 use planproof_campaign::{Cases, RequestedCampaign, StoreOptions};
 use planproof_model::prices::Prices;
 use planproof_suite::grouped;
@@ -35,6 +35,11 @@ const STAND_INS: [&str; 2] = ["sim/perfect", "sim/gold"];
 
 /// Cases of the campaign that it runs.
 const CASES: u64 = 20;
+
+/// Whether a source of tools is a program or a server, and not a file or tools of ours.
+fn reaches_out(source: &str) -> bool {
+    source.contains("mcp:") || source.contains("://")
+}
 
 /// What is known of a plan before it is carried out.
 pub(super) struct Foreseen {
@@ -75,6 +80,11 @@ fn of_test(test: &mut TestArguments, global: &Global) -> Result<Foreseen, Failur
         let cases = ScenarioCases::new(&file, &test.all);
         return of_cases(&cases.plan(), (&test.campaign, agent), repeats, global);
     }
+    if let Some(source) = test.of_rules.tools.iter().find(|source| reaches_out(source)) {
+        let why =
+            format!("its tools are those of `{source}`, and a plan starts no program and asks no server");
+        return Ok(Foreseen { cases: None, repeats, run: Err(why) });
+    }
     if test.of_rules.rules.is_some() {
         let cases = RuleCases::new(&test.of_rules, test.cases, &test.all, global);
         return of_cases(&cases.plan(), (&test.campaign, agent), repeats, global);
@@ -103,6 +113,10 @@ fn of_bench(bench: &BenchArguments, global: &Global) -> Result<Foreseen, Failure
         let why = "it names several agents, and a matrix is not cut into shards".to_owned();
         return Ok(Foreseen { cases: None, repeats, run: Err(why) });
     };
+    if let Some(option) = bench.of_suite.asking_servers() {
+        let why = format!("the tools of --{option} ask servers, and a plan asks none");
+        return Ok(Foreseen { cases: None, repeats, run: Err(why) });
+    }
     let cases = bench_cases(bench, global)?;
     of_cases(&cases.plan(), (&bench.campaign, Some(agent.clone())), repeats, global)
 }
@@ -159,6 +173,20 @@ impl Asked {
             return Ok(Err("the agent is a program, and a plan starts none".to_owned()));
         };
         let model = agent.model().map(str::to_owned);
+        // A simulated model would answer in the place of one of them only.
+        let roles = agent.options().and_then(|options| options.roles.as_deref());
+        let others = agent.reaches().into_iter().filter(|reach| match reach {
+            Reach::Model(other) => Some(*other) != agent.model(),
+            Reach::Program(_) | Reach::Service(_) => true,
+            // Those that come with planproof name no models.
+            Reach::File(file) => Some(*file) == roles && Path::new(file).exists(),
+        });
+        if others.count() > 0 {
+            return Ok(Err(
+                "the agent uses more than one model, and a plan starts no program and asks no server"
+                    .to_owned(),
+            ));
+        }
         let is_behind_server = model.as_deref().map(providers::find).transpose()?.flatten().is_some();
         let Some(model) = model.filter(|_| is_behind_server) else {
             return Ok(Err("the agent asks no model behind a server".to_owned()));
