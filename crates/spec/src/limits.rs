@@ -55,7 +55,17 @@ pub const RULE_CALLS_MAX: usize = 100;
 pub const RULE_CALLS_TRIED_MAX: usize = 20_000;
 /// Values that are tried at one place of the arguments.
 pub const RULE_PLACE_VALUES_MAX: usize = 40;
+/// Regular expressions on one place of which it is found out which some text matches together.
+pub const RULE_TEXT_PATTERNS_MAX: usize = 16;
+/// Positions of the product of their automata that are gone through for it.
+pub const RULE_TEXT_POSITIONS_MAX: usize = 3_000;
+/// Values of each class that are tried at places whose values are compared with one another.
+pub const RULE_EQUALS_MAX: usize = 5;
+/// Arguments, and results, of one tool that are tried in the review of rules.
+pub const RULE_SAMPLES_MAX: usize = 64;
 /// Rules whose relations are looked for.
 pub const RULES_REVIEWED_MAX: usize = 100;
+/// Rules of which each two are looked at, where there are too many sessions to look at all rules together.
+pub const RULES_PAIRED_MAX: usize = 12;
 /// Calls of the sessions by which the rules of a file are shown. Rules beyond that are shown without a session.
 pub const EXAMPLE_CALLS_MAX: usize = 5_000;

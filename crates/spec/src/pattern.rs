@@ -117,6 +117,11 @@ impl Pattern {
         (next != NOWHERE).then_some(next)
     }
 
+    /// A number that bytes share only if they lead from each place to the same one.
+    pub(crate) fn class(&self, byte: u8) -> u8 {
+        self.table.class[usize::from(byte)]
+    }
+
     /// The text with which every match continues from here, as far as it is whole characters; empty if a match may
     /// end.
     pub(crate) fn forced(&self, mut place: Place) -> String {

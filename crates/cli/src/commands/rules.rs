@@ -157,7 +157,7 @@ fn example(out: &mut impl Write, what: &str, found: &Found) -> io::Result<()> {
             calls.iter().try_for_each(|call| writeln!(out, "     {}", call_in_words(call)))
         }
         Found::None => writeln!(out, "   {what}: none"),
-        Found::TooMany => writeln!(out, "   {what}: not found, there are too many"),
+        Found::TooMany => writeln!(out, "   {what}: none found among the values that were tried"),
     }
 }
 

@@ -153,7 +153,8 @@ impl RuleSet {
                         .into_iter()
                         .filter(|other| *other != number)
                         .collect();
-                    let by = smallest(&others, |some| search::is_implied(self, number, some));
+                    let implies = |some: &[usize]| search::is_implied(self, number, some);
+                    let by = search::few(&others, implies).unwrap_or_else(|| smallest(&others, implies));
                     let has_why = rule.why.is_some();
                     implied.push((by.clone(), oddities.len()));
                     oddities.push(Oddity::Implied { rule: rule.id.clone(), by: ids(&by), has_why });
@@ -173,12 +174,17 @@ impl RuleSet {
         // Where nothing can be called, every rule on such calls follows from the rest, which helps nobody.
         let is_bad = |by: &[usize]| search::held_by(self, by) == Found::None;
         let all: Vec<usize> = (0..self.rules.len()).collect();
-        if is_bad(&all) {
+        let bad = match search::held_by(self, &all) {
+            Found::None => Some(smallest(&all, is_bad)),
+            Found::TooMany => search::few(&all, is_bad),
+            Found::Session(_) => None,
+        };
+        if let Some(bad) = bad {
             for (_, place) in implied.iter().rev().filter(|(by, _)| is_bad(by)) {
                 oddities.remove(*place);
             }
             // One rule that contradicts itself is named already.
-            if let contradicting @ [_, _, ..] = &*smallest(&all, is_bad) {
+            if let contradicting @ [_, _, ..] = &*bad {
                 oddities.push(Oddity::Contradiction(ids(contradicting)));
             }
             return RulesReview { meanings, oddities };
@@ -203,8 +209,13 @@ impl RuleSet {
                 continue;
             }
             let all: Vec<usize> = search::naming(self, &tool);
-            if search::use_of(self, &all, &tool) == Found::None {
-                let rules = smallest(&all, |some| search::use_of(self, some, &tool) == Found::None);
+            let is_unusable = |some: &[usize]| search::use_of(self, some, &tool) == Found::None;
+            let rules = match search::use_of(self, &all, &tool) {
+                Found::None => Some(smallest(&all, is_unusable)),
+                Found::TooMany => search::few(&all, is_unusable),
+                Found::Session(_) => None,
+            };
+            if let Some(rules) = rules {
                 match contradictions.iter().position(|known| *known == rules) {
                     Some(known) => hindered[known].push(tool),
                     None => {

@@ -1,18 +1,12 @@
 //! Sample calls: values on both sides of each test of the rules, put together to arguments and outcomes.
 
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
 
-use serde_json::{Map, Value, json};
-
+use super::places::{PlaceKind, SamplePlaces};
 use super::search::{SampleCall, tools};
-use super::{CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest, ValueCheck, ValueType};
+use super::spots::Spot;
+use super::{Phase, Pointer, RuleSet, RuleTest, ValueCheck, ValueType};
 use crate::number::JsonNumber;
-
-/// Sample values of one place.
-const VALUES_MAX: usize = 6;
-
-/// Sample arguments, and sample results, of one tool.
-const SAMPLES_MAX: usize = 24;
 
 /// An object with the entries of both; where both have one, the second's.
 pub fn joined(first: &Value, second: &Value) -> Value {
@@ -50,71 +44,35 @@ pub(super) struct SampleHints<'h> {
 /// The tool that stands for any that rules do not name, where no real one is known: words that no tool has as its name.
 pub(super) const ANY_OTHER_TOOL: &str = "any other tool";
 
-/// The values that are looked at within the arguments or the outcomes of a tool.
-type Places = BTreeMap<String, Vec<Value>>;
-
 impl Samples {
     pub(super) fn with(rules: &RuleSet, hints: SampleHints<'_>) -> Self {
         let mut names: Vec<String> = tools(rules);
         let tool = hints.tool.filter(|tool| !names.iter().any(|name| name == tool));
         names.extend(tool.map(str::to_owned));
         // A tool that no rule names; the rules that hold for any tool concern it.
-        if rules.rules.iter().any(CallRule::concerns_any_tool) {
+        if (0..rules.rules.len()).any(|rule| rules.counts_any_tool(rule)) {
             names.push(unnamed(rules, &names, hints.others));
         }
-        let first = hints.first.and_then(|first| rules.rules.get(first));
-        let mut are_all = true;
+        let mut places = SamplePlaces::new(rules, &names, hints.first);
+        let failures_matter = rules
+            .rules
+            .iter()
+            .any(|rule| rule.patterns().iter().any(|pattern| pattern.moment == Phase::Failed));
         let mut calls = Vec::new();
-        for tool in names {
-            let mut arguments = Places::new();
-            let (mut results, mut errors) = (Places::new(), Places::new());
-            for rule in first.into_iter().chain(&rules.rules) {
-                let concerns = |pattern: &EventPattern| {
-                    pattern.tools.as_ref().is_none_or(|tools| tools.match_tool(None, &tool))
-                };
-                let patterns = rule.patterns();
-                let concerned: Vec<&&EventPattern> =
-                    patterns.iter().filter(|pattern| concerns(pattern)).collect();
-                for pattern in &concerned {
-                    add(&mut arguments, &pattern.arguments);
-                    add(
-                        if pattern.moment == Phase::Failed { &mut errors } else { &mut results },
-                        &pattern.outcome,
-                    );
-                }
-                if concerned.is_empty() {
-                    continue;
-                }
-                // Two values are enough to tell a rule for each value from one for all of them.
-                if let Some(per) = &rule.per {
-                    arguments.entry(per.as_str().to_owned()).or_default().extend([json!(1), json!(2)]);
-                }
-                if let RuleDemand::Takes { event, argument, from, value } = &rule.demand {
-                    if concerns(event) {
-                        arguments
-                            .entry(argument.as_str().to_owned())
-                            .or_default()
-                            .extend([json!("a"), json!("b")]);
-                    }
-                    if concerns(from) {
-                        results.entry(value.as_str().to_owned()).or_default().push(json!("a"));
-                    }
-                }
-            }
-            let failures_matter = rules
-                .rules
-                .iter()
-                .any(|rule| rule.patterns().iter().any(|pattern| pattern.moment == Phase::Failed));
-            let results = combinations(&results, &mut are_all);
-            let errors = if failures_matter { combinations(&errors, &mut are_all) } else { Vec::new() };
-            for arguments in combinations(&arguments, &mut are_all) {
+        for (number, tool) in names.iter().enumerate() {
+            let results = places.samples(number, PlaceKind::Result);
+            let errors = match failures_matter {
+                true => places.samples(number, PlaceKind::Error),
+                false => Vec::new(),
+            };
+            for arguments in places.samples(number, PlaceKind::Argument) {
                 let call = |outcome| SampleCall { tool: tool.clone(), arguments: arguments.clone(), outcome };
                 calls.extend(results.iter().map(|result| call(Some(Ok(result.clone())))));
                 calls.extend(errors.iter().map(|error| call(Some(Err(error.clone())))));
                 calls.push(call(None));
             }
         }
-        Self { calls, are_all }
+        Self { calls, are_all: places.are_all }
     }
 }
 
@@ -135,16 +93,8 @@ fn unnamed(rules: &RuleSet, names: &[String], others: &[String]) -> String {
     other
 }
 
-/// Adds values on both sides of each test.
-fn add(places: &mut Places, checks: &[ValueCheck]) {
-    for check in checks {
-        let values = places.entry(check.pointer.as_str().to_owned()).or_default();
-        values.append(&mut samples(&check.test));
-    }
-}
-
 /// Values for a test: the first passes it, if we know one that does, and the last does not.
-fn samples(test: &RuleTest) -> Vec<Value> {
+pub(super) fn samples(test: &RuleTest) -> Vec<Value> {
     match test {
         RuleTest::Is(value) => vec![value.clone(), other_than(value)],
         RuleTest::IsNot(value) => vec![other_than(value), value.clone()],
@@ -216,63 +166,14 @@ fn other_than(value: &Value) -> Value {
     }
 }
 
-/// Objects with each choice of values, up to [`SAMPLES_MAX`]. Among the choices for a place is that nothing is there,
-/// but comes last. `are_all` becomes false if there are more.
-fn combinations(places: &Places, are_all: &mut bool) -> Vec<Value> {
-    let mut all = vec![json!({})];
-    for (pointer, values) in places {
-        let mut choices: Vec<Option<Value>> = Vec::new();
-        for value in values {
-            if !choices.contains(&Some(value.clone())) {
-                if choices.len() == VALUES_MAX {
-                    *are_all = false;
-                    break;
-                }
-                choices.push(Some(value.clone()));
-            }
-        }
-        choices.push(None);
-        let mut next = Vec::new();
-        for choice in &choices {
-            for object in &all {
-                let mut object = object.clone();
-                if let Some(value) = choice {
-                    put(&mut object, &Pointer::made(pointer.as_str()), value.clone());
-                }
-                if !next.contains(&object) {
-                    match next.len() < SAMPLES_MAX {
-                        true => next.push(object),
-                        false => *are_all = false,
-                    }
-                }
-            }
-        }
-        all = next;
-    }
-    all
+/// A number as people write it: without a fraction where there is none.
+pub(super) fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 
-/// Puts a value where a pointer leads, making the objects on the way. `*` makes a list with one element.
+/// Puts a value where a pointer leads, making the objects on the way. `*` makes a list with one element, and a number the
+/// place in a list unless there is an object already; elements before it that are not there are `null`.
 pub fn put(within: &mut Value, pointer: &Pointer, value: Value) {
-    let mut at = within;
-    for part in pointer.parts() {
-        if part == "*" {
-            if !at.is_array() {
-                *at = json!([null]);
-            }
-            match at {
-                Value::Array(items) if !items.is_empty() => at = &mut items[0],
-                _ => return,
-            }
-        } else {
-            if !at.is_object() {
-                *at = Value::Object(Map::new());
-            }
-            match at {
-                Value::Object(entries) => at = entries.entry(part).or_insert(Value::Null),
-                _ => return,
-            }
-        }
-    }
-    *at = value;
+    let first = Pointer::made(pointer.as_str().replace("/*", "/0"));
+    Spot::new(&first, |_| true).put(within, value, &|_| Value::Null);
 }

@@ -3,9 +3,9 @@
 //!
 //! Sample events are drawn from the tests of the rules: for each value that a rule looks at, values on both sides of
 //! each test. They are put together to sessions, breadth first, and each session is held against the rules by the same
-//! automata as any other, so a session that is found is right by construction. Where none is found, although all
-//! sessions of these values were looked at, there is none for all practical purposes; where there were too many of
-//! them, the search says so.
+//! automata as any other, so a session that is found is right by construction. The values stand for all that the rules
+//! can tell apart. Where not all of them could be tried, or there were too many sessions, a search that finds nothing
+//! says so, and nothing follows from it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet, VecDeque};
@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::outcomes::{CallWorld, FixedOutcomes};
 use super::samples::{SampleHints, Samples};
 use super::{Phase, RuleSet, Session, SessionEvent, ToolNames};
-use crate::limits::RULE_SEARCH_MAX;
+use crate::limits::{RULE_SEARCH_MAX, RULES_PAIRED_MAX};
 
 pub use super::samples::{arguments_for, joined, put};
 
@@ -52,7 +52,7 @@ pub enum Found {
     Session(Vec<SampleCall>),
     /// There is none.
     None,
-    /// There were too many sessions to look at all of them.
+    /// There were too many sessions, or values, to look at all of them.
     TooMany,
 }
 
@@ -86,7 +86,27 @@ pub fn only_violation(rules: &RuleSet, rule: usize) -> Found {
 /// The same, in which one of these tools stands for any that no rule names.
 pub(super) fn only_violation_with(rules: &RuleSet, rule: usize, others: &[String]) -> Found {
     // Rules that share no tool with it, not even through others, have no say.
-    violation_within(rules, rule, &connected(rules, rule), others)
+    let group = connected(rules, rule);
+    match violation_within(rules, rule, &group, others) {
+        // Too much to find out by all rules together may be easy to find out by a few of them.
+        Found::TooMany => {
+            let by: Vec<usize> = group.into_iter().filter(|other| *other != rule).collect();
+            match few(&by, |some| is_implied(rules, rule, some)) {
+                Some(_) => Found::None,
+                None => Found::TooMany,
+            }
+        }
+        found => found,
+    }
+}
+
+/// One or two of these for which something holds, if there are any. Two are only looked for among few.
+pub(super) fn few(all: &[usize], holds: impl Fn(&[usize]) -> bool) -> Option<Vec<usize>> {
+    if let Some(one) = all.iter().find(|one| holds(&[**one])) {
+        return Some(vec![*one]);
+    }
+    let pairs = all.iter().enumerate().flat_map(|(at, one)| all[at + 1..].iter().map(|two| vec![*one, *two]));
+    pairs.filter(|_| all.len() <= RULES_PAIRED_MAX).find(|pair| holds(pair))
 }
 
 /// Whether some other rules imply a rule.

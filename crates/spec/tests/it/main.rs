@@ -10,5 +10,6 @@ mod monitor;
 mod published;
 mod round_trip;
 mod rules;
+mod rules_values;
 mod support;
 mod twin;

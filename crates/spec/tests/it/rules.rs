@@ -303,6 +303,10 @@ fn what_is_wrong_is_said_with_its_place() {
         ("- {id: x, formula: 'pay'}", "4:20: in the formula: `pay` is not an event"),
         ("- {id: x, takes: {call: a, argument: /v, from: b}}", "4:18: `takes` has no `value`"),
         (
+            "- {id: x, takes: {call: a, argument: /v/*, from: b, value: /v/*}}",
+            "4:38: `argument` has `/v/*`, and `*` only counts in `value`",
+        ),
+        (
             "- {id: x, never: {call: a}}\n- {id: x, never: {call: b}}",
             "5:3: two rules have the id `x`: the first stands in line 4",
         ),
