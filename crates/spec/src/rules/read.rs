@@ -426,12 +426,6 @@ impl Reader {
                 None
             }
         };
-        if let Some(argument) = argument.as_ref().filter(|it: &&Pointer| it.parts().any(|part| part == "*")) {
-            let message = format!("`argument` has `{}`, and `*` only counts in `value`", argument.text);
-            let help = "name one place, such as `/ids/0`: a rule is about one argument";
-            self.fault(argument.place, message, help);
-            return None;
-        }
         let event = self.events(entries, 1, "takes")?.pop()?;
         let from =
             EventPattern { moment: Phase::Done, tools: from?, arguments: Vec::new(), outcome: Vec::new() };

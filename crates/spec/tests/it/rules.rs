@@ -304,7 +304,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ("- {id: x, takes: {call: a, argument: /v, from: b}}", "4:18: `takes` has no `value`"),
         (
             "- {id: x, takes: {call: a, argument: /v/*, from: b, value: /v/*}}",
-            "4:38: `argument` has `/v/*`, and `*` only counts in `value`",
+            "4:38: `argument` has `/v/*`, and `*` stands for every element only in the `value` of `takes`",
         ),
         (
             "- {id: x, never: {call: a}}\n- {id: x, never: {call: b}}",
