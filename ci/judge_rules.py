@@ -18,14 +18,19 @@ from pathlib import Path
 from typing import Any
 
 TOOLS = ["a", "b", "c"]
+# No decimal is this number: the nearest ones are one less and one more.
+LARGE = 2**53 + 1
 ARGUMENTS: list[dict[str, Any]] = [
     {},
     {"k": 1, "n": 5},
     {"k": 1, "n": 50, "v": "x"},
     {"k": 2, "n": 500, "v": "y"},
     {"k": "1", "v": 7},
+    # Python compares whole numbers with decimals without rounding, too.
+    {"k": LARGE, "n": LARGE, "v": LARGE},
+    {"k": float(LARGE - 1), "n": LARGE - 1, "v": 7.0},
 ]
-RESULTS: list[Any] = [{"ok": True, "v": "x"}, {"ok": False, "v": ["y", 7]}, "a text", {"result": {"ok": True, "v": "x"}}]
+RESULTS: list[Any] = [{"ok": True, "v": "x"}, {"ok": False, "v": ["y", 7, LARGE - 1]}, "a text", {"result": {"ok": True, "v": "x"}}]
 MISSING = object()
 
 
@@ -218,6 +223,10 @@ def random_event(draw: random.Random) -> dict[str, Any]:
             [
                 {"/n": {"above": 50}},
                 {"/k": 1},
+                {"/k": LARGE},
+                {"/n": {"above": LARGE - 1}},
+                {"/n": {"below": LARGE}},
+                {"/k": {"is-not": float(LARGE - 1)}},
                 {"/v": {"one-of": ["x", 7]}},
                 {"/n": {"present": False}},
                 {"/v": {"type": "string"}},
@@ -233,7 +242,7 @@ def random_event(draw: random.Random) -> dict[str, Any]:
 
 def random_formula(draw: random.Random, depth: int) -> list[Any]:
     if depth == 0 or draw.random() < 0.2:
-        return ["event", draw.choice([{"call": "a"}, {"done": "b"}, {"failed": "*"}, {"call": "c", "where": {"/n": {"above": 50}}}])]
+        return ["event", draw.choice([{"call": "a"}, {"done": "b"}, {"failed": "*"}, {"call": "c", "where": {"/n": {"above": draw.choice([50, LARGE - 1])}}}])]
     name = draw.choice(["not", "next", "always", "eventually", "and", "or", "implies", "until"])
     count = 1 if name in ("not", "next", "always", "eventually") else 2
     return [name, *(random_formula(draw, depth - 1) for _ in range(count))]

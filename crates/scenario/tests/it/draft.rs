@@ -211,3 +211,25 @@ fn texts_that_an_agent_words_itself_are_asked_for_only_where_they_matter() {
     assert!(text.contains("- {where: {/name: one}, returns: {status: a}}"), "{text}");
     assert!(text.contains("- {where: {/name: two}, returns: {status: b}}"), "{text}");
 }
+
+#[test]
+fn a_call_that_got_through_when_it_was_tried_again_is_drafted_with_its_result() {
+    let pay = |outcome| ("pay", json!({"order_id": 17}), outcome);
+    let (ok, later) = (Ok(json!({"paid": true})), Ok(json!({"paid": "already"})));
+    for (calls, kept) in [
+        (vec![pay(Err("busy")), pay(ok.clone())], "returns: {paid: true}"),
+        (
+            vec![pay(Err("busy")), pay(Err("still busy")), pay(ok.clone()), pay(later.clone())],
+            "returns: {paid: true}",
+        ),
+        (vec![pay(ok.clone()), pay(later)], "returns: {paid: true}"),
+        (vec![pay(ok), pay(Err("busy"))], "returns: {paid: true}"),
+    ] {
+        let text = draft_of_sessions(&[session("Pay order 17.", &calls)], true).expect("a draft");
+        assert!(text.contains(kept) && !text.contains("fails: "), "{text}");
+        load(&text).expect("it can be satisfied");
+    }
+    let failed = [pay(Err("busy")), ("log", json!({}), Ok(json!("ok")))];
+    let text = draft_of_sessions(&[session("Pay order 17.", &failed)], true).expect("a draft");
+    assert!(text.contains("fails: "), "{text}");
+}

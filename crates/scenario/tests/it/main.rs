@@ -6,10 +6,10 @@ mod drawn;
 mod drawn_ends;
 mod faults;
 mod faults_table;
+mod read_alike;
 mod state;
 mod state_twin;
 mod turns;
-mod values;
 
 use std::sync::Arc;
 

@@ -112,6 +112,33 @@ fn a_demand_binds_from_its_message_on() {
 }
 
 #[test]
+fn a_finding_says_what_was_missing_of_a_later_message() {
+    for (expected, letters, said) in [
+        (
+            "{at-least: {call: order, times: 2}, from: 2, until: 2}",
+            "o17|o18|",
+            "fewer than 2 such calls of order came",
+        ),
+        (
+            "{at-least: {done: order, times: 2}, from: 2}",
+            "o17|o18|",
+            "fewer than 2 such results of order came",
+        ),
+        (
+            "{at-least: {call: order, times: 1}, from: 2, until: 2}",
+            "o17||o18",
+            "no such call of order came when it",
+        ),
+        ("{do: [mail], from: 3}", "m||", "no such result of mail came when it was due"),
+        ("{do: [mail], from: 3}", "||", "mail was not called"),
+    ] {
+        let case = case(&format!("      - {expected}\n"));
+        let shown = format!("{:?}", case.explain(&judged(&*case, letters)).facts);
+        assert!(shown.contains(said), "{expected} {letters}: {shown}");
+    }
+}
+
+#[test]
 fn messages_are_read_with_their_faults() {
     let fault = |expected: &str| load(&file(expected)).err().unwrap_or_default();
     insta::assert_snapshot!(

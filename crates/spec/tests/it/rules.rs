@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use planproof_spec::rules::search::{self, Found};
-use planproof_spec::rules::{Oddity, Phase, RuleSet, RuleVerdict, Session, SessionEvent, textbook};
+use planproof_spec::rules::{
+    Oddity, Phase, RecordedEvent, RuleSet, RuleVerdict, Session, SessionEvent, textbook,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -352,6 +354,46 @@ fn names_of_tools_have_servers_and_aliases() {
         shown,
         ["5:25: no tool is called `crm/find`, so rule `y` can never match; did you mean `crm/fnd`?"]
     );
+}
+
+#[test]
+fn a_call_counts_once_for_a_rule_that_its_result_violates_too() {
+    let rules = rules("- {id: f, formula: \"call:b\"}\n- {id: n, never: {call: a}}\n");
+    let event = |phase| RecordedEvent {
+        phase,
+        server: None,
+        tool: "a".to_owned(),
+        arguments: json!({}),
+        outcome: (phase == Phase::Done).then(|| json!("ok")),
+    };
+    let events = [Phase::Call, Phase::Done, Phase::Call, Phase::Done].map(event);
+    assert_eq!(rules.violating_calls(&events).unwrap(), [vec![1, 2], vec![1, 2]]);
+}
+
+#[test]
+fn pointers_to_the_whole_and_numbers_are_said_in_words() {
+    for (rule, said) in [
+        (
+            "requires: {call: a, done: b, result: {\"\": yes}}",
+            "A call of a needs a result of b with a whole value \"yes\" before it",
+        ),
+        (
+            "takes: {call: a, argument: /x, from: b, value: \"\"}",
+            "A call of a takes its /x from an earlier result of b",
+        ),
+        (
+            "never: {call: a, where: {/x: {above: 175928847299117063}}}",
+            "A call of a with /x above 175928847299117063 never comes",
+        ),
+        (
+            "never: {call: a, where: {/x: {at-most: 18446744073709551615}}}",
+            "A call of a with /x of at most 18446744073709551615 never comes",
+        ),
+        ("never: {call: a, where: {/x: {below: 0.1}}}", "A call of a with /x below 0.1 never comes"),
+        ("never: {call: a, where: {/x: 17.0}}", "A call of a with /x 17.0 never comes"),
+    ] {
+        assert_eq!(rules(&format!("- {{id: r, {rule}}}\n")).rules()[0].to_string(), said);
+    }
 }
 
 #[test]

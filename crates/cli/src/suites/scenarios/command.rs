@@ -116,7 +116,7 @@ fn show_case(out: &mut impl Write, file: &str, case: &CaseReview) -> io::Result<
                 ("the world has no result that it needs", "the world has no result that they need together")
             }
             CaseBlameReason::Contradiction => {
-                ("no call that its tools take fulfils it", "they contradict one another")
+                ("no calls that its tools take fulfil it", "they contradict one another")
             }
             CaseBlameReason::Unknown => ("no session fulfils it", "no session fulfils them together"),
         };
