@@ -95,6 +95,9 @@ fn hexadecimal(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |number, byte| Some((number << 4) | digit(byte)?))
 }
 
+/// Gives the place in the text for one in a reading of it.
+type Source<'a> = &'a dyn Fn(Range<usize>) -> Range<usize>;
+
 /// A text with some of its escapes read.
 pub(super) struct Unescaped {
     pub(super) bytes: Vec<u8>,
@@ -148,16 +151,11 @@ pub(super) fn percent_decoded(text: &str) -> String {
 
 /// Calls `look` with each reading of a text that differs from it, and with what gives the place in the text for one in
 /// the reading. Takes time in proportion to the text, and next to none if it has neither mark.
-pub(super) fn each_reading(text: &[u8], look: &mut dyn FnMut(&[u8], &dyn Fn(Range<usize>) -> Range<usize>)) {
+pub(super) fn each_reading(text: &[u8], look: &mut dyn FnMut(&[u8], Source<'_>)) {
     read_on(text, ROUNDS_MAX, &|range| range, look);
 }
 
-fn read_on(
-    text: &[u8],
-    rounds: usize,
-    source: &dyn Fn(Range<usize>) -> Range<usize>,
-    look: &mut dyn FnMut(&[u8], &dyn Fn(Range<usize>) -> Range<usize>),
-) {
+fn read_on(text: &[u8], rounds: usize, source: Source<'_>, look: &mut dyn FnMut(&[u8], Source<'_>)) {
     let has = |style: Style| text.iter().any(|byte| style.is_mark(*byte));
     // With only one of the marks in a text, the third style is one of the others.
     let styles =
