@@ -390,10 +390,12 @@ fn check_use(set: &str, layer: &Layer, call: &Call<'_>, command: &Command) -> Re
 
 fn file_layer(path: PathBuf, standing: Standing, sections: &Section) -> Result<Layer, Failure> {
     let source = Source { text: locate::read(&path)?, path, standing };
-    reach::found(&source);
     let reading = Reading { folder: source.path.parent().unwrap_or(Path::new("")), raw: None };
     match layer::read(&source.text, sections, reading) {
-        Ok(entries) => Ok(Layer { entries, origin: Origin::File(Rc::new(source)) }),
+        Ok(entries) => {
+            reach::found(&source, &entries);
+            Ok(Layer { entries, origin: Origin::File(Rc::new(source)) })
+        }
         Err(problems) => Err(source.refuse(&problems)),
     }
 }

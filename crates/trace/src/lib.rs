@@ -19,8 +19,8 @@
 //! whose numbers stay as they were written (`written.rs`) and which numbers need that (`digits.rs`), the recorder, a
 //! one-line notation for tests and bug reports (`notation.rs`), the trace files (`wire/v1.rs`), clock times
 //! (`time_of_day.rs`), counts from elsewhere (`bounded.rs`), seeded draws (`draw.rs`), tools that fail (`faults.rs`),
-//! the keys that must not be written anywhere (`secrets.rs`) and the names that say so (`secret_names.rs`), texts with placeholders (`template.rs`), and the reader
-//! of JSON that other programs wrote (`json.rs`).
+//! the keys that must not be written anywhere (`secrets.rs`) and the names that say so (`secret_names.rs`), texts
+//! with placeholders (`template.rs`), and the reader of JSON that other programs wrote (`json.rs`).
 
 // What others build on is described to the last field.
 #![warn(missing_docs)]

@@ -136,9 +136,10 @@ const NOT_KEYS: [&str; 8] = ["MONKEY", "TURKEY", "DONKEY", "HOTKEY", "HOCKEY", "
 pub fn names_secret(name: &str) -> bool {
     let parts = parts(name);
     let whole = parts.join("_");
-    let ends_with = |other: &&str| whole == **other || whole.ends_with(&format!("_{other}"));
+    let is_end =
+        |other: &&str| whole.strip_suffix(*other).is_some_and(|it| it.is_empty() || it.ends_with('_'));
     // The shell's own variable of that name is a folder; that of a database is a password.
-    if name == "PWD" || OTHERS.iter().any(|other| ends_with(&other)) {
+    if name == "PWD" || OTHERS.iter().any(is_end) {
         return false;
     }
     let joined = |at: usize| parts.get(at..at + 2).is_some_and(|two| two == ["CONNECTION", "STRING"]);

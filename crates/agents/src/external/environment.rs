@@ -114,8 +114,8 @@ fn is_proxy_variable(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.to_ascii_uppercase().ends_with("_PROXY"))
 }
 
-/// The variables of our environment that hold a key, the value of one under another name, or a URL with one, except those that are to
-/// be `passed`.
+/// The variables of our environment that hold a key, the value of one under another name, or a URL with one, except
+/// those that are to be `passed`.
 fn withheld(passed: &[String]) -> Vec<OsString> {
     withheld_of(env::vars_os().collect(), passed)
 }

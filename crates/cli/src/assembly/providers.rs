@@ -9,9 +9,10 @@ use std::sync::OnceLock;
 use planproof_agents::holds_key;
 use planproof_model::Provider;
 use planproof_model::providers::{Providers, ProvidersError};
-use planproof_trace::names_secret;
+use planproof_trace::{names_secret, secrets_in_urls};
 
 use crate::arguments::Global;
+use crate::assembly::secrets;
 use crate::failure::Failure;
 use crate::text_files;
 
@@ -49,7 +50,9 @@ fn set_up_with(
         Some(path) => {
             let fail =
                 |error: ProvidersError| Failure::usage(format!("--providers {}: {error}", path.display()));
-            let all = Providers::shipped().with_file(&text_files::read_text(path)?).map_err(fail)?;
+            let text = text_files::read_text(path)?;
+            secrets::hold(secrets_in_urls(&text));
+            let all = Providers::shipped().with_file(&text).map_err(fail)?;
             for provider in all.iter() {
                 refuse_odd_variable(provider.key_variable).map_err(|error| {
                     error.about(&format!("--providers {}, {}", path.display(), provider.name))

@@ -13,9 +13,10 @@ use planproof_plan::limits::{
 };
 use planproof_plan::team::Role;
 use planproof_plan::team::crew::is_executor_name;
+use planproof_trace::secrets_in_urls;
 use serde::Deserialize;
 
-use super::agent_spec;
+use super::{agent_spec, secrets};
 use crate::digest::sha256;
 use crate::failure::Failure;
 use crate::suites::roles::{ShippedRoles, shipped_roles};
@@ -177,8 +178,10 @@ fn prompts_of(path: &Path, file: &File) -> Vec<(Role, PathBuf)> {
 
 fn read(path: &str) -> Result<File, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{path}: {what}"));
-    let file: File =
-        toml::from_str(&text_of(Path::new(path), Path::new(path))?).map_err(|error| fail(&error))?;
+    let text = text_of(Path::new(path), Path::new(path))?;
+    // Models may be named by URLs.
+    secrets::hold(secrets_in_urls(&text));
+    let file: File = toml::from_str(&text).map_err(|error| fail(&error))?;
     // It can be read only once, but prompts are read each time the team is made.
     let from_input = |role: &Role| file.prompts.of(*role).is_some_and(|prompt| prompt.as_os_str() == "-");
     if let Some(role) = Role::ALL.into_iter().find(from_input) {

@@ -116,7 +116,6 @@ pub(super) fn refuse(path: &[&str], settings: &[Setting]) -> Result<(), Failure>
     for Setting { entry, origin } in settings {
         let Some(source) = origin.file() else { continue };
         must_not_reach(path, entry, source)?;
-        note(entry, source);
     }
     Ok(())
 }
@@ -163,28 +162,16 @@ fn must_not_reach(path: &[&str], entry: &Entry, source: &Source) -> Result<(), F
     Err(source.diagnosis(title, [LabeledSpan::at(entry.span.clone(), what)]))
 }
 
-/// Notes which files a setting names, and its own file.
-fn note(entry: &Entry, source: &Source) {
+/// Notes a file that was found, and the files that it names, in effect or not: a campaign may have kept them.
+pub(super) fn found(source: &Source, entries: &[Entry]) {
     if source.standing == Standing::Named {
         return;
     }
-    let words = entry.words.iter().flatten();
+    let words = entries.iter().flat_map(|entry| &entry.words).flatten().filter_map(|word| word.to_str());
     // A source of tools has words before its file.
-    let files = words.filter_map(|word| {
-        Some(PathBuf::from(word.to_str()?.rsplit_once(':').map_or(word.to_str()?, |it| it.1)))
-    });
-    noted(files);
-}
-
-/// Notes a file that was found.
-pub(super) fn found(source: &Source) {
-    if source.standing != Standing::Named {
-        noted([source.path.clone()]);
-    }
-}
-
-fn noted(files: impl IntoIterator<Item = PathBuf>) {
-    UNASKED.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
+    let files = words.map(|word| PathBuf::from(word.rsplit_once(':').map_or(word, |(_, file)| file)));
+    let all = files.chain([source.path.clone()]);
+    UNASKED.lock().unwrap_or_else(PoisonError::into_inner).extend(all);
 }
 
 /// Whether a file is used only because a configuration file that nobody named is it, or names it.

@@ -10,7 +10,7 @@ use planproof_media::{Endpoints, Media, MediaFolders, MediaTools, Operation};
 use planproof_mnms::{CarriedOut, CaseTools, OpenMedia};
 use planproof_plan::{Plan, Reference, VerificationFault, substitute};
 use planproof_suite::{BoxFuture, Case, CaseError, Toolbox};
-use planproof_trace::{Arguments, Attachment, CallId, Tool, ToolCall, ToolResult};
+use planproof_trace::{Arguments, Attachment, CallId, Tool, ToolCall, ToolResult, secrets_in_urls};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -213,6 +213,7 @@ struct Read {
 fn read(path: &Path) -> Result<Read, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure::usage(format!("{}: {what}", path.display()));
     let text = text_files::read_text(path)?;
+    secrets::hold(secrets_in_urls(&text));
     // The file is one of its own or the configuration file; the section tells them apart.
     let section = of_configuration(&text);
     let is_shared = section.is_some();

@@ -250,6 +250,20 @@ fn files_name_only_files_in_their_folder_also_by_links() {
         let text = refused.out + &refused.err;
         assert!(text.contains("not in the folder of the file that names it"), "{tools}, {rules}: {text}");
     }
+    // So for the rules of a specification, and the prompts of roles.
+    let react = place.run("spec print react").code(0).out;
+    for rules in ["../rules.yaml", "out.yaml", "up/rules.yaml"] {
+        place.write("in/a.spec", &react.replacen('\n', &format!("\n  (:rules \"{rules}\")\n"), 1));
+        let refused = place.run("spec check in/a.spec").code(2);
+        assert!(refused.err.contains("not in the folder of the file that names it"), "{rules}: {refused:?}");
+    }
+    place.write("prompt.txt", "{{task}}");
+    symlink("../prompt.txt", place.path("in/out.txt")).unwrap();
+    for prompt in ["../prompt.txt", "out.txt", "up/prompt.txt"] {
+        place.write("in/crew.toml", &format!("[prompts]\nmanager = \"{prompt}\"\n"));
+        let refused = place.run("bench gsm8k team:roles=in/crew.toml@sim/gold --limit 1").code(2);
+        assert!(refused.err.contains("not in the folder of the file that names it"), "{prompt}: {refused:?}");
+    }
     // The canary: what lies there is read, also by a link, and also where the folder itself is reached by one.
     for (tools, file) in
         [("deep/tools.json", "in/shop.yaml"), ("near.json", "in/shop.yaml"), ("near.json", "there/shop.yaml")]

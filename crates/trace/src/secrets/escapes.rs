@@ -18,8 +18,6 @@ enum Style {
 }
 
 impl Style {
-    const ALL: [Self; 3] = [Self::Percent, Self::Backslash, Self::Either];
-
     /// Whether an escape begins with this byte.
     fn is_mark(self, byte: u8) -> bool {
         match self {
@@ -95,6 +93,9 @@ fn hexadecimal(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |number, byte| Some((number << 4) | digit(byte)?))
 }
 
+/// Gives the place in the text for one in a reading of it.
+type Source<'a> = &'a dyn Fn(Range<usize>) -> Range<usize>;
+
 /// A text with some of its escapes read.
 pub(super) struct Unescaped {
     pub(super) bytes: Vec<u8>,
@@ -105,7 +106,6 @@ pub(super) struct Unescaped {
 impl Unescaped {
     /// `None` if there is no escape of this style.
     fn of(text: &[u8], style: Style) -> Option<Self> {
-        // By far the most texts have none, and this search is a fast one.
         let mut next = text.iter().position(|byte| style.is_mark(*byte));
         next?;
         let (mut bytes, mut ends, mut rest) = (Vec::new(), Vec::new(), 0);
@@ -148,20 +148,19 @@ pub(super) fn percent_decoded(text: &str) -> String {
 
 /// Calls `look` with each reading of a text that differs from it, and with what gives the place in the text for one in
 /// the reading. Takes time in proportion to the text, and next to none if it has neither mark.
-pub(super) fn each_reading(text: &[u8], look: &mut dyn FnMut(&[u8], &dyn Fn(Range<usize>) -> Range<usize>)) {
+pub(super) fn each_reading(text: &[u8], look: &mut dyn FnMut(&[u8], Source<'_>)) {
     read_on(text, ROUNDS_MAX, &|range| range, look);
 }
 
-fn read_on(
-    text: &[u8],
-    rounds: usize,
-    source: &dyn Fn(Range<usize>) -> Range<usize>,
-    look: &mut dyn FnMut(&[u8], &dyn Fn(Range<usize>) -> Range<usize>),
-) {
-    let has = |style: Style| text.iter().any(|byte| style.is_mark(*byte));
-    // With only one of the marks in a text, the third style is one of the others.
-    let styles =
-        if has(Style::Percent) && has(Style::Backslash) { &Style::ALL[..] } else { &Style::ALL[..2] };
+fn read_on(text: &[u8], rounds: usize, source: Source<'_>, look: &mut dyn FnMut(&[u8], Source<'_>)) {
+    // By far the most texts have no mark, and this search is a fast one. With only one of them, the third style is the
+    // same as one of the others.
+    let styles = match (text.contains(&b'%'), text.contains(&b'\\')) {
+        (false, false) => &[][..],
+        (true, false) => &[Style::Percent],
+        (false, true) => &[Style::Backslash],
+        (true, true) => &[Style::Percent, Style::Backslash, Style::Either],
+    };
     for style in styles.iter().copied() {
         let Some(read) = Unescaped::of(text, style) else { continue };
         let further = |range: Range<usize>| source(read.source_of(&range));

@@ -34,14 +34,19 @@ pub fn secrets_in_urls(text: &str) -> Vec<String> {
     with_forms(urls.flat_map(|rest| {
         let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`');
         let url = rest.split(is_end).next().unwrap_or_default();
-        let query = url.find(['?', '#']).map(|place| &url[place + 1..]).unwrap_or_default();
+        // Some databases have their settings behind a semicolon.
+        let query = url.find(['?', '#', ';']).map(|place| &url[place + 1..]).unwrap_or_default();
         user_of(url).into_iter().flat_map(of_user).chain(of_settings(query, &['&', ';', '?', '#']))
     }))
 }
 
-/// The secrets in a text of settings: the values of those whose names, or whose beginnings, say that they are keys.
+/// The secrets in a text of settings: the values of those whose names, or whose beginnings, say that they are keys; and
+/// what stands before the host of an address without a scheme, `user:password@host`, if the text is one.
 pub fn secrets_in_settings(text: &str) -> Vec<String> {
-    with_forms(of_settings(text, &[';', '&', ' ', '\t', '\n']))
+    let is_address = !text.contains("://") && !text.contains(char::is_whitespace);
+    let user = user_of(text).filter(|user| is_address && user.contains(':'));
+    let of_user = user.into_iter().flat_map(of_user);
+    with_forms(of_settings(text, &[';', '&', ' ', '\t', '\n']).chain(of_user))
 }
 
 /// What stands before the host of a URL, of which `://` and all before it were taken away.
@@ -104,6 +109,7 @@ mod tests {
             ("http://h?x=sk-0123456789abcdef&key=short", &["sk-0123456789abcdef"]),
             ("https://h/b?sv=1&sig=abc%2Bdef%3D", &["abc%2Bdef%3D", "abc+def="]),
             ("http://h/#access_token=0123456789", &["0123456789"]),
+            ("jdbc:sqlserver://h;user=u;password=0123456789", &["0123456789"]),
             ("see http://h/?q=1 and http://h/?token=0123456789, too", &["0123456789,"]),
             ("http://127.0.0.1:8000/run?mail=a@b.example", &[]),
             ("http://127.0.0.1:8000?mail=a@b.example", &[]),
@@ -120,6 +126,9 @@ mod tests {
             ("AccountName=n;AccountKey=0123456789==;EndpointSuffix=x", &["0123456789=="][..]),
             ("host=h user=u password=0123456789", &["0123456789"]),
             ("Server=h;Pwd=0123456789", &["0123456789"]),
+            ("user:0123456789@tcp(h:3306)/db", &["0123456789", "user:0123456789"]),
+            ("a.very.long.name.of.somebody@mail.example", &[]),
+            ("git@host.example:a/repository", &[]),
             ("*.key=01;34:*.tar=01;31", &[]),
         ] {
             assert_eq!(secrets_in_settings(text), expected, "{text}");
