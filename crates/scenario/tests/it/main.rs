@@ -7,6 +7,7 @@ mod faults;
 mod state;
 mod state_twin;
 mod turns;
+mod values;
 
 use std::sync::Arc;
 
