@@ -10,6 +10,7 @@ and exits with 1 if anything differs.
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,7 @@ def passes(value: Any, test: Any) -> bool:
             "at-least": lambda: is_number and value >= wanted,
             "below": lambda: is_number and value < wanted,
             "at-most": lambda: is_number and value <= wanted,
+            "matches": lambda: isinstance(value, str) and re.fullmatch(wanted, value, re.DOTALL) is not None,
             "type": lambda: any(is_of_type(value, one) for one in (wanted if isinstance(wanted, list) else [wanted])),
             "not": lambda: not passes(value, wanted),
             "present": lambda: (value is not MISSING) == wanted,

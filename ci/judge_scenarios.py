@@ -3,7 +3,7 @@
     python ci/judge_scenarios.py target/debug/planproof --cases 300 --seed 1 --kinds state,turns
 
 Draws cases with worlds, rules and expectations (scenario_draws.py); of the kinds `state`, with values that calls need
-and change, and `turns`, with messages of the user between which expectations bind. Z3 decides whether a session of up
+and change, `values`, with several tests on one argument, and `turns`, with messages of the user between which expectations bind. Z3 decides whether a session of up
 to `--length` calls satisfies all of them (scenario_judge.py), with any whole number and any text as an argument, where
 planproof tries values. Sessions are those of one call after the other, each with arguments that the tool's schema
 allows and with the outcome that the world gives it. A case that planproof calls unsatisfiable must have no such session;
@@ -96,6 +96,7 @@ def faults_of(case: dict[str, Any], verdict: dict[str, Any], options: argparse.N
             line.pop("otherwise", None)
     judge = Judge(case, only, options.length)
     judge.solver.add([judge.held(rule, window) for rule, window in rules])
+    judge.solver.add(judge.known_matches())
     answer = str(judge.solver.check())
     if answer == "sat" and session is not None and verdict["is_shortest"]:
         judge.solver.add(judge.length < len(session))
@@ -116,7 +117,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--length", type=int, default=5, help="calls of a session of Z3")
-    parser.add_argument("--kinds", default="state,turns", help="what cases may have: state, turns, or nothing")
+    parser.add_argument("--kinds", default="state,turns", help="what cases may have: state, turns, values, or nothing")
     parser.add_argument("--forget", choices=["nothing", "expectation", "message", "state"], default="nothing")
     options = parser.parse_args()
     draw = random.Random(options.seed)

@@ -4,7 +4,7 @@ import random
 from typing import Any
 
 from judge_rules import random_formula, written
-from scenario_judge import TOOLS
+from scenario_judge import EXPRESSIONS, TOOLS
 
 RESULTS: list[Any] = [{"ok": True, "v": "x"}, {"ok": False, "v": "y", "n": 7}, {"v": ["x", "z"]}, "a text"]
 # Those of a world with a state quote it, or the only argument that calls of the tool must have.
@@ -12,6 +12,17 @@ QUOTING: list[Any] = [{"ok": {"$state": "f"}, "v": "x"}, {"n": {"$state": "n"}},
 TESTS: dict[str, list[Any]] = {
     "integer": [1, 7, {"is-not": 1}, {"above": 50}, {"above": 3, "below": 5}, {"at-most": 0}, {"one-of": [2, 7]}, {"present": False}],
     "string": ["x", "y", {"is-not": "x"}, {"one-of": ["x", "z"]}, {"present": True}, {"present": False}],
+}
+# Several of them on one place, of cases of the kind `values`.
+VALUES: dict[str, list[Any]] = {
+    "integer": [{"above": 1, "below": 4, "is-not": 2}, {"not": {"above": 3}}, {"not": {"one-of": [2, 7]}}, {"at-least": 3}, 3],
+    "string": [
+        *({"matches": one} for one in EXPRESSIONS),
+        *({"not": {"matches": one}} for one in EXPRESSIONS),
+        {"matches": "x.*", "is-not": "x"},
+        {"matches": ".*y", "not": {"one-of": ["y", "xy"]}},
+        "xy",
+    ],
 }
 MESSAGES = ["Then do two.", "Then do three."]
 
@@ -117,8 +128,19 @@ def between_messages(draw: random.Random, expectation: dict[str, Any], messages:
     return bound
 
 
+def valued_rule(draw: random.Random, name: str) -> dict[str, Any]:
+    """An expectation with tests that other expectations of the case may have on the same place."""
+    tool, argument = draw.choice([("a", "k"), ("b", "v"), ("c", "v"), ("c", "v"), ("c", "n")])
+    kind = TOOLS[tool][argument][0]
+    event = {"call": tool, "where": {"/" + argument: draw.choice(VALUES[kind])}}
+    if draw.random() < 0.4:
+        return {"with": event}
+    rule = draw.choice([{"never": event}, {"never": event}, {"at-most": {"call": tool, "times": 1}}, {"last": event}])
+    return {"id": name, **rule}
+
+
 def random_case(draw: random.Random, number: int, kinds: tuple[str, ...]) -> dict[str, Any]:
-    """A case. `kinds` are those that it may be of: `state`, `turns`."""
+    """A case. `kinds` are those that it may be of: `state`, `turns`, `values`."""
     has_state = "state" in kinds and draw.random() < 0.6
     messages = draw.choice([1, 2, 2, 3]) if "turns" in kinds else 1
     expect: list[dict[str, Any]] = []
@@ -132,6 +154,8 @@ def random_case(draw: random.Random, number: int, kinds: tuple[str, ...]) -> dic
     for _ in range(draw.choice([1, 1, 2, 2, 3, 4])):
         expect.append(random_rule(draw, f"r{len(expect)}"))
     case: dict[str, Any] = {"id": f"x{number}", "query": "Do it.", "world": random_world(draw, has_state)}
+    if "values" in kinds:
+        expect[1:] = [valued_rule(draw, f"v{place}") for place in range(draw.choice([2, 3, 4]))] + expect[1:2]
     if has_state:
         case["state"] = {"f": draw.random() < 0.5, "n": draw.randrange(4), "t": "x"}
     if messages > 1:

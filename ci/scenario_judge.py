@@ -4,6 +4,7 @@ The tools, and what lines of a world may say, are those of scenario_draws.py; wh
 more, after docs/scenarios.md and docs/rules.md.
 """
 
+import re
 from typing import Any
 
 import z3
@@ -16,6 +17,8 @@ TOOLS: dict[str, dict[str, tuple[str, bool]]] = {
     "c": {"v": ("string", False), "n": ("integer", True)},
     "d": {},
 }
+# For each set of these, there are texts without end that they match and no others.
+EXPRESSIONS = ["x.*", ".*y", ".*order [0-9]+.*"]
 # Sums of so few of them are exact in planproof, which keeps whole numbers of 64 bits.
 NUMBER_MAX = 10**6
 KINDS = {bool: "boolean", int: "integer", str: "string"}
@@ -183,6 +186,16 @@ class Judge:
         there = [value.there for value in (one, other) if isinstance(value, Unknown)]
         return z3.And(*there, self.number(one) == self.number(other)) if kinds[0] == kinds[1] else z3.BoolVal(False)
 
+    def matched(self, expression: str) -> z3.FuncDeclRef:
+        """Whether an expression matches a text. Of texts that are not named, some match any of the expressions that
+        cases have, and no others."""
+        return z3.Function(f"matches {expression}", z3.IntSort(), z3.BoolSort())
+
+    def known_matches(self) -> list[z3.BoolRef]:
+        """What expressions match of the texts that the case names."""
+        known = [(text, number, one) for text, number in self.texts.items() for one in EXPRESSIONS]
+        return [self.matched(one)(number) == (re.fullmatch(one, text, re.DOTALL) is not None) for text, number, one in known]
+
     def holds(self, value: Any, test: Any) -> z3.BoolRef:
         """A test of a value that may be unknown."""
         tests = test if isinstance(test, dict) else {"is": test}
@@ -198,6 +211,11 @@ class Judge:
                 held.append(z3.And(value.there, z3.Not(self.equal(value, wanted))))
             elif key == "one-of":
                 held.append(z3.Or([self.equal(value, one) for one in wanted]))
+            elif key == "not":
+                held.append(z3.Not(self.holds(value, wanted)))
+            elif key == "matches":
+                is_matched = self.matched(wanted)(value.value) if value.kind == "string" else z3.BoolVal(False)
+                held.append(z3.And(value.there, is_matched))
             else:
                 kind = wanted.kind if isinstance(wanted, Unknown) else KINDS.get(type(wanted))
                 are_numbers = value.kind == kind == "integer"

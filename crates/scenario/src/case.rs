@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use planproof_spec::rules::search::{Found, SampleCall, WantedSession};
-use planproof_spec::rules::{CallRule, RuleSet, Session};
+use planproof_spec::rules::{CallRule, PossibleCalls, RuleSet, Session};
 use planproof_suite::case_line::refuse_schema;
 use planproof_suite::{Card, CaseError, Needed};
 use serde_json::{Value, json};
@@ -29,6 +29,8 @@ pub struct Scenario {
     /// The values that the world begins with.
     pub(crate) beginning: Values,
     right: OnceLock<Right>,
+    /// The calls of all tools among which sessions are looked for, before the user says more.
+    pub(crate) possible: OnceLock<PossibleCalls>,
     /// The right session in the world whose tools fail.
     pub(crate) played: OnceLock<Option<(Vec<SampleCall>, Vec<u32>)>>,
 }
@@ -127,9 +129,9 @@ impl Scenario {
         let (rules, tools) = (Arc::new(rules), tools.into());
         let later = (2..).zip(&line.turns).map(|(number, text)| format!(" [message {number}] {text}"));
         let text = std::iter::once(line.query.clone()).chain(later).collect();
-        let (right, played) = (OnceLock::new(), OnceLock::new());
+        let (right, played, possible) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let (bound, beginning) = (Arc::clone(&rules), Values::new());
-        Self { line, card, prompt, bound, rules, text, tools, beginning, right, played }
+        Self { line, card, prompt, bound, rules, text, tools, beginning, right, played, possible }
     }
 
     /// The same case with the length of its right session, as it is stored.
@@ -183,9 +185,7 @@ impl Scenario {
             let all: Vec<usize> = (0..self.bound.rules().len()).collect();
             let calls = self.possible_calls(self.line.only.as_deref());
             let wanted = WantedSession { holds: &all, ..WantedSession::default() };
-            match self.find(&calls, wanted) {
-                // A tool that nobody here knows how to call may be what a right session needs.
-                Found::None if !self.uncalled(&calls).is_empty() => Right::shortest(Found::TooMany),
+            match self.find(&calls, wanted, self.line.only.as_deref()) {
                 Found::TooMany => match self.any_session(&calls) {
                     Some(calls) => Right::new(Found::Session(calls), false),
                     None => Right::shortest(Found::TooMany),

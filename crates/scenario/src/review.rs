@@ -1,10 +1,12 @@
 //! What a case demands, before anything runs: whether it can be satisfied, what is to blame if not, and what is odd
 //! about it.
 
+use std::cell::OnceCell;
 use std::fmt;
 
 use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
-use planproof_spec::rules::{CallRule, Phase, RuleDemand, RulesPlace};
+use planproof_spec::rules::{CallRule, EventPattern, Phase, RuleDemand, RulesPlace, UntriedValues, targets};
+use serde_json::Value;
 
 use crate::case::Scenario;
 use crate::file::Placed;
@@ -150,16 +152,7 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
             demands.len()
         ))),
         Found::None => blame = Some(looked.blame()),
-        Found::TooMany => oddities.push(CaseOddity::NotDecided(match looked.uncalled().as_slice() {
-            [] if worlds::depends_on_arguments(&case.tools) => "whether it can be satisfied is not known: no session \
-                 was found among the amounts that were tried and within the limit of sessions, and others may do"
-                .to_owned(),
-            [] => "whether it can be satisfied is not known: there are too many sessions".to_owned(),
-            [tool, ..] => format!(
-                "whether it can be satisfied is not known: no arguments are known that {tool} takes; name some in the \
-                 `where` of a line of its world"
-            ),
-        })),
+        Found::TooMany => oddities.push(CaseOddity::NotDecided(looked.undecided())),
         Found::Session(calls) => {
             if calls.is_empty() {
                 oddities.push(CaseOddity::NothingToDo);
@@ -174,7 +167,7 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
     if !case.beginning.is_empty() {
         let calls = case.calls_in_first_turn();
         oddities.extend(
-            worlds::oddities(&case.tools, &case.rules, &case.beginning, &calls)
+            worlds::oddities(&case.tools, &case.rules, &case.beginning, &calls, &case.possible().untried)
                 .into_iter()
                 .map(CaseOddity::OfState),
         );
@@ -230,16 +223,38 @@ struct Looked<'a> {
     demands: &'a [CaseDemand],
     /// The calls of all tools.
     calls: Vec<SampleCall>,
+    /// Whether all outcomes are known that the demands tell apart.
+    knows_outcomes: OnceCell<bool>,
 }
 
 impl<'a> Looked<'a> {
     fn new(case: &'a Scenario, demands: &'a [CaseDemand]) -> Self {
-        Self { case, demands, calls: case.possible_calls(None) }
+        Self { case, demands, calls: case.possible_calls(None), knows_outcomes: OnceCell::new() }
     }
 
-    /// The tools of which no call is known.
-    fn uncalled(&self) -> Vec<&str> {
-        self.case.uncalled(&self.calls)
+    /// Why it is not known whether the case can be satisfied.
+    fn undecided(&self) -> String {
+        let rules: Vec<usize> = (0..self.case.rules.rules().len()).collect();
+        let untried = self.case.untried(&rules, self.case.line.only.as_deref()).next();
+        let why = match untried {
+            Some(UntriedValues { tool, place: Some(place), cause }) => format!(
+                "not all values of {place} that {tool} takes are tried, because {cause}; name one in the `where` of a \
+                 line of its world"
+            ),
+            Some(UntriedValues { place: None, cause, .. }) => {
+                format!("{cause}; name some in the `where` of a line of its world")
+            }
+            None if worlds::depends_on_arguments(&self.case.tools) => {
+                "no session was found among the amounts that were \
+                 tried and within the limit of sessions, and others may do"
+                    .to_owned()
+            }
+            None if !search::has_enough_values(&self.case.rules, &rules) => {
+                "so many different values as the rules may need are not tried".to_owned()
+            }
+            None => "there are too many sessions".to_owned(),
+        };
+        format!("whether it can be satisfied is not known: {why}")
     }
 
     /// The number of what `only` demands.
@@ -250,14 +265,46 @@ impl<'a> Looked<'a> {
     /// The shortest session that holds some demands, violates one of some others, if there are any, and calls a tool,
     /// if one is named.
     fn find(&self, holds: &[usize], violates: &[usize], tool: Option<&str>) -> Found {
-        self.find_among(&self.calls, holds, violates, tool, |calls, wanted| self.case.find(calls, wanted))
+        let only = self.only().filter(|only| holds.contains(only)).and(self.case.line.only.as_deref());
+        self.find_among(&self.calls, holds, violates, tool, |calls, wanted| {
+            self.case.find(calls, wanted, only)
+        })
     }
 
     /// The shortest session that holds some demands in some world: each of these calls has the outcome that it comes
     /// with.
     fn find_in_any_world(&self, holds: &[usize], free: &[SampleCall]) -> Found {
+        let only = self.only().filter(|only| holds.contains(only)).and(self.case.line.only.as_deref());
+        let knows_outcomes = || *self.knows_outcomes.get_or_init(|| self.case.has_all_outcomes());
         self.find_among(free, holds, &[], None, |calls, wanted| {
-            search::session_of_calls(&self.case.bound, calls, wanted)
+            match search::session_of_calls(&self.case.bound, calls, wanted) {
+                Found::None
+                    if !knows_outcomes()
+                        || !self.can_be_taken(free, holds)
+                        || !self.case.are_all_tried(wanted, only) =>
+                {
+                    Found::TooMany
+                }
+                found => found,
+            }
+        })
+    }
+
+    /// Whether each value that a call may have, and has to take from a result, is in one of the results.
+    fn can_be_taken(&self, calls: &[SampleCall], holds: &[usize]) -> bool {
+        let rules = holds.iter().filter_map(|rule| self.case.rules.rules().get(*rule));
+        rules.into_iter().all(|rule| {
+            let RuleDemand::Takes { event, argument, from, value } = &rule.demand else { return true };
+            let of = |pattern: &EventPattern| {
+                let pattern = pattern.clone();
+                calls.iter().filter(move |call| pattern.is_of(&call.tool))
+            };
+            let given: Vec<&Value> = of(from)
+                .filter_map(|call| call.outcome.as_ref()?.as_ref().ok())
+                .flat_map(|result| targets(result, value))
+                .collect();
+            let mut taken = of(event).filter_map(|call| call.arguments.pointer(argument.as_str()));
+            taken.all(|value| given.contains(&value))
         })
     }
 

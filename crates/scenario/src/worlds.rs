@@ -8,7 +8,7 @@ mod rough;
 mod searched;
 mod silent;
 
-pub(crate) use loose::LooseWorld;
+pub(crate) use loose::{LooseWorld, schema_at};
 pub(crate) use odd::oddities;
 pub(crate) use searched::{ExactWorld, depends_on_arguments, effect_of, has_sums, results_of, tried_values};
 pub(crate) use silent::SilentWorld;

@@ -63,8 +63,12 @@ pub const RULE_TEXT_POSITIONS_MAX: usize = 3_000;
 pub const RULE_EQUALS_MAX: usize = 5;
 /// Arguments, and results, of one tool that are tried in the review of rules.
 pub const RULE_SAMPLES_MAX: usize = 64;
+/// Sample calls of all tools with their outcomes.
+pub const RULE_SAMPLE_CALLS_MAX: usize = 1_000;
 /// Rules whose relations are looked for.
 pub const RULES_REVIEWED_MAX: usize = 100;
+/// Rules of which each is looked at alone, where there are too many sessions to look at all rules together.
+pub const RULES_SINGLE_MAX: usize = 32;
 /// Rules of which each two are looked at, where there are too many sessions to look at all rules together.
 pub const RULES_PAIRED_MAX: usize = 12;
 /// Calls of the sessions by which the rules of a file are shown. Rules beyond that are shown without a session.

@@ -45,6 +45,7 @@ mod recorded;
 mod result;
 mod review;
 mod samples;
+mod schemas;
 pub mod search;
 mod session;
 mod spots;
@@ -63,7 +64,7 @@ use serde_json::Value;
 use crate::Requirement;
 use crate::number::canonical;
 
-pub use calls::{CallableTool, calls_of};
+pub use calls::{CallMaking, CallableTool, PossibleCalls, UntriedValues, calls_of};
 pub use checks::{RuleTest, ValueCheck, ValueType};
 pub use known::{KnownTool, unknown_in_checks};
 pub use outcomes::{CallWorld, FixedOutcomes};

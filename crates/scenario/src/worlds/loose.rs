@@ -7,6 +7,7 @@
 //! the case are dropped, so that there are few states.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use planproof_spec::JsonNumber;
 use planproof_spec::rules::search::{SampleCall, outcomes_of};
@@ -24,6 +25,8 @@ use crate::world::{self, AnsweringTool, NO_LINE};
 pub(crate) struct LooseWorld<'a> {
     tools: &'a [AnsweringTool],
     rules: &'a RuleSet,
+    /// What rules tell apart of what comes of calls, by the tool.
+    outcomes: HashMap<&'a str, Vec<Result<Value, Value>>>,
     /// No number of the case, and no sum of two of them, is above this, or below its opposite.
     limit: Option<Exact>,
 }
@@ -45,7 +48,9 @@ impl<'a> LooseWorld<'a> {
         let numbers = literals.chain(beginning.values()).chain(arguments).filter_map(Value::as_f64);
         let most =
             numbers.filter(|number| number.abs() < 1e12).fold(1.0_f64, |most, number| most.max(number.abs()));
-        Self { tools, rules, limit: Exact::of(&json!((most * 2.0).ceil() + 1.0)) }
+        let names = tools.iter().map(|tool| tool.tool.name.as_str());
+        let outcomes = names.map(|name| (name, outcomes_of(rules, name))).collect();
+        Self { tools, rules, outcomes, limit: Exact::of(&json!((most * 2.0).ceil() + 1.0)) }
     }
 
     /// The state that a world is in for certain.
@@ -282,15 +287,23 @@ fn listed(schema: Option<&serde_json::Map<String, Value>>) -> Vec<Exact> {
 }
 
 /// The schema of an argument, and whether it has to be there.
-pub(super) fn schema_at<'s>(
+pub(crate) fn schema_at<'s>(
     schema: &'s serde_json::Map<String, Value>,
     pointer: &str,
 ) -> Option<(&'s serde_json::Map<String, Value>, bool)> {
     let (mut at, mut is_required) = (schema, true);
     for part in pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~")) {
-        let required = at.get("required").and_then(Value::as_array);
-        is_required &= required.is_some_and(|names| names.iter().any(|name| *name == part));
-        at = at.get("properties")?.get(&part)?.as_object()?;
+        if let Some(below) = at.get("properties").and_then(|properties| properties.get(&part)) {
+            let required = at.get("required").and_then(Value::as_array);
+            is_required &= required.is_some_and(|names| names.iter().any(|name| *name == part));
+            at = below.as_object()?;
+            continue;
+        }
+        let place: usize = part.parse().ok()?;
+        let least = at.get("minItems").and_then(Value::as_u64);
+        is_required &= least.and_then(|least| usize::try_from(least).ok()).is_some_and(|least| place < least);
+        let first = at.get("prefixItems").and_then(|items| items.get(place));
+        at = first.or(at.get("items"))?.as_object()?;
     }
     Some((at, is_required))
 }
@@ -334,7 +347,7 @@ impl LooseWorld<'_> {
         }
         // An outcome that is not known may be any that rules tell apart.
         let any = |is_error: bool| {
-            let outcomes = outcomes_of(self.rules, &call.tool);
+            let outcomes = self.outcomes.get(call.tool.as_str()).cloned().unwrap_or_default();
             let outcomes = outcomes.into_iter().filter(move |outcome| outcome.is_err() == is_error);
             let other = Value::from("something else");
             outcomes.chain([if is_error { Err(other) } else { Ok(other) }])

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use planproof_spec::rules::search::SampleCall;
-use planproof_spec::rules::{CallWorld as _, RuleSet};
+use planproof_spec::rules::{CallWorld as _, RuleSet, UntriedValues};
 
 use super::loose::LooseWorld;
 use super::searched::sources;
@@ -11,15 +11,21 @@ use crate::limits::STATES_MAX;
 use crate::state::{Source, Values};
 use crate::world::AnsweringTool;
 
-/// The oddities of a world, in words. `calls` are those among which right sessions are looked for.
+/// The oddities of a world, in words. `calls` are those among which right sessions are looked for, and `untried` what is
+/// not among them.
 pub(crate) fn oddities(
     tools: &[AnsweringTool],
     rules: &RuleSet,
     beginning: &Values,
     calls: &[SampleCall],
+    untried: &[UntriedValues],
 ) -> Vec<String> {
     let mut found = odd_values(tools, beginning);
-    found.extend(odd_lines(tools, rules, beginning, calls));
+    let matters = |tool: &AnsweringTool| untried.iter().any(|it| it.tool == tool.tool.name);
+    // What was not tried may be what a line needs.
+    if !tools.iter().any(|tool| !tool.lines().is_empty() && matters(tool)) {
+        found.extend(odd_lines(tools, rules, beginning, calls));
+    }
     found
 }
 

@@ -10,6 +10,7 @@ mod read_alike;
 mod state;
 mod state_twin;
 mod turns;
+mod values;
 
 use std::sync::Arc;
 

@@ -108,6 +108,15 @@ impl ValueCheck {
 }
 
 impl RuleTest {
+    /// Whether it is only about the type of a value, and whether there is one.
+    pub(super) fn is_of_type(&self) -> bool {
+        match self {
+            Self::Type(_) | Self::Present(_) => true,
+            Self::Not(tests) => tests.iter().all(Self::is_of_type),
+            _ => false,
+        }
+    }
+
     /// Whether it holds of a value, or of none.
     pub(super) fn holds(&self, value: Option<&Value>) -> bool {
         match (self, value) {

@@ -276,17 +276,10 @@ impl<'r> SamplePlaces<'r> {
     /// Whether a value can be put at each of these places whatever is put at the others, but that a place which is only
     /// tested for its type may have others in it.
     fn are_independent(&self, tool: usize, kind: PlaceKind, pointers: &[&str]) -> bool {
-        fn is_of_type(test: &RuleTest) -> bool {
-            match test {
-                RuleTest::Type(_) | RuleTest::Present(_) => true,
-                RuleTest::Not(tests) => tests.iter().all(is_of_type),
-                _ => false,
-            }
-        }
         pointers.iter().all(|outer| {
             let place = self.places.get(&(tool, kind, (*outer).to_owned()));
             let is_open = place.is_none_or(|place| {
-                !place.is_compared && !place.is_many && place.tests.iter().all(|test| is_of_type(test))
+                !place.is_compared && !place.is_many && place.tests.iter().all(|test| test.is_of_type())
             });
             let is_many = place.is_some_and(|place| place.is_many);
             // A list of which each element counts has other elements than those at places in it.

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use super::places::{PlaceKind, SamplePlaces};
 use super::search::{SampleCall, tools};
 use super::spots::Spot;
+use super::values::ValueClasses;
 use super::{Phase, Pointer, RuleSet, RuleTest, ValueCheck, ValueType};
+use crate::limits::{RULE_SAMPLE_CALLS_MAX, RULE_SAMPLES_MAX};
 use crate::number::JsonNumber;
 
 /// An object with the entries of both; where both have one, the second's.
@@ -59,7 +61,9 @@ impl Samples {
             .iter()
             .any(|rule| rule.patterns().iter().any(|pattern| pattern.moment == Phase::Failed));
         let mut calls = Vec::new();
+        let most_of_tool = (RULE_SAMPLE_CALLS_MAX / names.len().max(1)).max(RULE_SAMPLES_MAX);
         for (number, tool) in names.iter().enumerate() {
+            let before = calls.len();
             let results = places.samples(number, PlaceKind::Result);
             let errors = match failures_matter {
                 true => places.samples(number, PlaceKind::Error),
@@ -71,6 +75,8 @@ impl Samples {
                 calls.extend(errors.iter().map(|error| call(Some(Err(error.clone())))));
                 calls.push(call(None));
             }
+            places.are_all &= calls.len() - before <= most_of_tool;
+            calls.truncate(before + most_of_tool);
         }
         Self { calls, are_all: places.are_all }
     }
@@ -137,7 +143,7 @@ pub(super) fn sample_of(kind: ValueType) -> Value {
     }
 }
 
-/// Arguments that pass some tests, as far as values for one test after the other do.
+/// Arguments that pass some tests, as far as there are values that pass all tests of one place.
 pub fn arguments_for(checks: &[ValueCheck]) -> Value {
     let mut arguments = json!({});
     for check in checks {
@@ -148,9 +154,13 @@ pub fn arguments_for(checks: &[ValueCheck]) -> Value {
             put(&mut with, &check.pointer, value.clone());
             checks.iter().filter(of_place).all(|other| other.holds(Some(&with)))
         };
-        let candidates: Vec<Value> =
-            checks.iter().filter(of_place).flat_map(|other| samples(&other.test)).collect();
-        if let Some(value) = candidates.into_iter().find(passes_all) {
+        let tests: Vec<&RuleTest> = checks.iter().filter(of_place).map(|other| &other.test).collect();
+        let candidates: Vec<Value> = tests.iter().flat_map(|test| samples(test)).collect();
+        let other = || {
+            let classes = ValueClasses { tests, ..ValueClasses::default() };
+            classes.representatives(|_| true).values.into_iter().find(passes_all)
+        };
+        if let Some(value) = candidates.into_iter().find(passes_all).or_else(other) {
             put(&mut arguments, &check.pointer, value);
         }
     }

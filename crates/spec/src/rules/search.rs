@@ -14,9 +14,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::outcomes::{CallWorld, FixedOutcomes};
+use super::places::{PlaceKind, SamplePlaces};
 use super::samples::{SampleHints, Samples};
-use super::{Phase, RuleSet, Session, SessionEvent, ToolNames};
-use crate::limits::{RULE_SEARCH_MAX, RULES_PAIRED_MAX};
+use super::{
+    CallRule, EventPattern, Phase, RuleDemand, RuleSet, Session, SessionEvent, ToolNames, UntriedValues,
+};
+use crate::limits::{RULE_EQUALS_MAX, RULE_SEARCH_MAX, RULES_PAIRED_MAX, RULES_SINGLE_MAX};
 
 pub use super::samples::{arguments_for, joined, put};
 
@@ -101,7 +104,10 @@ pub(super) fn only_violation_with(rules: &RuleSet, rule: usize, others: &[String
 }
 
 /// One or two of these for which something holds, if there are any. Two are only looked for among few.
-pub(super) fn few(all: &[usize], holds: impl Fn(&[usize]) -> bool) -> Option<Vec<usize>> {
+pub fn few(all: &[usize], holds: impl Fn(&[usize]) -> bool) -> Option<Vec<usize>> {
+    if all.len() > RULES_SINGLE_MAX {
+        return None;
+    }
     if let Some(one) = all.iter().find(|one| holds(&[**one])) {
         return Some(vec![*one]);
     }
@@ -185,15 +191,62 @@ pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
 
 /// Results and errors of a tool that rules tell apart.
 pub fn outcomes_of(rules: &RuleSet, tool: &str) -> Vec<Result<Value, Value>> {
-    let samples = Samples::with(rules, SampleHints { tool: Some(tool), ..SampleHints::default() });
-    let calls = samples.calls.into_iter().filter(|call| call.tool == tool);
-    let mut outcomes = Vec::new();
-    for outcome in calls.filter_map(|call| call.outcome) {
-        if !outcomes.contains(&outcome) {
-            outcomes.push(outcome);
-        }
+    outcomes_with(rules, tool).0
+}
+
+/// Whether these are all that they tell apart.
+pub fn knows_all_outcomes(rules: &RuleSet, tool: &str) -> bool {
+    outcomes_with(rules, tool).1
+}
+
+fn outcomes_with(rules: &RuleSet, tool: &str) -> (Vec<Result<Value, Value>>, bool) {
+    let mut names = tools(rules);
+    let number = names.iter().position(|name| name == tool).unwrap_or(names.len());
+    if number == names.len() {
+        names.push(tool.to_owned());
     }
-    outcomes
+    let mut places = SamplePlaces::new(rules, &names, None);
+    let mut patterns = rules.rules.iter().flat_map(|rule| rule.patterns());
+    let failures_matter = patterns.any(|pattern| pattern.moment == Phase::Failed);
+    let mut outcomes: Vec<_> = places.samples(number, PlaceKind::Result).into_iter().map(Ok).collect();
+    if failures_matter {
+        outcomes.extend(places.samples(number, PlaceKind::Error).into_iter().map(Err));
+    }
+    (outcomes, places.are_all)
+}
+
+/// Whether values that were not tried may matter to rules, by their numbers. `asks` says whether the world asks for the
+/// value at a pointer.
+pub fn concerns(
+    rules: &RuleSet,
+    numbers: &[usize],
+    untried: &UntriedValues,
+    asks: impl Fn(&str) -> bool,
+) -> bool {
+    let is_of = |pattern: &&EventPattern| pattern.is_of(&untried.tool);
+    let mut concerned = numbers.iter().filter(|number| {
+        let patterns = rules.rules[**number].patterns();
+        rules.counts_any_tool(**number) || patterns.iter().any(is_of)
+    });
+    let Some(place) = &untried.place else { return concerned.next().is_some() };
+    concerned.any(|number| {
+        let rule = &rules.rules[*number];
+        let patterns = rule.patterns();
+        let mut checks =
+            patterns.iter().filter(|pattern| is_of(pattern)).flat_map(|pattern| &pattern.arguments);
+        asks(place)
+            || rule.per.as_ref().is_some_and(|per| per.as_str() == place)
+            || matches!(&rule.demand, RuleDemand::Takes { argument, .. } if argument.as_str() == place)
+            || checks.any(|check| check.pointer.as_str() == place)
+    })
+}
+
+/// Whether so many values of each class are tried at places whose values are compared that more make no difference to
+/// these rules.
+pub fn has_enough_values(rules: &RuleSet, numbers: &[usize]) -> bool {
+    let some = only(rules, numbers);
+    let compares = |rule: &CallRule| rule.per.is_some() || matches!(rule.demand, RuleDemand::Takes { .. });
+    some.copies() <= RULE_EQUALS_MAX || !some.rules.iter().any(compares)
 }
 
 /// What a session has to be like.

@@ -34,8 +34,8 @@ impl Spot {
         Self { parts: parts.collect() }
     }
 
-    /// Puts a value there, making the lists and maps on the way. `filler` is what stands in a list before it, by the
-    /// pointer to it.
+    /// Puts a value there, making the lists and maps on the way. `filler` is what they are, and what stands in a list
+    /// before the value, by the pointer to it; anything else than a list or a map stands for an empty one.
     pub(super) fn put(&self, within: &mut Value, value: Value, filler: &dyn Fn(&str) -> Value) {
         let mut at = within;
         let mut stem = String::new();
@@ -47,7 +47,7 @@ impl Spot {
             match index {
                 Some(index) => {
                     if !at.is_array() {
-                        *at = json!([]);
+                        *at = Some(filler(&stem)).filter(Value::is_array).unwrap_or_else(|| json!([]));
                     }
                     let Value::Array(items) = at else { return };
                     for place in items.len()..=index {
@@ -57,7 +57,7 @@ impl Spot {
                 }
                 None => {
                     if !at.is_object() {
-                        *at = Value::Object(Map::new());
+                        *at = Some(filler(&stem)).filter(Value::is_object).unwrap_or_else(|| json!({}));
                     }
                     let Value::Object(entries) = at else { return };
                     at = entries.entry(part.as_str()).or_insert(Value::Null);

@@ -42,6 +42,8 @@ pub(super) struct Representatives {
     pub(super) values: Vec<Value>,
     /// Whether every value that is not among them has one of its class among them.
     pub(super) are_all: bool,
+    /// Whether a class has fewer values than it could have, because values of it are not taken.
+    pub(super) is_short: bool,
 }
 
 /// What the tests name.
@@ -72,8 +74,8 @@ impl Named {
 const WHOLE_MAX: f64 = 9e15;
 
 impl ValueClasses<'_> {
-    /// Values of all classes among those that are taken, up to [`RULE_PLACE_VALUES_MAX`].
-    pub(super) fn representatives(&self, is_taken: impl Fn(&Value) -> bool) -> Representatives {
+    /// Values of all classes, those that the tests name before others, and whether all classes are among them.
+    pub(super) fn candidates(&self) -> (Vec<Value>, bool) {
         let mut named =
             Named { bounds: self.bounds.clone(), patterns: self.patterns.clone(), ..Named::default() };
         self.tests.iter().for_each(|test| named.add(test));
@@ -84,7 +86,6 @@ impl ValueClasses<'_> {
         let known_texts = self.named.iter().chain(&named.constants).filter(|value| value.is_string()).count();
         let (texts, all_texts) = texts(&named.patterns, copies + known_texts);
         let (numbers, all_numbers) = numbers(named.bounds, &self.steps, copies);
-        let mut are_all = all_texts && all_numbers;
 
         let of_tests = self.tests.iter().flat_map(|test| samples(test));
         let mut candidates: Vec<Value> = of_tests.collect();
@@ -96,7 +97,22 @@ impl ValueClasses<'_> {
         candidates.extend([json!(false), json!("something else")]);
         candidates.extend((0..copies).map(|number| json!([number])));
         candidates.extend((0..copies).map(|number| json!({"a": number})));
+        (candidates, all_texts && all_numbers)
+    }
 
+    /// Values of all classes among those that are taken, up to [`RULE_PLACE_VALUES_MAX`].
+    pub(super) fn representatives(&self, is_taken: impl Fn(&Value) -> bool) -> Representatives {
+        self.representatives_by(is_taken, |_| Vec::new())
+    }
+
+    /// The same, of classes that `more` tells apart as well.
+    pub(super) fn representatives_by(
+        &self,
+        is_taken: impl Fn(&Value) -> bool,
+        more: impl Fn(&Value) -> Vec<bool>,
+    ) -> Representatives {
+        let copies = self.copies.max(1);
+        let (candidates, mut are_all) = self.candidates();
         let mut values: Vec<Value> = Vec::new();
         let mut seen: HashSet<String> = HashSet::new();
         let mut add = |value: Value| match values.len() < RULE_PLACE_VALUES_MAX {
@@ -108,16 +124,24 @@ impl ValueClasses<'_> {
                 add(value.clone());
             }
         }
-        let mut counts: HashMap<Vec<bool>, usize> = HashMap::new();
+        let mut counts: HashMap<Vec<bool>, (usize, bool)> = HashMap::new();
         for value in candidates {
-            let class: Vec<bool> = self.tests.iter().map(|test| test.holds(Some(&value))).collect();
-            let count = counts.entry(class).or_default();
-            if *count < copies && is_taken(&value) && seen.insert(canonical(&value)) {
-                *count += 1;
-                add(value);
+            let mut class = more(&value);
+            class.extend(self.tests.iter().map(|test| test.holds(Some(&value))));
+            let (count, refused) = counts.entry(class).or_default();
+            if *count < copies && !seen.contains(&canonical(&value)) {
+                match is_taken(&value) {
+                    true => {
+                        *count += 1;
+                        seen.insert(canonical(&value));
+                        add(value);
+                    }
+                    false => *refused = true,
+                }
             }
         }
-        Representatives { values, are_all }
+        let is_short = counts.into_values().any(|(count, refused)| refused && count < copies);
+        Representatives { values, are_all, is_short }
     }
 }
 
@@ -151,7 +175,7 @@ fn numbers(mut bounds: Vec<f64>, steps: &[f64], copies: usize) -> (Vec<Value>, b
         let parts = 2 * count + 3;
         let all = (1..parts).map(move |part| from + (to - from) * f64::from(part) / f64::from(parts));
         let whole = |value: &f64| value.fract() == 0.0;
-        all.chain([f64::midpoint(from, to)]).filter(move |value| !whole(value)).take(copies)
+        [f64::midpoint(from, to)].into_iter().chain(all).filter(move |value| !whole(value)).take(copies)
     };
     for pair in bounds.windows(2) {
         debug_assert!(between(pair[0], pair[1]), "sorted bounds");
