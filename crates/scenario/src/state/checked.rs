@@ -164,8 +164,8 @@ impl Checked<'_> {
                 "is" => NeedTest::Is(source()?),
                 "is-not" => NeedTest::IsNot(source()?),
                 "one-of" => {
-                    let Value::Array(items) = value else {
-                        return Err("`one-of` is not a list; write `one-of: [a, b]`".to_owned());
+                    let Some(items) = value.as_array().filter(|items| !items.is_empty()) else {
+                        return Err("`one-of` is not a list of values; write `one-of: [a, b]`".to_owned());
                     };
                     let of = |item: &Value| {
                         let source = Source::of(item)?;

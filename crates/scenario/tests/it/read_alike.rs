@@ -147,3 +147,13 @@ fn a_world_that_lacks_a_value_is_named_and_not_a_contradiction() {
         assert_eq!(reviewed(&file(world, &expect)), said, "{world} {expect}");
     }
 }
+
+#[test]
+fn one_of_no_values_is_refused_wherever_it_stands() {
+    for line in ["{where: {/id: {one-of: []}}, returns: 1}", "{needs: {left: {one-of: []}}, returns: 1}"] {
+        let text = file(&format!("{{use: [{line}]}}"), "      - {do: [use]}")
+            .replace("    world:", "    state: {left: 1}\n    world:");
+        let error = load(&text).expect_err("it can never hold");
+        assert!(error.contains("one-of") && error.contains("write `one-of: [a, b]`"), "{error}");
+    }
+}
