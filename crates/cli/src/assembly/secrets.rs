@@ -57,12 +57,28 @@ pub(crate) fn of_variable(name: &str, value: &str) -> Vec<String> {
     let is_address = value.contains("://") && !ADDRESSES.iter().any(|word| capital.contains(word));
     // The key of a provider is one whatever it looks like.
     let is_key = providers::key_variables().any(|key| key == name);
-    let is_secret = is_key || (names_secret(name) && !is_path(value) && !is_address) || holds_secret(value);
+    let is_word = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word));
+    let is_named = names_secret(name) && !is_path(value) && !is_address && !is_word;
+    let is_secret = is_key || is_named || holds_secret(value);
     let parts = secrets_in_urls(value).into_iter().chain(secrets_in_settings(value));
     // Shorter values would be found by chance in any text.
     let whole = (is_secret && value.len() >= SECRET_BYTES_MIN).then(|| value.to_owned());
     parts.chain(whole).collect()
 }
+
+/// Settings of variables that are about secrets, as in `PROXY_AUTH=required`: to replace them would garble texts.
+const WORDS: [&str; 10] = [
+    "required",
+    "optional",
+    "disabled",
+    "negotiate",
+    "kerberos",
+    "undefined",
+    "anonymous",
+    "external",
+    "password",
+    "username",
+];
 
 /// Words of variables whose addresses are secrets themselves.
 const ADDRESSES: [&str; 2] = ["WEBHOOK", "DSN"];
@@ -193,6 +209,7 @@ mod tests {
             ("TOKEN", "https://tokens.example/"),
             ("AWS_REGION", "us-east-1"),
             ("PWD", "somewhere"),
+            ("PROXY_AUTH", "Required"),
             ("MAX_TOKENS", "1000000000"),
         ] {
             assert!(!held(name, value), "{name}");

@@ -14,7 +14,8 @@ const NONE: &str = "none";
 const BYTES_MAX: u64 = 256 << 10;
 
 /// The file that applies, and how it came to be read: the requested one, else the nearest [`NAME`] in `start` and the
-/// folders above it up to the repository's root. Outside a repository only `start` is searched, because the folders above may belong to anyone.
+/// folders above it up to the repository's root. Outside a repository only `start` is searched, because the folders
+/// above may belong to anyone.
 ///
 /// # Errors
 /// The requested file does not exist.
