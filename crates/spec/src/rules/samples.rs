@@ -46,7 +46,9 @@ pub(super) struct SampleHints<'h> {
 pub(super) const ANY_OTHER_TOOL: &str = "any other tool";
 
 impl Samples {
-    pub(super) fn with(rules: &RuleSet, hints: SampleHints<'_>) -> Self {
+    /// Calls with so many values of each class, up to [`RULE_EQUALS_MAX`](crate::limits::RULE_EQUALS_MAX), at places
+    /// whose values are compared.
+    pub(super) fn with(rules: &RuleSet, hints: SampleHints<'_>, copies: usize) -> Self {
         let mut names: Vec<String> = tools(rules);
         let tool = hints.tool.filter(|tool| !names.iter().any(|name| name == tool));
         names.extend(tool.map(str::to_owned));
@@ -54,7 +56,7 @@ impl Samples {
         if (0..rules.rules.len()).any(|rule| rules.counts_any_tool(rule)) {
             names.push(unnamed(rules, &names, hints.others));
         }
-        let mut places = SamplePlaces::new(rules, &names, hints.first);
+        let mut places = SamplePlaces::new(rules, &names, hints.first, copies);
         let failures_matter = rules
             .rules
             .iter()
