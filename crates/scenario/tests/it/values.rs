@@ -131,7 +131,7 @@ fn tests_of_one_place_are_passed_together() {
         match expected.contains(' ') || expected == "none" {
             true => assert_eq!(said, expected, "{rest}"),
             false => {
-                assert!(said.starts_with(&format!("{expected} ")) && !said.contains(';'), "{rest}: {said}")
+                assert!(said.starts_with(&format!("{expected} ")) && !said.contains(';'), "{rest}: {said}");
             }
         }
     }

@@ -182,8 +182,8 @@ pub(super) fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 
-/// Puts a value where a pointer leads, making the objects on the way. `*` makes a list with one element, and a number the
-/// place in a list unless there is an object already; elements before it that are not there are `null`.
+/// Puts a value where a pointer leads, making the objects on the way. `*` makes a list with one element, and a number
+/// the place in a list unless there is an object already; elements before it that are not there are `null`.
 pub fn put(within: &mut Value, pointer: &Pointer, value: Value) {
     let first = Pointer::made(pointer.as_str().replace("/*", "/0"));
     Spot::new(&first, |_| true).put(within, value, &|_| Value::Null);

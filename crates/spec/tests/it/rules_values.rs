@@ -236,6 +236,9 @@ fn find(
         })
 }
 
+/// Whether a session of these calls is as wanted.
+type Goal = Box<dyn Fn(&Session, &[SampleCall]) -> bool>;
+
 /// A session that shows that a claim is false, if there is one among those of these calls.
 fn refuted(
     rules: &Arc<RuleSet>,
@@ -247,7 +250,7 @@ fn refuted(
     let held =
         |session: &Session, of: &[usize]| of.iter().all(|rule| session.verdict(*rule).is_held_at_end());
     for oddity in &review.oddities {
-        let is_goal: Box<dyn Fn(&Session, &[SampleCall]) -> bool> = match oddity {
+        let is_goal: Goal = match oddity {
             Oddity::NeverViolated(id) => {
                 let rule = number(id);
                 Box::new(move |session, _| !held(session, &[rule]))
