@@ -33,8 +33,8 @@ fn outcomes_with(rules: &RuleSet, tool: &str) -> (Vec<Result<Value, Value>>, boo
     (outcomes, places.are_all)
 }
 
-/// Whether values that were not tried may matter to rules, by their numbers. `asks` says whether the world asks for the
-/// value at a pointer.
+/// Whether values that were not tried may matter to rules, by their numbers; numbers of rules that there are not are
+/// left out. `asks` says whether the world asks for the value at a pointer.
 pub fn concerns(
     rules: &RuleSet,
     numbers: &[usize],
@@ -42,7 +42,7 @@ pub fn concerns(
     asks: impl Fn(&str) -> bool,
 ) -> bool {
     let is_of = |pattern: &&EventPattern| pattern.is_of(&untried.tool);
-    let mut concerned = numbers.iter().filter(|number| {
+    let mut concerned = numbers.iter().filter(|number| **number < rules.rules.len()).filter(|number| {
         let patterns = rules.rules[**number].patterns();
         rules.counts_any_tool(**number) || patterns.iter().any(is_of)
     });
