@@ -108,8 +108,10 @@
 //! Rules on calls are a room of their own (`rules.rs`): YAML with places (`rules/tree.rs`), what its keys mean
 //! (`rules/read.rs`), an automaton for each rule (`rules/compile.rs`), a session held against them
 //! (`rules/session.rs`), their definitions (`rules/textbook.rs`), sessions that show what they mean
-//! (`rules/search.rs`, with samples of values, `rules/samples.rs`), what is odd about them (`rules/review.rs`), and
-//! their words (`rules/words.rs`). Orders and flows of topics are read as rules, too (`rules/topics.rs`).
+//! (`rules/search.rs`), of calls with values that stand for all others (`rules/values.rs`): calls of any tool
+//! (`rules/samples.rs`, with the places that rules look at, `rules/places.rs`), or of tools that are known
+//! (`rules/calls.rs`), with their schemas (`rules/schemas.rs`); what is odd about them (`rules/review.rs`), and their
+//! words (`rules/words.rs`). Orders and flows of topics are read as rules, too (`rules/topics.rs`).
 //! Numbers are compared in one place, without rounding, for both (`number.rs`).
 
 // What others build on is described to the last field.

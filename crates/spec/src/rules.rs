@@ -53,6 +53,7 @@ mod state;
 pub mod textbook;
 mod topics;
 pub mod tree;
+mod tried;
 mod values;
 mod words;
 

@@ -11,8 +11,8 @@ use crate::limits::STATES_MAX;
 use crate::state::{Source, Values};
 use crate::world::AnsweringTool;
 
-/// The oddities of a world, in words. `calls` are those among which right sessions are looked for, and `untried` what is
-/// not among them.
+/// The oddities of a world, in words. `calls` are those among which right sessions are looked for, and `untried` what
+/// is not among them.
 pub(crate) fn oddities(
     tools: &[AnsweringTool],
     rules: &RuleSet,

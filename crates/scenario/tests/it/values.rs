@@ -79,6 +79,13 @@ fn places_in_lists_are_filled() {
     assert!(typed.starts_with("typed {\"lines\":[{\"n\":1,\"text\":\"a\"},{\"n\":4"), "{typed}");
 }
 
+/// That messages come one after the other is a rule beside those of the case.
+#[test]
+fn what_is_not_tried_is_named_in_cases_with_messages_too() {
+    let said = said("turns: [Then more.]\n    expect: [{with: {call: choice, where: {/e: {below: 50}}}}]");
+    assert!(said.contains("not all values of /e that choice takes are tried"), "{said}");
+}
+
 #[test]
 fn tests_of_one_place_are_passed_together() {
     for (rest, expected) in [
@@ -131,7 +138,7 @@ fn tests_of_one_place_are_passed_together() {
         match expected.contains(' ') || expected == "none" {
             true => assert_eq!(said, expected, "{rest}"),
             false => {
-                assert!(said.starts_with(&format!("{expected} ")) && !said.contains(';'), "{rest}: {said}")
+                assert!(said.starts_with(&format!("{expected} ")) && !said.contains(';'), "{rest}: {said}");
             }
         }
     }

@@ -330,8 +330,7 @@ fn choices_of(
         is_taken
     };
     let Representatives { values, are_all, is_short } = classes.representatives_by(is_taken, taken_by_others);
-    let is_of_type = |test: &&RuleTest| test.is_of_type();
-    let is_tested_for_type = !is_compared && classes.tests.iter().all(is_of_type);
+    let is_tested_for_type = !is_compared && classes.tests.iter().all(|test| test.is_of_type());
     // What a schema says of a value alone does not matter if it takes values of every class.
     let own = schema.own_unknown.as_ref().filter(|_| is_short);
     let cause = if let Some(keyword) = schema.unknown.as_ref().or(own) {

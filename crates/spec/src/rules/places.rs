@@ -100,9 +100,9 @@ impl RuleSet {
 }
 
 impl<'r> SamplePlaces<'r> {
-    /// The places of these tools. Values for the rule of the number `first` come before others.
-    pub(super) fn new(rules: &'r RuleSet, tools: &[String], first: Option<usize>) -> Self {
-        let copies = rules.copies();
+    /// The places of these tools, with so many values of each class where values are compared. Values for the rule of
+    /// the number `first` come before others.
+    pub(super) fn new(rules: &'r RuleSet, tools: &[String], first: Option<usize>, copies: usize) -> Self {
         let mut found = Self {
             places: BTreeMap::new(),
             copies: copies.min(RULE_EQUALS_MAX),
@@ -163,7 +163,7 @@ impl<'r> SamplePlaces<'r> {
             }
             found.compare(&taken);
         }
-        if copies > RULE_EQUALS_MAX && found.places.values().any(|place| place.is_compared) {
+        if found.copies < rules.copies() && found.places.values().any(|place| place.is_compared) {
             found.are_all = false;
         }
         found

@@ -47,7 +47,9 @@ pub(super) struct SampleHints<'h> {
 pub(super) const ANY_OTHER_TOOL: &str = "any other tool";
 
 impl Samples {
-    pub(super) fn with(rules: &RuleSet, hints: SampleHints<'_>) -> Self {
+    /// Calls with so many values of each class, up to [`RULE_EQUALS_MAX`](crate::limits::RULE_EQUALS_MAX), at places
+    /// whose values are compared.
+    pub(super) fn with(rules: &RuleSet, hints: SampleHints<'_>, copies: usize) -> Self {
         let mut names: Vec<String> = tools(rules);
         let tool = hints.tool.filter(|tool| !names.iter().any(|name| name == tool));
         names.extend(tool.map(str::to_owned));
@@ -55,7 +57,7 @@ impl Samples {
         if (0..rules.rules.len()).any(|rule| rules.counts_any_tool(rule)) {
             names.push(unnamed(rules, &names, hints.others));
         }
-        let mut places = SamplePlaces::new(rules, &names, hints.first);
+        let mut places = SamplePlaces::new(rules, &names, hints.first, copies);
         let failures_matter = rules
             .rules
             .iter()
@@ -181,8 +183,8 @@ pub(super) fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 
-/// Puts a value where a pointer leads, making the objects on the way. `*` makes a list with one element, and a number the
-/// place in a list unless there is an object already; elements before it that are not there are `null`.
+/// Puts a value where a pointer leads, making the objects on the way. `*` makes a list with one element, and a number
+/// the place in a list unless there is an object already; elements before it that are not there are `null`.
 pub fn put(within: &mut Value, pointer: &Pointer, value: Value) {
     let first = Pointer::made(pointer.as_str().replace("/*", "/0"));
     Spot::new(&first, |_| true).put(within, value, &|_| Value::Null);

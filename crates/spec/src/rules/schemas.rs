@@ -18,6 +18,8 @@ pub(super) struct SchemaPlace {
     pub(super) unknown: Option<String>,
     /// The same of the place itself.
     pub(super) own_unknown: Option<String>,
+    /// It describes the place; otherwise it allows anything there, or nothing.
+    is_described: bool,
     /// Its values have parts of which the schema says something.
     pub(super) has_parts: bool,
 }
@@ -75,6 +77,7 @@ pub(super) fn place_in(schema: &Map<String, Value>, pointer: &str) -> SchemaPlac
             None => return place,
         }
     }
+    place.is_described = true;
     place.own_unknown = unknown_in(at);
     place.add(at);
     place
@@ -141,7 +144,7 @@ impl SchemaPlace {
         let text = value.as_str()?;
         let has_texts = self.types.is_empty() || self.types.iter().any(|name| name == "string");
         let is_of_text = self.own_unknown.is_none() && has_texts && self.constants.is_empty();
-        is_of_text.then(|| self.patterns.iter().all(|pattern| pattern.matches(text)))
+        (is_of_text && self.is_described).then(|| self.patterns.iter().all(|pattern| pattern.matches(text)))
     }
 
     /// Adds what another schema says of values that are compared with these.

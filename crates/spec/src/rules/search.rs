@@ -14,14 +14,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::outcomes::{CallWorld, FixedOutcomes};
-use super::places::{PlaceKind, SamplePlaces};
 use super::samples::{SampleHints, Samples};
-use super::{
-    CallRule, EventPattern, Phase, RuleDemand, RuleSet, Session, SessionEvent, ToolNames, UntriedValues,
-};
-use crate::limits::{RULE_EQUALS_MAX, RULE_SEARCH_MAX, RULES_PAIRED_MAX, RULES_SINGLE_MAX};
+use super::{Phase, RuleSet, Session, SessionEvent, ToolNames};
+use crate::limits::{RULE_SEARCH_MAX, RULES_PAIRED_MAX, RULES_SINGLE_MAX};
 
 pub use super::samples::{arguments_for, joined, put};
+pub use super::tried::{concerns, has_enough_values, knows_all_outcomes, outcomes_of};
 
 /// A call of a sample session, with what came of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,8 +75,8 @@ pub fn violation(rules: &RuleSet, rule: usize) -> Found {
 /// The same, in which one of these tools stands for any that the rule does not name.
 pub(super) fn violation_with(rules: &RuleSet, rule: usize, others: &[String]) -> Found {
     let alone = only(rules, &[rule]);
-    let samples = Samples::with(&alone, SampleHints { others, ..SampleHints::default() });
-    search(&alone, &samples, |_| false, |session, _| !session.verdict(0).is_held_at_end(), |_| true)
+    let hints = SampleHints { others, ..SampleHints::default() };
+    search(&alone, hints, |_| false, |session, _| !session.verdict(0).is_held_at_end(), |_| true)
 }
 
 /// The shortest session that a rule rejects and that all others accept. [`Found::None`]: the others imply it.
@@ -141,10 +139,9 @@ pub(super) fn naming(rules: &RuleSet, tool: &str) -> Vec<usize> {
 fn violation_within(rules: &RuleSet, rule: usize, group: &[usize], others: &[String]) -> Found {
     let some = only(rules, group);
     let Some(place) = group.iter().position(|other| *other == rule) else { return Found::None };
-    let samples = Samples::with(&some, SampleHints { first: Some(place), others, ..SampleHints::default() });
     search(
         &some,
-        &samples,
+        SampleHints { first: Some(place), others, ..SampleHints::default() },
         |_| false,
         |session, _| {
             (0..group.len()).all(|other| session.verdict(other).is_held_at_end() != (other == place))
@@ -165,10 +162,9 @@ pub fn held_by(rules: &RuleSet, of: &[usize]) -> Found {
     if are_held(&Session::new(&some)) {
         return Found::Session(Vec::new());
     }
-    let samples = Samples::with(&some, SampleHints::default());
     search(
         &some,
-        &samples,
+        SampleHints::default(),
         |_| false,
         |session, _| are_held(session),
         |session| !session.verdicts().contains(&super::RuleVerdict::Violated),
@@ -179,74 +175,13 @@ pub fn held_by(rules: &RuleSet, of: &[usize]) -> Found {
 /// the tool unusable.
 pub fn use_of(rules: &RuleSet, of: &[usize], tool: &str) -> Found {
     let some = only(rules, of);
-    let samples = Samples::with(&some, SampleHints { tool: Some(tool), ..SampleHints::default() });
     search(
         &some,
-        &samples,
+        SampleHints { tool: Some(tool), ..SampleHints::default() },
         |call| call.tool == tool,
         |session, is_used| is_used && session.verdicts().iter().all(|verdict| verdict.is_held_at_end()),
         |session| session.verdicts().iter().all(|verdict| *verdict != super::RuleVerdict::Violated),
     )
-}
-
-/// Results and errors of a tool that rules tell apart.
-pub fn outcomes_of(rules: &RuleSet, tool: &str) -> Vec<Result<Value, Value>> {
-    outcomes_with(rules, tool).0
-}
-
-/// Whether these are all that they tell apart.
-pub fn knows_all_outcomes(rules: &RuleSet, tool: &str) -> bool {
-    outcomes_with(rules, tool).1
-}
-
-fn outcomes_with(rules: &RuleSet, tool: &str) -> (Vec<Result<Value, Value>>, bool) {
-    let mut names = tools(rules);
-    let number = names.iter().position(|name| name == tool).unwrap_or(names.len());
-    if number == names.len() {
-        names.push(tool.to_owned());
-    }
-    let mut places = SamplePlaces::new(rules, &names, None);
-    let mut patterns = rules.rules.iter().flat_map(|rule| rule.patterns());
-    let failures_matter = patterns.any(|pattern| pattern.moment == Phase::Failed);
-    let mut outcomes: Vec<_> = places.samples(number, PlaceKind::Result).into_iter().map(Ok).collect();
-    if failures_matter {
-        outcomes.extend(places.samples(number, PlaceKind::Error).into_iter().map(Err));
-    }
-    (outcomes, places.are_all)
-}
-
-/// Whether values that were not tried may matter to rules, by their numbers. `asks` says whether the world asks for the
-/// value at a pointer.
-pub fn concerns(
-    rules: &RuleSet,
-    numbers: &[usize],
-    untried: &UntriedValues,
-    asks: impl Fn(&str) -> bool,
-) -> bool {
-    let is_of = |pattern: &&EventPattern| pattern.is_of(&untried.tool);
-    let mut concerned = numbers.iter().filter(|number| {
-        let patterns = rules.rules[**number].patterns();
-        rules.counts_any_tool(**number) || patterns.iter().any(is_of)
-    });
-    let Some(place) = &untried.place else { return concerned.next().is_some() };
-    concerned.any(|number| {
-        let rule = &rules.rules[*number];
-        let patterns = rule.patterns();
-        let mut checks =
-            patterns.iter().filter(|pattern| is_of(pattern)).flat_map(|pattern| &pattern.arguments);
-        asks(place)
-            || rule.per.as_ref().is_some_and(|per| per.as_str() == place)
-            || matches!(&rule.demand, RuleDemand::Takes { argument, .. } if argument.as_str() == place)
-            || checks.any(|check| check.pointer.as_str() == place)
-    })
-}
-
-/// Whether so many values of each class are tried at places whose values are compared that more make no difference to
-/// these rules.
-pub fn has_enough_values(rules: &RuleSet, numbers: &[usize]) -> bool {
-    let some = only(rules, numbers);
-    let compares = |rule: &CallRule| rule.per.is_some() || matches!(rule.demand, RuleDemand::Takes { .. });
-    some.copies() <= RULE_EQUALS_MAX || !some.rules.iter().any(compares)
 }
 
 /// What a session has to be like.
@@ -472,7 +407,7 @@ pub fn only(rules: &RuleSet, numbers: &[usize]) -> Arc<RuleSet> {
 /// (can a longer session still be one?) are given the session and whether it has a call that `is_marked`.
 fn search(
     rules: &Arc<RuleSet>,
-    samples: &Samples,
+    hints: SampleHints<'_>,
     is_marked: impl Fn(&SampleCall) -> bool,
     is_goal: impl Fn(&Session, bool) -> bool,
     is_hopeful: impl Fn(&Session) -> bool,
@@ -481,11 +416,19 @@ fn search(
     if is_goal(&start, false) {
         return Found::Session(Vec::new());
     }
-    match search_from((&FixedOutcomes, ()), start, &samples.calls, is_marked, is_goal, is_hopeful) {
-        // A value that was left out may be the one that it takes.
-        Found::None if !samples.are_all => Found::TooMany,
-        found => found,
+    // Two values of each class show most, among far fewer sessions than as many as may be needed.
+    let needed = rules.copies();
+    for copies in [2, needed].into_iter().take(if needed > 2 { 2 } else { 1 }) {
+        let samples = Samples::with(rules, hints, copies);
+        let world = (&FixedOutcomes, ());
+        match search_from(world, start.clone(), &samples.calls, &is_marked, &is_goal, &is_hopeful) {
+            Found::None if samples.are_all => return Found::None,
+            // A value that was left out may be the one that it takes.
+            Found::None => {}
+            found => return found,
+        }
     }
+    Found::TooMany
 }
 
 /// The same for continuations of a session, itself not among them, in a world that is in a state.

@@ -236,7 +236,7 @@ fn find(
         })
 }
 
-/// Whether a session of these calls is one that a claim says there is not.
+/// Whether a session of these calls is as wanted.
 type Goal = Box<dyn Fn(&Session, &[SampleCall]) -> bool>;
 
 /// A session that shows that a claim is false, if there is one among those of these calls.
