@@ -10,7 +10,8 @@ use crate::failure::Failure;
 /// Largest file of cases, traces or data that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 2 << 30;
 
-/// Largest file that a person writes, such as one of rules or of prices, in bytes. Most have a lower limit of their own.
+/// Largest file that a person writes, such as one of rules or of prices, in bytes. Most have a lower limit of their
+/// own.
 const WRITTEN_FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Reads a file that a person writes, or stdin for `-`.

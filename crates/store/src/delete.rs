@@ -4,9 +4,6 @@ use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::{Store, StoreError};
 
-/// Longest label of a campaign, in characters.
-pub const LABEL_CHARACTERS_MAX: usize = 80;
-
 /// What was deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Deleted {
@@ -26,7 +23,7 @@ const FAMILY: &str = "
 
 impl Store {
     /// Sets the label of a campaign (its full id), or removes it. The caller must reject a label longer than
-    /// [`LABEL_CHARACTERS_MAX`].
+    /// [`LABEL_CHARACTERS_MAX`](crate::LABEL_CHARACTERS_MAX).
     ///
     /// # Errors
     /// [`StoreError::UnknownCampaign`], and write errors.

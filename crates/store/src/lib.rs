@@ -65,7 +65,7 @@ mod verify;
 mod writer;
 
 pub use browse::{EXAMINED_MAX, ListedRun, RunPage, RunStanding, RunsAfter};
-pub use delete::{Deleted, LABEL_CHARACTERS_MAX};
+pub use delete::Deleted;
 pub use derived::DerivedCase;
 pub use error::StoreError;
 pub use gather::{GatherError, Gathered, Gathering};
@@ -74,7 +74,7 @@ pub use history::{
     SESSION_NAME_BYTES_MAX,
 };
 pub use lesson::{LessonRow, NewLesson, WhichLessons};
-pub use limits::StoreLimits;
+pub use limits::{LABEL_CHARACTERS_MAX, StoreLimits};
 pub use matrix::Matrix;
 pub use own::{OWN_KEY_BYTES, OwnKey};
 pub use progress::{Progress, StoredSpent};

@@ -21,3 +21,6 @@ impl Default for StoreLimits {
         Self { pages_max: None, queue_bytes_max: 16 << 20, event_bytes_max: 64 << 20, busy_ms: 10_000 }
     }
 }
+
+/// Longest label of a campaign, in characters.
+pub const LABEL_CHARACTERS_MAX: usize = 80;

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use rusqlite::{OptionalExtension, Row, ToSql, params};
 
-use crate::delete::LABEL_CHARACTERS_MAX;
+use crate::limits::LABEL_CHARACTERS_MAX;
 use crate::schema::{DIGEST_VERSION, LABEL_VERSION, PARENT_VERSION, SUMMARY_VERSION};
 use crate::verify::{Damage, DamagedRun, OfCampaign, Signatures};
 use crate::{Progress, RunId, Store, StoreError, StoredSpent};
