@@ -59,12 +59,14 @@ pub(crate) fn marked(explained: &Explanation, marking: Marking) -> String {
     pieces.collect()
 }
 
-/// The same, with two blanks before each line; lines without a text are left out. They are wrapped for a terminal, and
-/// have `elsewhere` columns where there is none.
+/// The same, set off from the left; lines without a text are left out. Of several lines each has a bar before it, so
+/// that no text of others begins a line of ours. They are wrapped for a terminal, and have `elsewhere` columns where
+/// there is none.
 pub(crate) fn marked_within(explained: &Explanation, marking: Marking, elsewhere: usize) -> String {
     let (text, width) = (marked(explained, marking), text_columns(elsewhere));
-    let lines = text.split('\n').filter(|line| !line.trim().is_empty());
-    lines.map(|line| wrapped("  ", line, width, 2)).collect::<Vec<_>>().join("\n")
+    let lines: Vec<&str> = text.split('\n').filter(|line| !line.trim().is_empty()).collect();
+    let (before, indent) = if lines.len() > 1 { ("  | ", 4) } else { ("  ", 2) };
+    lines.iter().map(|line| wrapped(before, line, width, indent)).collect::<Vec<_>>().join("\n")
 }
 
 /// A text with these places to be marked, which do not overlap and come in order.
@@ -636,7 +638,7 @@ mod tests {
         assert_eq!(marked(&of_places("ab", &[[1, 99]]), Marking::Quotes), "a«b»");
         let policy = of_places("Be kind.\n\nRefund \u{1b}17.", &[[10, 16]]);
         assert_eq!(marked(&policy, Marking::Quotes), "Be kind.\n\n«Refund» \\u{1b}17.");
-        assert_eq!(marked_within(&policy, Marking::Quotes, 80), "  Be kind.\n  «Refund» \\u{1b}17.");
+        assert_eq!(marked_within(&policy, Marking::Quotes, 80), "  | Be kind.\n  | «Refund» \\u{1b}17.");
     }
 
     #[test]

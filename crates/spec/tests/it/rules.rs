@@ -181,7 +181,7 @@ proptest! {
 
 proptest! {
     // A search looks at up to some thousand sessions.
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 60 } else { 1000 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 20 } else { 1000 }))]
 
     #[test]
     fn witnesses_are_what_they_are_said_to_be(text in file()) {

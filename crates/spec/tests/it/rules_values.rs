@@ -282,7 +282,7 @@ fn refuted(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 60 } else { 3000 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 25 } else { 3000 }))]
 
     #[test]
     fn no_claim_is_refuted_by_brute_force(

@@ -265,7 +265,8 @@ fn write_batch(
                 }
             }
             Operation::Progress(progress) => {
-                match statements.set_progress(&progress).map_err(|error| fail(shared, error)) {
+                let set = statements.set_progress(shared.seal.get(), &progress);
+                match set.map_err(|error| fail(shared, error)) {
                     Ok(Ok(())) => {
                         committed.push(Committed::Plain(progress.completion));
                         Ok(())
@@ -652,15 +653,40 @@ impl<'c> Statements<'c> {
         Ok(Ok(()))
     }
 
-    fn set_progress(&mut self, operation: &ProgressOperation) -> rusqlite::Result<Result<(), StoreError>> {
-        let ProgressOperation { campaign, progress, .. } = operation;
-        let changed = set_progress(&mut self.set_progress, campaign, progress)?;
-        Ok(if changed == 1 { Ok(()) } else { Err(StoreError::UnknownCampaign { name: campaign.clone() }) })
+    fn set_progress(
+        &mut self,
+        key: Option<&SealKey>,
+        operation: &ProgressOperation,
+    ) -> rusqlite::Result<Result<(), StoreError>> {
+        let ProgressOperation { campaign: id, progress, .. } = operation;
+        let sql = "SELECT key FROM campaign WHERE id = ?1";
+        let campaign: Option<i64> = self.connection.query_row(sql, [id], |row| row.get(0)).optional()?;
+        let Some(campaign) = campaign else {
+            return Ok(Err(StoreError::UnknownCampaign { name: id.clone() }));
+        };
+        // The last process may have sealed what is changed here, and this one may have no run by which it begins to.
+        let sealed = key.filter(|_| !self.campaigns.contains_key(&campaign));
+        let before = sealed.map(|_| state_digest(self.connection, campaign)).transpose()?;
+        set_progress(&mut self.set_progress, id, progress)?;
+        if let (Some(key), Some(before)) = (sealed, before)
+            && before != state_digest(self.connection, campaign)?
+            && has_ended(self.connection, campaign)?
+        {
+            let found = self.campaign(Some(key), campaign, id.clone())?;
+            self.campaigns.insert(campaign, found);
+        }
+        Ok(Ok(()))
     }
 
     fn note_spending(&mut self, noted: &NotedSpending) -> rusqlite::Result<()> {
         note_spending(&mut self.note_spending, noted)
     }
+}
+
+/// Whether the last key that sealed a campaign signed its end.
+fn has_ended(connection: &Connection, campaign: i64) -> rusqlite::Result<bool> {
+    let sql = "SELECT ended IS NOT NULL FROM seal WHERE campaign = ?1 ORDER BY key DESC LIMIT 1";
+    Ok(connection.query_row(sql, [campaign], |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
 /// Executes [`SET_PROGRESS`], and returns how many campaigns have this id.
