@@ -299,7 +299,7 @@ fn choices_of(
     let schema = place_in(tool.schema, pointer.as_str());
     let tools: Vec<CallableTool<'_>> = bases.iter().map(|(tool, _)| *tool).collect();
     let is_compared = is_compared(rules, pointer);
-    // Values that are compared with those of other tools are told apart by whether these take them.
+    // Values that are compared with those of other tools are distinguished by whether these take them.
     let others: Vec<(&CallableTool<'_>, &Value, Spot)> = bases
         .iter()
         .filter(|(other, _)| is_compared && other.name != tool.name)

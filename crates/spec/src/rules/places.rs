@@ -213,8 +213,8 @@ impl<'r> SamplePlaces<'r> {
         if !self.are_independent(tool, kind, &pointers) {
             self.are_all = false;
         }
-        // Elements of a list are there up to some place, and entries of a map each for itself. Where that can be told
-        // apart, both are tried.
+        // Elements of a list are there up to some place, and entries of a map each for itself. Where the pointers see
+        // that difference, both are tried.
         let has_list = pointers.iter().any(|pointer| {
             let places = pointer.match_indices('/').map(|(at, _)| (&pointer[..at], &pointer[at + 1..]));
             places.into_iter().any(|(stem, rest)| {

@@ -173,7 +173,7 @@ impl Asked {
             return Ok(Err("the agent is a program, and a plan starts none".to_owned()));
         };
         let model = agent.model().map(str::to_owned);
-        // A simulated model would answer in the place of one of them only.
+        // A simulated model would answer instead of one of them only.
         let roles = agent.options().and_then(|options| options.roles.as_deref());
         let others = agent.reaches().into_iter().filter(|reach| match reach {
             Reach::Model(other) => Some(*other) != agent.model(),
