@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use planproof_sandbox::{
@@ -104,11 +105,13 @@ struct Own {
 }
 
 impl Own {
-    /// Tests run side by side in this process, so the worker bears a mark of this one in its arguments.
+    /// Tests run side by side in this process, and a worker of the test before may still be ending, so this one bears
+    /// a mark of its own in its arguments.
     fn new() -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
         let this = WorkerCommand::this_program().unwrap();
         let exe = fs::read_link(&this.program).unwrap();
-        let marker = format!("marker-{:?}", std::thread::current().id());
+        let marker = format!("marker-{}", MADE.fetch_add(1, Ordering::Relaxed));
         let arguments = [WORKER_ARGUMENT, &marker];
         let sandbox = Arc::new(Sandbox::new(command(exe.to_str().unwrap(), &arguments), 1));
         wait(sandbox.warm_up()).unwrap();
