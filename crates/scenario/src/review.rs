@@ -27,12 +27,18 @@ pub struct CaseReview {
     pub messages: Vec<u32>,
     /// Whether no such session is shorter.
     pub is_shortest: bool,
+    /// If tools of the case fail: the calls of an agent that does what can be done all the same, with those that fail.
+    /// [`None`] where no tool fails, or where that is not decided.
+    pub with_faults: Option<Vec<SampleCall>>,
     /// What it demands: the rules of the file, then what is expected of this case.
     pub demands: Vec<CaseDemand>,
     /// If it cannot be satisfied: why.
     pub blame: Option<CaseBlame>,
     /// What is odd about it. None of it makes it unusable.
     pub oddities: Vec<CaseOddity>,
+    /// If it can be satisfied, but nobody knows which of its expectations matter: why, as a sentence without a full
+    /// stop.
+    pub unrelated: Option<String>,
 }
 
 /// Something that a case demands.
@@ -95,6 +101,13 @@ pub enum CaseOddity {
     NotDecided(String),
     /// Something about the state of its world, in words.
     OfState(String),
+    /// A rule that allows one attempt at a call whose tool fails for the moment.
+    NoSecondAttempt {
+        /// The number of the rule.
+        demand: usize,
+        /// The tool.
+        tool: String,
+    },
 }
 
 impl CaseReview {
@@ -120,6 +133,11 @@ impl CaseReview {
                 format!("{} contradict one another as soon as {tool} is called", named(demands))
             }
             CaseOddity::NotDecided(what) | CaseOddity::OfState(what) => what.clone(),
+            CaseOddity::NoSecondAttempt { demand, tool } => format!(
+                "{} counts calls that fail as well, so a call of {tool} that failed for the moment must not be made \
+                 again: write `done: {tool}` to count results",
+                named(&[*demand])
+            ),
         }
     }
 }
@@ -145,7 +163,7 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
     let demands = demands_of(&case, &places, only);
     let right = case.right().clone();
     let looked = Looked::new(&case, &demands);
-    let (mut blame, mut oddities) = (None, Vec::new());
+    let (mut blame, mut oddities, mut unrelated) = (None, Vec::new(), None);
     match &right {
         _ if demands.len() > DEMANDS_REVIEWED_MAX => oddities.push(CaseOddity::NotDecided(format!(
             "there are {} demands; how they relate is only looked for among up to {DEMANDS_REVIEWED_MAX}",
@@ -161,9 +179,12 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
             if case.is_shortest() {
                 oddities.extend(looked.implied());
                 oddities.extend(looked.contradicting());
+            } else {
+                unrelated = Some(looked.unrelated());
             }
         }
     }
+    oddities.extend(no_second_attempts(&case));
     if !case.beginning.is_empty() {
         let calls = case.calls_in_first_turn();
         oddities.extend(
@@ -174,7 +195,25 @@ pub(crate) fn review(placed: Placed) -> CaseReview {
     }
     let (id, is_shortest) = (case.line.id.clone(), case.is_shortest());
     let messages = case.messages_of_calls().to_vec();
-    CaseReview { id, place, right, messages, is_shortest, demands, blame, oddities }
+    let fails = case.line.faults.as_ref().is_some_and(|faults| !faults.is_nothing());
+    let with_faults = if fails { case.right_calls().map(<[SampleCall]>::to_vec) } else { None };
+    CaseReview { id, place, right, messages, is_shortest, with_faults, demands, blame, oddities, unrelated }
+}
+
+/// The rules that allow one attempt at a call which has to be made again where it fails for the moment.
+fn no_second_attempts(case: &Scenario) -> Vec<CaseOddity> {
+    let Some(faults) = &case.line.faults else { return Vec::new() };
+    let rules = case.rules.rules().iter().enumerate();
+    rules
+        .filter_map(|(demand, rule)| match &rule.demand {
+            RuleDemand::AtMost(1, event) if event.moment == Phase::Call => {
+                let mut names = case.tools.iter().map(|tool| &tool.tool.name);
+                let tool = names.find(|name| event.is_of(name) && faults.of(name).transient > 0.0)?;
+                Some(CaseOddity::NoSecondAttempt { demand, tool: tool.clone() })
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// The demands of a case: its rules in their order, then that no other tool is called.
@@ -235,26 +274,39 @@ impl<'a> Looked<'a> {
     /// Why it is not known whether the case can be satisfied.
     fn undecided(&self) -> String {
         let rules: Vec<usize> = (0..self.case.rules.rules().len()).collect();
-        let untried = self.case.untried(&rules, self.case.line.only.as_deref()).next();
-        let why = match untried {
-            Some(UntriedValues { tool, place: Some(place), cause }) => format!(
+        let why = self.untried().unwrap_or_else(|| {
+            if worlds::depends_on_arguments(&self.case.tools) {
+                "no session was found among the amounts that were tried and within the limit of sessions, and others \
+                 may do"
+            } else if !search::has_enough_values(&self.case.rules, &rules) {
+                "so many different values as the rules may need are not tried"
+            } else {
+                "there are too many sessions"
+            }
+            .to_owned()
+        });
+        format!("whether it can be satisfied is not known: {why}")
+    }
+
+    /// Why it is not known which expectations matter.
+    fn unrelated(&self) -> String {
+        let otherwise = || "not all sessions and amounts are tried, so a shorter session may do".to_owned();
+        let why = self.untried().unwrap_or_else(otherwise);
+        format!("whether each expectation matters is not known: {why}")
+    }
+
+    /// Which arguments are not tried, why, and what to do about it.
+    fn untried(&self) -> Option<String> {
+        let rules: Vec<usize> = (0..self.case.rules.rules().len()).collect();
+        let UntriedValues { tool, place, cause } =
+            self.case.untried(&rules, self.case.line.only.as_deref()).next()?;
+        Some(match place {
+            Some(place) => format!(
                 "not all values of {place} that {tool} takes are tried, because {cause}; name one in the `where` of a \
                  line of its world"
             ),
-            Some(UntriedValues { place: None, cause, .. }) => {
-                format!("{cause}; name some in the `where` of a line of its world")
-            }
-            None if worlds::depends_on_arguments(&self.case.tools) => {
-                "no session was found among the amounts that were \
-                 tried and within the limit of sessions, and others may do"
-                    .to_owned()
-            }
-            None if !search::has_enough_values(&self.case.rules, &rules) => {
-                "so many different values as the rules may need are not tried".to_owned()
-            }
-            None => "there are too many sessions".to_owned(),
-        };
-        format!("whether it can be satisfied is not known: {why}")
+            None => format!("{cause}; name some in the `where` of a line of its world"),
+        })
     }
 
     /// The number of what `only` demands.

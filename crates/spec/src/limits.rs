@@ -60,7 +60,7 @@ pub const RULE_TEXT_PATTERNS_MAX: usize = 16;
 /// Positions of the product of their automata that are gone through for it.
 pub const RULE_TEXT_POSITIONS_MAX: usize = 3_000;
 /// Values of each class that are tried at places whose values are compared with one another.
-pub const RULE_EQUALS_MAX: usize = 5;
+pub const RULE_EQUALS_MAX: usize = 8;
 /// Arguments, and results, of one tool that are tried in the review of rules.
 pub const RULE_SAMPLES_MAX: usize = 64;
 /// Sample calls of all tools with their outcomes.

@@ -94,7 +94,8 @@ impl ToolFaults {
         self.seed.parse().unwrap_or_default()
     }
 
-    fn of(&self, tool: &str) -> &FaultShares {
+    /// The shares for a tool.
+    pub fn of(&self, tool: &str) -> &FaultShares {
         self.tools.get(tool).unwrap_or(&self.all)
     }
 }

@@ -238,6 +238,15 @@ fn a_review_names_what_is_to_blame_and_what_never_matters() {
         ("", "expect: [{with: {done: a, where: {/k: {above: 5, below: 4}}}}]", "contradicting: e1"),
         ("", "expect: [{do: [a, b]}, {first: {call: b}}]", "b a"),
         ("", "expect: [{first: {call: a}}, {do: [c]}, {first: {call: b}}]", "contradicting: e1, e2: c, e3"),
+        // A rule that allows one attempt, for a tool that may have to be called again.
+        (
+            "{id: r, at-most: {call: a, times: 1}}",
+            "faults: {a: transient=0.5}, expect: [{do: [a]}]",
+            "a; r counts calls that fail as well, so a call of a that failed for the moment must not be made again: \
+             write `done: a` to count results",
+        ),
+        ("{id: r, at-most: {done: a, times: 1}}", "faults: {a: transient=0.5}, expect: [{do: [a]}]", "a"),
+        ("{id: r, at-most: {call: a, times: 1}}", "faults: {b: transient=0.5}, expect: [{do: [a]}]", "a"),
         // What contradicts in this world alone.
         (
             "",
@@ -563,6 +572,11 @@ fn what_is_wrong_is_said_with_its_place() {
             "cases.yaml:10:17: no tool is called `bb`, so rule `e1` can never match; did you mean `b`?",
         ),
         (
+            cases("rules:\n  - id: r\n    followed-by: {done: a, call: b}\n    per: /k\ncases: []"),
+            "cases.yaml:8:10: `per` of rule `r` has /k, and b has no such argument; name an argument that all tools of \
+             the rule have",
+        ),
+        (
             cases("cases:\n  - {id: x, query: Do., expect: [{with: {call: a, where: {/other: 1}}}]}"),
             "cases.yaml:6:59: `where` of rule `e1` has /other, and a has no such argument; write /k",
         ),
@@ -632,9 +646,9 @@ fn an_open_schema_may_have_any_argument() {
         let loaded = case(schema, pointer);
         assert_eq!(loaded.is_ok(), is_open, "{schema} {pointer}: {:?}", loaded.err());
     }
-    // A rule about several tools is read as one of those that have the argument.
+    // An event that may be of several tools is read as one of those that have the argument.
     let text = "schema: planproof/scenario/v1\ntools: [{name: a, arguments: {k: integer}}, {name: b}]\ncases:\n\
-                \x20 - {id: x, query: Do., expect: [{do: [a]}, {never-after: {call: a, done: b}, per: /k}]}\n";
+                \x20 - {id: x, query: Do., expect: [{do: [a]}, {at-most: {call: '*', times: 1}, per: /k}]}\n";
     load(text).expect("an argument of one of its tools");
 }
 

@@ -143,3 +143,102 @@ fn tests_of_one_place_are_passed_together() {
         }
     }
 }
+
+/// What is said of a case of a shop in which each order may be paid back once, and what never decides its verdict.
+fn of_shop(refundable: bool, expect: &str) -> String {
+    let text = format!(
+        "schema: planproof/scenario/v1\nrules:
+  - {{id: eligible, requires: {{call: pay_back, done: look, result: {{/refundable: true}}}}, per: /order}}
+  - {{id: once, at-most: {{call: pay_back, times: 1}}, per: /order}}
+  - {{id: small, never: {{call: pay_back, where: {{/amount: {{above: 100}}}}}}}}
+  - {{id: inform, followed-by: {{done: pay_back, call: mail}}}}
+  - {{id: fresh, never-after: {{call: pay_back, done: mail}}}}
+tools:
+  - {{name: find, arguments: {{email: string}}}}
+  - {{name: look, arguments: {{order: integer}}}}
+  - {{name: pay_back, arguments: {{order: integer, amount: number}}}}
+  - {{name: mail, arguments: {{person: string, text: string}}}}
+cases:
+  - id: x
+    query: q
+    world:
+      find: [{{where: {{/email: bob@x.example}}, returns: {{person: p-5}}}}, {{fails: no such customer}}]
+      look: [{{where: {{/order: 17}}, returns: {{refundable: {refundable}, amount: 40}}}}, {{fails: no such order}}]
+    expect:
+      - {{do: [find, look, mail]}}
+      - {{requires: {{call: pay_back, done: find}}}}
+      - {{takes: {{call: mail, argument: /person, from: find, value: /person}}}}
+      - {{takes: {{call: pay_back, argument: /amount, from: look, value: /amount}}}}
+{expect}"
+    );
+    let reviews = Scenarios::default().review(Data { text: &text, file: "cases.yaml" });
+    let review = reviews.unwrap_or_else(|error| panic!("{expect}: {error}")).remove(0);
+    let found = match (&review.right, &review.blame) {
+        (Found::Session(calls), None) => {
+            assert!(review.is_shortest && review.unrelated.is_none(), "{expect}: {review:?}");
+            calls.iter().map(|call| call.tool.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        (_, Some(blame)) => {
+            let blamed = blame.demands.iter().map(|number| review.demands[*number].id.as_str());
+            format!("blames {}", blamed.collect::<Vec<_>>().join(" "))
+        }
+        _ => "undecided".to_owned(),
+    };
+    let oddities = review.oddities.iter().map(|oddity| review.in_words(oddity, |demand| demand.id.clone()));
+    [found].into_iter().chain(oddities).collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn rules_for_each_value_leave_ordinary_cases_decided() {
+    for (refundable, expect, expected) in [
+        (true, "      - {with: {done: pay_back, where: {/order: 17}}}", "find look pay_back mail"),
+        (false, "      - {with: {done: pay_back, where: {/order: 17}}}", "blames eligible e5"),
+        (
+            false,
+            "      - {never: {call: pay_back}}",
+            "find look mail; e2 never decides a verdict: it follows from e5",
+        ),
+        (true, "      - {last: {call: look}}", "find mail look"),
+        (
+            true,
+            "      - {do: [pay_back]}\n      - {with: {call: pay_back, where: {/order: 18}}}",
+            "blames eligible e6",
+        ),
+        (true, "      - {do: [pay_back]}\n      - {last: {call: pay_back}}", "blames "),
+    ] {
+        let said = of_shop(refundable, expect);
+        assert!(said.starts_with(expected), "{expect}: {said}");
+    }
+}
+
+#[test]
+fn calls_that_are_restricted_get_values_of_their_own() {
+    let case = |values: &str, sizes: &str| {
+        format!(
+            "schema: planproof/scenario/v1\nrules: [{{id: once, at-most: {{call: a, times: 1}}, per: /k}}]\n\
+             tools: [{{name: a, arguments: {{k: integer, m: integer}}}}]\ncases:\n  - {{id: x, query: q, expect: [{}]}}\n",
+            sizes
+                .split(' ')
+                .map(|size| format!("{{with: {{call: a, where: {{/m: {size}, /k: {values}}}}}}}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        )
+    };
+    for (values, sizes, calls) in [
+        ("{above: 0}", "1 2 3", Some(3)),
+        ("{one-of: [4, 5, 6]}", "1 2 3", Some(3)),
+        // Three calls, and two values for them.
+        ("{one-of: [4, 5]}", "1 2 3", None),
+        ("4", "1 2", None),
+    ] {
+        let text = case(values, sizes);
+        let review =
+            Scenarios::default().review(Data { text: &text, file: "cases.yaml" }).expect("a file").remove(0);
+        let found = match &review.right {
+            Found::Session(calls) => Some(calls.len()),
+            Found::None => None,
+            Found::TooMany => panic!("{values}, {sizes}: {review:?}"),
+        };
+        assert_eq!(found, calls, "{values}, {sizes}");
+    }
+}

@@ -397,7 +397,8 @@ fn classes_of<'a>(
             named.extend(results.flat_map(|result| targets(result, value)).cloned());
         }
     }
-    let mut classes = schema.classes(if is_compared { rules.copies().min(RULE_EQUALS_MAX) } else { 1 });
+    let copies = if is_compared { rules.copies_at(place).min(RULE_EQUALS_MAX) } else { 1 };
+    let mut classes = schema.classes(copies);
     classes.tests = of_lines().chain(of_rules).collect();
     classes.named = named;
     classes.preferred.extend([json!("a"), json!("b"), json!(1), json!(2)]);

@@ -61,8 +61,8 @@ impl RuleSet {
 
     /// The pointers in these rules that lead to no argument, with the nearest name: those of `per`, `where` and
     /// `argument`; the tests of an argument that no value of it passes, such as a text for a number; and a `per` that
-    /// leads to a list or an object. Anything is only reported if it is so for each of the tools that it is about, and
-    /// their schemas say so.
+    /// leads to a list or an object, or that an event of the rule cannot have. Anything is only reported if it is so for
+    /// each of the tools that it is about, and their schemas say so.
     pub fn unknown_arguments(&self, known: &[KnownTool<'_>]) -> Vec<Fault> {
         let mut faults = Vec::new();
         for rule in &self.rules {
@@ -76,9 +76,9 @@ impl RuleSet {
             }
             if let Some(per) = &rule.per {
                 let tools = tools_of(&rule.patterns(), known);
-                faults.extend(
-                    unknown(per, &tools, &what("per")).or_else(|| no_value(per, &tools, &what("per"))),
-                );
+                let fault = unknown(per, &tools, &what("per"));
+                let fault = fault.or_else(|| no_value(per, &tools, &what("per")));
+                faults.extend(fault.or_else(|| lacking(per, &rule.patterns(), known, &what("per"))));
             }
         }
         faults
@@ -203,6 +203,14 @@ fn other_value(
         None => format!("write {}", listed(names.iter().copied())),
     };
     Some((message, help))
+}
+
+/// The fault of a `per` that some of a rule's events cannot have: such an event belongs to none of the values that the
+/// others have.
+fn lacking(per: &Pointer, patterns: &[&EventPattern], known: &[KnownTool<'_>], what: &str) -> Option<Fault> {
+    let fault = patterns.iter().find_map(|pattern| unknown(per, &tools_of(&[*pattern], known), what))?;
+    let help = "name an argument that all tools of the rule have, or leave `per` out: it compares calls with one value";
+    Some(Fault { help: help.to_owned(), ..fault })
 }
 
 /// The fault of a `per` that leads to a list or an object with each of these tools.

@@ -3,13 +3,15 @@
 //! `per` compares arguments of different calls, and `takes` arguments with results. Places whose values are compared
 //! have the same values, which are chosen by the tests of all of them together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::samples::ANY_OTHER_TOOL;
+use super::search::tools;
 use super::spots::{Spot, index_of, is_list_in, leads_into};
 use super::values::{Representatives, ValueClasses};
-use super::{EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest};
+use super::{CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, RuleTest};
 use crate::limits::{RULE_EQUALS_MAX, RULE_SAMPLES_MAX};
 
 /// What a place is in.
@@ -40,8 +42,9 @@ struct SamplePlace<'r> {
 /// The places of all tools that rules look at.
 #[derive(Debug)]
 pub(super) struct SamplePlaces<'r> {
+    rules: &'r RuleSet,
     places: BTreeMap<PlaceKey, SamplePlace<'r>>,
-    /// How many values of a class are tried at places that are compared.
+    /// How many values of a class are tried at places that are compared, at most.
     copies: usize,
     /// The values of the groups that have been chosen.
     chosen: BTreeMap<usize, Representatives>,
@@ -57,45 +60,89 @@ impl RuleSet {
         rule.concerns_any_tool() || (rule.per.is_some() && !compiled.accepts_at_start())
     }
 
-    /// How many values of a class have to be tried at places that are compared so that more make no difference, as far
-    /// as that is known.
-    ///
-    /// Where what several values have in common violates nothing that each of them does not, they can be one value,
-    /// beside one that violates a rule. Rules that forbid something for a value that has already come make each call
-    /// need a value of its own.
+    /// How many values of a class have to be tried at any place whose values are compared, so that more make no
+    /// difference.
     pub(super) fn copies(&self) -> usize {
-        let mut copies = 2;
-        let (mut demanded, mut is_restricted) = (0_usize, false);
-        for rule in &self.rules {
-            demanded = demanded.saturating_add(match &rule.demand {
-                RuleDemand::AtLeast(times, _) => *times as usize,
-                RuleDemand::AtMost(times, _) => {
-                    // One more call violates it.
-                    is_restricted |= rule.per.is_some();
-                    *times as usize
+        let pointers = self.rules.iter().filter_map(|rule| rule.per.as_ref());
+        pointers.map(|per| self.copies_at(per)).max().unwrap_or(2)
+    }
+
+    /// The same at an argument: its values are compared with those of results from which calls take it, and so with
+    /// those of arguments for which calls take them from there as well.
+    pub(super) fn copies_at(&self, argument: &Pointer) -> usize {
+        let mut linked = BTreeSet::from([argument.as_str()]);
+        loop {
+            let before = linked.len();
+            for rule in &self.rules {
+                // Pointers into results of other tools may be alike, which asks for more values than needed.
+                if let RuleDemand::Takes { argument, value, .. } = &rule.demand
+                    && (linked.contains(argument.as_str()) || linked.contains(value.as_str()))
+                {
+                    linked.extend([argument.as_str(), value.as_str()]);
                 }
-                RuleDemand::NeverAfter { .. } => {
-                    is_restricted |= rule.per.is_some();
-                    usize::from(rule.per.is_some())
-                }
-                RuleDemand::Formula { events, .. } => {
-                    is_restricted |= rule.per.is_some();
-                    1 + events.len()
-                }
-                RuleDemand::First(_) | RuleDemand::Last(_) => {
-                    is_restricted |= rule.per.is_some();
-                    1
-                }
-                RuleDemand::Takes { .. } => {
-                    // The value of `per` and the one that is taken differ.
-                    copies += usize::from(rule.per.is_some());
-                    1
-                }
-                RuleDemand::Requires { .. } | RuleDemand::FollowedBy { .. } => 1,
-                RuleDemand::Never(_) => 0,
-            });
+            }
+            if linked.len() == before {
+                return self.copies_where(|per| linked.contains(per.as_str()));
+            }
         }
-        if is_restricted { copies.saturating_add(demanded) } else { copies }
+    }
+
+    /// How many values of a class have to be tried at places whose values are compared with one another, so that more
+    /// make no difference. `is_among` says whether the `per` of a rule is one of these places.
+    ///
+    /// Take a session with more values. Two of a class can be one value, unless a rule forbids something for a value
+    /// that has come before: all other rules hold of both together if they hold of each. So a value of its own is
+    /// needed only for each call that such a rule may restrict, and of these only as many calls are needed as the
+    /// rules demand; one more value violates a rule, and one is for all other calls.
+    fn copies_where(&self, is_among: impl Fn(&Pointer) -> bool) -> usize {
+        let compares = |rule: &&CallRule| rule.per.as_ref().is_some_and(&is_among);
+        let restricting: Vec<&CallRule> = self
+            .rules
+            .iter()
+            .filter(compares)
+            .filter(|rule| match &rule.demand {
+                RuleDemand::AtMost(..) | RuleDemand::NeverAfter { .. } | RuleDemand::Formula { .. } => true,
+                RuleDemand::Requires { .. }
+                | RuleDemand::FollowedBy { .. }
+                | RuleDemand::Never(_)
+                | RuleDemand::AtLeast(..)
+                | RuleDemand::First(_)
+                | RuleDemand::Last(_)
+                | RuleDemand::Takes { .. } => false,
+            })
+            .collect();
+        let is_taken = |rule: &&CallRule| matches!(rule.demand, RuleDemand::Takes { .. });
+        // The value of `per` and the one that is taken may differ.
+        let copies = 2 + self.rules.iter().filter(compares).filter(is_taken).count();
+        if restricting.is_empty() {
+            return copies;
+        }
+        let mut tools = tools(self);
+        tools.push(ANY_OTHER_TOOL.to_owned());
+        let restricts = |tool: &String| {
+            let mut patterns = restricting.iter().flat_map(|rule| rule.patterns());
+            patterns.any(|pattern| pattern.is_of(tool))
+        };
+        tools.retain(restricts);
+        let is_restricted = |pattern: &EventPattern| tools.iter().any(|tool| pattern.is_of(tool));
+        let demanded = self.rules.iter().map(|rule| match &rule.demand {
+            // One more than `at-most` allows violates it.
+            RuleDemand::AtLeast(times, event) | RuleDemand::AtMost(times, event) if is_restricted(event) => {
+                *times as usize
+            }
+            RuleDemand::Requires { needed: event, .. }
+            | RuleDemand::FollowedBy { then: event, .. }
+            | RuleDemand::Takes { from: event, .. }
+            | RuleDemand::NeverAfter { after: event, .. }
+            | RuleDemand::First(event)
+            | RuleDemand::Last(event) => usize::from(is_restricted(event)),
+            RuleDemand::Formula { events, .. } if events.iter().any(is_restricted) => 1 + events.len(),
+            RuleDemand::AtLeast(..)
+            | RuleDemand::AtMost(..)
+            | RuleDemand::Formula { .. }
+            | RuleDemand::Never(_) => 0,
+        });
+        demanded.fold(copies, usize::saturating_add)
     }
 }
 
@@ -104,6 +151,7 @@ impl<'r> SamplePlaces<'r> {
     /// the number `first` come before others.
     pub(super) fn new(rules: &'r RuleSet, tools: &[String], first: Option<usize>, copies: usize) -> Self {
         let mut found = Self {
+            rules,
             places: BTreeMap::new(),
             copies: copies.min(RULE_EQUALS_MAX),
             chosen: BTreeMap::new(),
@@ -163,9 +211,6 @@ impl<'r> SamplePlaces<'r> {
             }
             found.compare(&taken);
         }
-        if found.copies < rules.copies() && found.places.values().any(|place| place.is_compared) {
-            found.are_all = false;
-        }
         found
     }
 
@@ -189,11 +234,21 @@ impl<'r> SamplePlaces<'r> {
         if let Some(chosen) = self.chosen.get(&group) {
             return chosen.values.clone();
         }
-        let members = || self.places.values().filter(|place| place.group == group);
+        let of_group = || self.places.iter().filter(|(_, place)| place.group == group);
+        let members = || of_group().map(|(_, place)| place);
+        let needed = match members().any(|place| place.is_compared) {
+            true => self.rules.copies_where(|per| {
+                of_group().any(|((_, kind, pointer), _)| {
+                    *kind == PlaceKind::Argument && pointer.as_str() == per.as_str()
+                })
+            }),
+            false => 1,
+        };
+        self.are_all &= needed <= self.copies;
         let classes = ValueClasses {
             tests: members().flat_map(|place| place.tests.iter().copied()).collect(),
             preferred: members().flat_map(|place| place.preferred.iter().cloned()).collect(),
-            copies: if members().any(|place| place.is_compared) { self.copies } else { 1 },
+            copies: needed.min(self.copies),
             ..ValueClasses::default()
         };
         let chosen = classes.representatives(|_| true);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::places::{PlaceKind, SamplePlaces};
 use super::search::{only, tools};
-use super::{CallRule, EventPattern, Phase, RuleDemand, RuleSet, UntriedValues};
+use super::{EventPattern, Phase, RuleDemand, RuleSet, UntriedValues};
 use crate::limits::RULE_EQUALS_MAX;
 
 /// Results and errors of a tool that rules tell apart.
@@ -62,7 +62,5 @@ pub fn concerns(
 /// Whether so many values of each class are tried at places whose values are compared that more make no difference to
 /// these rules.
 pub fn has_enough_values(rules: &RuleSet, numbers: &[usize]) -> bool {
-    let some = only(rules, numbers);
-    let compares = |rule: &CallRule| rule.per.is_some() || matches!(rule.demand, RuleDemand::Takes { .. });
-    some.copies() <= RULE_EQUALS_MAX || !some.rules.iter().any(compares)
+    only(rules, numbers).copies() <= RULE_EQUALS_MAX
 }

@@ -126,7 +126,8 @@ fn show_case(out: &mut impl Write, file: &str, case: &CaseReview) -> io::Result<
         Some([]) => writeln!(out, "{id}: can be satisfied, without a call")?,
         Some(calls) => {
             let fewer = if case.is_shortest { "" } else { ", perhaps with fewer" };
-            writeln!(out, "{id}: can be satisfied, with {}{fewer}", counted(calls.len(), "call"))?;
+            let unless = if case.with_faults.is_some() { ", if no tool fails" } else { "" };
+            writeln!(out, "{id}: can be satisfied, with {}{fewer}{unless}", counted(calls.len(), "call"))?;
             let has_several = case.messages.iter().any(|message| *message > 1);
             let mut before = 0;
             for (call, message) in calls.iter().zip(&case.messages) {
@@ -139,9 +140,18 @@ fn show_case(out: &mut impl Write, file: &str, case: &CaseReview) -> io::Result<
         }
         None => writeln!(out, "{id}: not decided")?,
     }
+    if let Some(calls) = &case.with_faults {
+        writeln!(out, "  with its faults, a right agent makes {}:", counted(calls.len(), "call"))?;
+        for call in calls {
+            writeln!(out, "    {}", call_in_words(call))?;
+        }
+    }
     for oddity in &case.oddities {
         let text = case.in_words(oddity, named);
         writeln!(out, "{}", folded("  ", &format!("warning: {}", inline(&text)), 4))?;
+    }
+    if let Some(text) = &case.unrelated {
+        writeln!(out, "{}", folded("  ", &format!("note: {}", inline(text)), 4))?;
     }
     Ok(())
 }
@@ -197,6 +207,7 @@ fn of_case(case: &CaseReview) -> Value {
         },
         "session": case.right.session().map(|calls| calls_after_messages(calls, &case.messages)),
         "is_shortest": case.right.session().map(|_| case.is_shortest),
+        "session_with_faults": case.with_faults.as_deref().map(calls_as_json),
         "to_blame": case.blame.as_ref().map(|blame| blamed(&blame.demands)),
         "world_lacks": case.blame.as_ref().and_then(|blame| match blame.reason {
             CaseBlameReason::World => Some(true),
@@ -204,5 +215,6 @@ fn of_case(case: &CaseReview) -> Value {
             CaseBlameReason::Unknown => None,
         }),
         "warnings": warnings,
+        "notes": case.unrelated.iter().collect::<Vec<_>>(),
     })
 }
