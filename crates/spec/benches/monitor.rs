@@ -145,7 +145,7 @@ fn compiling(criterion: &mut Criterion) {
 
 fn splitting(criterion: &mut Criterion) {
     let react = automaton("react");
-    let prompts = Prompts::new(&react, Compat::Ours);
+    let prompts = Prompts::new(react.spec(), Compat::Ours);
     let text = monitor(&react, 100).text().to_owned();
     let mut group = criterion.benchmark_group("split");
     group.throughput(Throughput::Bytes(text.len() as u64));

@@ -13,55 +13,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use planproof_trace::ToolCall;
-
 use crate::diagnostic::{Code, Diagnostic};
 use crate::monitor::SchemaValidator;
 use crate::published;
 use crate::read::tree::Faults;
 use crate::read::{self, Draft};
-use crate::{Formula, FormulaKind, Prompts, Severity, ShownExample, Spec, State};
+use crate::{Compat, Entered, Formula, FormulaKind, Prompts, Severity, ShownExample, Spec, State, StateId};
 use alphabet::Alphabet;
 use dfa::{DEAD, Dfa, Work};
 use temporal::StatesAndCalls;
 
 pub(crate) use plan::Plan;
-
-/// Which details of the published implementation to follow where it differs from the paper, or from ours.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Compat {
-    /// Ours: the paper's rules and, where it is silent, those in the documentation of this crate.
-    #[default]
-    Ours,
-    /// The published code's:
-    ///
-    /// - states of the environment need no handler (its specifications have none);
-    /// - prompts are recognised regardless of case;
-    /// - the environment's text is split at prompts like the model's, so it can move the agent;
-    /// - the longest common prefix of the next prompts is written after the environment's text;
-    /// - text without any prompt is answered with the prompt of the first state that may come next, with states
-    ///   that leave a loop before those that stay in it;
-    /// - a tool's name is also found within longer text, and if none is found the first tool is taken;
-    /// - in [`Walk`](crate::Walk), after the end of the formula the states that could begin it may come once more,
-    ///   to mark the end.
-    Original,
-}
-
-/// Index of a state in [`Spec::states`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StateId(u16);
-
-impl StateId {
-    pub(crate) fn new(index: usize) -> Self {
-        debug_assert!(index < crate::limits::STATES_MAX);
-        Self(index as u16)
-    }
-
-    /// The index.
-    pub fn index(self) -> usize {
-        usize::from(self.0)
-    }
-}
 
 /// The position of a run: what the automaton knows about the states passed so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,45 +33,6 @@ impl Position {
     /// A number: 0 is the start, the others follow in breadth-first order.
     pub fn index(self) -> usize {
         self.0 as usize
-    }
-}
-
-/// A state that a run has entered, and the call that its content completed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Entered<'c> {
-    /// The state.
-    pub state: StateId,
-    /// The call. It counts only in a state that completes one; `None` there means a call of a tool that no
-    /// requirement names, for which no test of its arguments holds.
-    pub call: Option<&'c ToolCall>,
-    /// What is known about its execution besides the consequences of later states.
-    pub fate: Fate,
-}
-
-/// What is known about a call's execution. Requirements apply to executed calls: whether a call is executed, and
-/// when, follows from the handlers of later states of the environment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fate {
-    /// If it is executed, then with these arguments.
-    #[default]
-    Written,
-    /// If it is executed, then with other arguments, because these contain unresolved references. Only if a state's
-    /// handler is [`Handler::Solve`](crate::Handler::Solve); otherwise the same as [`Written`](Self::Written).
-    Open,
-    /// It was to be executed and was denied. It counts for nothing.
-    Denied,
-}
-
-impl<'c> Entered<'c> {
-    /// A state, and the call that its content completed.
-    pub fn with(state: StateId, call: Option<&'c ToolCall>) -> Self {
-        Self { state, call, fate: Fate::Written }
-    }
-}
-
-impl From<StateId> for Entered<'_> {
-    fn from(state: StateId) -> Self {
-        Self::with(state, None)
     }
 }
 
@@ -436,7 +359,7 @@ impl Automaton {
     /// A text of [`Spec::examples`] in the form of a run: each section after its prompt, the environment's text with
     /// its prompts broken, and a line break at the end. An unknown state is left out.
     pub fn example_text(&self, example: &ShownExample) -> String {
-        let prompts = Prompts::new(self, Compat::Ours);
+        let prompts = Prompts::new(&self.spec, Compat::Ours);
         let mut text = String::new();
         for (place, section) in example.sections.iter().enumerate() {
             let Some(id) = self.state_named(&section.state.value) else { continue };

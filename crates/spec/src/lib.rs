@@ -100,26 +100,31 @@
 //! (`automaton/sequence.rs`) and of the requirements (`automaton/temporal.rs`), with checks of the two together
 //! (`automaton/check.rs`) or against the tools of a run (`automaton/check/tools.rs`), the execution of a run's calls
 //! (`automaton/execution.rs`), and of a plan's (`automaton/plan.rs`); a walk by names of states (`walk.rs`); and the
-//! monitor (`monitor.rs`), which is given a model's text and says what is to be done next. The definitions are
-//! implemented literally in `textbook.rs`, as the twin of the automaton. Six published agents are shipped
-//! (`shipped.rs`, as in `specs/react.spec`); what specifications leave open that are as their paper prints them is
-//! added by the names of their states (`published.rs`).
+//! monitor (`monitor.rs`), which is given a model's text and says what is to be done next. What a run enters is a state
+//! with a call (`entry.rs`), in a text found by its prompt (`prompts.rs`). The definitions are implemented literally in
+//! `textbook.rs`, as the twin of the automaton. Six published agents are shipped (`shipped.rs`, as in
+//! `specs/react.spec`); what specifications leave open that are as their paper prints them is added by the names of
+//! their states (`published.rs`), and what else the published code does differently is asked for by a flag
+//! (`compat.rs`).
 //!
 //! Rules on calls are a room of their own (`rules.rs`): YAML with places (`rules/tree.rs`), what its keys mean
-//! (`rules/read.rs`), an automaton for each rule (`rules/compile.rs`), a session held against them
-//! (`rules/session.rs`), their definitions (`rules/textbook.rs`), sessions that show what they mean
-//! (`rules/search.rs`), of calls with values that stand for all others (`rules/values.rs`): calls of any tool
-//! (`rules/samples.rs`, with the places that rules look at, `rules/places.rs`), or of tools that are known
-//! (`rules/calls.rs`), with their schemas (`rules/schemas.rs`); what is odd about them (`rules/review.rs`), and their
-//! words (`rules/words.rs`). Orders and flows of topics are read as rules, too (`rules/topics.rs`).
+//! (`rules/read.rs`), a rule (`rules/rule.rs`) and the events that it speaks of (`rules/event.rs`), an automaton for
+//! each rule (`rules/compile.rs`), a session held against them (`rules/session.rs`), their definitions
+//! (`rules/textbook.rs`), sessions that show what they mean (`rules/search.rs`), of calls with values that stand for
+//! all others (`rules/values.rs`): calls of any tool (`rules/samples.rs`, with the places that rules look at,
+//! `rules/places.rs`), or of tools that are known (`rules/calls.rs`), with their schemas (`rules/schemas.rs`); what is
+//! odd about them (`rules/review.rs`), and their words (`rules/words.rs`). Orders and flows of topics are read as
+//! rules, too (`rules/topics.rs`).
 //! Numbers are compared in one place, without rounding, for both (`number.rs`).
 
 // What others build on is described to the last field.
 #![warn(missing_docs)]
 
 mod automaton;
+mod compat;
 mod diagnostic;
 mod distance;
+mod entry;
 mod handler;
 mod number;
 mod pattern;
@@ -139,10 +144,11 @@ pub mod rules;
 pub mod textbook;
 
 pub use automaton::{
-    Automaton, Compat, Entered, Fate, FaultySpec, Loaded, Position, StateId, load, load_as_published,
-    load_with_schemas, read,
+    Automaton, FaultySpec, Loaded, Position, load, load_as_published, load_with_schemas, read,
 };
+pub use compat::Compat;
 pub use diagnostic::{Code, Diagnostic, Label, Severity, nearest};
+pub use entry::{Entered, Fate, StateId};
 pub use handler::Handler;
 pub use monitor::{Monitor, MonitorOptions, MonitorOutcome, NextStep};
 pub use number::{JsonNumber, is_same};

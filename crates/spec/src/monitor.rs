@@ -166,7 +166,7 @@ struct Part {
 impl Monitor {
     /// A run before its beginning. Takes time in proportion to the size of the specification's prompts.
     pub fn new(automaton: Arc<Automaton>, options: MonitorOptions) -> Self {
-        let prompts = Prompts::new(&automaton, options.compat);
+        let prompts = Prompts::new(automaton.spec(), options.compat);
         let position = automaton.start();
         let spec = automaton.spec();
         let runs = |handler: &Handler| spec.has_handler(*handler);

@@ -1,6 +1,6 @@
 //! Prompts in a text: found leftmost, and the longest at each position.
 
-use crate::{Automaton, Compat, StateId};
+use crate::{Compat, Spec, StateId};
 
 /// The prompts of a specification's states.
 #[derive(Debug, Clone)]
@@ -61,8 +61,9 @@ pub(crate) enum Found {
 
 impl Prompts {
     /// The prompts of all states, recognised according to `compat`.
-    pub fn new(automaton: &Automaton, compat: Compat) -> Self {
-        let texts = automaton.states().map(|state| (state, automaton.state(state).prompt.value.as_str()));
+    pub fn new(spec: &Spec, compat: Compat) -> Self {
+        let texts = spec.states.iter().enumerate();
+        let texts = texts.map(|(index, state)| (StateId::new(index), state.prompt.value.as_str()));
         Self::of(texts, compat == Compat::Original)
     }
 

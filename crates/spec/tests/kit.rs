@@ -93,7 +93,7 @@ fn texts_are_split_as_published() {
         texts.iter().enumerate().map(|(index, text)| format!("(s{index} (:text {text:?}))")).collect();
     let source = format!("(define split (:states {states}) (:behavior (next s0)))");
     let loaded = load(&source, Compat::Original).unwrap();
-    let prompts = Prompts::new(&loaded.automaton, Compat::Original);
+    let prompts = Prompts::new(loaded.automaton.spec(), Compat::Original);
     let mut compared = 0;
     for case in kit["cases"].as_array().unwrap() {
         let text = case["text"].as_str().unwrap();

@@ -5,8 +5,8 @@ use rusqlite::{Row, params};
 
 use crate::read::unsigned;
 use crate::schema::DIGEST_VERSION;
-use crate::verify::{Damage, OfCampaign};
-use crate::{CampaignRow, RunId, RunState, Store, StoreError, Unit};
+use crate::verify::OfCampaign;
+use crate::{CampaignRow, Damage, RunId, RunState, Store, StoreError, Unit};
 
 /// Most runs that one [`Store::run_page`] examines: a filter that matches few of them ends there, and the page says how
 /// to look further.

@@ -11,13 +11,15 @@ use std::path::{Path, PathBuf};
 use rusqlite::{CachedStatement, Connection, Row, params};
 use thiserror::Error;
 
+use crate::chain::{campaign_digest, state_digest};
 use crate::digest::{Came, Digest, Parts, TraceDigest, of_case, of_verdict};
 use crate::error::Place;
+use crate::progress::{SET_PROGRESS, set_progress};
 use crate::schema::{self, DIGEST_VERSION};
 use crate::seal::{Chain, SealKey};
-use crate::verify::{Damage, SealedRuns, bytes, campaign_digest, integer, state_digest, unit};
-use crate::writer::{SET_PROGRESS, Text, set_progress};
-use crate::{CampaignRow, Fingerprint, NewCampaign, Progress, Store, StoreError, StoreLimits, Unit};
+use crate::values::{Text, bytes, integer, unit};
+use crate::verify::SealedRuns;
+use crate::{CampaignRow, Damage, Fingerprint, NewCampaign, Progress, Store, StoreError, StoreLimits, Unit};
 
 /// Indexes that are made once all rows are there: sorting is faster than inserting at random places.
 const MADE_AT_THE_END: [&str; 4] = ["case_summary", "run_unit", "run_outcome", "run_summary"];

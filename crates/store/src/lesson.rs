@@ -3,19 +3,7 @@
 use rusqlite::{ToSql, params};
 
 use crate::schema::LESSON_VERSION;
-use crate::{Store, StoreError};
-
-/// A lesson that a run teaches as it finishes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewLesson {
-    /// Who may recall it; the store does not interpret this word.
-    pub kept_as: String,
-    /// The tool that it is about; `None` if it is about a whole run.
-    pub tool: Option<String>,
-    /// The words by which it can be found.
-    pub about: String,
-    pub text: String,
-}
+use crate::{NewLesson, Store, StoreError};
 
 /// A stored lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -24,23 +24,27 @@
 //!
 //! # Module layout
 //!
-//! - `writer.rs` writes, with its thread in `writer/thread.rs`; `read.rs` reads; `verify.rs` detects damage;
-//!   `browse.rs` reads for whoever watches.
+//! - `campaign.rs` is what a campaign is created from, `run.rs` what is handed over of a run, `rows.rs` what is read.
+//! - `writer.rs` writes: `writer/queue.rs` is what waits, `writer/thread.rs` takes it, and `writer/statements.rs` has
+//!   the rows. `read.rs` reads; `verify.rs` detects damage (`damage.rs`); `browse.rs` reads for whoever watches.
 //! - `progress.rs`: what a campaign spent and what ended it.
-//! - `schema/1.sql` has the tables; later steps add `schema/2.sql` progress, `schema/3.sql` summaries,
-//!   `schema/4.sql` derived campaigns (`derived.rs`), `schema/5.sql` matrices (`matrix.rs`), `schema/6.sql` lessons
-//!   (`lesson.rs`), `schema/7.sql` digests (`digest.rs`) and the chain that seals a campaign (`seal.rs`), and
-//!   `schema/8.sql` labels (`delete.rs`, which also deletes campaigns).
-//! - `limits.rs`: the limits of a store; `run_id.rs`: what identifies a run.
-//! - `schema.rs` opens files, `schema/tables.rs` refuses those whose tables are not ours, and `patience.rs` ends
-//!   queries that run away.
+//! - `schema/1.sql` has the tables; later steps add `schema/2.sql` progress, `schema/3.sql` summaries, `schema/4.sql`
+//!   derived campaigns (`derived.rs`), `schema/5.sql` matrices (`matrix.rs`), `schema/6.sql` lessons (`lesson.rs`),
+//!   `schema/7.sql` digests (`digest.rs`) and the chain that seals a campaign (`seal.rs`, and as the file has it
+//!   `chain.rs`), and `schema/8.sql` labels (`delete.rs`, which also deletes campaigns).
+//! - `limits.rs`: the limits of a store; `run_id.rs`, `unit.rs`: what identifies a run, and what it is a run of.
+//! - `schema.rs` opens files, `schema/tables.rs` refuses those whose tables are not ours, `patience.rs` ends queries
+//!   that run away, and `values.rs` takes values of any type.
 //! - `gather.rs` fills a new store with the finished runs of others; `replace.rs` replaces the content of one.
-//! - `held.rs`: which process runs a campaign; `own.rs`: the proof that a user began one.
+//! - `held.rs`: which process runs a campaign, by a lock (`lock.rs`); `own.rs`: the proof that a user began one.
 //! - `history.rs`: another file, the history of guarded sessions (`history/1.sql`).
 //!
 //! A store of an older version can be read unchanged, and is migrated when it is opened for writing.
 
 mod browse;
+mod campaign;
+mod chain;
+mod damage;
 mod delete;
 mod derived;
 mod digest;
@@ -50,6 +54,7 @@ mod held;
 mod history;
 mod lesson;
 mod limits;
+mod lock;
 mod matrix;
 mod own;
 mod patience;
@@ -57,14 +62,21 @@ mod progress;
 mod read;
 mod receipt;
 mod replace;
+mod rows;
+mod run;
 mod run_id;
 mod schema;
 mod seal;
 mod store;
+mod unit;
+mod values;
 mod verify;
 mod writer;
 
 pub use browse::{EXAMINED_MAX, ListedRun, RunPage, RunStanding, RunsAfter};
+pub use campaign::{CaseSource, NewCampaign, NewCase};
+pub use chain::Signatures;
+pub use damage::{Damage, DamagedRun};
 pub use delete::Deleted;
 pub use derived::DerivedCase;
 pub use error::StoreError;
@@ -73,17 +85,17 @@ pub use history::{
     HISTORY_BUSY_MS, HISTORY_TEXT_BYTES_MAX, History, HistoryError, HistorySnapshot, HistoryTurn,
     SESSION_NAME_BYTES_MAX,
 };
-pub use lesson::{LessonRow, NewLesson, WhichLessons};
+pub use lesson::{LessonRow, WhichLessons};
 pub use limits::{LABEL_CHARACTERS_MAX, StoreLimits};
 pub use matrix::Matrix;
 pub use own::{OWN_KEY_BYTES, OwnKey};
 pub use progress::{Progress, StoredSpent};
-pub use read::{
-    CampaignRow, CaseRow, CaseSummaryRow, Exported, RunRow, RunState, RunSummaryRow, TracedRun, Unit,
-};
 pub use receipt::Receipt;
+pub use rows::{CampaignRow, CaseRow, CaseSummaryRow, Exported, RunRow, RunState, RunSummaryRow, TracedRun};
+pub use run::{Finish, NewLesson, RunStart};
 pub use run_id::RunId;
-pub use seal::{Fingerprint, SEAL_SEED_BYTES, SealKey};
-pub use store::{CaseSource, NewCampaign, NewCase, Store};
-pub use verify::{Damage, DamagedRun, Sealed, Seals, Signatures};
-pub use writer::{Finish, RunSink, RunStart, Writer};
+pub use seal::{Fingerprint, SEAL_SEED_BYTES, SealKey, Sealed};
+pub use store::Store;
+pub use unit::Unit;
+pub use verify::Seals;
+pub use writer::{RunSink, Writer};

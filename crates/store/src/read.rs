@@ -7,8 +7,11 @@ use rusqlite::{OptionalExtension, Row, ToSql, params};
 
 use crate::limits::LABEL_CHARACTERS_MAX;
 use crate::schema::{DIGEST_VERSION, LABEL_VERSION, PARENT_VERSION, SUMMARY_VERSION};
-use crate::verify::{Damage, DamagedRun, OfCampaign, Signatures};
-use crate::{Progress, RunId, Store, StoreError, StoredSpent};
+use crate::verify::OfCampaign;
+use crate::{
+    CampaignRow, CaseRow, CaseSummaryRow, Damage, DamagedRun, Exported, Progress, RunId, RunRow, RunState,
+    RunSummaryRow, Signatures, Store, StoreError, StoredSpent, TracedRun, Unit,
+};
 
 /// Rows fetched at a time. They hold whole cases and verdicts, a few KiB each.
 const ROWS_PER_PAGE: u32 = 64;
@@ -24,148 +27,6 @@ const UNITS_MAX: u64 = 1_000_000;
 
 /// Maximum number of ids listed when a prefix matches several campaigns.
 const MATCHES_MAX: u32 = 5;
-
-/// A campaign and its progress.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CampaignRow {
-    pub id: String,
-    /// When it was created, in milliseconds since 1970.
-    pub created_ms: u64,
-    /// The command line that created it.
-    pub command_line: String,
-    /// The agent, as written on the command line.
-    pub agent: String,
-    /// The model, if the agent's loop is ours.
-    pub model: Option<String>,
-    /// Whether a model of the agent is one of our simulations.
-    pub simulated: bool,
-    /// All options, as the JSON it was created with.
-    pub options: String,
-    /// Number of cases.
-    pub cases: u32,
-    /// How often each case is run.
-    pub repeats: u32,
-    /// Units that were started but not finished.
-    pub started: u64,
-    /// Finished units that the agent passed.
-    pub passed: u64,
-    /// Finished units that the agent did not pass.
-    pub failed: u64,
-    /// Finished units that could not be scored.
-    pub unscored: u64,
-    /// The progress that the writer reported last.
-    pub progress: Progress,
-    /// The label set by its user.
-    pub label: Option<String>,
-}
-
-impl CampaignRow {
-    /// Total number of units: cases times repeats.
-    pub fn total(&self) -> u64 {
-        u64::from(self.cases) * u64::from(self.repeats)
-    }
-
-    /// Finished units.
-    pub fn finished(&self) -> u64 {
-        self.passed + self.failed + self.unscored
-    }
-}
-
-/// A case of a campaign.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CaseRow {
-    /// Its place in the campaign, from 0.
-    pub ordinal: u32,
-    pub id: String,
-    /// The case, as JSON.
-    pub json: String,
-}
-
-/// One repeat of one case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Unit {
-    /// The case's place in the campaign, from 0.
-    pub ordinal: u32,
-    /// Which repeat of the case, from 0.
-    pub repeat: u32,
-}
-
-/// The state of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunState {
-    /// It was started: it is still running, or was interrupted.
-    Started,
-    /// It has a verdict.
-    Finished,
-}
-
-/// The latest run of a unit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunRow {
-    /// Identifies it for [`Store::trace_lines`].
-    pub run: RunId,
-    /// The unit it is a run of.
-    pub unit: Unit,
-    pub state: RunState,
-    /// Whether the agent passed; `None` if the run could not be scored or is not finished.
-    pub passed: Option<bool>,
-    /// The class of its failure.
-    pub class: Option<String>,
-    /// How long it took, in milliseconds; `None` if it is not finished.
-    pub wall_ms: Option<u64>,
-    /// The verdict, as JSON; `None` if it is not finished.
-    pub verdict: Option<String>,
-    /// Whether it was checked against its digest. An unfinished run has no digest, nor has a run that ended before
-    /// the store kept digests.
-    pub is_checked: bool,
-    /// What is wrong with it. If something is, nothing else of the run may be shown.
-    pub damage: Option<Damage>,
-}
-
-/// The latest run of a unit, with its trace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TracedRun {
-    pub row: RunRow,
-    /// Its trace, as a trace v1 file; empty if the run is unfinished or damaged.
-    pub trace: String,
-}
-
-/// The data of a case from which figures are computed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CaseSummaryRow {
-    /// Its place in the campaign, from 0.
-    pub ordinal: u32,
-    pub id: String,
-    /// Its summary, as JSON; `None` if it was created without one.
-    pub summary: Option<String>,
-}
-
-/// The data of a finished run from which figures are computed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunSummaryRow {
-    /// The unit it is a run of.
-    pub unit: Unit,
-    /// Whether the agent passed; `None` if the run could not be scored.
-    pub passed: Option<bool>,
-    /// The class of its failure.
-    pub class: Option<String>,
-    /// How long it took, in milliseconds.
-    pub wall_ms: u64,
-    /// Its summary, as JSON; `None` if it was finished without one.
-    pub summary: Option<String>,
-    /// What is wrong with it. If something is, nothing else of the run may be shown. Its trace and verdict are not
-    /// checked.
-    pub damage: Option<Damage>,
-}
-
-/// The result of exporting a campaign's traces.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exported {
-    /// Number of traces written.
-    pub traces: u64,
-    /// Runs that were omitted because they are damaged.
-    pub left_out: Vec<DamagedRun>,
-}
 
 const CAMPAIGN: &str = "
     SELECT id, created_ms, command_line, agent, model, simulated, options, cases, repeats,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rusqlite::backup::{Backup, StepResult};
 
 use crate::schema::DIGEST_VERSION;
-use crate::verify::bytes;
+use crate::values::bytes;
 use crate::{Store, StoreError};
 
 /// How long it is waited before a file is tried again that another program locks.

@@ -150,6 +150,14 @@ impl Chain {
     }
 }
 
+/// What a writer sealed of a campaign, and what the file must therefore contain as long as nobody else writes to
+/// it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sealed {
+    pub campaign: String,
+    pub(crate) chain: Chain,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

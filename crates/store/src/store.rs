@@ -1,58 +1,19 @@
 //! An open run store.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
+use planproof_trace::Usage;
 use rusqlite::{Connection, TransactionBehavior, params};
 
+use crate::campaign::{CaseDigests, Deferred};
 use crate::digest::{Digest, of_case};
 use crate::error::Place;
-use crate::held::Held;
-use crate::{StoreError, StoreLimits, Writer, schema};
-
-/// A campaign to be created.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewCampaign<'a> {
-    /// Its id; unique in the store. Preferably short, and sorting by time.
-    pub id: &'a str,
-    /// When it was created, in milliseconds since 1970.
-    pub created_ms: u64,
-    /// The command line that created it.
-    pub command_line: &'a str,
-    /// The agent, as written on the command line.
-    pub agent: &'a str,
-    /// The model, if the agent's loop is ours.
-    pub model: Option<&'a str>,
-    /// Whether a model of the agent is one of our simulations.
-    pub simulated: bool,
-    /// All options, as JSON; stored unchanged.
-    pub options: &'a str,
-    /// How often each case is run.
-    pub repeats: u32,
-    /// Its budgets, as JSON, like [`Progress::budgets`](crate::Progress::budgets). They are stored from the start;
-    /// otherwise a campaign killed before its first run would resume without a limit.
-    pub budgets: &'a str,
-}
-
-/// A case of a campaign to be created.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewCase {
-    pub id: String,
-    /// The case, as JSON; stored unchanged.
-    pub json: String,
-    /// The data from which figures are computed, as JSON; stored unchanged. See [`Store::case_summaries`].
-    pub summary: Option<String>,
-}
-
-/// Id and JSON, without a summary.
-impl<I: Into<String>, J: Into<String>> From<(I, J)> for NewCase {
-    fn from((id, json): (I, J)) -> Self {
-        Self { id: id.into(), json: json.into(), summary: None }
-    }
-}
+use crate::lock::Lock;
+use crate::progress::{NOTE_SPENDING, NotedSpending, note_spending};
+use crate::{CaseSource, NewCampaign, NewCase, StoreError, StoreLimits, StoredSpent, Writer, schema};
 
 /// An open run store, which creates campaigns and reads. Only one thread at a time can use it; open the file again
 /// for another thread.
@@ -64,21 +25,12 @@ pub struct Store {
     is_writable: bool,
     writer: OnceCell<Writer>,
     /// Locks that keep others from running or deleting campaigns while this store is open.
-    pub(crate) held: RefCell<Vec<Held>>,
+    pub(crate) held: RefCell<Vec<Lock>>,
     /// The case digests of campaigns created by this store, by campaign key, until there is a writer.
     pub(crate) created: RefCell<CaseDigests>,
     /// Shared with the writer.
     pub(crate) deferred: Deferred,
 }
-
-/// Makes a case of a campaign from its place; `None` if the campaign has no such case.
-pub type CaseSource = Arc<dyn Fn(u32) -> Option<NewCase> + Send + Sync>;
-
-/// The sources of the cases that are stored when their first run starts, by campaign key.
-pub(crate) type Deferred = Arc<Mutex<HashMap<i64, CaseSource>>>;
-
-/// The digests of the cases of campaigns, by campaign key.
-pub(crate) type CaseDigests = HashMap<i64, Vec<Digest>>;
 
 impl Store {
     /// Opens the store in the file at `path` for reading and writing. A missing or empty file becomes a store; its
@@ -212,6 +164,22 @@ impl Store {
         }
         transaction.execute("UPDATE campaign SET cases = ?2 WHERE key = ?1", params![key, count])?;
         Ok(Some((key, digests)))
+    }
+
+    /// Replaces the stored spending of a campaign, like [`Writer::note_spending`], but even after the writer has
+    /// failed: the record of what a campaign spent must not be lost when the store has no room for its runs.
+    /// Replacing one number with another takes hardly any space.
+    ///
+    /// # Errors
+    /// Write errors.
+    pub fn keep_spending(&self, campaign: &str, spent: StoredSpent, served: Usage) -> Result<(), StoreError> {
+        self.must_be_writable()?;
+        let noted = NotedSpending { campaign: campaign.to_owned(), spent, served };
+        let keep = || {
+            let mut statement = self.connection.prepare(NOTE_SPENDING)?;
+            note_spending(&mut statement, &noted)
+        };
+        keep().map_err(|error| self.place.error(error))
     }
 
     /// The writer of this store; the first call starts its thread. The thread outlives the store: it runs until the

@@ -4,56 +4,26 @@
 //! The writing thread swaps it for an empty one, so each event takes a lock once but causes no allocation and no
 //! wake-up. Whatever accumulates while one transaction is written forms the next one (group commit).
 
+mod queue;
+mod statements;
 mod thread;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::thread::JoinHandle;
 
-use planproof_trace::{Event, EventSink, Header, Usage, wire};
+use planproof_trace::{Event, EventSink, Usage, wire};
 
-pub(crate) use self::thread::{SET_PROGRESS, Text, set_progress};
-
+use crate::campaign::{CaseDigests, Deferred};
 use crate::error::Place;
-use crate::receipt::{Completion, receipt};
-use crate::store::{CaseDigests, Deferred};
+use crate::progress::NotedSpending;
+use crate::receipt::receipt;
 use crate::{
-    Fingerprint, NewLesson, Progress, Receipt, RunId, SealKey, Sealed, Store, StoreError, StoredSpent, schema,
+    Fingerprint, Finish, NewLesson, Progress, Receipt, RunId, RunStart, SealKey, Sealed, StoreError,
+    StoredSpent, schema,
 };
-
-/// Which run to start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunStart<'a> {
-    /// The campaign's full id.
-    pub campaign: &'a str,
-    /// The case's place in the campaign, from 0.
-    pub ordinal: u32,
-    /// Which repeat of the case, from 0.
-    pub repeat: u32,
-    /// The header of its trace.
-    pub header: &'a Header,
-}
-
-/// The outcome of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Finish<'a> {
-    /// Whether the agent passed; `None` if the run could not be scored.
-    pub passed: Option<bool>,
-    /// The class of its failure.
-    pub class: Option<&'a str>,
-    /// The verdict, as JSON; stored unchanged.
-    pub verdict: &'a str,
-    /// How long the run took, in milliseconds.
-    pub wall_ms: u64,
-    /// Further data from which figures are computed, as JSON; stored unchanged. See [`Store::run_summaries`].
-    ///
-    /// [`Store::run_summaries`]: crate::Store::run_summaries
-    pub summary: Option<&'a str>,
-    /// The lessons from the run; stored in the same transaction as its end.
-    pub lessons: &'a [NewLesson],
-}
+use queue::{FinishOperation, OpenRun, Operation, ProgressOperation, Shared, Sleep, StartOperation};
 
 /// Hands runs and events to the writing thread. It is cheap to clone. All clones share one thread, which ends when
 /// the last clone is dropped and everything is written.
@@ -68,155 +38,6 @@ struct Handle {
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
-    place: Place,
-    /// The key that seals the campaigns whose runs are written.
-    seal: OnceLock<SealKey>,
-    /// Where cases come from that are stored when their first run starts.
-    deferred: Deferred,
-    queue: Mutex<Queue>,
-    /// Wakes the writing thread.
-    work: Condvar,
-    /// Wakes threads that wait for room in the queue.
-    room: Condvar,
-}
-
-#[derive(Default)]
-struct Queue {
-    batch: Batch,
-    /// Runs that accept events.
-    open: HashMap<RunId, OpenRun>,
-    sleep: Sleep,
-    /// Threads that wait for room.
-    waiting: usize,
-    /// Whether writing is paused by [`Writer::hold`].
-    is_held: bool,
-    is_closing: bool,
-    /// Why the writing thread stopped.
-    failure: Option<StoreError>,
-}
-
-impl Queue {
-    /// Whether a caller waits and there are too few open runs for a longer wait to collect more operations.
-    fn is_urgent(&self) -> bool {
-        self.batch.is_awaited && !self.has_many_runs()
-    }
-
-    fn has_many_runs(&self) -> bool {
-        self.open.len() >= RUNS_MANY
-    }
-
-    /// Whether there is something that may be written.
-    fn is_ready(&self) -> bool {
-        !self.batch.is_empty() && (!self.is_held || self.is_closing)
-    }
-}
-
-#[derive(Default)]
-struct OpenRun {
-    events: i64,
-    /// Why the run cannot be finished.
-    failure: Option<StoreError>,
-}
-
-/// What the writing thread is doing.
-#[derive(Default, Clone, Copy, PartialEq, Eq)]
-enum Sleep {
-    /// Writing; it will check the queue itself.
-    #[default]
-    Awake,
-    /// Waiting for anything at all.
-    Idle,
-    /// Waiting briefly for more operations.
-    Gathering,
-}
-
-/// What waits to be written.
-#[derive(Default)]
-struct Batch {
-    operations: Vec<Operation>,
-    /// The lines of all events in the batch, one after the other.
-    lines: Vec<u8>,
-    /// The latest spending noted for each campaign.
-    noted: Vec<NotedSpending>,
-    bytes: usize,
-    /// Whether a caller waits for one of its operations.
-    is_awaited: bool,
-}
-
-enum Operation {
-    /// An event, whose line is at `start..end` of the batch's lines.
-    Append {
-        run: RunId,
-        seq: i64,
-        start: usize,
-        end: usize,
-    },
-    Start(Box<StartOperation>),
-    Finish(Box<FinishOperation>),
-    Abandon(RunId),
-    ResumeSeals(String),
-    Progress(Box<ProgressOperation>),
-    EndSeals(Completion<Vec<Sealed>>),
-    Flush(Completion<()>),
-}
-
-struct StartOperation {
-    campaign: String,
-    ordinal: u32,
-    repeat: u32,
-    header: Vec<u8>,
-    completion: Completion<RunId>,
-}
-
-struct FinishOperation {
-    run: RunId,
-    passed: Option<bool>,
-    class: Option<String>,
-    verdict: String,
-    wall_ms: u64,
-    summary: Option<String>,
-    lessons: Vec<NewLesson>,
-    completion: Completion<()>,
-}
-
-struct NotedSpending {
-    campaign: String,
-    spent: StoredSpent,
-    served: Usage,
-}
-
-impl Store {
-    /// Replaces the stored spending of a campaign, like [`Writer::note_spending`], but even after the writer has
-    /// failed: the record of what a campaign spent must not be lost when the store has no room for its runs.
-    /// Replacing one number with another takes hardly any space.
-    ///
-    /// # Errors
-    /// Write errors.
-    pub fn keep_spending(&self, campaign: &str, spent: StoredSpent, served: Usage) -> Result<(), StoreError> {
-        self.must_be_writable()?;
-        let noted = NotedSpending { campaign: campaign.to_owned(), spent, served };
-        let keep = || {
-            let mut statement = self.connection.prepare(thread::NOTE_SPENDING)?;
-            thread::note_spending(&mut statement, &noted)
-        };
-        keep().map_err(|error| self.place.error(error))
-    }
-}
-
-struct ProgressOperation {
-    campaign: String,
-    progress: Progress,
-    completion: Completion<()>,
-}
-
-/// With at least this many open runs, each run can wait a little for its start or end to be written, so that one
-/// transaction serves many.
-const RUNS_MANY: usize = 8;
-
-/// Size from which on a batch is written at once.
-const BATCH_BYTES: usize = 1 << 20;
-
 thread_local! {
     /// The line of the current event, serialised before the lock is taken.
     static LINE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -224,89 +45,6 @@ thread_local! {
 
 /// A larger buffer is not reused for the next event.
 const LINE_BYTES_KEPT_MAX: usize = 64 << 10;
-
-impl Batch {
-    fn is_empty(&self) -> bool {
-        self.operations.is_empty() && self.noted.is_empty()
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        // A panic of the writing thread is reported through `Queue::failure`; the queue itself is never left half
-        // changed.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until there is room for `bytes` more, or until the queue is empty, so that an oversized event can
-    /// pass.
-    fn lock_with_room(&self, bytes: usize) -> Result<MutexGuard<'_, Queue>, StoreError> {
-        let mut queue = self.lock();
-        loop {
-            if let Some(error) = &queue.failure {
-                return Err(error.clone());
-            }
-            let is_empty = queue.batch.operations.is_empty();
-            if is_empty || queue.batch.bytes.saturating_add(bytes) <= self.place.limits.queue_bytes_max {
-                return Ok(queue);
-            }
-            // The thread may be gathering: it is woken to write what there is, since only that makes room.
-            queue.waiting += 1;
-            self.wake(&mut queue);
-            queue = self.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
-            queue.waiting -= 1;
-        }
-    }
-
-    fn wake(&self, queue: &mut Queue) {
-        if queue.sleep != Sleep::Awake {
-            queue.sleep = Sleep::Awake;
-            self.work.notify_one();
-        }
-    }
-
-    fn append(&self, run: RunId, line: &[u8]) -> Result<(), StoreError> {
-        let bytes = line.len() + size_of::<Operation>();
-        let mut guard = self.lock_with_room(bytes)?;
-        let queue = &mut *guard;
-        let Some(open) = queue.open.get_mut(&run) else {
-            return Err(StoreError::RunNotOpen { run });
-        };
-        // A trace must not have a gap, so a lost event prevents the run from being finished.
-        let limit = self.place.limits.event_bytes_max;
-        if line.len() > limit {
-            let error = StoreError::EventTooLarge { run, bytes: line.len(), limit };
-            open.failure.get_or_insert_with(|| error.clone());
-            return Err(error);
-        }
-        let seq = open.events;
-        open.events += 1;
-        let start = queue.batch.lines.len();
-        queue.batch.lines.extend_from_slice(line);
-        let end = queue.batch.lines.len();
-        queue.batch.operations.push(Operation::Append { run, seq, start, end });
-        queue.batch.bytes += bytes;
-        // A thread that is gathering or writing finds the event by itself, without the cost of a wake-up.
-        if queue.sleep == Sleep::Idle || queue.batch.bytes >= BATCH_BYTES {
-            self.wake(queue);
-        }
-        Ok(())
-    }
-
-    /// Hands over an operation that a caller waits for.
-    fn push(&self, queue: &mut Queue, operation: Operation, bytes: usize) {
-        queue.batch.operations.push(operation);
-        queue.batch.bytes += bytes;
-        queue.batch.is_awaited = true;
-        if queue.sleep == Sleep::Idle || queue.is_urgent() {
-            self.wake(queue);
-        }
-    }
-
-    fn stopped(&self) -> StoreError {
-        StoreError::WriterStopped { path: self.place.path.clone() }
-    }
-}
 
 impl Writer {
     pub(crate) fn spawn(place: &Place, created: CaseDigests, deferred: Deferred) -> Result<Self, StoreError> {

@@ -37,33 +37,21 @@ pub(crate) struct Walks {
     leads_to: BTreeMap<Module, BTreeSet<Module>>,
 }
 
-/// Checks the sources of all crates against the largest circles that `limits` allows.
+/// Checks the sources of all crates against the largest circle that `limits` allows.
 ///
 /// # Errors
 /// The limits are malformed.
 pub(super) fn check(repository: &Repository, limits: &Table) -> Result<Vec<Finding>> {
-    let number = |value: &toml::Value| value.as_integer().and_then(|number| usize::try_from(number).ok());
-    let limit = limits.get("limit").and_then(number).context("`limit` is not a number")?;
-    let larger = super::table(limits, "larger")?;
+    let limit = limits.get("limit").and_then(toml::Value::as_integer).context("`limit` is not a number")?;
+    let limit = usize::try_from(limit).context("`limit` is negative")?;
     let mut findings = Vec::new();
     for (name, walks) in crates(repository) {
         let found = walks.circles().first().map_or(0, Vec::len);
-        let file = format!("crates/{name}/src");
-        match larger.get(&name).and_then(number) {
-            Some(allowed) if found < allowed && allowed > limit => findings.push(Finding::new(
-                "xtask/data/walks.toml",
-                0,
-                format!("the largest circle of `{name}` has {found} files: lower its number, or take it out"),
-            )),
-            allowed if found > allowed.unwrap_or(limit) => findings.push(Finding::new(
-                &file,
-                0,
-                format!(
-                    "{found} files import each other in a circle, which may have {}: `cargo run -p xtask -- walks` shows it",
-                    allowed.unwrap_or(limit)
-                ),
-            )),
-            _ => {}
+        if found > limit {
+            let what = format!(
+                "{found} files import each other in a circle, which may have {limit}: `cargo run -p xtask -- walks` shows it"
+            );
+            findings.push(Finding::new(&format!("crates/{name}/src"), 0, what));
         }
     }
     Ok(findings)
@@ -423,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_above_the_limit_is_a_finding_and_so_is_a_limit_above_the_circles() {
+    fn a_circle_above_the_limit_is_a_finding() {
         let files = [
             ("crates/a/src/lib.rs", "mod b;\nmod c;\n"),
             ("crates/a/src/b.rs", "use crate::c::C;\npub struct B;\n"),
@@ -434,10 +422,8 @@ mod tests {
             let findings = check(&Repository::of(&files), &limits).expect("limits");
             findings.iter().map(Finding::to_string).collect()
         };
-        assert_eq!(found("limit = 2\n[larger]\n"), [""; 0]);
-        assert_eq!(found("limit = 1\n[larger]\na = 2\n"), [""; 0]);
-        assert!(found("limit = 1\n[larger]\n")[0].contains("2 files import each other in a circle"));
-        assert!(found("limit = 1\n[larger]\na = 3\n")[0].contains("has 2 files: lower its number"));
+        assert_eq!(found("limit = 2\n"), [""; 0]);
+        assert!(found("limit = 1\n")[0].contains("2 files import each other in a circle"));
     }
 
     #[test]

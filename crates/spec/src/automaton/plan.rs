@@ -6,7 +6,8 @@ use std::sync::Arc;
 use planproof_trace::ToolCall;
 
 use super::dfa::{DEAD, Dfa};
-use super::{Annotated, Automaton, Entered};
+use super::{Annotated, Automaton};
+use crate::Entered;
 
 /// Checks the calls of a written run, in order, before each is executed.
 ///

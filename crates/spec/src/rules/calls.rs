@@ -13,8 +13,9 @@ use super::schemas::{SchemaPlace, place_in};
 use super::search::{SampleCall, arguments_for, joined, outcomes_of};
 use super::spots::{Spot, is_list_in, leads_into};
 use super::values::{Representatives, ValueClasses};
-use super::{Phase, Pointer, RuleDemand, RuleSet, RuleTest, SessionEvent, ValueCheck, canonical, targets};
+use super::{Phase, Pointer, RuleDemand, RuleSet, RuleTest, SessionEvent, ValueCheck, targets};
 use crate::limits::{RULE_CALLS_MAX, RULE_CALLS_TRIED_MAX, RULE_EQUALS_MAX};
+use crate::number::canonical;
 
 /// A tool that a session may call.
 #[derive(Debug, Clone, Copy)]

@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use super::compile::{Atom, Compiled};
 use super::result::inner;
-use super::{CallRule, EventPattern, Pointer, RuleDemand, RuleSet, SessionEvent, canonical};
+use super::{CallRule, EventPattern, Pointer, RuleDemand, RuleSet, SessionEvent};
 use crate::automaton::dfa::DEAD;
 use crate::limits::{RULE_INSTANCES_MAX, RULE_VALUES_MAX};
+use crate::number::canonical;
 
 /// What is known of a rule after the events so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::session::targets;
-use super::{CallRule, EventPattern, RuleDemand, SessionEvent, canonical};
+use super::{CallRule, EventPattern, RuleDemand, SessionEvent};
+use crate::number::canonical;
 use crate::{Requirement, RequirementKind};
 
 /// Whether a rule is held by a session that has ended. Takes time in the cube of the number of events.

@@ -12,9 +12,10 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::samples::{number, sample_of, samples};
-use super::{RuleTest, ValueType, canonical};
+use super::{RuleTest, ValueType};
 use crate::Pattern;
 use crate::limits::{RULE_PLACE_VALUES_MAX, RULE_TEXT_PATTERNS_MAX, RULE_TEXT_POSITIONS_MAX};
+use crate::number::canonical;
 use crate::pattern::Place;
 
 /// What tells the values of a place apart.

@@ -450,7 +450,7 @@ fn whatever_a_model_writes_a_finished_run_is_in_the_language() {
         let automaton = Arc::clone(&automata[index]);
         let mut chance = Chance(run as u64);
         let options = options(&mut chance);
-        let prompts = Prompts::new(&automaton, options.compat);
+        let prompts = Prompts::new(automaton.spec(), options.compat);
         let (monitor, taken, refused) =
             drive(Monitor::new(Arc::clone(&automaton), options.clone()), &mut chance);
         steps += taken;

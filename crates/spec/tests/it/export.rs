@@ -26,7 +26,7 @@ fn without_rules(name: &str) -> Arc<Automaton> {
 
 /// Whether a text is a run, by splitting it.
 fn is_run(automaton: &Automaton, text: &str) -> bool {
-    let pieces = Prompts::new(automaton, Compat::Ours).split(text);
+    let pieces = Prompts::new(automaton.spec(), Compat::Ours).split(text);
     let is_blank = match pieces.first() {
         None => true,
         Some(PromptPiece::Text(text)) => text.trim().is_empty() && pieces.len() > 1,

@@ -86,7 +86,7 @@ impl Adversary {
 
     /// The state after the text.
     fn walk(&self, written: &str) -> Option<Walk<'_>> {
-        let prompts = Prompts::new(&self.automaton, Compat::Ours);
+        let prompts = Prompts::new(self.automaton.spec(), Compat::Ours);
         let mut walk = Walk::new(&self.automaton, Compat::Ours);
         for piece in prompts.split(written) {
             if let planproof_spec::PromptPiece::Prompt(state, _) = piece
