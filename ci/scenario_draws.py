@@ -46,7 +46,7 @@ def random_event(draw: random.Random) -> dict[str, Any]:
 def random_rule(draw: random.Random, name: str) -> dict[str, Any]:
     rule: dict[str, Any] = {"id": name}
     kind = draw.choice(["requires", "requires", "followed-by", "never-after", "never", "at-most", "at-least", "first", "last", "takes", "formula"])
-    if kind != "formula" and draw.random() < 0.25:
+    if kind != "formula" and draw.random() < 0.4:
         rule["per"] = draw.choice(["/k", "/v"])
     if kind in ("requires", "followed-by", "never-after"):
         rule[kind] = [random_event(draw), random_event(draw)]
@@ -61,10 +61,10 @@ def random_rule(draw: random.Random, name: str) -> dict[str, Any]:
     else:
         rule["_formula"] = random_formula(draw, 2)
         rule[kind] = written(rule["_formula"])
-    # A `per` that none of the rule's tools has is refused as a slip.
+    # A `per` that one of the rule's tools does not have is refused as a slip.
     events = rule[kind] if isinstance(rule[kind], list) else [rule[kind]]
     named = [event.get(key) for event in events if isinstance(event, dict) for key in ("call", "done", "failed", "from")]
-    if "per" in rule and "*" not in named and not any(rule["per"][1:] in TOOLS.get(tool, {}) for tool in named):
+    if "per" in rule and not all(tool in ("*", None) or rule["per"][1:] in TOOLS[tool] for tool in named):
         del rule["per"]
     return rule
 
