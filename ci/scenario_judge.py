@@ -20,7 +20,7 @@ TOOLS: dict[str, dict[str, tuple[str, bool]]] = {
 # For each set of these, there are texts without end that they match and no others.
 EXPRESSIONS = ["x.*", ".*y", ".*order [0-9]+.*"]
 # Sums of so few of them are exact in planproof, which keeps whole numbers of 64 bits.
-NUMBER_MAX = 10**6
+NUMBER_MAX = 2**54
 KINDS = {bool: "boolean", int: "integer", str: "string"}
 # What a call of a tool with no line for it gets; an error whose words no case asks for.
 NO_LINE = "no line"
