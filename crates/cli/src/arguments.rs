@@ -56,9 +56,7 @@ pub(crate) use shard::*;
 pub(crate) use short::with_short_helps;
 pub(crate) use spec::*;
 pub(crate) use stored::*;
-pub(crate) use test::{
-    DISSECT, DissectArguments, RuleCasesArguments, SHRINK, ShrinkArguments, TestArguments,
-};
+pub(crate) use test::{DISSECT, RuleCasesArguments, SHRINK, TestArguments};
 pub(crate) use view::ViewArguments;
 pub(crate) use written::{Written, switch};
 
@@ -130,8 +128,9 @@ impl Arguments {
     pub(crate) fn settle(&mut self, judges: impl Fn(&str) -> bool) {
         match &mut self.command {
             Command::Test(test) => {
-                if test.dissect.dissect {
-                    test.dissect.compat = test.campaign.agent_options.compat.take();
+                if test.sequels.has(DISSECT) {
+                    let compat = test.campaign.agent_options.compat.take();
+                    test.sequels.follow(compat);
                 } else if test.campaign.resume.is_some() {
                     // From the configuration file: on the command line it is refused. A campaign keeps its agent.
                     test.campaign.agent_options.compat = None;

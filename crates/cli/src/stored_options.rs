@@ -1,6 +1,5 @@
 //! The stored options of a campaign, including those that it keeps for its suite, and how to resume it with them.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +17,7 @@ use crate::assembly::secrets;
 use crate::failure::Failure;
 use crate::suites;
 pub(crate) use crate::suites::ORDER;
-use crate::suites::{KeptOptions, OwnOptions};
+use crate::suites::{KeptOptions, OwnOptions, SequelOptions};
 
 /// What a campaign keeps for its suite.
 #[derive(Debug, Clone, Default)]
@@ -30,9 +29,6 @@ pub(crate) struct SuiteOptions {
     /// How its sequels are done, by their options.
     pub(crate) sequels: SequelOptions,
 }
-
-/// How sequels of a campaign are done, by the options that ask for them.
-pub(crate) type SequelOptions = BTreeMap<String, Value>;
 
 impl SuiteOptions {
     /// Those of a campaign.

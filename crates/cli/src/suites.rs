@@ -11,6 +11,7 @@ mod pages;
 mod programs;
 pub(crate) mod roles;
 pub(crate) mod scenarios;
+mod sequels;
 mod tptu;
 mod travel;
 
@@ -33,9 +34,10 @@ use crate::arguments::Arguments;
 use crate::failure::Failure;
 
 pub(crate) use options::{
-    COMPAT, KeptOptions, SuiteArguments, SuiteValues, act_in_words, has, judges_by_compat, suites_with,
+    COMPAT, KeptOptions, SuiteArguments, act_in_words, has, judges_by_compat, suites_with,
 };
 pub(crate) use own::{ORDER, OwnOptions};
+pub(crate) use sequels::{SequelArguments, SequelOptions, sequels_asked};
 
 /// The commands that take options of suites.
 const COMMANDS: [&str; 2] = ["bench", "score"];

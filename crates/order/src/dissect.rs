@@ -29,7 +29,7 @@ pub use planproof_engine::studies::{
 };
 pub use report::{errors_by_topic, report};
 pub use run::DissectionRun;
-pub(crate) use sequel::DissectionSequel;
+pub(crate) use sequel::{DissectionSequel, OPTIONS};
 
 /// Most trials of one step: reruns, or variants of one kind.
 pub const TRIALS_MAX: u32 = 100;

@@ -35,7 +35,7 @@ pub use planproof_engine::studies::{
 };
 pub use report::report;
 pub use run::ShrinkRun;
-pub(crate) use sequel::ShrinkingSequel;
+pub(crate) use sequel::{OPTIONS, ShrinkingSequel};
 
 /// How often a candidate failed in the same way, out of how many runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

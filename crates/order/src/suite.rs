@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use planproof_suite as suite;
 use planproof_suite::{
     Baseline, Card, CaseError, ClassInfo, Columns, FlagInfo, Judged, Section, Sequel, SizeUnit, Suite,
+    SuiteOption,
 };
 use planproof_synth::file::read_case;
 use planproof_synth::{JudgeOptions, OneLook, OrderClass, PlanningCase};
@@ -12,11 +13,11 @@ use planproof_tools::SchemaCache;
 
 use crate::case::{HAS_FAULTS, HAS_FLOWS, HAS_TURNS, OFFERS_REPORT, OrderCase};
 use crate::classes::{CLASSES, FLAGS};
-use crate::dissect::DissectionSequel;
+use crate::dissect::{self, DissectionSequel};
 use crate::drawn::DrawnCases;
 use crate::infeasible::InfeasibleReport;
 use crate::reader::OrderReader;
-use crate::shrink::ShrinkingSequel;
+use crate::shrink::{self, ShrinkingSequel};
 use crate::{cells, infeasible, phrasing};
 
 /// The suite of orders.
@@ -67,6 +68,10 @@ static SCORE_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     [infeasible::NAMED, infeasible::ACTED].iter().chain(phrasing::SCORE_NAMES.iter()).copied().collect()
 });
 
+/// What its sequels can be asked for.
+static OPTIONS: LazyLock<Vec<SuiteOption>> =
+    LazyLock::new(|| dissect::OPTIONS.into_iter().chain(shrink::OPTIONS).collect());
+
 /// How many runs that passed a page shows with their traces: enough to see what right looks like beside the failures,
 /// few enough for a page of thousands of runs to stay as small as it is.
 const PASSED_SHOWN: usize = 5;
@@ -87,6 +92,10 @@ impl Suite for OrderSuite {
             (None, _) => read_case(line).map_err(CaseError::new)?,
         };
         Ok(self.wrap(case))
+    }
+
+    fn options(&self) -> &'static [SuiteOption] {
+        &OPTIONS
     }
 
     fn sequels(&self) -> Vec<Arc<dyn Sequel>> {

@@ -1,5 +1,7 @@
 //! What a suite can be asked for beside its name: options that it declares, and that whoever opens it gives values.
 
+use crate::CaseError;
+
 /// An option of a suite.
 ///
 /// The command line has it as `--NAME`, a configuration file as a key. Several suites may share an option: it then has
@@ -49,6 +51,28 @@ impl SuiteOption {
     pub fn is_of(&self, of: OptionUse) -> bool {
         self.of.contains(&of)
     }
+
+    /// Its value among values of options by their names, if it is given.
+    pub fn value<'a>(&self, values: &[(&str, &'a str)]) -> Option<&'a str> {
+        values.iter().find(|(name, _)| *name == self.name).map(|(_, value)| *value)
+    }
+
+    /// Its value as a number, if it is given.
+    ///
+    /// # Errors
+    /// It is not a whole number, or its form has other bounds.
+    pub fn number(&self, values: &[(&str, &str)]) -> Result<Option<u32>, CaseError> {
+        let (least, most) = match self.form {
+            OptionForm::Number { least, most } => (least, most),
+            _ => (0, u32::MAX),
+        };
+        let Some(value) = self.value(values) else { return Ok(None) };
+        let number = value.parse().ok().filter(|number| (least..=most).contains(number));
+        number.map(Some).ok_or_else(|| {
+            let Self { name, .. } = self;
+            CaseError::new(format!("{name} is {value}; it must be a whole number from {least} to {most}"))
+        })
+    }
 }
 
 /// The form of an option's values. A suite gets each of them as a text.
@@ -58,6 +82,13 @@ pub enum OptionForm {
     Word,
     /// A whole number from 1.
     Count,
+    /// A whole number within these bounds, both included.
+    Number {
+        /// The lower bound.
+        least: u32,
+        /// The upper bound.
+        most: u32,
+    },
     /// No value: the option is given or not. The suite gets [`SWITCHED_ON`].
     Switch,
     /// The path of a file. A campaign keeps it as an absolute path.

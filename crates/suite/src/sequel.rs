@@ -17,8 +17,14 @@ pub trait Sequel: Send + Sync {
     /// The word for what is done to failures, before their number: `dissecting`.
     fn doing(&self) -> &'static str;
 
-    /// The option that asks for it: `dissect`. A campaign keeps under this key how it is done.
+    /// The option that asks for it: `dissect`. A campaign keeps under this key how it is done. The names of its other
+    /// options begin with this and a hyphen: `dissect-max`.
     fn option(&self) -> &'static str;
+
+    /// The heading of its options in the help of a command for this suite alone: `Causes of failures`.
+    fn heading(&self) -> &'static str {
+        "Sequels"
+    }
 
     /// How it is done, as a campaign keeps it, by the values of those options of the suite that are about sequels.
     /// `None` if they do not ask for it.
@@ -28,6 +34,14 @@ pub trait Sequel: Send + Sync {
     fn asked(&self, options: &[(&str, &str)]) -> Result<Option<Value>, CaseError> {
         let _ = options;
         Ok(None)
+    }
+
+    /// All its options by their names, with the values that ask for it in this way, defaults included, and `None` for
+    /// those that are not given then: a command line that names something else asks for another way. The value of a
+    /// switch is empty. Without `how`, the sequel is not asked for.
+    fn written(&self, how: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
+        let _ = how;
+        Vec::new()
     }
 
     /// Whether `how` says how it is done: it may come from a store that somebody else wrote.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::campaign::{BEGINNING, SHAPE};
-use super::{AllCasesArguments, CampaignArguments, CaseArguments, CompatChoice};
-use crate::suites::orders::{CANDIDATE_RUNS_MAX, TRIALS_MAX};
-use crate::values::{case_count, file, whole};
+use super::{AllCasesArguments, CampaignArguments, CaseArguments};
+use crate::suites::SequelArguments;
+use crate::values::{case_count, file};
 
 /// Options that say which cases there are.
 const DRAWING: [&str; 10] =
@@ -30,20 +30,20 @@ const OF_ORDERS: [&str; 21] = [
     "allow_distractors",
     "fail_at_once",
     "dissect",
-    "dissect_k",
-    "dissect_reruns",
-    "dissect_max",
+    "dissect-k",
+    "dissect-reruns",
+    "dissect-max",
     "shrink",
-    "shrink_max",
-    "shrink_runs",
-    "shrink_repeat",
+    "shrink-max",
+    "shrink-runs",
+    "shrink-repeat",
 ];
 
 /// Options that say whether and how failures are dissected.
-const DISSECTING: [&str; 5] = ["dissect", "dissect_k", "dissect_reruns", "dissect_max", "compat"];
+const DISSECTING: [&str; 5] = ["dissect", "dissect-k", "dissect-reruns", "dissect-max", "compat"];
 
 /// Options that say how failures are shrunk.
-const SHRINKING: [&str; 4] = ["shrink", "shrink_max", "shrink_runs", "shrink_repeat"];
+const SHRINKING: [&str; 4] = ["shrink", "shrink-max", "shrink-runs", "shrink-repeat"];
 
 /// What a recording knows by itself.
 pub(super) const RECORDED: [&[&str]; 4] = [&DRAWING, &DISSECTING, &SHRINKING, &["repeat", "faults"]];
@@ -92,9 +92,10 @@ pub(crate) struct TestArguments {
     #[command(flatten)]
     pub(crate) campaign: CampaignArguments,
     #[command(flatten)]
-    pub(crate) dissect: DissectArguments,
-    #[command(flatten)]
-    pub(crate) shrink: ShrinkArguments,
+    pub(crate) sequels: SequelArguments,
+    /// Write the smallest failing cases to this file as case v1 lines, for `--from`.
+    #[arg(long, value_name = "FILE", value_parser = file(), help_heading = "Smaller failing cases")]
+    pub(crate) shrink_to: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) all: AllCasesArguments,
 }
@@ -123,61 +124,6 @@ pub(crate) struct RuleCasesArguments {
     /// [look-first]`. The agent does not see the ids; findings quote the sentence.
     #[arg(long, value_name = "stated|hidden|FILE", requires = "rules")]
     pub(crate) policy: Option<String>,
-}
-
-/// Whether the cause of each failure is looked for.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Causes of failures")]
-pub(crate) struct DissectArguments {
-    /// Find the cause of each failure.
-    ///
-    /// Reruns the failed case, then runs variants of it: with other words, with another topic, and with another
-    /// paragraph of the same meaning. With `--resume`, this also works for a campaign that finished without
-    /// `--dissect`. With `--compat original`, the dissection is the published algorithm, which names the constraint as
-    /// the cause as soon as one variant with another paragraph fails.
-    #[arg(long)]
-    pub(crate) dissect: bool,
-    /// Number of variants of each kind per failure; by default 5.
-    #[arg(long, value_name = "N", value_parser = whole(1, TRIALS_MAX), requires = "dissect")]
-    pub(crate) dissect_k: Option<u32>,
-    /// Number of reruns of each failed case, before its variants; by default 3.
-    #[arg(long, value_name = "N", value_parser = whole(0, TRIALS_MAX), requires = "dissect")]
-    pub(crate) dissect_reruns: Option<u32>,
-    /// Maximum number of failures to dissect; by default all.
-    ///
-    /// If there are more, this many are drawn with the seed.
-    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "dissect")]
-    pub(crate) dissect_max: Option<u32>,
-    /// Whom it follows, from `--compat`: the published algorithm names the constraint as the cause as soon as one
-    /// variant with another paragraph fails. By default all such variants have to fail.
-    #[arg(skip)]
-    pub(crate) compat: Option<CompatChoice>,
-}
-
-/// Whether failures are made smaller.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Smaller failing cases")]
-pub(crate) struct ShrinkArguments {
-    /// Shrink the smallest failing cases.
-    ///
-    /// Removes actions, requirements and words as long as the agent still fails in the same way, by default in 2 of 3
-    /// runs. These runs are kept in the run store and appear in all reports of the campaign.
-    #[arg(long)]
-    pub(crate) shrink: bool,
-    /// Maximum number of failures to shrink; by default 3.
-    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "shrink")]
-    pub(crate) shrink_max: Option<u32>,
-    /// Maximum number of agent runs per failure to shrink; by default 200.
-    #[arg(long, value_name = "N", value_parser = whole(1, u32::MAX), requires = "shrink")]
-    pub(crate) shrink_runs: Option<u32>,
-    /// Maximum number of runs of one smaller case; by default 3.
-    ///
-    /// More than half of them must fail.
-    #[arg(long, value_name = "N", value_parser = whole(1, CANDIDATE_RUNS_MAX), requires = "shrink")]
-    pub(crate) shrink_repeat: Option<u32>,
-    /// Write the smallest failing cases to this file as case v1 lines, for `--from`.
-    #[arg(long, value_name = "FILE", value_parser = file())]
-    pub(crate) shrink_to: Option<PathBuf>,
 }
 
 /// The options that ask for the sequels of orders.

@@ -23,8 +23,7 @@ use crate::arguments::{BenchArguments, BenchCommand, ChoiceArguments, CompatChoi
 use crate::assembly::secrets;
 use crate::failure::{ExitCode, Failure};
 use crate::stored::must_exist;
-use crate::stored_options::SequelOptions;
-use crate::suites::{self, KeptOptions, OwnOptions, SuiteValues};
+use crate::suites::{self, KeptOptions, OwnOptions, SequelOptions};
 use crate::{terminal, text_files};
 
 pub(crate) fn run(arguments: &BenchArguments, global: &Global) -> Result<ExitCode, Failure> {
@@ -90,7 +89,7 @@ fn asked_for<'a>(
     let mut suite = suites::find(name)?;
     let values = arguments.of_suite.of_suite(&*suite, arguments.compat.map(judgement), global)?;
     let (values, of_sequels) = values.apart_from_sequels();
-    let sequels = sequels(&*suite, &of_sequels)?;
+    let sequels = suites::sequels_asked(&*suite, &of_sequels)?;
     // A suite may leave out figures of runs if finished answers are scored, so it is not asked without a reason.
     if !values.is_empty() {
         suite = suite.with_options(&values.pairs()).map_err(Failure::from)?.unwrap_or(suite);
@@ -107,16 +106,6 @@ fn asked_for<'a>(
     let fitted = |agent: &AgentSpec| suites::fitted(&*suite, agent);
     let agents = agents.map(|agents| agents.iter().map(fitted).collect::<Result<Vec<_>, _>>()).transpose()?;
     Ok((BenchCases { suite, kept: values.kept()?, sequels, arguments }, agents))
-}
-
-/// How the sequels are done that these options ask for.
-fn sequels(suite: &dyn Suite, values: &SuiteValues) -> Result<SequelOptions, Failure> {
-    let mut asked = SequelOptions::new();
-    for sequel in suite.sequels() {
-        let how = sequel.asked(&values.pairs()).map_err(Failure::from)?;
-        asked.extend(how.map(|how| (sequel.option().to_owned(), how)));
-    }
-    Ok(asked)
 }
 
 /// The word of a suite for how runs are judged.

@@ -21,7 +21,8 @@ use crate::arguments::{CampaignArguments, GateArguments, Global};
 use crate::failure::{ExitCode, Failure};
 use crate::report_files::{ReportFile, must_differ};
 use crate::stored::{self, Stored};
-use crate::stored_options::{SequelOptions, SuiteOptions};
+use crate::stored_options::SuiteOptions;
+use crate::suites::SequelOptions;
 use crate::{progress, render, terminal};
 
 /// Most bytes of a baseline file: those of a million cases.

@@ -22,7 +22,6 @@ use crate::arguments::{
 };
 use crate::assembly::{providers, secrets};
 use crate::failure::{ExitCode, Failure};
-use crate::suites::orders::sequels;
 use crate::values::CaseCount;
 use crate::{assembly, config, progress, terminal};
 
@@ -116,7 +115,7 @@ fn checked(plan: &ShardPlanArguments) -> Result<Line, Failure> {
     let (campaign, all, until_decided, sequels) = match &read.command {
         Command::Test(test) => {
             let is_auto = CaseCount::from(test.cases) == CaseCount::Auto;
-            (&test.campaign, &test.all, is_auto, sequels::asked(test))
+            (&test.campaign, &test.all, is_auto, test.sequels.asked()?)
         }
         Command::Bench(bench) => (&bench.campaign, &bench.all, bench.until_decided(), Default::default()),
         Command::Limit(_) => {

@@ -22,11 +22,11 @@ pub(crate) fn run(arguments: &TestArguments, global: &Global) -> Result<ExitCode
         plan: match (&own, &drawn) {
             (Some(cases), _) => cases.plan(),
             (None, Some(cases)) => cases.plan(),
-            (None, None) => orders.plan(),
+            (None, None) => orders.plan()?,
         },
         all: &arguments.all,
         taken: taken_files(arguments),
-        shrink_to: arguments.shrink.shrink_to.as_deref(),
+        shrink_to: arguments.shrink_to.as_deref(),
     };
     run_request(&request, global)
 }

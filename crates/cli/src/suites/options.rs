@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use planproof_campaign::{Act, absolute};
 use planproof_suite::{OptionForm, OptionUse, Registry, SWITCHED_ON, Suite, SuiteOption};
 
-use super::{pages, registry};
+use super::{ORDER, pages, registry};
 use crate::arguments::Global;
 use crate::config::{MEDIA, data_set};
 use crate::failure::Failure;
@@ -34,10 +34,10 @@ struct Declared {
 }
 
 impl Declared {
-    /// All options, in the order of the suites.
+    /// All options of suites that `bench` runs, in the order of the suites. Orders have commands of their own.
     fn all(suites: &Registry) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
-        for suite in suites.iter() {
+        for suite in suites.iter().filter(|suite| suite.name() != ORDER) {
             for option in suite.options() {
                 let known = all.iter_mut().find(|declared| declared.option.name == option.name);
                 match known {
@@ -66,20 +66,46 @@ impl Declared {
 
     /// The argument of the command line, without what it conflicts with.
     fn argument(&self) -> Arg {
-        let SuiteOption { name, form, value, help, .. } = *self.option;
         let suites: Vec<String> = self.suites.iter().map(|suite| format!("`{suite}`")).collect();
-        let help = format!("{help} ({})", suites.join(", "));
+        let help = format!("{} ({})", self.option.help, suites.join(", "));
         let details: Vec<&str> = self.details.iter().copied().filter(|details| !details.is_empty()).collect();
         let heading = if self.of.contains(&OptionUse::Chosen) { HEADING_OF_CASES } else { HEADING };
-        let argument = Arg::new(name).long(name).help_heading(heading);
-        let argument = match details.is_empty() {
-            true => argument.help(help),
-            false => argument.long_help(format!("{help}.\n\n{}", details.join(" "))).help(help),
-        };
-        match form {
-            OptionForm::Switch => argument.action(ArgAction::SetTrue),
-            OptionForm::Count => argument.value_name(value).value_parser(whole(1, usize::MAX)),
-            OptionForm::Word | OptionForm::File | OptionForm::Source => argument.value_name(value),
+        argument(self.option, help, &details.join(" ")).help_heading(heading)
+    }
+}
+
+/// An option as an argument of the command line, with this help.
+pub(super) fn argument(option: &SuiteOption, help: String, details: &str) -> Arg {
+    let SuiteOption { name, form, value, .. } = *option;
+    let argument = Arg::new(name).long(name);
+    let argument = match details.is_empty() {
+        true => argument.help(help),
+        false => argument.long_help(format!("{help}.\n\n{details}")).help(help),
+    };
+    match form {
+        OptionForm::Switch => argument.action(ArgAction::SetTrue),
+        OptionForm::Count => argument.value_name(value).value_parser(whole(1, usize::MAX)),
+        OptionForm::Number { least, most } => argument.value_name(value).value_parser(whole(least, most)),
+        OptionForm::Word | OptionForm::File | OptionForm::Source => argument.value_name(value),
+    }
+}
+
+/// The value of an option as a suite gets it, if it is given.
+pub(super) fn value(option: &SuiteOption, matches: &ArgMatches) -> Option<String> {
+    let name = option.name;
+    if matches.try_contains_id(name).is_err() || matches.value_source(name) == Some(ValueSource::DefaultValue)
+    {
+        return None;
+    }
+    match option.form {
+        OptionForm::Switch => {
+            let is_on = matches.try_get_one::<bool>(name).ok().flatten().is_some_and(|is_on| *is_on);
+            is_on.then(|| SWITCHED_ON.to_owned())
+        }
+        OptionForm::Count => matches.try_get_one::<usize>(name).ok().flatten().map(usize::to_string),
+        OptionForm::Number { .. } => matches.try_get_one::<u32>(name).ok().flatten().map(u32::to_string),
+        OptionForm::Word | OptionForm::File | OptionForm::Source => {
+            matches.try_get_one::<String>(name).ok().flatten().cloned()
         }
     }
 }
@@ -270,28 +296,11 @@ impl<const SCORE: bool> FromArgMatches for SuiteArguments<SCORE> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let (mut given, mut files) = (BTreeMap::new(), Vec::new());
         for Declared { option, .. } in declared().into_iter().filter(Self::is_argument) {
-            let SuiteOption { name, form, .. } = *option;
-            if matches.try_contains_id(name).is_err()
-                || matches.value_source(name) == Some(ValueSource::DefaultValue)
-            {
-                continue;
+            let value = value(option, matches);
+            if let Some(file) = value.as_ref().filter(|_| option.form == OptionForm::File) {
+                files.push((format!("--{}", option.name), file.into()));
             }
-            let value = match form {
-                OptionForm::Switch => matches
-                    .try_get_one::<bool>(name)
-                    .ok()
-                    .flatten()
-                    .filter(|it| **it)
-                    .map(|_| SWITCHED_ON.to_owned()),
-                OptionForm::Count => matches.try_get_one::<usize>(name).ok().flatten().map(usize::to_string),
-                OptionForm::Word | OptionForm::File | OptionForm::Source => {
-                    matches.try_get_one::<String>(name).ok().flatten().cloned()
-                }
-            };
-            if let Some(file) = value.as_ref().filter(|_| form == OptionForm::File) {
-                files.push((format!("--{name}"), file.into()));
-            }
-            given.extend(value.map(|value| (name, value)));
+            given.extend(value.map(|value| (option.name, value)));
         }
         Ok(Self { given, files })
     }
@@ -304,7 +313,7 @@ impl<const SCORE: bool> FromArgMatches for SuiteArguments<SCORE> {
 
 /// The values of options of one suite, each of which it has.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SuiteValues(BTreeMap<&'static str, String>);
+pub(crate) struct SuiteValues(pub(super) BTreeMap<&'static str, String>);
 
 impl SuiteValues {
     /// As a suite takes them.
@@ -345,7 +354,9 @@ impl SuiteValues {
             let value = match declared.option.form {
                 OptionForm::File => absolute(Path::new(value))?.to_string_lossy().into_owned(),
                 OptionForm::Source => pages::absolute(value)?,
-                OptionForm::Word | OptionForm::Count | OptionForm::Switch => value.clone(),
+                OptionForm::Word | OptionForm::Count | OptionForm::Number { .. } | OptionForm::Switch => {
+                    value.clone()
+                }
             };
             kept.insert((*name).to_owned(), value);
         }
@@ -381,6 +392,8 @@ pub(crate) fn act_in_words(name: &str, value: &str) -> Option<String> {
     Some(match declared.option.form {
         OptionForm::File => format!("read the file {value}"),
         OptionForm::Source => format!("use the tools of {value}"),
-        OptionForm::Word | OptionForm::Count | OptionForm::Switch => format!("use --{name} {value}"),
+        OptionForm::Word | OptionForm::Count | OptionForm::Number { .. } | OptionForm::Switch => {
+            format!("use --{name} {value}")
+        }
     })
 }

@@ -1,6 +1,6 @@
 //! Orders: where their cases come from (`source.rs`, `like.rs`), how these are drawn (`drawn.rs`) and read
-//! (`files.rs`), what campaigns keep (`options.rs`) and whether it agrees with a recording (`agreement.rs`), sequels
-//! (`sequels.rs`) and a part of a dissection, learning data (`learning.rs`), and the commands that only they have.
+//! (`files.rs`), what campaigns keep (`options.rs`) and whether it agrees with a recording (`agreement.rs`), a part of
+//! a dissection, learning data (`learning.rs`), and the commands that only they have.
 
 mod agreement;
 pub(crate) mod arguments;
@@ -13,7 +13,6 @@ mod like;
 pub(crate) mod limit;
 mod options;
 pub(crate) mod read;
-pub(crate) mod sequels;
 mod source;
 pub(crate) mod synth;
 pub(crate) mod topics;
@@ -32,7 +31,6 @@ pub(crate) use drawn::first_cases;
 pub(super) use drawn::make_again;
 pub(crate) use files::{case_of, cases_of, pick_case, read_cases, wrapped};
 pub(super) use options::{judging_in_words, suite_of};
-pub(crate) use planproof_order::{CANDIDATE_RUNS_MAX, TRIALS_MAX};
 pub(crate) use source::TestCases;
 
 use crate::failure::Failure;

@@ -7,18 +7,64 @@ use planproof_engine::Unit;
 use planproof_engine::rounds::Rounds as _;
 use planproof_suite::studies::Study;
 use planproof_suite::{
-    CaseError, Concluded, Followed, OpenSequel, RunResult, Sequel, SequelCase, SequelRounds,
+    CaseError, Concluded, Followed, OpenSequel, OptionForm, OptionUse, RunResult, Sequel, SequelCase,
+    SequelRounds, SuiteOption,
 };
 use planproof_synth::{Mutator, TopicBank, Wordings};
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::{DissectOptions, DissectionRun, Search, pick_errors, report};
+use super::{DissectOptions, DissectionRun, Search, TRIALS_MAX, pick_errors, report};
 use crate::outcome::of_result;
 use crate::{LedTo, OrderCase, OrderOutcome, OrderReader};
 
 /// The key under which a campaign keeps the user's own topics.
 const TOPICS: &str = "topics";
+
+const DISSECT: SuiteOption = SuiteOption {
+    name: "dissect",
+    form: OptionForm::Switch,
+    of: &[OptionUse::Sequel],
+    value: "",
+    help: "Find the cause of each failure",
+    details: "Reruns the failed case, then runs variants of it: with other words, with another topic, and with another \
+              paragraph of the same meaning. With `--resume`, this also works for a campaign that finished without \
+              `--dissect`. With `--compat original`, the dissection is the published algorithm, which names the \
+              constraint as the cause as soon as one variant with another paragraph fails.",
+};
+
+const VARIANTS: SuiteOption = SuiteOption {
+    name: "dissect-k",
+    form: OptionForm::Number { least: 1, most: TRIALS_MAX },
+    of: &[OptionUse::Sequel],
+    value: "N",
+    help: "Number of variants of each kind per failure; by default 5",
+    details: "",
+};
+
+const RERUNS: SuiteOption = SuiteOption {
+    name: "dissect-reruns",
+    form: OptionForm::Number { least: 0, most: TRIALS_MAX },
+    of: &[OptionUse::Sequel],
+    value: "N",
+    help: "Number of reruns of each failed case, before its variants; by default 3",
+    details: "",
+};
+
+const ERRORS_MAX: SuiteOption = SuiteOption {
+    name: "dissect-max",
+    form: OptionForm::Number { least: 1, most: u32::MAX },
+    of: &[OptionUse::Sequel],
+    value: "N",
+    help: "Maximum number of failures to dissect; by default all",
+    details: "If there are more, this many are drawn with the seed.",
+};
+
+/// What a dissection can be asked for, beside `compat`: whom it follows.
+pub(crate) const OPTIONS: [SuiteOption; 4] = [DISSECT, VARIANTS, RERUNS, ERRORS_MAX];
+
+/// The option, of agents otherwise, that asks for the published algorithm, and its value.
+const COMPAT: (&str, &str) = ("compat", "original");
 
 /// The dissection of failures of cases that are read so.
 pub(crate) struct DissectionSequel(pub(crate) OrderReader);
@@ -39,7 +85,39 @@ impl Sequel for DissectionSequel {
     }
 
     fn option(&self) -> &'static str {
-        "dissect"
+        DISSECT.name
+    }
+
+    fn heading(&self) -> &'static str {
+        "Causes of failures"
+    }
+
+    fn asked(&self, options: &[(&str, &str)]) -> Result<Option<Value>, CaseError> {
+        if DISSECT.value(options).is_none() {
+            return Ok(None);
+        }
+        let default = DissectOptions::default();
+        let how = DissectOptions {
+            variants: VARIANTS.number(options)?.unwrap_or(default.variants),
+            reruns: RERUNS.number(options)?.unwrap_or(default.reruns),
+            errors_max: ERRORS_MAX.number(options)?,
+            original: options.contains(&COMPAT),
+        };
+        serde_json::to_value(how).map(Some).map_err(CaseError::new)
+    }
+
+    fn written(&self, how: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
+        let options = how.and_then(|how| Self::options(how).ok());
+        let number = |get: fn(&DissectOptions) -> Option<u32>| {
+            options.as_ref().and_then(get).map(|number| number.to_string())
+        };
+        vec![
+            (DISSECT.name, options.map(|_| String::new())),
+            (VARIANTS.name, number(|options| Some(options.variants))),
+            (RERUNS.name, number(|options| Some(options.reruns))),
+            (ERRORS_MAX.name, number(|options| options.errors_max)),
+            (COMPAT.0, options.filter(|options| options.original).map(|_| COMPAT.1.to_owned())),
+        ]
     }
 
     fn check(&self, how: &Value) -> Result<(), CaseError> {

@@ -7,15 +7,56 @@ use planproof_engine::Unit;
 use planproof_engine::rounds::Rounds as _;
 use planproof_suite::studies::Study;
 use planproof_suite::{
-    CaseError, Concluded, Followed, OpenSequel, RunResult, Sequel, SequelCase, SequelRounds,
+    CaseError, Concluded, Followed, OpenSequel, OptionForm, OptionUse, RunResult, Sequel, SequelCase,
+    SequelRounds, SuiteOption,
 };
 use planproof_synth::file::write_case;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::{Search, ShrinkOptions, ShrinkRun, Target, pick_failures, report};
+use super::{CANDIDATE_RUNS_MAX, Search, ShrinkOptions, ShrinkRun, Target, pick_failures, report};
 use crate::outcome::of_result;
 use crate::{LedTo, OrderCase, OrderOutcome, OrderReader, shrinker};
+
+const SHRINK: SuiteOption = SuiteOption {
+    name: "shrink",
+    form: OptionForm::Switch,
+    of: &[OptionUse::Sequel],
+    value: "",
+    help: "Shrink the smallest failing cases",
+    details: "Removes actions, requirements and words as long as the agent still fails in the same way, by default in 2 \
+              of 3 runs. These runs are kept in the run store and appear in all reports of the campaign.",
+};
+
+const FAILURES_MAX: SuiteOption = SuiteOption {
+    name: "shrink-max",
+    form: OptionForm::Number { least: 1, most: u32::MAX },
+    of: &[OptionUse::Sequel],
+    value: "N",
+    help: "Maximum number of failures to shrink; by default 3",
+    details: "",
+};
+
+const RUNS_MAX: SuiteOption = SuiteOption {
+    name: "shrink-runs",
+    form: OptionForm::Number { least: 1, most: u32::MAX },
+    of: &[OptionUse::Sequel],
+    value: "N",
+    help: "Maximum number of agent runs per failure to shrink; by default 200",
+    details: "",
+};
+
+const RUNS: SuiteOption = SuiteOption {
+    name: "shrink-repeat",
+    form: OptionForm::Number { least: 1, most: CANDIDATE_RUNS_MAX },
+    of: &[OptionUse::Sequel],
+    value: "N",
+    help: "Maximum number of runs of one smaller case; by default 3",
+    details: "More than half of them must fail.",
+};
+
+/// What shrinking can be asked for.
+pub(crate) const OPTIONS: [SuiteOption; 4] = [SHRINK, FAILURES_MAX, RUNS_MAX, RUNS];
 
 /// The shrinking of failures of cases that are read so.
 pub(crate) struct ShrinkingSequel(pub(crate) OrderReader);
@@ -36,7 +77,35 @@ impl Sequel for ShrinkingSequel {
     }
 
     fn option(&self) -> &'static str {
-        "shrink"
+        SHRINK.name
+    }
+
+    fn heading(&self) -> &'static str {
+        "Smaller failing cases"
+    }
+
+    fn asked(&self, options: &[(&str, &str)]) -> Result<Option<Value>, CaseError> {
+        if SHRINK.value(options).is_none() {
+            return Ok(None);
+        }
+        let default = ShrinkOptions::default();
+        let runs = RUNS.number(options)?.unwrap_or(default.runs);
+        let runs_max = RUNS_MAX.number(options)?.unwrap_or(default.runs_max);
+        let failures_max = FAILURES_MAX.number(options)?.unwrap_or(default.failures_max);
+        let how = ShrinkOptions { runs, failures: runs / 2 + 1, runs_max, failures_max, ..default };
+        serde_json::to_value(how).map(Some).map_err(CaseError::new)
+    }
+
+    fn written(&self, how: Option<&Value>) -> Vec<(&'static str, Option<String>)> {
+        let options = how.and_then(|how| Self::options(how).ok());
+        let number =
+            |get: fn(&ShrinkOptions) -> u32| options.as_ref().map(|options| get(options).to_string());
+        vec![
+            (SHRINK.name, options.map(|_| String::new())),
+            (FAILURES_MAX.name, number(|options| options.failures_max)),
+            (RUNS_MAX.name, number(|options| options.runs_max)),
+            (RUNS.name, number(|options| options.runs)),
+        ]
     }
 
     fn check(&self, how: &Value) -> Result<(), CaseError> {

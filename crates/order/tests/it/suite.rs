@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use planproof_order::{CONFLICT_IS_ALL, DrawnCases, DrawnLevel, OFFERS_REPORT, OrderCase, OrderSuite};
+use planproof_order::{
+    CONFLICT_IS_ALL, DrawnCases, DrawnLevel, OFFERS_REPORT, OrderCase, OrderSuite, ShrinkOptions,
+};
 use planproof_suite::{Card, Case as _, Class, Decision, Registry, Suite as _, Unscored};
 use planproof_synth::{
     Draw, Flag, OneLook, SynthesisCounts, SynthesisOptions, Synthesizer, TopicBank, Wordings,
@@ -34,6 +36,66 @@ fn the_suite_can_be_registered() {
     let flags: Vec<&str> = suite.flags().iter().map(|flag| flag.name).collect();
     assert_eq!(flags, Flag::ALL.map(Flag::as_str));
     assert!(suite.read("{}").is_err_and(|error| error.to_string().contains("planproof/case/v1")));
+}
+
+#[test]
+fn its_sequels_are_asked_for_by_its_options() {
+    let sequels = OrderSuite::default().sequels();
+    let asked = |option: &str, values: &[(&str, &str)]| {
+        let sequel = sequels.iter().find(|sequel| sequel.option() == option).expect("there is the sequel");
+        sequel.asked(values).map_err(|error| error.to_string())
+    };
+    let shrinking = |runs: u32, failures: u32, runs_max: u32, failures_max: u32| {
+        let how = ShrinkOptions { runs, failures, runs_max, failures_max, ..ShrinkOptions::default() };
+        serde_json::to_value(how).expect("it can be written")
+    };
+    let cases = [
+        ("dissect", vec![], None),
+        ("dissect", vec![("dissect-k", "2"), ("shrink", "yes")], None),
+        (
+            "dissect",
+            vec![("dissect", "yes"), ("compat", "ours")],
+            Some(json!({"variants": 5, "reruns": 3, "errors_max": null, "original": false})),
+        ),
+        (
+            "dissect",
+            vec![
+                ("dissect", "yes"),
+                ("dissect-k", "100"),
+                ("dissect-reruns", "0"),
+                ("dissect-max", "4294967295"),
+                ("compat", "original"),
+            ],
+            Some(json!({"variants": 100, "reruns": 0, "errors_max": u32::MAX, "original": true})),
+        ),
+        ("shrink", vec![("shrink-max", "2"), ("dissect", "yes")], None),
+        ("shrink", vec![("shrink", "yes")], Some(shrinking(3, 2, 200, 3))),
+        (
+            "shrink",
+            vec![("shrink", "yes"), ("shrink-repeat", "4"), ("shrink-runs", "9"), ("shrink-max", "1")],
+            Some(shrinking(4, 3, 9, 1)),
+        ),
+    ];
+    for (option, values, expected) in cases {
+        assert_eq!(asked(option, &values), Ok(expected.clone()), "{values:?}");
+        // What a campaign keeps is written as options that ask for the same.
+        let sequel = sequels.iter().find(|sequel| sequel.option() == option).expect("there is the sequel");
+        let written = sequel.written(expected.as_ref());
+        let again: Vec<(&str, &str)> =
+            written.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+        assert_eq!(asked(option, &again), Ok(expected), "{written:?}");
+    }
+    for (option, name, value) in [
+        ("dissect", "dissect-k", "0"),
+        ("dissect", "dissect-k", "101"),
+        ("dissect", "dissect-reruns", "-1"),
+        ("dissect", "dissect-max", "some"),
+        ("shrink", "shrink-repeat", "101"),
+        ("shrink", "shrink-runs", "0"),
+    ] {
+        let error = asked(option, &[(option, "yes"), (name, value)]).expect_err("no such number");
+        assert!(error.starts_with(&format!("{name} is {value}; it must be a whole number from ")), "{error}");
+    }
 }
 
 #[test]

@@ -359,7 +359,7 @@ impl Models<'_> {
             &arguments.campaign,
             global,
             agent,
-            &TestCases::new(arguments, global).plan(),
+            &TestCases::new(arguments, global).plan()?,
             Extras::default(),
         )?;
         let run = &prepared.run;

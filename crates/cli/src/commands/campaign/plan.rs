@@ -12,8 +12,8 @@ use planproof_trace::faults::FaultShares;
 use super::agreement::{Agreement, BesideReplay};
 use crate::arguments::SHRINK;
 use crate::failure::Failure;
-use crate::stored_options::{ORDER, SequelOptions, command_of};
-use crate::suites::{KeptOptions, OwnOptions};
+use crate::stored_options::{ORDER, command_of};
+use crate::suites::{KeptOptions, OwnOptions, SequelOptions};
 use crate::values::AUTO_CASES_MAX;
 
 /// Which of all cases are needed.

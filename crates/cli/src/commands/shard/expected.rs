@@ -102,7 +102,7 @@ fn of_test(test: &mut TestArguments, global: &Global) -> Result<Foreseen, Failur
     let store = TemporaryStore::new();
     for_trial(&mut test.campaign, &store);
     let run =
-        asked.tried(&test.campaign, &TestCases::new(test, global).plan(), STAND_INS[0], (&store, global))?;
+        asked.tried(&test.campaign, &TestCases::new(test, global).plan()?, STAND_INS[0], (&store, global))?;
     Ok(Foreseen { cases, repeats, run })
 }
 

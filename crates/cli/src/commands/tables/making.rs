@@ -244,7 +244,7 @@ async fn run(line: Vec<OsString>, stop: &CancellationToken) -> Result<(), Failur
                 &arguments.campaign,
                 global,
                 agent,
-                &TestCases::new(arguments, global).plan(),
+                &TestCases::new(arguments, global).plan()?,
                 Extras::default(),
             )?;
             let all = |outcomes: &[_]| prepared.run.all_at_once(outcomes);

@@ -5,17 +5,15 @@ use std::path::Path;
 
 use planproof_campaign::CasesOrigin;
 use planproof_engine::LimitPlan;
-use planproof_order::{DissectOptions, OrderMaking, OrderSuite, ShrinkOptions};
-use serde::de::DeserializeOwned;
+use planproof_order::{OrderMaking, OrderSuite};
+use planproof_suite::Suite as _;
 
 use super::drawn::{as_written, draw_of, of_orders};
 use super::files::{read_cases, topic_bank};
-use crate::arguments::{
-    CaseArguments, DISSECT, JudgeArguments, SHRINK, ShapeArguments, TestArguments, Written, switch,
-};
+use crate::arguments::{CaseArguments, JudgeArguments, ShapeArguments, TestArguments, Written, switch};
 use crate::commands::campaign::{Agreement, BesideReplay, CampaignPlan, are_same, option_in_words};
 use crate::failure::Failure;
-use crate::stored_options::SequelOptions;
+use crate::suites::SequelOptions;
 
 /// Compares what counts as a failure.
 pub(super) fn judging(agreement: &mut Agreement<'_>, now: &JudgeArguments, beside: &BesideReplay<'_>) {
@@ -111,11 +109,12 @@ pub(super) fn search(
     Ok(())
 }
 
-/// Compares the options of dissection and shrinking.
+/// Compares the options of the sequels.
 pub(super) fn sequels(agreement: &mut Agreement<'_>, plan: &CampaignPlan<'_>, beside: &BesideReplay<'_>) {
-    let (then, now) = (&beside.of_suite.sequels, &plan.sequels);
-    agreement.options(dissecting(then), &dissecting(now));
-    agreement.options(shrinking(then), &shrinking(now));
+    for sequel in OrderSuite::default().sequels() {
+        let written = |all: &SequelOptions| sequel.written(all.get(sequel.option()));
+        agreement.options(written(&beside.of_suite.sequels), &written(&plan.sequels));
+    }
 }
 
 /// How cases were made, unless they were given.
@@ -124,36 +123,6 @@ fn made(origin: &CasesOrigin) -> Result<Option<OrderMaking>, Failure> {
         CasesOrigin::Made(how) => OrderMaking::read(how).map(Some).map_err(Failure::from),
         CasesOrigin::Given(_) => Ok(None),
     }
-}
-
-/// How a sequel is done, if it is asked for.
-fn how<T: DeserializeOwned>(sequels: &SequelOptions, option: &str) -> Option<T> {
-    serde_json::from_value(sequels.get(option)?.clone()).ok()
-}
-
-fn dissecting(sequels: &SequelOptions) -> Vec<Written> {
-    let options: Option<DissectOptions> = how(sequels, DISSECT);
-    let number = |get: fn(&DissectOptions) -> Option<u32>| {
-        options.as_ref().and_then(get).map(|number| number.to_string())
-    };
-    vec![
-        ("dissect", switch(options.is_some())),
-        ("dissect_k", number(|options| Some(options.variants))),
-        ("dissect_reruns", number(|options| Some(options.reruns))),
-        ("dissect_max", number(|options| options.errors_max)),
-        ("compat", options.filter(|options| options.original).map(|_| "original".to_owned())),
-    ]
-}
-
-fn shrinking(sequels: &SequelOptions) -> Vec<Written> {
-    let options: Option<ShrinkOptions> = how(sequels, SHRINK);
-    let number = |get: fn(&ShrinkOptions) -> u32| options.as_ref().map(|options| get(options).to_string());
-    vec![
-        ("shrink", switch(options.is_some())),
-        ("shrink_max", number(|options| options.failures_max)),
-        ("shrink_runs", number(|options| options.runs_max)),
-        ("shrink_repeat", number(|options| options.runs)),
-    ]
 }
 
 fn searching(plan: &LimitPlan) -> Vec<Written> {

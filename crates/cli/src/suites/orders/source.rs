@@ -13,7 +13,6 @@ use super::agreement;
 use super::drawn::{draw_cases, draw_levels, draw_of, of_orders};
 use super::files::{read_cases, topic_bank};
 use super::like::Like;
-use super::sequels;
 use crate::arguments::{CaseArguments, Global, LimitArguments, ShapeArguments, TestArguments};
 use crate::commands::campaign::{Agreement, BesideReplay, CampaignPlan, CaseSource, WantedCases};
 use crate::failure::Failure;
@@ -79,19 +78,22 @@ impl<'a> TestCases<'a> {
     }
 
     /// What the command line asks for.
-    pub(crate) fn plan(&self) -> CampaignPlan<'_> {
-        let TestArguments { from, shrink, all, .. } = self.arguments;
-        let named = [from, &shrink.shrink_to].into_iter().filter_map(Option::as_deref);
-        CampaignPlan {
-            sequels: sequels::asked(self.arguments),
+    ///
+    /// # Errors
+    /// An option of a sequel has no such value.
+    pub(crate) fn plan(&self) -> Result<CampaignPlan<'_>, Failure> {
+        let TestArguments { from, shrink_to, all, .. } = self.arguments;
+        let named = [from, shrink_to].into_iter().filter_map(Option::as_deref);
+        Ok(CampaignPlan {
+            sequels: self.arguments.sequels.asked()?,
             files: named.chain(all.files.paths()).collect(),
             faults: all.faults,
             fail_over: all.fail_over,
             is_drawn: from.is_none() && self.arguments.like.is_none(),
             until_decided: CaseCount::from(self.arguments.cases) == CaseCount::Auto,
-            writes_smallest: shrink.shrink_to.is_some(),
+            writes_smallest: shrink_to.is_some(),
             ..CampaignPlan::new(self, all.repeat)
-        }
+        })
     }
 
     /// The earlier campaign whose cases are run again, if the command line names one.
