@@ -176,9 +176,8 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
         };
         // The class says more of a missing call, and of one that came too early, where a tool failed.
         let is_missing = [MISSING_CALL, NO_RETRY, GAVE_UP].contains(&class.as_str());
-        let is_at_an_end =
-            rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::First(_) | RuleDemand::Last(_)));
-        // A first or last call in the wrong place would have given its class, which comes first.
+        let is_at_an_end = rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::Last(_)));
+        // A last call in the wrong place would have given its class, which comes first.
         let is_given = match given {
             MISSING_CALL => is_missing,
             "order_error" | "wrong_value" if class == WENT_ON => outcome.call.is_some(),

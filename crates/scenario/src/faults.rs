@@ -117,7 +117,7 @@ impl<'s> Failures<'s> {
     pub(crate) fn left(&self, demand: &RuleDemand) -> Left {
         let patterns = match demand {
             RuleDemand::FollowedBy { then, .. } => vec![then],
-            RuleDemand::AtLeast(_, event) | RuleDemand::First(event) | RuleDemand::Last(event) => vec![event],
+            RuleDemand::AtLeast(_, event) | RuleDemand::Last(event) => vec![event],
             _ => Vec::new(),
         };
         let is_of = |failure: &&Failure<'_>| {

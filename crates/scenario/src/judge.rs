@@ -191,8 +191,8 @@ pub(crate) fn is_of_later_message(case: &Scenario, id: &str) -> bool {
     expected.is_some_and(|expectation| expectation.from.is_some())
 }
 
-/// The class of a session that violates a rule, at this call if it did so for good. A first or last call that was never
-/// made is missing, and not in the wrong place.
+/// The class of a session that violates a rule, at this call if it did so for good. A last call that was never made is
+/// missing, and not in the wrong place; another call in the place of the first one is too early, whatever comes later.
 fn class_in(
     rule: &CallRule,
     session: &[RecordedEvent],
@@ -200,12 +200,10 @@ fn class_in(
     call: Option<usize>,
 ) -> &'static str {
     let class = match &rule.demand {
-        RuleDemand::First(one) | RuleDemand::Last(one)
-            if !session.iter().any(|event| one.matches(&event.as_seen())) =>
-        {
-            MISSING_CALL
-        }
-        RuleDemand::Requires { needed: from, .. } | RuleDemand::Takes { from, .. } => {
+        RuleDemand::Last(last) if !session.iter().any(|event| last.matches(&event.as_seen())) => MISSING_CALL,
+        RuleDemand::Requires { needed: from, .. }
+        | RuleDemand::Takes { from, .. }
+        | RuleDemand::First(from) => {
             let is_after = call.is_some_and(|call| failures.include(from, call));
             if is_after { WENT_ON } else { class_of(rule) }
         }

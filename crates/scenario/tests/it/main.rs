@@ -11,6 +11,7 @@ mod state;
 mod state_twin;
 mod turns;
 mod values;
+mod words;
 
 use std::sync::Arc;
 
