@@ -70,6 +70,8 @@ pub mod limits {
     pub const CASE_BYTES_MAX: usize = 4 << 20;
     /// Cases of a file.
     pub const CASES_MAX: usize = 10_000;
+    /// Faults of a file that are reported.
+    pub const FAULTS_MAX: usize = 50;
     /// Lines of the world of a tool.
     pub const WORLD_LINES_MAX: usize = 1_000;
     /// Tools of a case.

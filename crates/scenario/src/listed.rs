@@ -34,7 +34,9 @@ fn not_a_schema(schema: &Map<String, Value>) -> Option<String> {
         return None;
     }
     let kind = value.as_str().or_else(|| value.get("type")?.as_str()).unwrap_or("string");
-    let meant = json!({"type": "object", "properties": {name: {"type": kind}}});
+    // In the order in which people write it.
+    let of_name = json!({name: {"type": kind}});
+    let meant = format!("{{\"type\":\"object\",\"properties\":{of_name}}}");
     Some(format!("names the argument `{name}` where a JSON Schema stands; write {meant}"))
 }
 

@@ -35,6 +35,7 @@
 mod calls;
 mod checks;
 mod compile;
+mod flags;
 mod foresight;
 mod index;
 mod known;
@@ -67,6 +68,7 @@ use crate::number::canonical;
 
 pub use calls::{CallMaking, CallableTool, PossibleCalls, UntriedValues, calls_of};
 pub use checks::{RuleTest, ValueCheck, ValueType};
+pub use flags::{TextFlag, text_flags};
 pub use known::{KnownTool, unknown_in_checks};
 pub use outcomes::{CallWorld, FixedOutcomes};
 pub use read::{read_checks, read_rule, read_tests, rule_value};
