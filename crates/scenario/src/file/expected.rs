@@ -7,7 +7,8 @@ use planproof_spec::rules::{RulesPlace, rule_value};
 use planproof_suite::CaseError;
 use serde_json::json;
 
-use super::{DEMANDS, Reader, Vocabulary, get};
+use super::rules::Vocabulary;
+use super::{DEMANDS, Reader, get};
 use crate::line::Expectation;
 
 /// What is expected of a case, as far as it has been read.
