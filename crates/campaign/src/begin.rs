@@ -261,10 +261,17 @@ impl RequestedCampaign {
             && !is_played
             && !agent.agent.can_converse()
         {
+            let why = match agent.name.starts_with("url:") {
+                true => {
+                    "the body that it is sent has no {messages}, in which they would stand; write it into --body"
+                }
+                false => {
+                    "it is over with its first answer; name one that carries a conversation: tools@MODEL, \
+                     tools-cot@MODEL, responses@MODEL, worker:COMMAND or url:URL"
+                }
+            };
             let what = format!(
-                "case {} has later messages of the user, and {} takes none once it has answered: agents that do are \
-                 those of `tools`, `tools-cot`, `responses`, `worker:` and `url:`, the latter unless a body of its own has \
-                 no {{messages}}",
+                "case {} has later messages of the user, and {} takes none: {why}",
                 case.card().id,
                 agent.name
             );

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Scenarios;
 use crate::case::Scenario;
-use crate::file::{self, SCHEMA};
+use crate::file::{self, SCHEMA, in_lines};
 use crate::limits::TOOLS_MAX;
 use crate::line::{Expectation, WorldTool};
 use flow::{flow, flow_key, is_hidden};
@@ -85,7 +85,7 @@ pub fn draft_of_tools(tools: &[Tool]) -> Result<String, CaseError> {
     };
     let suite = Scenarios::default();
     let is_good = |text: &str| {
-        let reviewed = suite.review(Data { text, file: "the draft" });
+        let reviewed = suite.review(Data { text, file: "the draft" }).map_err(|faults| in_lines(&faults));
         reviewed.map(|cases| cases.iter().all(|case| case.right.session().is_some()))
     };
     // The first tool for which arguments can be made up, so that the file can be run as it is.
@@ -159,7 +159,8 @@ fn must_read(text: &str, tools: &[Tool]) -> Result<(), CaseError> {
             text.len()
         )));
     }
-    Scenarios::default().review(Data { text, file: "the draft" }).map(drop)
+    let reviewed = Scenarios::default().review(Data { text, file: "the draft" });
+    reviewed.map(drop).map_err(|faults| in_lines(&faults))
 }
 
 /// Reports tools that no file of scenarios can have.
@@ -225,7 +226,7 @@ pub fn draft_of_drawn(cases: &[Scenario]) -> Result<String, CaseError> {
         }
     }
     // A right session of each is known, so none is looked for.
-    file::read_all(Data { text: &text, file: "the draft" }, None)?;
+    file::read_all(Data { text: &text, file: "the draft" }, None).map_err(|faults| in_lines(&faults))?;
     Ok(text)
 }
 

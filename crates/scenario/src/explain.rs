@@ -1,23 +1,25 @@
-//! A verdict in words.
+//! A verdict in words: what was violated, what the run did instead (`explain/instead.rs`), which calls came to nothing,
+//! and a right session.
 
+mod instead;
+
+use planproof_spec::rules::RuleDemand;
 use planproof_spec::rules::search::SampleCall;
-use planproof_spec::rules::{EventPattern, Phase, RuleDemand, ToolNames};
-use planproof_suite::runs::{call_notes, on_one_line, shortened};
+use planproof_suite::runs::{call_notes, on_one_line};
 use planproof_suite::{
     Check, CheckState, Class, Content, EventNote, Explanation, Fact, Mark, SequenceStep, Verdict,
 };
 use planproof_trace::Event;
-use serde_json::Value;
+use planproof_trace::faults::SeenFault;
 
 use crate::case::Scenario;
 use crate::judge::{
     CALLED_VANISHED, CLASSES, GAVE_UP, MISSED_MESSAGE, MISSING_CALL, MadeCall, NO_RETRY, OF_FAILURES,
     RETRIED_FOREVER, ScenarioDetail, VERDICT_SCHEMA, WENT_ON, class_of, is_of_later_message,
 };
-use crate::limits::CALL_CHARACTERS_MAX;
-use crate::line::Answer;
+use instead::Instead;
 
-/// Most violated demands that a finding names.
+/// Most violated demands that a finding names, and most calls that came to nothing.
 const VIOLATED_SHOWN_MAX: usize = 5;
 
 fn detail_of(verdict: &Verdict) -> Option<ScenarioDetail> {
@@ -63,23 +65,18 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
     let steps = detail.calls.iter().enumerate().map(|(number, call)| {
         let error = if call.is_error { " (error)" } else { "" };
         let is_wrong = detail.first_wrong_call == Some(number + 1);
-        SequenceStep { text: format!("{} {}{error}", call.tool, call.arguments), when: None, is_wrong }
+        let when = call.message.map(after_message);
+        SequenceStep { text: format!("{} {}{error}", call.tool, call.arguments), when, is_wrong }
     });
     let mut facts = vec![Fact { label: "called", content: Content::Steps(steps.collect()) }];
+    let instead = Instead { case, detail: &detail };
     let violated = checks.iter().filter(|check: &&Check| check.state == CheckState::Violated);
     facts.extend(violated.take(VIOLATED_SHOWN_MAX).map(|check| {
         let words = check.sources.first().map(|words| format!(": \"{words}\"")).unwrap_or_default();
-        let instead = instead(case, &check.id, &detail).map(|what| format!("; {what}")).unwrap_or_default();
+        let instead = instead.of(&check.id).map(|what| format!("; {what}")).unwrap_or_default();
         Fact::text("violated", format!("{} ({}{words}){instead}", check.demand, check.id))
     }));
-    let refused = detail.calls.iter().enumerate().filter_map(|(number, call)| {
-        let needs = refusal(case, call)?;
-        Some((number + 1, call, needs))
-    });
-    facts.extend(refused.take(VIOLATED_SHOWN_MAX).map(|(number, call, needs)| {
-        let text = call.result.as_deref().unwrap_or_default();
-        Fact::text("refused", format!("#{number} {} needs {needs}: {text}", call.tool))
-    }));
+    facts.extend(errors(case, &detail));
     let waived = detail.waived.iter().filter_map(|id| case.rules.rules().iter().find(|rule| rule.id == *id));
     facts.extend(
         waived.map(|rule| Fact::text("no longer due", format!("{} ({})", case.sentence(rule), rule.id))),
@@ -90,9 +87,11 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
     }));
     if let Some(right) = case.right_calls().filter(|_| !detail.passed) {
         let error = |call: &SampleCall| if matches!(call.outcome, Some(Err(_))) { " (error)" } else { "" };
-        let steps = right.iter().map(|call| SequenceStep {
+        let messages = case.messages_of_right_calls();
+        let message = |place: usize| messages.get(place).filter(|_| !case.line.turns.is_empty());
+        let steps = right.iter().enumerate().map(|(place, call)| SequenceStep {
             text: format!("{} {}{}", call.tool, call.arguments, error(call)),
-            when: None,
+            when: message(place).copied().map(after_message),
             is_wrong: false,
         });
         facts.push(Fact { label: "right", content: Content::Steps(steps.collect()) });
@@ -115,84 +114,33 @@ pub(crate) fn explain(case: &Scenario, verdict: &Verdict) -> Explanation {
     }
 }
 
-/// What the run did instead of what a rule demands.
-fn instead(case: &Scenario, id: &str, detail: &ScenarioDetail) -> Option<String> {
-    let outcome = detail.rules.iter().find(|outcome| outcome.id == *id)?;
-    let call = outcome.call.and_then(|number| Some((number, detail.calls.get(number - 1)?)));
-    let call = call.map(|(number, call)| format!("#{number} {}", call.tool));
-    let Some(rule) = case.rules.rules().iter().find(|rule| rule.id == *id) else {
-        return call.map(|call| format!("{call} was called"));
-    };
-    let due = |event: &EventPattern, times: u32| {
-        let of_tool: Vec<&MadeCall> = detail.calls.iter().filter(|call| event.is_of(&call.tool)).collect();
-        let subject = event.tools.as_ref().map(ToolNames::written);
-        if of_tool.is_empty() {
-            return subject
-                .map_or_else(|| "no tool was called".to_owned(), |name| format!("{name} was not called"));
-        }
-        let subject = subject.unwrap_or("a tool");
-        if is_of_later_message(case, id) {
-            let what = if event.moment == Phase::Call { "call" } else { "result" };
-            return match times {
-                0 | 1 => format!("no such {what} of {subject} came when it was due"),
-                times => format!("fewer than {times} such {what}s of {subject} came when they were due"),
-            };
-        }
-        let fits = |call: &&&MadeCall| {
-            // A long text of arguments was cut, and is no JSON any more.
-            serde_json::from_str::<Value>(&call.arguments)
-                .map_or(true, |arguments| event.arguments.iter().all(|check| check.holds(Some(&arguments))))
-        };
-        let fitting: Vec<&MadeCall> = of_tool.iter().filter(fits).copied().collect();
-        let so = if event.arguments.is_empty() { "" } else { " with these arguments" };
-        let failed = fitting.iter().filter(|call| call.is_error).count();
-        match fitting.len() {
-            0 => format!("{subject} was called with other arguments alone"),
-            1 if event.moment == Phase::Done && failed == 1 => {
-                format!("{subject} was called{so}, and failed")
-            }
-            count if event.moment == Phase::Done && failed == count => {
-                format!("{subject} was called{so} {count} times, and failed each time")
-            }
-            1 if times > 1 => format!("{subject} was called{so} once"),
-            count if times > 1 => format!("{subject} was called{so} {count} times"),
-            _ => format!("{subject} was called, and nothing came of it that fulfils this"),
-        }
-    };
-    Some(match (&rule.demand, call) {
-        (RuleDemand::Requires { .. }, Some(call)) => format!("{call} came without it"),
-        (RuleDemand::NeverAfter { .. }, Some(call)) => format!("{call} came after it"),
-        (RuleDemand::First(_), Some(call)) => format!("{call} came first"),
-        (RuleDemand::AtMost(1.., _), Some(call)) => format!("{call} came as well"),
-        (RuleDemand::Takes { .. }, Some(call)) => format!("{call} has a value from elsewhere"),
-        (RuleDemand::Formula { .. }, Some(call)) => format!("it cannot hold since {call}"),
-        (_, Some(call)) => format!("{call} came"),
-        (RuleDemand::AtLeast(times, event), None) => due(event, *times),
-        (RuleDemand::FollowedBy { then, .. }, None) => {
-            match detail.calls.iter().any(|call| then.is_of(&call.tool) && !call.is_error) {
-                true => "none came after it".to_owned(),
-                false => due(then, 1),
-            }
-        }
-        (RuleDemand::Last(_), None) => match detail.calls.last().filter(|_| detail.is_whole()) {
-            Some(call) => format!("the last call was {}", call.tool),
-            None => "another call came last".to_owned(),
-        },
-        (RuleDemand::Formula { .. }, None) => "it does not at the end".to_owned(),
-        (_, None) => return None,
-    })
+/// The message of the user that a call follows.
+fn after_message(message: u32) -> String {
+    format!("after message {message}")
 }
 
-/// What the line of the world needs that refused a call.
-fn refusal(case: &Scenario, call: &MadeCall) -> Option<String> {
-    let text = call.result.as_ref().filter(|_| call.is_error && !case.line.state.is_empty())?;
-    let tool = case.line.tools.iter().find(|tool| tool.name == call.tool)?;
-    let refuses = |answer: &&Answer| {
-        answer.otherwise.as_ref().is_some_and(|error| shortened(error, CALL_CHARACTERS_MAX) == *text)
-    };
-    let answer = tool.answers.iter().find(refuses)?;
-    let need = |(name, tests): (&String, &Value)| format!("{name} {tests}");
-    Some(answer.needs.iter().map(need).collect::<Vec<_>>().join(", "))
+/// Whether the tool of a call failed, which is not the agent's fault.
+fn is_fault(case: &Scenario, call: &MadeCall) -> bool {
+    let error = call.result.as_ref().filter(|_| call.is_error && case.line.faults.is_some());
+    error.is_some_and(|text| SeenFault::of(&call.tool, text).is_some())
+}
+
+/// The calls that were answered with an error, each with that error.
+fn errors(case: &Scenario, detail: &ScenarioDetail) -> Vec<Fact> {
+    let all: Vec<(usize, &MadeCall)> = (1..).zip(&detail.calls).filter(|(_, call)| call.is_error).collect();
+    let mut facts: Vec<Fact> = Vec::new();
+    for (number, call) in all.iter().take(VIOLATED_SHOWN_MAX) {
+        let label = if is_fault(case, call) { "failed" } else { "refused" };
+        let text = on_one_line(call.result.as_deref().unwrap_or_default());
+        let lacked = call.lacked.as_ref().map(|lacked| format!("; it needs {lacked}")).unwrap_or_default();
+        facts.push(Fact::text(label, format!("#{number} {}: {text}{lacked}", call.tool)));
+    }
+    if let (more @ 1.., Some(last)) =
+        (all.len().saturating_sub(VIOLATED_SHOWN_MAX), facts.last().map(|fact| fact.label))
+    {
+        facts.push(Fact::text(last, format!("and {more} more")));
+    }
+    facts
 }
 
 /// The marks in the order of the text, with those that overlap as one.
@@ -228,9 +176,8 @@ fn gist(case: &Scenario, detail: &ScenarioDetail) -> String {
         };
         // The class says more of a missing call, and of one that came too early, where a tool failed.
         let is_missing = [MISSING_CALL, NO_RETRY, GAVE_UP].contains(&class.as_str());
-        let is_at_an_end =
-            rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::First(_) | RuleDemand::Last(_)));
-        // A first or last call in the wrong place would have given its class, which comes first.
+        let is_at_an_end = rule.is_some_and(|rule| matches!(rule.demand, RuleDemand::Last(_)));
+        // A last call in the wrong place would have given its class, which comes first.
         let is_given = match given {
             MISSING_CALL => is_missing,
             "order_error" | "wrong_value" if class == WENT_ON => outcome.call.is_some(),

@@ -117,7 +117,7 @@ impl<'s> Failures<'s> {
     pub(crate) fn left(&self, demand: &RuleDemand) -> Left {
         let patterns = match demand {
             RuleDemand::FollowedBy { then, .. } => vec![then],
-            RuleDemand::AtLeast(_, event) | RuleDemand::First(event) | RuleDemand::Last(event) => vec![event],
+            RuleDemand::AtLeast(_, event) | RuleDemand::Last(event) => vec![event],
             _ => Vec::new(),
         };
         let is_of = |failure: &&Failure<'_>| {
@@ -301,13 +301,17 @@ impl Scenario {
         self.played.get_or_init(|| played(self, faults).map(turns::apart)).as_ref()
     }
 
+    /// The number of the message before each of these calls, from 1.
+    pub(crate) fn messages_of_right_calls(&self) -> &[u32] {
+        match &self.line.faults {
+            None => self.messages_of_calls(),
+            Some(faults) => self.played(faults).map_or(&[], |(_, turns)| turns),
+        }
+    }
+
     /// How many of these calls come before each later message of the user.
     pub(crate) fn calls_before_messages(&self) -> Vec<usize> {
-        let turns = match &self.line.faults {
-            None => Some(&self.searched().turns),
-            Some(faults) => self.played(faults).map(|(_, turns)| turns),
-        };
-        turns.map_or_else(Vec::new, |turns| turns::before_each(turns, &self.line))
+        turns::before_each(self.messages_of_right_calls(), &self.line)
     }
 }
 

@@ -1,26 +1,29 @@
 //! A file of scenarios: YAML, with every fault at its place.
 
 mod expected;
+mod rules;
 mod tools;
 mod world;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use planproof_spec::nearest;
 use planproof_spec::rules::search::Found;
 use planproof_spec::rules::tree::{self, Kind, Node};
-use planproof_spec::rules::{Fault, KnownTool, RuleSet, RulesPlace, read_rule, rule_value, rules_tree};
+use planproof_spec::rules::{RulesPlace, TextFlag, text_flags};
 use planproof_suite::{CaseError, Data};
 use planproof_trace::faults::{FaultShares, ToolFaults};
 use serde_json::{Map, Value};
 
 use crate::case::Scenario;
-use crate::limits::{CASES_MAX, TURNS_MAX};
+use crate::limits::{CASES_MAX, FAULTS_MAX, TURNS_MAX};
 use crate::line::{CASE_SCHEMA, CaseLine, WorldTool};
 use crate::shared::Shared;
 use crate::state::beginning;
-use expected::{Expected, without_words};
+use expected::Expected;
+use rules::{FileRules, Vocabulary};
 use world::unknown_tool;
 
 /// The name of the format, as the files have it.
@@ -55,17 +58,32 @@ pub(crate) struct Placed {
     pub(crate) places: Vec<Option<RulesPlace>>,
     /// That of the list of tools which alone may be called.
     pub(crate) only: Option<RulesPlace>,
+    /// Texts of the case, and of what all cases share if it is the first, that look like true or false.
+    pub(crate) flags: Vec<TextFlag>,
 }
 
 /// Reads the cases of a file, whether they can be satisfied or not.
-pub(crate) fn read_all(data: Data<'_>, read_file: Option<&ReadFile>) -> Result<Vec<Placed>, CaseError> {
-    let reader = Reader { file: data.file, read_file };
-    reader.file(data.text)
+///
+/// # Errors
+/// Its faults, up to [`FAULTS_MAX`]; never none.
+pub(crate) fn read_all(data: Data<'_>, read_file: Option<&ReadFile>) -> Result<Vec<Placed>, Vec<CaseError>> {
+    let reader = Reader { file: data.file, text: data.text, read_file, faults: RefCell::default() };
+    let read = reader.file(data.text);
+    let mut faults = reader.faults.into_inner();
+    match read {
+        Ok(cases) if faults.is_empty() => Ok(cases),
+        read => {
+            faults.extend(read.err());
+            Err(faults)
+        }
+    }
 }
 
 /// Reads the cases of a file, each with its right session.
+///
+/// # Errors
+/// Its faults, each in a line of its own.
 pub(crate) fn read(data: Data<'_>, read_file: Option<&ReadFile>) -> Result<Vec<Scenario>, CaseError> {
-    let reader = Reader { file: data.file, read_file };
     let measured = |Placed { case, place, .. }: Placed| match case.right() {
         // A case that is too large to search is run all the same; its right session is not known.
         Found::Session(_) | Found::TooMany => Ok(case.measured()),
@@ -75,15 +93,25 @@ pub(crate) fn read(data: Data<'_>, read_file: Option<&ReadFile>) -> Result<Vec<S
                  `planproof scenario check` names what is to blame",
                 case.line.id
             );
-            Err(reader.fault(place, what))
+            Err(CaseError::new(format!("{}:{place}: {what}", data.file)))
         }
     };
-    reader.file(data.text)?.into_iter().map(measured).collect()
+    let cases = read_all(data, read_file).map_err(|faults| in_lines(&faults))?;
+    cases.into_iter().map(measured).collect()
+}
+
+/// Several faults as one error, each in a line of its own.
+pub(crate) fn in_lines(faults: &[CaseError]) -> CaseError {
+    let lines: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
+    CaseError::new(lines.join("\n"))
 }
 
 struct Reader<'a> {
     file: &'a str,
+    text: &'a str,
     read_file: Option<&'a ReadFile>,
+    /// Faults after which something else of the file can still be read.
+    faults: RefCell<Vec<CaseError>>,
 }
 
 /// What all cases of a file have in common.
@@ -96,17 +124,6 @@ struct Common {
     state: Map<String, Value>,
 }
 
-/// The rules of a file, or of one that it names.
-#[derive(Default)]
-struct FileRules {
-    rules: Vec<Value>,
-    /// [`None`]: the rule stands in another file.
-    places: Vec<Option<RulesPlace>>,
-    aliases: Map<String, Value>,
-    /// The words that say a rule in some queries, by its id, with their places.
-    said: BTreeMap<String, (String, RulesPlace)>,
-}
-
 /// The name that stands for all tools that `faults` does not name.
 const ANY_TOOL: &str = "*";
 
@@ -116,34 +133,38 @@ fn faults_of(id: &str, mut shares: BTreeMap<String, FaultShares>) -> ToolFaults 
     ToolFaults { tools: shares, ..ToolFaults::of_case(id, 0, all) }
 }
 
-/// What rules are held to: the tools, and their other names.
-struct Vocabulary<'a> {
-    tools: &'a [WorldTool],
-    aliases: HashMap<String, Vec<String>>,
-}
-
-impl<'a> Vocabulary<'a> {
-    fn new(tools: &'a [WorldTool], aliases: &Map<String, Value>) -> Self {
-        let names = |value: &Value| match value {
-            Value::Array(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            name => name.as_str().map(str::to_owned).into_iter().collect(),
-        };
-        Self { tools, aliases: aliases.iter().map(|(name, others)| (name.clone(), names(others))).collect() }
-    }
-
-    /// The first name of a tool or of an argument in these rules that no tool has.
-    fn unknown(&self, rules: &RuleSet) -> Option<Fault> {
-        let names: Vec<String> = self.tools.iter().map(|tool| tool.name.clone()).collect();
-        let known: Vec<KnownTool<'_>> = self.tools.iter().map(WorldTool::known).collect();
-        let mut faults = rules.unknown_tools(&names);
-        faults.extend(rules.unknown_arguments(&known));
-        faults.into_iter().min_by_key(|fault| fault.place)
-    }
-}
-
 type Entries<'n> = &'n [(String, RulesPlace, Node)];
 
 impl Reader<'_> {
+    /// Keeps a fault, so that what else is wrong is reported as well.
+    fn noted<T>(&self, read: Result<T, CaseError>) -> Option<T> {
+        match read {
+            Ok(value) => Some(value),
+            Err(fault) => {
+                let mut faults = self.faults.borrow_mut();
+                if faults.len() < FAULTS_MAX {
+                    faults.push(fault);
+                }
+                None
+            }
+        }
+    }
+
+    /// Keeps all but the last of some faults, and returns that.
+    fn last_of(&self, faults: impl IntoIterator<Item = CaseError>) -> Option<CaseError> {
+        let mut last = None;
+        for fault in faults {
+            if let Some(earlier) = last.replace(fault) {
+                self.noted::<()>(Err(earlier));
+            }
+        }
+        last
+    }
+
+    fn faults_so_far(&self) -> usize {
+        self.faults.borrow().len()
+    }
+
     fn fault(&self, place: RulesPlace, what: impl AsRef<str>) -> CaseError {
         CaseError::new(format!("{}:{place}: {}", self.file, what.as_ref()))
     }
@@ -153,12 +174,15 @@ impl Reader<'_> {
             let text = format!("{what} is {}, not a map; write {}", node.describe(), keys.join(", "));
             return Err(self.fault(node.place, text));
         };
-        match entries.iter().find(|(key, ..)| !keys.contains(&key.as_str())) {
-            None => Ok(entries),
-            Some((key, place, _)) => {
-                Err(self.fault(*place, format!("{what} has no key `{key}`; it may have {}", keys.join(", "))))
-            }
-        }
+        let unknown = entries.iter().filter(|(key, ..)| !keys.contains(&key.as_str()));
+        let faults = unknown.map(|(key, place, _)| {
+            let help = match nearest(key, keys.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it may have {}", keys.join(", ")),
+            };
+            self.fault(*place, format!("{what} has no key `{key}`; {help}"))
+        });
+        self.last_of(faults).map_or(Ok(entries), Err)
     }
 
     fn text<'n>(&self, node: &'n Node, what: &str) -> Result<&'n str, CaseError> {
@@ -169,10 +193,14 @@ impl Reader<'_> {
         }
     }
 
-    fn list<'n>(&self, node: &'n Node, what: &str) -> Result<&'n [Node], CaseError> {
+    /// The items of a list, which `form` shows.
+    fn list<'n>(&self, node: &'n Node, what: &str, form: &str) -> Result<&'n [Node], CaseError> {
         match &node.kind {
             Kind::List(items) => Ok(items),
-            _ => Err(self.fault(node.place, format!("{what} is {}, not a list", node.describe()))),
+            _ => {
+                let text = format!("{what} is {}, not a list; write {form}", node.describe());
+                Err(self.fault(node.place, text))
+            }
         }
     }
 
@@ -203,30 +231,43 @@ impl Reader<'_> {
         let tools = tools
             .ok_or_else(|| self.fault(root.place, "the file has no `tools`; list them, or name a file"))?;
         let tools = self.tools(tools)?;
-        let rules = match get(entries, "rules") {
-            Some(node) => self.rules(node, &tools)?,
-            None => FileRules::default(),
-        };
-        let shown = get(entries, "shown").map_or(Ok(true), |node| self.flag(node, "`shown`"))?;
-        let faults = match get(entries, "faults") {
-            Some(node) => self.faults(node, &tools)?,
-            None => BTreeMap::new(),
-        };
+        let rules = get(entries, "rules").and_then(|node| self.noted(self.rules(node, &tools)));
+        let rules = rules.unwrap_or_default();
+        let shown = get(entries, "shown").and_then(|node| self.noted(self.flag(node, "`shown`")));
+        let shown = shown.unwrap_or(true);
+        let faults = get(entries, "faults").and_then(|node| self.noted(self.faults(node, &tools)));
+        let faults = faults.unwrap_or_default();
         let state = match get(entries, "state") {
+            // Whatever needs a value of it would be at fault, too.
             Some(node) => self.state(node)?,
             None => Map::new(),
         };
         let common = Common { tools, rules, shown, faults, state };
         let cases = get(entries, "cases");
         let cases = cases.ok_or_else(|| self.fault(root.place, "the file has no `cases`; list them"))?;
-        let items = self.list(cases, "`cases`")?;
+        let items = self.list(cases, "`cases`", "a `-` before each case")?;
         if items.is_empty() || items.len() > CASES_MAX {
             let what = format!("the file has {} cases; it may have 1 to {CASES_MAX}", items.len());
             return Err(self.fault(cases.place, what));
         }
         let mut ids = BTreeSet::new();
-        let cases: Vec<Placed> =
-            items.iter().map(|item| self.case(item, &common, &mut ids)).collect::<Result<_, _>>()?;
+        let mut read = Vec::new();
+        for item in items {
+            if self.faults_so_far() >= FAULTS_MAX {
+                break;
+            }
+            read.extend(self.noted(self.case(item, &common, &mut ids)).flatten());
+        }
+        let mut cases: Vec<Placed> = read;
+        if self.faults_so_far() > 0 {
+            return Ok(cases);
+        }
+        for flag in text_flags(&root, self.text) {
+            let of = cases.iter().rposition(|placed| placed.place <= flag.place).unwrap_or(0);
+            if let Some(placed) = cases.get_mut(of) {
+                placed.flags.push(flag);
+            }
+        }
         let is_said = |words: &str| cases.iter().any(|placed| placed.case.line.query.contains(words));
         match common.rules.said.values().find(|(words, _)| !is_said(words)) {
             Some((words, place)) => {
@@ -262,78 +303,13 @@ impl Reader<'_> {
         }
     }
 
-    /// The rules of the file, or of one that it names.
-    fn rules(&self, node: &Node, tools: &[WorldTool]) -> Result<FileRules, CaseError> {
-        if let Kind::List(items) = &node.kind {
-            let mut rules = FileRules::default();
-            let vocabulary = Vocabulary::new(tools, &rules.aliases);
-            let mut ids = BTreeMap::new();
-            for item in items {
-                let (rule, words) = without_words(item);
-                let read = self.rule(&rule, &vocabulary)?;
-                self.must_be_new(&read, item.place, &mut ids)?;
-                if let Some(words) = words {
-                    let id = read.rules().first().map(|rule| rule.id.clone()).unwrap_or_default();
-                    rules.said.insert(id, (self.text(words, "`words`")?.to_owned(), words.place));
-                }
-                rules.rules.push(rule_value(&rule));
-                rules.places.push(Some(item.place));
-            }
-            return Ok(rules);
-        }
-        let (name, text) = self.named_file(node, "`rules`")?;
-        // The place that counts is that in the file of rules.
-        let fail = |fault: &dyn fmt::Display| CaseError::new(format!("{name}:{fault}"));
-        let read = RuleSet::read(&text).map_err(|faults| fail(&faults[0]))?;
-        let root = rules_tree(&text).map_err(|fault| fail(&fault))?;
-        let Kind::Map(entries) = &root.kind else { return Ok(FileRules::default()) };
-        let rules: Vec<Value> = match get(entries, "rules").map(|node| &node.kind) {
-            Some(Kind::List(items)) => items.iter().map(rule_value).collect(),
-            _ => Vec::new(),
-        };
-        let aliases = match get(entries, "aliases").map(Node::value) {
-            Some(Value::Object(aliases)) => aliases,
-            _ => Map::new(),
-        };
-        if let Some(fault) = Vocabulary::new(tools, &aliases).unknown(&read) {
-            return Err(fail(&fault));
-        }
-        let places = vec![None; rules.len()];
-        Ok(FileRules { rules, places, aliases, said: BTreeMap::new() })
-    }
-
-    /// Checks one rule, and that there are such tools and arguments.
-    fn rule(&self, node: &Node, vocabulary: &Vocabulary<'_>) -> Result<RuleSet, CaseError> {
-        let fail = |fault: &Fault| CaseError::new(format!("{}:{fault}", self.file));
-        let rule = read_rule(node, &vocabulary.aliases).map_err(|faults| fail(&faults[0]))?;
-        match vocabulary.unknown(&rule) {
-            Some(fault) => Err(fail(&fault)),
-            None => Ok(rule),
-        }
-    }
-
-    /// Reports a rule whose name another rule has.
-    fn must_be_new(
+    /// A case; `None` if something of it is at fault, which was kept.
+    fn case(
         &self,
-        rule: &RuleSet,
-        place: RulesPlace,
-        ids: &mut BTreeMap<String, Option<RulesPlace>>,
-    ) -> Result<(), CaseError> {
-        for rule in rule.rules() {
-            if let Some(other) = ids.insert(rule.id.clone(), Some(place)) {
-                let line = match other {
-                    Some(other) => format!("the other one stands in line {}", other.line),
-                    None => "the other one stands in the file of rules".to_owned(),
-                };
-                let what =
-                    format!("two rules have the id `{}`: {line}; give this one an id of its own", rule.id);
-                return Err(self.fault(place, what));
-            }
-        }
-        Ok(())
-    }
-
-    fn case(&self, node: &Node, common: &Common, ids: &mut BTreeSet<String>) -> Result<Placed, CaseError> {
+        node: &Node,
+        common: &Common,
+        ids: &mut BTreeSet<String>,
+    ) -> Result<Option<Placed>, CaseError> {
         let entries =
             self.map(node, "a case", &["id", "query", "turns", "state", "world", "faults", "expect"])?;
         let needed = |key: &str| {
@@ -367,13 +343,18 @@ impl Reader<'_> {
         // Where all expectations stand in comments, nothing is left but the key.
         let items = match expect.kind {
             Kind::Scalar(Value::Null) => &[],
-            _ => self.list(expect, "`expect`")?,
+            _ => self.list(expect, "`expect`", "expect: [{do: [TOOL]}]")?,
         };
         let vocabulary = Vocabulary::new(&tools, &common.rules.aliases);
         let named = common.rules.rules.iter().map(|rule| rule["id"].as_str().unwrap_or_default().to_owned());
         let mut ids = named.zip(common.rules.places.iter().copied()).collect();
         for (number, item) in items.iter().enumerate() {
-            self.expectation(item, number + 1, &messages, &vocabulary, &mut ids, &mut expected)?;
+            let read = self.expectation(item, number + 1, &messages, &vocabulary, &mut ids, &mut expected);
+            self.noted(read);
+        }
+        // The file cannot be used, and what is missing may only have been at fault.
+        if self.faults_so_far() > 0 {
+            return Ok(None);
         }
         let Expected { rules: expect, places, only } = expected;
         if expect.is_empty() && common.rules.rules.is_empty() {
@@ -411,12 +392,12 @@ impl Reader<'_> {
             drawn: None,
         };
         let case = Scenario::new(line).map_err(|error| self.fault(node.place, error.to_string()))?;
-        Ok(Placed { case, place: node.place, places, only: place_of_only })
+        Ok(Some(Placed { case, place: node.place, places, only: place_of_only, flags: Vec::new() }))
     }
 
     /// What the user says after the query.
     fn turns(&self, node: &Node) -> Result<Vec<String>, CaseError> {
-        let items = self.list(node, "`turns`")?;
+        let items = self.list(node, "`turns`", "turns: [\"...\"]")?;
         if items.len() > TURNS_MAX {
             let what = format!("the case has {} later messages; it may have {TURNS_MAX}", items.len());
             return Err(self.fault(node.place, what));

@@ -5,13 +5,14 @@ use planproof_spec::rules::{
 };
 use planproof_suite::runs::{Ended, shortened};
 use planproof_suite::{Class, ClassInfo, FlagInfo, Score, Scored, Unscored, Verdict};
-use planproof_trace::{Event, ToolResult, paired_calls};
+use planproof_trace::{Event, EventKind, PairedCall, ToolResult, paired_calls};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Scenario;
 use crate::faults::{self, Failures, Left, Undecided};
 use crate::figures::RULE_HELD;
 use crate::limits::{ANSWER_CHARACTERS_MAX, CALL_CHARACTERS_MAX, CALLS_KEPT_MAX};
+use crate::noticed;
 use crate::state::NO_VALUE;
 use crate::turns;
 use crate::world::NO_LINE;
@@ -155,6 +156,16 @@ pub struct RuleOutcome {
     pub held: bool,
     /// The call, from 1, that violated it for good.
     pub call: Option<usize>,
+    /// If that call had to take a value from a result: the value that it had, and those that it should have taken, in
+    /// words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub had: Option<String>,
+}
+
+impl RuleOutcome {
+    fn new(id: &str, held: bool, call: Option<usize>) -> Self {
+        Self { id: id.to_owned(), held, call, had: None }
+    }
 }
 
 /// A call of a run.
@@ -166,6 +177,12 @@ pub struct MadeCall {
     pub result: Option<String>,
     /// It was refused, or answered with an error.
     pub is_error: bool,
+    /// If the world refused it because of its values: what these lacked, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacked: Option<String>,
+    /// The number of the user's message before it, from 1, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<u32>,
 }
 
 /// Whether a demand binds only from a later message of the user on.
@@ -174,8 +191,8 @@ pub(crate) fn is_of_later_message(case: &Scenario, id: &str) -> bool {
     expected.is_some_and(|expectation| expectation.from.is_some())
 }
 
-/// The class of a session that violates a rule, at this call if it did so for good. A first or last call that was never
-/// made is missing, and not in the wrong place.
+/// The class of a session that violates a rule, at this call if it did so for good. A last call that was never made is
+/// missing, and not in the wrong place; another call in the place of the first one is too early, whatever comes later.
 fn class_in(
     rule: &CallRule,
     session: &[RecordedEvent],
@@ -183,12 +200,10 @@ fn class_in(
     call: Option<usize>,
 ) -> &'static str {
     let class = match &rule.demand {
-        RuleDemand::First(one) | RuleDemand::Last(one)
-            if !session.iter().any(|event| one.matches(&event.as_seen())) =>
-        {
-            MISSING_CALL
-        }
-        RuleDemand::Requires { needed: from, .. } | RuleDemand::Takes { from, .. } => {
+        RuleDemand::Last(last) if !session.iter().any(|event| last.matches(&event.as_seen())) => MISSING_CALL,
+        RuleDemand::Requires { needed: from, .. }
+        | RuleDemand::Takes { from, .. }
+        | RuleDemand::First(from) => {
             let is_after = call.is_some_and(|call| failures.include(from, call));
             if is_after { WENT_ON } else { class_of(rule) }
         }
@@ -243,24 +258,27 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
                 true => MISSED_MESSAGE,
                 false => class_in(rule, &session, &failures, *call),
             };
-            (class, RuleOutcome { id: rule.id.clone(), held, call: *call })
+            let had = call.filter(|_| !held).and_then(|call| noticed::had(rule, &session, call));
+            (class, RuleOutcome { had, ..RuleOutcome::new(&rule.id, held, *call) })
         })
         .collect();
     let of_failures =
         [(CALLED_VANISHED, failures.called_vanished()), (RETRIED_FOREVER, failures.retried_forever())];
     for (class, call) in of_failures {
-        rules.extend(
-            call.map(|call| (class, RuleOutcome { id: class.to_owned(), held: false, call: Some(call) })),
-        );
+        rules.extend(call.map(|call| (class, RuleOutcome::new(class, false, Some(call)))));
     }
     if let Some(only) = &case.line.only {
         let calls = session.iter().filter(|event| event.phase == Phase::Call);
         let other =
             calls.enumerate().find(|(_, call)| !only.contains(&call.tool)).map(|(number, _)| number + 1);
-        rules.push((
-            "forbidden_call",
-            RuleOutcome { id: ONLY.to_owned(), held: other.is_none(), call: other },
-        ));
+        rules.push(("forbidden_call", RuleOutcome::new(ONLY, other.is_none(), other)));
+    }
+    let calls = paired_calls(events);
+    let is_denied = |call: &PairedCall<'_>| call.result.is_some_and(|(_, result)| result.is_denied);
+    // A call that a guard denied is not one of the session, and is listed all the same.
+    let listed: Vec<usize> = (1..).zip(&calls).filter(|(_, call)| !is_denied(call)).map(|it| it.0).collect();
+    for (_, rule) in &mut rules {
+        rule.call = rule.call.and_then(|call| listed.get(call.checked_sub(1)?).copied());
     }
     let broken = rules.iter().filter(|(_, rule)| !rule.held);
     let first_wrong_call = broken.clone().filter_map(|(_, rule)| rule.call).min();
@@ -272,17 +290,24 @@ pub(crate) fn judge(case: &Scenario, events: &[Event]) -> Result<Verdict, Unscor
         }
         None => violated,
     };
-    let calls = paired_calls(events);
     let any_error = |beginning: &str| {
         let is_such =
             |(_, result): (usize, &ToolResult)| result.is_error && result.text.starts_with(beginning);
         calls.iter().any(|call| call.result.is_some_and(is_such))
     };
-    let made = calls.iter().take(CALLS_KEPT_MAX).map(|paired| MadeCall {
+    let lacked = noticed::lacked(case, &calls);
+    let message = |call: &PairedCall<'_>| {
+        let before = events.iter().take(call.place);
+        let queries = before.filter(|event| matches!(event.kind, EventKind::Query { .. })).count();
+        (!case.line.turns.is_empty()).then(|| u32::try_from(queries.max(1)).unwrap_or(u32::MAX))
+    };
+    let made = calls.iter().zip(lacked).take(CALLS_KEPT_MAX).map(|(paired, lacked)| MadeCall {
         tool: paired.call.name.clone(),
         arguments: shortened(&paired.call.arguments.to_text(), CALL_CHARACTERS_MAX),
         result: paired.result.map(|(_, result)| shortened(&result.text, CALL_CHARACTERS_MAX)),
         is_error: paired.result.is_some_and(|(_, result)| result.is_error),
+        lacked,
+        message: message(paired),
     });
     let flags = [any_error(NO_LINE), !failures.is_empty(), any_error(NO_VALUE)].into_iter().zip(&FLAGS);
     let flags: Vec<&'static str> = flags.filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.name).collect();

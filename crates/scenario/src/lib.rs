@@ -34,12 +34,12 @@
 //!
 //! A file of scenarios becomes cases (`file.rs`), each of which is one line of JSON (`line.rs`, with parts that cases
 //! share, `shared.rs`), read to be searched and judged (`case.rs`) and offered to campaigns (`offered.rs`). It can be
-//! looked at before anything runs (`review.rs`), by a search for sessions (`sessions.rs`) through worlds
-//! (`worlds.rs`). Its tools answer as the world says (`world.rs`) and remember what calls changed (`state.rs`), or
-//! fail (`faults.rs`), the user may say more later (`turns.rs`), a run is judged (`judge.rs`), put into words
-//! (`explain.rs`) and drawn while it runs (`board.rs`), and the suite registers it all (`suite.rs`). First files are
-//! drafted from tools and from recorded sessions (`draft.rs`). Cases are also drawn from rules (`drawn.rs`), with a
-//! table by rule (`figures.rs`) and simulated planners (`agents.rs`).
+//! looked at before anything runs (`review.rs`), by a search for sessions (`sessions.rs`) through worlds (`worlds.rs`).
+//! Its tools answer as the world says (`world.rs`) and remember what calls changed (`state.rs`), or fail (`faults.rs`),
+//! the user may say more later (`turns.rs`), a run is judged (`judge.rs`, `noticed.rs`), put into words (`explain.rs`)
+//! and drawn while it runs (`board.rs`), and the suite registers it all (`suite.rs`). First files are drafted from
+//! tools and from recorded sessions (`draft.rs`). Cases are also drawn from rules (`drawn.rs`), with a table by rule
+//! (`figures.rs`) and simulated planners (`agents.rs`).
 
 mod agents;
 mod board;
@@ -53,6 +53,7 @@ mod file;
 mod judge;
 mod line;
 mod listed;
+mod noticed;
 mod offered;
 mod review;
 mod sessions;
@@ -69,6 +70,8 @@ pub mod limits {
     pub const CASE_BYTES_MAX: usize = 4 << 20;
     /// Cases of a file.
     pub const CASES_MAX: usize = 10_000;
+    /// Faults of a file that are reported.
+    pub const FAULTS_MAX: usize = 50;
     /// Lines of the world of a tool.
     pub const WORLD_LINES_MAX: usize = 1_000;
     /// Tools of a case.
@@ -128,6 +131,8 @@ pub mod limits {
     pub const CALLS_KEPT_MAX: usize = 100;
     /// Characters of a call's arguments, and of its result, in a verdict.
     pub const CALL_CHARACTERS_MAX: usize = 300;
+    /// Characters of a single value that a verdict names.
+    pub const VALUE_CHARACTERS_MAX: usize = 60;
     /// Characters of an answer in a verdict.
     pub const ANSWER_CHARACTERS_MAX: usize = 2_000;
 }

@@ -108,6 +108,8 @@ pub enum CaseOddity {
         /// The tool.
         tool: String,
     },
+    /// Something about how it is written, in words.
+    Written(String),
 }
 
 impl CaseReview {
@@ -132,7 +134,9 @@ impl CaseReview {
             CaseOddity::Contradicting { tool, demands } => {
                 format!("{} contradict one another as soon as {tool} is called", named(demands))
             }
-            CaseOddity::NotDecided(what) | CaseOddity::OfState(what) => what.clone(),
+            CaseOddity::NotDecided(what) | CaseOddity::OfState(what) | CaseOddity::Written(what) => {
+                what.clone()
+            }
             CaseOddity::NoSecondAttempt { demand, tool } => format!(
                 "{} counts calls that fail as well, so a call of {tool} that failed for the moment must not be made \
                  again: write `done: {tool}` to count results",
@@ -159,11 +163,12 @@ impl fmt::Display for CaseDemand {
 
 /// Looks at a case.
 pub(crate) fn review(placed: Placed) -> CaseReview {
-    let Placed { case, place, places, only } = placed;
+    let Placed { case, place, places, only, flags } = placed;
     let demands = demands_of(&case, &places, only);
     let right = case.right().clone();
     let looked = Looked::new(&case, &demands);
-    let (mut blame, mut oddities, mut unrelated) = (None, Vec::new(), None);
+    let written = flags.iter().map(|flag| CaseOddity::Written(flag.in_words()));
+    let (mut blame, mut oddities, mut unrelated) = (None, written.collect::<Vec<_>>(), None);
     match &right {
         _ if demands.len() > DEMANDS_REVIEWED_MAX => oddities.push(CaseOddity::NotDecided(format!(
             "there are {} demands; how they relate is only looked for among up to {DEMANDS_REVIEWED_MAX}",

@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::limits::STATE_VALUES_MAX;
 use crate::line::Answer;
+use crate::noticed::brief;
 
 use checked::{Checked, Kind, kept};
 use exact::{Exact, compare};
@@ -137,6 +138,35 @@ impl Need {
             NeedTest::Matches(pattern) => value.as_str().is_some_and(|text| pattern.matches(text)),
             NeedTest::Present(present) => value.is_null() != *present,
         }
+    }
+}
+
+impl Need {
+    /// What it asks for, and what there is: `wallet to be at least 61 (/amount), and it was 60`.
+    pub(crate) fn in_words(&self, values: &Values, arguments: &Value) -> String {
+        let of = |source: &Source| {
+            let value = source.value(values, arguments).map_or_else(|| "nothing".to_owned(), brief);
+            match source {
+                Source::Literal(_) => value,
+                Source::Argument(_) | Source::State(_) => format!("{value} ({source})"),
+            }
+        };
+        let asked = match &self.test {
+            NeedTest::Is(source) => format!("to be {}", of(source)),
+            NeedTest::IsNot(source) => format!("to be other than {}", of(source)),
+            NeedTest::OneOf(sources) => {
+                format!("to be one of {}", sources.iter().map(of).collect::<Vec<_>>().join(", "))
+            }
+            NeedTest::Above(source) => format!("to be above {}", of(source)),
+            NeedTest::AtLeast(source) => format!("to be at least {}", of(source)),
+            NeedTest::Below(source) => format!("to be below {}", of(source)),
+            NeedTest::AtMost(source) => format!("to be at most {}", of(source)),
+            NeedTest::Matches(pattern) => format!("to match `{}`", pattern.as_str()),
+            NeedTest::Present(true) => "to be other than null".to_owned(),
+            NeedTest::Present(false) => "to be null".to_owned(),
+        };
+        let value = values.get(&self.name).map_or_else(|| "nothing".to_owned(), brief);
+        format!("{} {asked}, and it was {value}", self.name)
     }
 }
 

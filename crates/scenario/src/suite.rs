@@ -43,8 +43,8 @@ impl Scenarios {
     /// [`RULE_SEARCH_MAX`](planproof_spec::limits::RULE_SEARCH_MAX) sessions.
     ///
     /// # Errors
-    /// The file is not a file of scenarios.
-    pub fn review(&self, data: Data<'_>) -> Result<Vec<CaseReview>, CaseError> {
+    /// The file is not a file of scenarios: its faults, up to [`FAULTS_MAX`](crate::limits::FAULTS_MAX); never none.
+    pub fn review(&self, data: Data<'_>) -> Result<Vec<CaseReview>, Vec<CaseError>> {
         let cases = file::read_all(data, self.read_file.as_ref())?;
         Ok(cases.into_iter().map(review::review).collect())
     }

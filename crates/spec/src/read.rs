@@ -1,5 +1,6 @@
 //! Parses text to a [`Spec`]: the s-expression syntax, with all faults at once.
 
+mod bare;
 mod conditions;
 pub(crate) mod formulas;
 mod states;
@@ -66,9 +67,18 @@ pub(crate) fn requirement_of(source: &str) -> Result<(Requirement, Vec<Atom>), V
     let nodes = tree::read(source, &mut faults);
     let requirement = match nodes.as_slice() {
         [node] => Reader { faults: &mut faults, patterns: 0 }.requirement(node),
-        _ => {
-            let message = format!("there are {} formulas, not one", nodes.len());
-            faults.push(Diagnostic::new(Code::UnexpectedForm, span, message).help("join them with `and`"));
+        nodes => {
+            let (message, help) = match (nodes.len(), bare::bracketed(nodes)) {
+                (0, _) => ("there is no formula".to_owned(), "write (always (implies f g))".to_owned()),
+                (_, Some(meant)) => (
+                    "an operator stands without brackets, in which it comes first".to_owned(),
+                    format!("write {meant}"),
+                ),
+                (count, None) => {
+                    (format!("there are {count} formulas, not one"), "join them: (and f g)".to_owned())
+                }
+            };
+            faults.push(Diagnostic::new(Code::UnexpectedForm, span, message).help(help));
             None
         }
     };

@@ -37,6 +37,7 @@ mod checks;
 mod compile;
 mod event;
 mod fault;
+mod flags;
 mod foresight;
 mod index;
 mod known;
@@ -67,6 +68,7 @@ pub use calls::{CallMaking, CallableTool, PossibleCalls, UntriedValues, calls_of
 pub use checks::{RuleTest, ValueCheck, ValueType};
 pub use event::{Phase, SessionEvent};
 pub use fault::{Fault, RulesPlace};
+pub use flags::{TextFlag, text_flags};
 pub use known::{KnownTool, unknown_in_checks};
 pub use outcomes::{CallWorld, FixedOutcomes};
 pub use pointer::Pointer;

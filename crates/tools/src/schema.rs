@@ -31,6 +31,9 @@ const KEPT_BYTES_MAX: usize = 256 << 20;
 /// Memory of a compiled schema for each byte of its JSON.
 const COMPILED_BYTES_PER_BYTE: usize = 100;
 
+/// The types of JSON Schema.
+const TYPES: &str = "string, number, integer, boolean, array, object or null";
+
 /// Compiles each distinct input schema once. Nearly all mock tools share the schema of "no arguments", and compiling
 /// it takes far longer than a whole run with a simulated model. Share one cache between all runs.
 ///
@@ -164,6 +167,11 @@ fn compiled(schema: &Value, patterns: usize) -> Result<Validator, String> {
         ValidationErrorKind::Referencing(_) => format!(
             "it refers to what is not in it, and nothing is fetched: {}; write the definition into the schema",
             shortened(&error.to_string().split(": ").next().unwrap_or_default().replace('\n', " "))
+        ),
+        ValidationErrorKind::AnyOf { .. } if error.instance_path().as_str().ends_with("/type") => format!(
+            "at {}: {} is not a type; write {TYPES}",
+            shortened(error.instance_path().as_str()),
+            shortened(&error.instance().to_string()),
         ),
         _ if !error.instance_path().as_str().is_empty() => {
             format!("at {}: {}", shortened(error.instance_path().as_str()), shortened(&error.to_string()))

@@ -3,7 +3,7 @@
 use planproof_agents::{
     AgentSpec, CommandAgent, GUARD_PREFIX, SUITE_AGENTS, is_interpreter, model_with_provider, most_similar,
 };
-use planproof_sim::{ECHO_NAME, PlantedFault, SimKind};
+use planproof_sim::{ECHO_NAME, GOLD_NAME, PlantedFault, SimKind};
 
 use crate::assembly::providers::providers;
 use crate::nearest::near;
@@ -110,9 +110,10 @@ pub(crate) fn with_provider(name: &str) -> String {
 /// The names of simulated models, without `sim/`.
 pub(super) fn simulated_names() -> Vec<&'static str> {
     let planted = PlantedFault::ALL.into_iter().map(PlantedFault::as_str);
-    let echo = ECHO_NAME.strip_prefix("sim/");
-    let kinds = SimKind::ALL.into_iter().chain(SimKind::OF_SERVERS).map(SimKind::as_str);
-    kinds.chain(echo).chain(planted).collect()
+    let others = [GOLD_NAME, ECHO_NAME].into_iter().filter_map(|name| name.strip_prefix("sim/"));
+    let kinds = SimKind::ALL.into_iter().chain(SimKind::OF_SERVERS);
+    let kinds = kinds.chain(SimKind::OF_FAILURES).chain(SimKind::OF_MESSAGES).map(SimKind::as_str);
+    kinds.chain(others).chain(planted).collect()
 }
 
 /// The simulated model whose name this almost is.

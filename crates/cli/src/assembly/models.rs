@@ -11,7 +11,7 @@ use planproof_model::ollama::OllamaModel;
 use planproof_model::openai::{OpenAiConfig, OpenAiModel, ResponsesModel};
 use planproof_model::recording::{Recording, ReplayModel};
 use planproof_model::{ConnectionConfig, KeepsReplies, LoadingNotice, Model, Protocol, Provider};
-use planproof_sim::{ECHO_NAME, EchoModel, SimKind, SimModel};
+use planproof_sim::{ECHO_NAME, EchoModel, SimKind, SimModel, gold_faults};
 
 use super::{meant, providers, secrets};
 use crate::arguments::ModelArguments;
@@ -101,6 +101,11 @@ impl<'a> ModelName<'a> {
     fn parse(name: &'a str) -> Result<Self, Failure> {
         match name.split_once('/') {
             Some(("sim", _)) if name == ECHO_NAME => Ok(Self::Echo),
+            // Campaigns hand it the answers, and ask for it before.
+            Some(("sim", _)) if gold_faults(name).is_some() => Err(Failure::usage(format!(
+                "{name} has the answers of the cases of `test`, `bench` and `limit`, and nothing to say elsewhere; name another \
+                 model"
+            ))),
             Some(("sim", sim)) => SimKind::find(sim).map(Self::Sim).ok_or_else(|| {
                 let known = meant::simulated_names();
                 if let Some(meant) = most_similar(&sim.to_lowercase(), &known) {

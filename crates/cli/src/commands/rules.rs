@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use planproof_spec::rules::search::{Found, SampleCall};
 use planproof_spec::rules::{
-    CallRule, Fault, JSON_SCHEMA, KnownTool, Oddity, RuleMeaning, RuleSet, RulesReview,
+    CallRule, Fault, JSON_SCHEMA, KnownTool, Oddity, RuleMeaning, RuleSet, RulesReview, rules_tree,
+    text_flags,
 };
 use planproof_trace::Tool;
 use serde_json::{Value, json};
@@ -55,7 +56,9 @@ fn check(
             if unknown.is_empty() { Ok(rules) } else { Err(unknown) }
         });
         let reviewed = read.map(|rules| {
-            let review = rules.review_with(&names);
+            let mut review = rules.review_with(&names);
+            let flags = rules_tree(&text).map(|root| text_flags(&root, &text)).unwrap_or_default();
+            review.oddities.splice(0..0, flags.into_iter().map(Oddity::Written));
             (rules, review)
         });
         // One unusable file does not end the command, so that all of them are reported.

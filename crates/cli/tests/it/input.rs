@@ -28,6 +28,8 @@ fn agents_and_models_that_are_none() {
         ),
         ("my_agent.py", "unknown agent \"my_agent.py\": did you mean \"command:python my_agent.py\"?"),
         ("tools@gpt-5-mini", "unknown model \"gpt-5-mini\": did you mean openai/gpt-5-mini?"),
+        ("tools@sim/gld", "there is no simulated model \"gld\": did you mean sim/gold?"),
+        ("tools@sim/no-retri", "there is no simulated model \"no-retri\": did you mean sim/no-retry?"),
         ("tools@sim/carless", "there is no simulated model \"carless\": did you mean sim/careless?"),
         (
             "worker:",
@@ -73,7 +75,7 @@ fn agents_and_models_that_are_none() {
         ("responses@openai/gpt-5-mini", "no API key: set OPENAI_API_KEY"),
         (
             "tools@sim/flawless",
-            "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling, echo, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
+            "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling, no-retry, ignores-failures, gives-up, retries-forever, forgets-corrections, gold, echo, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
         ),
         ("tools@openai/gpt-5-mini", "no API key: set OPENAI_API_KEY"),
         ("tools@openai/", "the model needs a name, as in openai/gpt-5-mini"),
@@ -103,7 +105,7 @@ fn agents_and_models_that_are_none() {
     assert_refused(
         &place,
         &["serve-model", "sim/flawless"],
-        "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling, echo, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
+        "there is no simulated model \"flawless\"; there are perfect, parallel, in-order, forgetful, careless, clumsy, endless, text-calls, rambling, no-retry, ignores-failures, gives-up, retries-forever, forgets-corrections, gold, echo, planted/word, planted/topic, planted/structure, planted/constraint, planted/coin",
     );
     assert_refused(
         &place,

@@ -85,10 +85,7 @@ fn warnings_and_bad_files_have_exit_statuses_of_their_own() {
     assert!(run.out.starts_with("bad.yaml: 1 fault\ngood.yaml: 1 case, no warnings\n"), "{}", run.out);
     assert!(run.err.contains("bad.yaml:8:5: a case has no key `qery`"), "{}", run.err);
     let document = place.run("scenario check bad.yaml --json").code(2).json();
-    assert_eq!(
-        document["faults"][0],
-        "bad.yaml:8:5: a case has no key `qery`; it may have id, query, turns, state, world, faults, expect"
-    );
+    assert_eq!(document["faults"][0], "bad.yaml:8:5: a case has no key `qery`; did you mean `query`?");
     place.run("scenario check nothing.yaml").code(2);
 }
 

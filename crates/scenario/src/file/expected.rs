@@ -7,7 +7,8 @@ use planproof_spec::rules::{RulesPlace, rule_value};
 use planproof_suite::CaseError;
 use serde_json::json;
 
-use super::{DEMANDS, Reader, Vocabulary, get};
+use super::rules::Vocabulary;
+use super::{DEMANDS, Reader, get};
 use crate::line::Expectation;
 
 /// What is expected of a case, as far as it has been read.
@@ -32,6 +33,12 @@ impl Reader<'_> {
             .into_iter()
             .chain(DEMANDS)
             .collect();
+        let misplaced = self.inside_keys(node);
+        if !misplaced.is_empty() {
+            return Err(self
+                .last_of(misplaced)
+                .unwrap_or_else(|| self.fault(node.place, "not an expectation")));
+        }
         let entries = self.map(node, "an expectation", &known)?;
         let asked: Vec<&str> = entries.iter().map(|(key, ..)| key.as_str()).collect();
         let asks = |key: &&&str| ["do", "with"].contains(*key) || DEMANDS.contains(*key);
@@ -100,8 +107,9 @@ impl Reader<'_> {
         let id_at = |place: RulesPlace, id: String| {
             ("id".to_owned(), place, Node { kind: Kind::Scalar(id.into()), place })
         };
+        let name = id.clone();
         let mut add = |rule: Node| -> Result<(), CaseError> {
-            let read = self.rule(&rule, vocabulary)?;
+            let read = self.rule(&rule, vocabulary, Some(&name))?;
             self.must_be_new(&read, node.place, ids)?;
             expected.rules.push(Expectation { rule: rule_value(&rule), words: words.clone(), from, until });
             expected.places.push(Some(node.place));
@@ -116,7 +124,8 @@ impl Reader<'_> {
         };
         if let Some(listed) = get(entries, "do") {
             let mut names = Vec::new();
-            let items = self.list(listed, "`do`")?;
+            let form = format!("do: [{}]", listed.text().unwrap_or("TOOL"));
+            let items = self.list(listed, "`do`", &form)?;
             if items.is_empty() {
                 return Err(self.fault(listed.place, "`do` lists no tool; write `do: [TOOL]`"));
             }
@@ -149,6 +158,31 @@ impl Reader<'_> {
         entries.retain(|(key, ..)| !["id", "from", "until"].contains(&key.as_str()));
         entries.insert(0, id_at(node.place, id));
         add(Node { kind: Kind::Map(entries), place: node.place })
+    }
+}
+
+impl Reader<'_> {
+    /// The faults of keys that stand beside the demand of an expectation, and belong inside it.
+    fn inside_keys(&self, node: &Node) -> Vec<CaseError> {
+        const INSIDE: [&str; 9] =
+            ["call", "done", "failed", "where", "result", "error", "times", "argument", "value"];
+        let Kind::Map(entries) = &node.kind else { return Vec::new() };
+        let is_demand =
+            |key: &&str| ["do", "with"].contains(key) || (DEMANDS.contains(key) && *key != "formula");
+        let Some(demand) = entries.iter().map(|(key, ..)| key.as_str()).find(is_demand) else {
+            return Vec::new();
+        };
+        let inside = entries.iter().filter(|(key, ..)| INSIDE.contains(&key.as_str()));
+        let faults = inside.map(|(key, place, _)| {
+            let what = match demand {
+                "do" => format!("`{key}` does not go with `do`; write `with: {{done: TOOL, {key}: ...}}`"),
+                _ => format!(
+                    "`{key}` stands beside `{demand}`, and belongs inside it; write `{demand}: {{..., {key}: ...}}`"
+                ),
+            };
+            self.fault(*place, what)
+        });
+        faults.collect()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use planproof_spec::rules::tree::{Kind, Node};
+use planproof_spec::nearest;
+use planproof_spec::rules::RulesPlace;
+use planproof_spec::rules::tree::{self, Kind, Node};
 use planproof_suite::CaseError;
 use serde_json::{Map, Value, json};
 
@@ -26,7 +28,14 @@ impl Reader<'_> {
                     CaseError::new(format!("{name}:{line}:{column}: the file of tools is not JSON: {what}"))
                 })?;
                 let tools = listed_tools(&value).map_err(|what| CaseError::new(format!("{name}: {what}")))?;
-                tools.into_iter().map(WorldTool::from).collect()
+                let tools: Vec<WorldTool> = tools.into_iter().map(WorldTool::from).collect();
+                for (number, tool) in tools.iter().enumerate() {
+                    must_be_usable(tool).map_err(|what| {
+                        let place = place_of_listed(&text, number).map(|place| format!("{place}: "));
+                        CaseError::new(format!("{name}:{}{what}", place.unwrap_or_else(|| " ".to_owned())))
+                    })?;
+                }
+                tools
             }
             _ => {
                 let what =
@@ -73,8 +82,7 @@ impl Reader<'_> {
             (None, None) => object_schema(Map::new(), Vec::new()),
         };
         let tool = WorldTool { name, description, input_schema, answers: Vec::new() };
-        AnsweringTool::new(tool.clone().into(), &Values::new())
-            .map_err(|what| self.fault(node.place, what))?;
+        must_be_usable(&tool).map_err(|what| self.fault(node.place, what))?;
         Ok(tool)
     }
 
@@ -109,6 +117,41 @@ impl Reader<'_> {
             properties.insert(name.to_owned(), json!({"type": kind}));
         }
         Ok(object_schema(properties, required))
+    }
+}
+
+/// Makes sure that calls of a tool can be judged by its schema, and that there are some.
+///
+/// # Errors
+/// What is wrong with it.
+fn must_be_usable(tool: &WorldTool) -> Result<(), String> {
+    AnsweringTool::new(tool.clone().into(), &Values::new())?;
+    let schema = &tool.input_schema;
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    if !is_closed || schema.contains_key("patternProperties") {
+        return Ok(());
+    }
+    let known = schema.get("properties").and_then(Value::as_object);
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let lacking =
+        required.filter_map(Value::as_str).find(|name| known.is_none_or(|it| !it.contains_key(*name)));
+    let Some(lacking) = lacking else { return Ok(()) };
+    let near = nearest(lacking, known.into_iter().flat_map(Map::keys).map(String::as_str));
+    let help = near
+        .map_or_else(|| "describe it in `properties`".to_owned(), |near| format!("did you mean `{near}`?"));
+    Err(format!("tool {}: it requires `{lacking}`, and takes no such argument; {help}", tool.name))
+}
+
+/// The place of a tool in a file with a list of them, by its number.
+fn place_of_listed(text: &str, number: usize) -> Option<RulesPlace> {
+    let root = tree::read(text).ok()?;
+    let list = match &root.kind {
+        Kind::Map(entries) => get(entries, "tools")?,
+        _ => &root,
+    };
+    match &list.kind {
+        Kind::List(items) => items.get(number).map(|item| item.place),
+        _ => None,
     }
 }
 

@@ -51,13 +51,19 @@ impl Reader<'_> {
         tools: &mut [WorldTool],
     ) -> Result<(), CaseError> {
         let Kind::Map(entries) = &node.kind else {
-            return Err(self.fault(node.place, format!("`world` is {}, not a map of tools", node.describe())));
+            return Err(self.fault(
+                node.place,
+                format!(
+                    "`world` is {}, not a map of tools; write {{TOOL: [{{returns: ...}}]}}",
+                    node.describe()
+                ),
+            ));
         };
         for (name, place, lines) in entries {
             let Some(at) = tools.iter().position(|tool| tool.name == *name) else {
-                return Err(
-                    self.fault(*place, unknown_tool(&format!("the world has `{name}`"), name, &*tools))
-                );
+                let what = unknown_tool(&format!("the world has `{name}`"), name, &*tools);
+                self.noted::<()>(Err(self.fault(*place, what)));
+                continue;
             };
             let tool = &mut tools[at];
             let Kind::List(lines) = &lines.kind else {
@@ -65,7 +71,8 @@ impl Reader<'_> {
                     "the world of `{name}` is {}, not a list of lines; write {name}: [{{returns: ...}}]",
                     lines.describe()
                 );
-                return Err(self.fault(lines.place, what));
+                self.noted::<()>(Err(self.fault(lines.place, what)));
+                continue;
             };
             if let Some(line) = lines.get(WORLD_LINES_MAX) {
                 let what =
@@ -73,8 +80,8 @@ impl Reader<'_> {
                 return Err(self.fault(line.place, what));
             }
             for line in lines {
-                let answer = self.line(line, values, tool)?;
-                tool.answers.push(answer);
+                let answer = self.noted(self.line(line, values, tool));
+                tool.answers.extend(answer);
             }
         }
         Ok(())

@@ -11,6 +11,7 @@ mod state;
 mod state_twin;
 mod turns;
 mod values;
+mod words;
 
 use std::sync::Arc;
 
@@ -250,7 +251,7 @@ fn a_review_names_what_is_to_blame_and_what_never_matters() {
         // What contradicts in this world alone.
         (
             "",
-            "world: {a: [{where: {/k: 17}, returns: yes}, {fails: no}]}, expect: [{with: {done: a, where: {/k: 18}}}]",
+            "world: {a: [{where: {/k: 17}, returns: ok}, {fails: no}]}, expect: [{with: {done: a, where: {/k: 18}}}]",
             "lacking: e1",
         ),
         ("", "world: {a: [{fails: no}]}, expect: [{do: [a, b]}]", "lacking: e1: a"),
@@ -528,7 +529,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{last: {call: c}}]}"),
-            "cases.yaml:6:48: no tool is called `c`, so rule `e1` can never match; write a or b",
+            "cases.yaml:6:48: no tool is called `c`, so expectation `e1` can never match; write a or b",
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{do: [a], words: Do it}]}"),
@@ -569,7 +570,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             cases("cases:\n  - id: x\n    query: Do.\n    expect:\n      - {requires: {call: a,\n          done: bb}}"),
-            "cases.yaml:10:17: no tool is called `bb`, so rule `e1` can never match; did you mean `b`?",
+            "cases.yaml:10:17: no tool is called `bb`, so expectation `e1` can never match; did you mean `b`?",
         ),
         (
             cases("rules:\n  - id: r\n    followed-by: {done: a, call: b}\n    per: /k\ncases: []"),
@@ -578,15 +579,15 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{with: {call: a, where: {/other: 1}}}]}"),
-            "cases.yaml:6:59: `where` of rule `e1` has /other, and a has no such argument; write /k",
+            "cases.yaml:6:59: `where` of expectation `e1` has /other, and a has no such argument; write /k",
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{never: {call: a, where: {/k/l: 1}}}]}"),
-            "`where` of rule `e1` has /k/l, and /k is of type integer, which has no parts; write `/k`",
+            "`where` of expectation `e1` has /k/l, and /k is of type integer, which has no parts; write `/k`",
         ),
         (
             cases("cases:\n  - {id: x, query: Do., expect: [{takes: {call: b, argument: /k, from: a, value: /k}}]}"),
-            "`argument` of rule `e1` has /k, and b has no such argument; leave it out: no arguments are taken",
+            "`argument` of expectation `e1` has /k, and b has no such argument; leave it out: no arguments are taken",
         ),
         (
             cases("cases:\n  - id: x\n    query: Do.\n    world:\n      a:\n        - {where: {/kk: 1}, returns: 1}\n    expect: [{do: [a]}]"),

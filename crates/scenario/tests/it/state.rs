@@ -152,7 +152,7 @@ cases:
 /// What `scenario check` says of a file with one case.
 fn reviewed(text: &str) -> planproof_scenario::CaseReview {
     let data = Data { text, file: "cases.yaml" };
-    Scenarios::default().review(data).unwrap_or_else(|error| panic!("{error}")).remove(0)
+    Scenarios::default().review(data).unwrap_or_else(|error| panic!("{error:?}")).remove(0)
 }
 
 #[test]

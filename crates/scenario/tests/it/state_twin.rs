@@ -275,7 +275,7 @@ fn compared(seed: u64, bug: Bug) -> Result<&'static str, String> {
     let text = file.to_string();
     let review = Scenarios::default()
         .review(Data { text: &text, file: "x" })
-        .unwrap_or_else(|error| panic!("{error}: {text}"))
+        .unwrap_or_else(|error| panic!("{error:?}: {text}"))
         .remove(0);
     let case = &file["cases"][0];
     let shortest = shortest(case, bug);

@@ -28,7 +28,7 @@ cases:
 fn said(rest: &str) -> String {
     let text = format!("{TOOLS}    {rest}\n");
     let reviews = Scenarios::default().review(Data { text: &text, file: "cases.yaml" });
-    let review = reviews.unwrap_or_else(|error| panic!("{rest}: {error}")).remove(0);
+    let review = reviews.unwrap_or_else(|error| panic!("{rest}: {error:?}")).remove(0);
     match &review.right {
         Found::Session(calls) => {
             let calls: Vec<String> =

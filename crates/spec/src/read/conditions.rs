@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::bare::bracketed;
 use super::{Reader, show, word};
 use crate::diagnostic::{Code, counted};
 use crate::limits::COUNT_MAX;
@@ -78,7 +79,12 @@ impl Reader<'_> {
         };
         if arity.is_some_and(|arity| arity != formulas.len()) || formulas.is_empty() {
             let message = format!("`{name}` with {}", counted(formulas.len(), "operand"));
-            self.fault(Code::WrongArity, node.span, message, format!("write {shape}"));
+            let meant = match &node.value {
+                Form::List(items) => bracketed(items),
+                _ => None,
+            };
+            let help = meant.unwrap_or_else(|| shape.to_owned());
+            self.fault(Code::WrongArity, node.span, message, format!("write {help}"));
             return None;
         }
         let mut formulas = formulas.into_iter().collect::<Option<Vec<Requirement>>>()?;

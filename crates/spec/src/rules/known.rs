@@ -3,7 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{EventPattern, Fault, Pointer, RuleDemand, RuleSet, RuleTest, ToolNames, ValueCheck, ValueType};
+use super::{
+    EventPattern, Fault, Phase, Pointer, RuleDemand, RuleSet, RuleTest, ToolNames, ValueCheck, ValueType,
+};
 use crate::diagnostic::{nearest, one_of};
 
 /// A tool that an agent has.
@@ -67,9 +69,14 @@ impl RuleSet {
         let mut faults = Vec::new();
         for rule in &self.rules {
             let what = |key: &str| format!("`{key}` of rule `{}`", rule.id);
+            let done = rule.patterns().into_iter().find(|pattern| pattern.moment == Phase::Done);
             for pattern in rule.patterns() {
                 let tools = tools_of(&[pattern], known);
-                faults.extend(unknown_places(&pattern.arguments, &tools, &what("where")));
+                let mut found = unknown_places(&pattern.arguments, &tools, &what("where"));
+                for fault in found.iter_mut().filter(|fault| !fault.help.starts_with("did you mean")) {
+                    fault.help.push_str(&instead_of_where(done));
+                }
+                faults.extend(found);
             }
             if let RuleDemand::Takes { event, argument, .. } = &rule.demand {
                 faults.extend(unknown(argument, &tools_of(&[event], known), &what("argument")));
@@ -83,6 +90,13 @@ impl RuleSet {
         }
         faults
     }
+}
+
+/// What to write for a test of what a call returned, where a rule is about one that is done.
+fn instead_of_where(done: Option<&EventPattern>) -> String {
+    let Some(done) = done else { return String::new() };
+    let tool = done.tools.as_ref().map_or("any tool", ToolNames::written);
+    format!(", or test what {tool} returned with `result: {{...}}`")
 }
 
 /// The first of these tests of a tool's arguments whose pointer leads to no argument that the tool has, or that no

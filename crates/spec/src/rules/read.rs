@@ -22,6 +22,10 @@ const FILE_KEYS: [&str; 4] = ["schema", "mode", "aliases", "rules"];
 /// What a rule may have besides its demand.
 const COMMON_KEYS: [&str; 4] = ["id", "why", "mode", "per"];
 
+/// What stands inside a demand.
+const INSIDE_KEYS: [&str; 10] =
+    ["call", "done", "failed", "where", "result", "error", "times", "argument", "from", "value"];
+
 /// What a guard does about a violation, and whether it only notes it.
 const MODES: [(&str, bool); 2] = [("enforce", false), ("shadow", true)];
 
@@ -333,8 +337,21 @@ impl Reader {
             }
         };
         let (_, value) = entries.take(name)?;
+        let beside: Vec<&str> = INSIDE_KEYS
+            .into_iter()
+            .filter(|key| name != "formula" && entries.left.contains_key(key))
+            .collect();
+        for key in &beside {
+            let Some((place, _)) = entries.take(key) else { continue };
+            let message = format!("`{key}` stands beside `{name}`, and belongs inside it");
+            self.fault(place, message, format!("write `{name}: {{..., {key}: ...}}`"));
+        }
         let known: Vec<&str> = COMMON_KEYS.into_iter().chain([name]).collect();
         self.leave(&entries, "a rule", &known);
+        // The demand lacks what stands beside it.
+        if !beside.is_empty() {
+            return None;
+        }
         let demand = self.demand(name, value, shape);
         Some(CallRule { id: id?, why, per, is_shadow, demand: demand?, place: node.place })
     }
@@ -404,9 +421,7 @@ impl Reader {
             }
             _ => self.takes(&mut entries, &help)?,
         };
-        let known =
-            ["call", "done", "failed", "where", "result", "error", "times", "argument", "from", "value"];
-        self.leave(&entries, &format!("`{name}`"), &known);
+        self.leave(&entries, &format!("`{name}`"), &INSIDE_KEYS);
         Some(demand)
     }
 

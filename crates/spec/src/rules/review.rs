@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::samples::ANY_OTHER_TOOL;
 use super::search::{self, Found};
-use super::{CallRule, EventPattern, Phase, RuleDemand, RuleSet};
+use super::{CallRule, EventPattern, Phase, RuleDemand, RuleSet, TextFlag};
 use crate::diagnostic::all_of;
 use crate::limits::{EXAMPLE_CALLS_MAX, RULES_REVIEWED_MAX};
 
@@ -53,6 +53,8 @@ pub enum Oddity {
     },
     /// There are too many rules, or sessions, to find out how they relate.
     NotDecided(String),
+    /// A text that looks like true or false. Only the text of a file shows it, so that no review of rules finds it.
+    Written(TextFlag),
 }
 
 impl Oddity {
@@ -98,6 +100,7 @@ impl fmt::Display for Oddity {
                 }
             }
             Self::NotDecided(what) => write!(f, "{what}"),
+            Self::Written(flag) => f.write_str(&flag.in_words()),
         }
     }
 }

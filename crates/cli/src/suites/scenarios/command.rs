@@ -7,7 +7,7 @@ use std::path::Path;
 
 use planproof_scenario::{CaseBlameReason, CaseDemand, CaseReview, JSON_SCHEMA};
 use planproof_spec::rules::search::SampleCall;
-use planproof_suite::Data;
+use planproof_suite::{CaseError, Data};
 use serde_json::{Value, json};
 
 use crate::arguments::{Global, ScenarioArguments, ScenarioCommand};
@@ -47,13 +47,15 @@ fn check(files: &[String], deny_warnings: bool, global: &Global) -> Result<ExitC
         failed |= reviewed.iter().flatten().any(|case| !is_good(case, deny_warnings));
         let mut write = || match &reviewed {
             _ if global.json => {
-                let reviewed = reviewed.as_ref().map_err(|error| error.what.as_str());
+                let reviewed = reviewed.as_ref().map_err(Vec::as_slice);
                 writeln!(out, "{}", document(file, reviewed, deny_warnings))
             }
             Ok(cases) => show(&mut out, file, cases),
-            Err(error) => {
-                tell!("{error}");
-                writeln!(out, "{file}: 1 fault")
+            Err(faults) => {
+                for fault in faults {
+                    tell!("{fault}");
+                }
+                writeln!(out, "{file}: {}", counted(faults.len(), "fault"))
             }
         };
         // Neither does a reader who has stopped, because every file counts for the exit status.
@@ -157,14 +159,17 @@ fn show_case(out: &mut impl Write, file: &str, case: &CaseReview) -> io::Result<
 }
 
 /// One line of `scenario check --json`.
-fn document(file: &str, reviewed: Result<&Vec<CaseReview>, &str>, deny_warnings: bool) -> Value {
+fn document(file: &str, reviewed: Result<&Vec<CaseReview>, &[CaseError]>, deny_warnings: bool) -> Value {
     match reviewed {
         Ok(cases) => {
             let usable = cases.iter().all(|case| is_good(case, deny_warnings));
             let cases: Vec<Value> = cases.iter().map(of_case).collect();
             json!({ "file": file, "usable": usable, "cases": cases, "faults": [] })
         }
-        Err(fault) => json!({ "file": file, "usable": false, "cases": [], "faults": [fault] }),
+        Err(faults) => {
+            let faults: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
+            json!({ "file": file, "usable": false, "cases": [], "faults": faults })
+        }
     }
 }
 
