@@ -234,7 +234,7 @@ impl HookSession {
                 let unclear = unclear.map(|why| format!("The call is denied: {why}."));
                 let is_refused = ruling.refusal.is_some() || unclear.is_some();
                 if ruling.refusal.is_none() && unclear.is_some() {
-                    self.session.abandoned(ruling.number);
+                    self.session.take_back(ruling.number);
                 }
                 // What refuses a call is said before what only notes it.
                 let reason = match &ruling.refusal {

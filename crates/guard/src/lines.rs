@@ -298,7 +298,7 @@ impl LineGuard {
         if let Some(session) = self.sessions.get_mut(session) {
             session.open.remove(number);
             if let Some(guarded) = &mut session.guarded {
-                guarded.abandoned(*number);
+                guarded.take_back(*number);
             }
         }
         let reason = format!("The call is denied: {why}.");

@@ -282,38 +282,40 @@ impl LoggedLine {
 
 /// The events of the session of these lines: the calls that the server got, and their results.
 pub fn happened<'l>(lines: impl Iterator<Item = &'l LoggedLine>) -> Vec<RecordedEvent> {
-    let mut open: BTreeMap<u64, (Option<&String>, &str, &Value)> = BTreeMap::new();
-    let mut happened = Vec::new();
+    let mut open: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut happened: Vec<Option<RecordedEvent>> = Vec::new();
     for line in lines {
         match line {
-            LoggedLine::Decision {
-                call: Some(call),
-                action: GuardAction::Passed | GuardAction::Noted,
-                ..
-            } => {
-                open.insert(call.number, (call.server.as_ref(), &call.tool, &call.arguments));
-                happened.push(RecordedEvent {
-                    phase: Phase::Call,
-                    server: call.server.clone(),
-                    tool: call.tool.clone(),
-                    arguments: call.arguments.clone(),
-                    outcome: None,
-                });
-            }
+            LoggedLine::Decision { call: Some(call), action, .. } => match action {
+                GuardAction::Passed | GuardAction::Noted => {
+                    open.insert(call.number, happened.len());
+                    happened.push(Some(RecordedEvent {
+                        phase: Phase::Call,
+                        server: call.server.clone(),
+                        tool: call.tool.clone(),
+                        arguments: call.arguments.clone(),
+                        outcome: None,
+                    }));
+                }
+                GuardAction::Blocked => {
+                    // It was approved, and then not passed on after all.
+                    if let Some(place) = open.remove(&call.number) {
+                        happened[place] = None;
+                    }
+                }
+                GuardAction::Continued => {}
+            },
             LoggedLine::Result { number, is_error, outcome, .. } => {
-                let Some((server, tool, arguments)) = open.remove(number) else { continue };
-                happened.push(RecordedEvent {
-                    phase: if *is_error { Phase::Failed } else { Phase::Done },
-                    server: server.cloned(),
-                    tool: tool.to_owned(),
-                    arguments: arguments.clone(),
-                    outcome: Some(outcome.clone()),
-                });
+                let call = open.remove(number).and_then(|place| happened[place].clone());
+                let phase = if *is_error { Phase::Failed } else { Phase::Done };
+                happened.extend(
+                    call.map(|call| Some(RecordedEvent { phase, outcome: Some(outcome.clone()), ..call })),
+                );
             }
             LoggedLine::Decision { .. } | LoggedLine::End { .. } => {}
         }
     }
-    happened
+    happened.into_iter().flatten().collect()
 }
 
 /// Makes the lines of one session. Secrets are removed from all texts of others.

@@ -73,7 +73,7 @@ pub use read::{read_checks, read_rule, read_tests, rule_value};
 pub use recorded::{RecordedEvent, RuleEnd, arguments_of, session_in_turns, session_of};
 pub use result::{CallResult, mcp_result, outcome_of, result_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
-pub use session::{RuleVerdict, Session, SessionMemory, TooManyValues, targets};
+pub use session::{CallChanges, RuleVerdict, Session, SessionMemory, TooManyValues, targets};
 pub use topics::rules_tree;
 
 /// The name of the format, as the files have it.

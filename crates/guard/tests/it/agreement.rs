@@ -145,6 +145,7 @@ fn compare(text: &str, moves: &[Move]) -> Result<usize, TestCaseError> {
     older.from_client(br#"{"jsonrpc":"2.0","id":"hi","method":"initialize","params":{}}"#);
     older.from_server(br#"{"jsonrpc":"2.0","id":"hi","result":{}}"#);
     let mut shadow = support::guard(&rules, GuardMode::Shadow);
+    let mut unsteady = support::guard(&rules, GuardMode::Enforce);
     let mut together = Together::new(&rules);
     let (mut history, mut pending, mut log) = (Vec::new(), Vec::<(u64, RecordedEvent)>::new(), Vec::new());
     let mut forgetful_errors = 0;
@@ -169,13 +170,20 @@ fn compare(text: &str, moves: &[Move]) -> Result<usize, TestCaseError> {
                 };
                 prop_assert_eq!(&rejected, &expected, "the guard on {} {}", tool, arguments);
                 let line = call(ruling.number, tool, arguments);
+                let is_approved = expected.is_empty();
                 for guard in [&mut older, &mut newer] {
                     let heard = guard.from_client(line.as_bytes());
                     prop_assert_eq!(is_passed(&heard), expected.is_empty(), "the proxy on {}", line);
                     log.extend(guard.decision_line(&heard, 0));
                 }
+                // A call that could not be logged at first, and is asked for again.
+                let heard = unsteady.from_client(line.as_bytes());
+                prop_assert_eq!(is_passed(&heard), is_approved, "with a log that fails, on {}", line);
+                let heard = unsteady.unlogged(heard, "the disk is full");
+                prop_assert!(!is_passed(&heard));
+                let heard = unsteady.from_client(line.as_bytes());
+                prop_assert_eq!(is_passed(&heard), is_approved, "with a log that failed, on {}", line);
                 let both = together.approve(ruling.number, tool, arguments);
-                let is_approved = expected.is_empty();
                 prop_assert_eq!(both, (is_approved, is_approved), "a hook and a proxy on {}", line);
                 // What shadow mode notes is what enforcement would reject.
                 let heard = shadow.from_client(line.as_bytes());
@@ -203,6 +211,7 @@ fn compare(text: &str, moves: &[Move]) -> Result<usize, TestCaseError> {
                     log.extend(guard.from_server(line.as_bytes()));
                 }
                 shadow.from_server(line.as_bytes());
+                unsteady.from_server(line.as_bytes());
                 together.finish(&line);
             }
         }

@@ -55,8 +55,8 @@ fn results_that_may_still_come_are_counted() {
     // The first has failed, so there is one left.
     session.finished(1, true, &none);
     assert_eq!(decide(&mut session, "pay", &none), "");
-    // Its result never comes.
-    session.abandoned(3);
+    // It was not made after all.
+    assert!(session.take_back(3));
     assert_eq!(decide(&mut session, "pay", &none), "");
 
     // Whichever of two results comes first.
@@ -68,6 +68,52 @@ fn results_that_may_still_come_are_counted() {
         session.finished(1, false, &none);
         assert_eq!(decide(&mut session, second, &none).is_empty(), first == "read");
     }
+}
+
+/// Each rule, the calls that are made, the one that is taken back, one that is then rejected as if that had never been
+/// made, and one that is approved.
+#[test]
+fn a_call_that_is_taken_back_never_happened() {
+    for (rule, made, taken_back, rejected, approved) in [
+        ("requires: [{call: b}, {call: a}]", "", "a", "b", "a"),
+        ("at-most: {call: a, times: 1}", "", "a", "", "a"),
+        ("at-most: {call: a, times: 2}", "a", "a", "", "a"),
+        ("never-after: [{call: b}, {call: a}]", "", "a", "", "b"),
+        ("first: {call: a}", "", "a", "b", "a"),
+        ("formula: '(before call:a call:b)'", "", "a", "b", "a"),
+        ("at-most: {done: a, times: 1}", "", "a", "", "a"),
+        ("requires: [{call: b}, {call: a}], per: /k", "", "a", "b", "a"),
+        ("at-most: {call: a, times: 1}, per: /k", "", "a", "", "a"),
+        ("at-most: {call: a, times: 2}, per: /k", "a", "a", "", "a"),
+        ("never-after: [{call: b}, {call: a}], per: /k", "", "a", "", "b"),
+        ("requires: [{call: '*'}, {call: a}]", "", "a", "b", ""),
+    ] {
+        let rules = rules(&format!("- {{id: r, {rule}}}\n"));
+        let arguments = json!({"k": 1});
+        let mut session = GuardedSession::new(&rules);
+        if !made.is_empty() {
+            assert_eq!(decide(&mut session, made, &arguments), "", "{rule}");
+        }
+        let before = session.verdicts();
+        let ruling = session.decide(AskedCall { server: None, tool: taken_back, arguments: &arguments });
+        assert_eq!(session.take_back(ruling.number), ruling.refusal.is_none(), "{rule}");
+        assert!(!session.take_back(ruling.number), "once: {rule}");
+        assert_eq!(session.verdicts(), before, "{rule}");
+        assert_eq!(session.pending().count(), usize::from(!made.is_empty()), "{rule}");
+        if !rejected.is_empty() {
+            assert_ne!(decide(&mut session, rejected, &arguments), "", "{rule}");
+        }
+        if !approved.is_empty() {
+            assert_eq!(decide(&mut session, approved, &arguments), "", "{rule}");
+        }
+    }
+    // What has come since stands on it.
+    let rules = rules("- {id: r, at-most: {call: a, times: 1}}\n");
+    let mut session = GuardedSession::new(&rules);
+    assert_eq!(decide(&mut session, "a", &json!({})), "");
+    assert_eq!(decide(&mut session, "b", &json!({})), "");
+    assert!(!session.take_back(1));
+    assert_ne!(decide(&mut session, "a", &json!({})), "");
 }
 
 #[test]

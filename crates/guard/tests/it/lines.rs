@@ -22,7 +22,11 @@ struct Program {
 
 impl Program {
     fn new(mode: GuardMode) -> Self {
-        let guard = LineGuard::new(Ok(rules(RULES)), mode, "sha256:00", "own", Secrets::none());
+        Self::by(RULES, mode)
+    }
+
+    fn by(text: &str, mode: GuardMode) -> Self {
+        let guard = LineGuard::new(Ok(rules(text)), mode, "sha256:00", "own", Secrets::none());
         Self { guard, log: Vec::new() }
     }
 
@@ -168,6 +172,12 @@ fn what_is_not_logged_is_not_approved() {
     }
     // Their results will not come, so they keep no other from being made.
     assert_eq!(program.before("pay", &json!({}))["verdict"], "approve");
+    // They never happened.
+    let mut program = Program::by("- {id: needs-a, requires: [{call: b}, {call: a}]}\n", GuardMode::Enforce);
+    let question_a = json!({"do": "before", "tool": "a"}).to_string();
+    let answer = program.guard.take(question_a.as_bytes(), &|| 0);
+    program.guard.unlogged(answer, "the disk is full");
+    assert_eq!(program.before("b", &json!({}))["verdict"], "reject");
     let mut shadow = Program::new(GuardMode::Shadow);
     let answer = shadow.guard.take(question.as_bytes(), &|| 0);
     assert_eq!(read(&shadow.guard.unlogged(answer, "the disk is full"))["verdict"], "approve");

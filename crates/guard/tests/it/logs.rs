@@ -124,3 +124,27 @@ fn damaged_lines_are_named() {
         assert!(error.contains(fault), "{line}: {error}");
     }
 }
+
+/// A history that failed at the very end leaves a line in the log that the call was passed on. The next one takes it back.
+#[test]
+fn a_line_of_a_call_that_was_not_passed_on_is_taken_back() {
+    let rules = rules(
+        "- {id: needs-a, requires: [{call: b}, {call: a}]}\n- {id: once, at-most: {call: a, times: 1}}\n",
+    );
+    let mut guard = support::guard(&rules, GuardMode::Enforce);
+    let mut lines = Vec::new();
+    for (tool, is_kept) in [("a", false), ("b", true), ("a", true), ("b", true)] {
+        let heard = guard.from_client(call(1, tool, &json!({})).as_bytes());
+        lines.extend(guard.decision_line(&heard, 0));
+        if is_kept {
+            guard.from_server(result(1, false, "done").as_bytes());
+        } else {
+            let heard = guard.unlogged(heard, "the history is full");
+            lines.extend(guard.retraction_line(&heard));
+        }
+    }
+    let lines = read(&lines);
+    let made: Vec<String> = happened(lines.iter()).into_iter().map(|event| event.tool).collect();
+    assert_eq!(made, ["a", "b"]);
+    assert!(replay(&rules, lines.into_iter()).all(|call| !call.is_changed()));
+}
