@@ -486,9 +486,14 @@ impl GuardedSession {
         let mut right = Vec::new();
         for rule in rules {
             let Some((tool, arguments)) = rule.needed_call(rejected.arguments) else { continue };
-            let event = SessionEvent::new(Phase::Call, &tool, &arguments);
+            // Without its server, which only calls of sessions with several have.
+            let of_server = rejected.server.and_then(|server| tool.strip_prefix(server)?.strip_prefix('/'));
+            let server = rejected.server.filter(|_| of_server.is_some());
+            let tool = of_server.unwrap_or(&tool);
+            let event = SessionEvent { server, ..SessionEvent::new(Phase::Call, tool, &arguments) };
             if self.refusal(&event, tool.len() + size(&arguments)).is_none() {
-                right.push(CarriedCall { id: None, server: None, tool, arguments });
+                let (server, tool) = (server.map(str::to_owned), tool.to_owned());
+                right.push(CarriedCall { id: None, server, tool, arguments });
             }
         }
         right

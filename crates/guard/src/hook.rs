@@ -191,7 +191,7 @@ impl HookSession {
                 name.escape_debug()
             )),
             None if is_named(&(server, tool)) => None,
-            None => readings.iter().find_map(|(_, tool)| self.names.check(tool, &Value::Null).err()),
+            None => readings.iter().find_map(|(server, tool)| self.names.check_tool(*server, tool).err()),
         };
         let (server, tool) = (server.map(str::to_owned), tool.to_owned());
         (CarriedCall { server, tool, ..call.clone() }, ambiguous)
@@ -203,7 +203,7 @@ impl HookSession {
             let why = "an integer beyond 2^53 does not mean one number to all readers; send it as a text";
             return Some(why.to_owned());
         }
-        self.names.check(&call.tool, &call.arguments).err()
+        self.names.check(&asked(call)).err()
     }
 
     /// Takes an event, with the rules in the modes of the log. The microseconds are those since the hook was started.

@@ -194,7 +194,7 @@ impl LineGuard {
                 "an integer beyond 2^53 does not mean one number to all readers; send it as a text"
                     .to_owned(),
             ),
-            false => self.names.check(&call.tool, &call.arguments).err(),
+            false => self.names.check(&asked(call)).err(),
         };
         let modes = self.modes;
         let fault = self.rules.as_ref().err().or(unclear.as_ref()).cloned();

@@ -478,7 +478,7 @@ impl McpGuard {
             return Err("an integer beyond 2^53 does not mean one number to all readers; send it as a text"
                 .to_owned());
         }
-        self.names.check(&tool, &arguments)?;
+        self.names.check(&AskedCall { server: None, tool: &tool, arguments: &arguments })?;
         let state = match params.remove("requestState") {
             Some(Value::String(state)) => Some(Some(state)),
             Some(Value::Null) | None => params.contains_key("inputResponses").then_some(None),

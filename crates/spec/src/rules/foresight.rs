@@ -141,15 +141,15 @@ impl CallRule {
     }
 
     /// The tool and the arguments of a call that has to come before one with these arguments, as far as the rule says:
-    /// the value of `per`, and the values that it demands of the arguments. `None` where it names no such call.
+    /// the value of `per`, and the values that it demands of the arguments. The tool is named as in the rule. `None`
+    /// where it names no such call.
     pub fn needed_call(&self, arguments: &Value) -> Option<(String, Value)> {
         let (needed, taken) = match &self.demand {
             RuleDemand::Requires { needed, .. } => (needed, None),
             RuleDemand::Takes { from, argument, .. } => (from, Some(argument)),
             _ => return None,
         };
-        let tool = needed.tools.as_ref()?.written();
-        let tool = tool.rsplit_once('/').map_or(tool, |(_, tool)| tool).to_owned();
+        let tool = needed.tools.as_ref()?.written().to_owned();
         let mut known = Value::Object(serde_json::Map::new());
         let of_per = self.per.as_ref().filter(|per| taken != Some(*per));
         let of_per = of_per.and_then(|per| Some((per, per.target(arguments)?)));
