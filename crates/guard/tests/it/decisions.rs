@@ -70,6 +70,47 @@ fn results_that_may_still_come_are_counted() {
     }
 }
 
+/// A result that nobody knows yet may say anything, so a call is rejected only where whatever it says is wrong.
+#[test]
+fn what_a_result_will_say_is_not_guessed() {
+    // Each rule, with the results of calls of `b` that are approved one after the other, and whether another is then.
+    let (good, bad) = (json!({"ok": true}), json!({"ok": false}));
+    for (rule, results, approved) in [
+        ("never: {done: b, result: {/ok: {not: {is: true}}}}", vec![&good, &good], true),
+        ("never: {done: b, result: {/ok: {not: {is: true}}}}", vec![&good, &bad], false),
+        ("never: {done: b, result: {/ok: {present: false}}}", vec![&good], true),
+        ("never: {done: b, result: {'': {not: {type: object}}}}", vec![&good], true),
+        ("never: {done: b, result: {/ok: {is-not: true}}}", vec![&good], true),
+        ("never: {done: b, result: {/ok: {not: {type: boolean}}}}", vec![&good, &bad], true),
+        ("first: {done: b, result: {/ok: true}}", vec![&good, &bad], true),
+        ("first: {done: b, result: {/ok: true}}", vec![&bad], false),
+        ("first: {done: b, result: {/ok: {not: {is: true}}}}", vec![&bad], true),
+        ("at-most: {done: b, times: 1, result: {/ok: {not: {is: true}}}}", vec![&bad, &good], true),
+        ("at-most: {done: b, times: 1, result: {/ok: {not: {is: true}}}}", vec![&bad, &bad], false),
+        ("requires: [{done: b, result: {/ok: {not: {is: true}}}}, {done: x}]", vec![&good], true),
+        ("never-after: {done: b, call: b, result: {/ok: {not: {is: true}}}}", vec![], true),
+        // Whatever it says.
+        ("never: {done: b, result: {'': {present: true}}}", vec![], false),
+        ("never: {done: b, result: {/ok: {not: {type: boolean, is: 7}}}}", vec![], false),
+        ("never: {done: b, result: {/ok: {one-of: [1], is-not: 1}}}", vec![&good], true),
+        ("never: {done: b}", vec![], false),
+    ] {
+        let rules = rules(&format!("- {{id: r, {rule}}}\n"));
+        let mut session = GuardedSession::new(&rules);
+        for (number, result) in (1..).zip(&results) {
+            assert_eq!(decide(&mut session, "b", &json!({})), "", "{rule}");
+            assert!(session.finished(number, false, result));
+        }
+        assert_eq!(decide(&mut session, "b", &json!({})).is_empty(), approved, "{rule} after {results:?}");
+    }
+    // While it is not known, it may also be the one that is too many: not if it may be another.
+    let rules = rules("- {id: r, at-most: {done: b, times: 1, result: {/ok: {not: {is: true}}}}}\n");
+    let mut session = GuardedSession::new(&rules);
+    for _ in 0..3 {
+        assert_eq!(decide(&mut session, "b", &json!({})), "");
+    }
+}
+
 /// Each rule, the calls that are made, the one that is taken back, one that is then rejected as if that had never been
 /// made, and one that is approved.
 #[test]
