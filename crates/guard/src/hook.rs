@@ -50,12 +50,12 @@ pub enum HookEvent {
 }
 
 impl HookPayload {
-    /// Reads what an agent writes to a hook's stdin.
+    /// Reads what an agent writes to a hook's stdin. Halves of characters are mended, except in what asks for a call.
     ///
     /// # Errors
     /// What is wrong with it, in a sentence without a full stop.
     pub fn read(payload: &[u8], dialect: &HookDialect) -> Result<Self, String> {
-        let payload = strict::read(payload.trim_ascii_end())?;
+        let (payload, unclear) = strict::read_mended(payload.trim_ascii_end())?;
         let fields = &dialect.fields;
         let text = |places: &Places| {
             let found = places.find(&payload).and_then(Value::as_str);
@@ -91,6 +91,9 @@ impl HookPayload {
             // An event in another case would pass without a decision, whatever it is about.
             None => return Err(format!("the hook knows no event `{}`", name.escape_debug())),
         };
+        if let (HookEvent::Before(_), Some(fault)) = (&event, unclear) {
+            return Err(fault);
+        }
         let seam = match dialect.asks_twice() {
             true => format!("{}/{name}", dialect.name),
             false => dialect.name.clone(),

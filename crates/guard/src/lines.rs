@@ -118,10 +118,12 @@ impl LineGuard {
 
     /// Takes a question, without its end, and answers it. `microseconds` gives those since it came.
     pub fn take(&mut self, line: &[u8], microseconds: &dyn Fn() -> u64) -> LineAnswer {
-        let question = match strict::read(line) {
-            Ok(Value::Object(question)) => question,
-            Ok(_) => return self.refused(&Value::Null, "the line is not an object"),
-            Err(fault) => return self.refused(&probable_id(line), &fault),
+        let question = match strict::read_mended(line) {
+            Ok((Value::Object(question), None)) => question,
+            // What a tool returned is mended as in front of a server.
+            Ok((Value::Object(question), Some(_))) if question.get("do") == Some(&json!("after")) => question,
+            Ok((_, None)) => return self.refused(&Value::Null, "the line is not an object"),
+            Ok((_, Some(fault))) | Err(fault) => return self.refused(&probable_id(line), &fault),
         };
         let id = question.get("id").cloned().unwrap_or(Value::Null);
         let answered = self.answer(&id, question, microseconds);
