@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use planproof_spec::rules::{CallRule, Phase, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues};
+use planproof_spec::rules::{
+    CallChanges, CallRule, Phase, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues,
+};
 use serde_json::{Value, json};
 
 use crate::log::{GuardAction, GuardModes, LoggedLine};
@@ -125,6 +127,17 @@ pub struct GuardedSession {
     is_by_rule: bool,
     /// What to add to the reasons of some rules, by their numbers, in explaining the last decision.
     hints: Vec<(usize, String)>,
+    /// What the last call has changed, as long as nothing has come after it.
+    last: Option<LastCall>,
+}
+
+/// How to take a call back.
+#[derive(Debug, Clone)]
+struct LastCall {
+    number: u64,
+    changes: CallChanges,
+    /// What was lost before it.
+    lost: Option<TooManyValues>,
 }
 
 #[derive(Debug, Clone)]
@@ -177,6 +190,7 @@ impl GuardedSession {
             has_unknown_result: false,
             is_by_rule: false,
             hints: Vec::new(),
+            last: None,
         }
     }
 
@@ -200,6 +214,7 @@ impl GuardedSession {
     /// Decides on a call. An approved one counts as made, and is pending.
     pub fn decide(&mut self, call: AskedCall<'_>) -> Ruling {
         self.calls += 1;
+        self.last = None;
         let number = self.calls;
         let event =
             SessionEvent { server: call.server, ..SessionEvent::new(Phase::Call, call.tool, call.arguments) };
@@ -330,6 +345,13 @@ impl GuardedSession {
         }
     }
 
+    /// A pending call has not passed this seam after all.
+    pub(crate) fn not_passed(&mut self, number: u64, seam: &str) {
+        if let Some(pending) = self.pending.get_mut(&number) {
+            pending.seams.remove(seam);
+        }
+    }
+
     /// What is remembered, as JSON; `None` if something could not be, so that nothing is approved any more.
     pub(crate) fn state(&self) -> Option<Value> {
         if self.lost.is_some() || self.has_unknown_result {
@@ -390,9 +412,11 @@ impl GuardedSession {
     }
 
     fn count(&mut self, number: u64, call: AskedCall<'_>, event: &SessionEvent<'_>, bytes: usize) {
-        if let Err(error) = self.session.observe(event) {
+        let (mut changes, lost) = (CallChanges::default(), self.lost.clone());
+        if let Err(error) = self.session.observe_call(event, &mut changes) {
             self.lost.get_or_insert(error);
         }
+        self.last = Some(LastCall { number, changes, lost });
         let pending = PendingCall {
             server: call.server.map(str::to_owned),
             tool: call.tool.to_owned(),
@@ -410,6 +434,7 @@ impl GuardedSession {
     /// nothing.
     pub fn finished(&mut self, number: u64, is_error: bool, outcome: &Value) -> bool {
         let Some(call) = self.forget(number) else { return false };
+        self.last = None;
         let event = call.event(if is_error { Phase::Failed } else { Phase::Done }).with_outcome(outcome);
         if let Err(error) = self.session.observe(&event) {
             self.lost.get_or_insert(error);
@@ -422,8 +447,14 @@ impl GuardedSession {
         self.has_unknown_result = true;
     }
 
-    /// The result of this call will never come, and did not happen. Gives whether the call was pending.
-    pub fn abandoned(&mut self, number: u64) -> bool {
+    /// Takes the last call back, because it is not passed on after all: it never happened. Gives whether this was
+    /// possible. It is not once anything else has come, and a call that was rejected has nothing to take back.
+    pub fn take_back(&mut self, number: u64) -> bool {
+        let Some(LastCall { changes, lost, .. }) = self.last.take_if(|last| last.number == number) else {
+            return false;
+        };
+        self.session.take_back(changes);
+        self.lost = lost;
         self.forget(number).is_some()
     }
 
@@ -455,9 +486,14 @@ impl GuardedSession {
         let mut right = Vec::new();
         for rule in rules {
             let Some((tool, arguments)) = rule.needed_call(rejected.arguments) else { continue };
-            let event = SessionEvent::new(Phase::Call, &tool, &arguments);
+            // Without its server, which only calls of sessions with several have.
+            let of_server = rejected.server.and_then(|server| tool.strip_prefix(server)?.strip_prefix('/'));
+            let server = rejected.server.filter(|_| of_server.is_some());
+            let tool = of_server.unwrap_or(&tool);
+            let event = SessionEvent { server, ..SessionEvent::new(Phase::Call, tool, &arguments) };
             if self.refusal(&event, tool.len() + size(&arguments)).is_none() {
-                right.push(CarriedCall { id: None, server: None, tool, arguments });
+                let (server, tool) = (server.map(str::to_owned), tool.to_owned());
+                right.push(CarriedCall { id: None, server, tool, arguments });
             }
         }
         right

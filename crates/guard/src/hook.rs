@@ -50,12 +50,12 @@ pub enum HookEvent {
 }
 
 impl HookPayload {
-    /// Reads what an agent writes to a hook's stdin.
+    /// Reads what an agent writes to a hook's stdin. Halves of characters are mended, except in what asks for a call.
     ///
     /// # Errors
     /// What is wrong with it, in a sentence without a full stop.
     pub fn read(payload: &[u8], dialect: &HookDialect) -> Result<Self, String> {
-        let payload = strict::read(payload.trim_ascii_end())?;
+        let (payload, unclear) = strict::read_mended(payload.trim_ascii_end())?;
         let fields = &dialect.fields;
         let text = |places: &Places| {
             let found = places.find(&payload).and_then(Value::as_str);
@@ -91,6 +91,9 @@ impl HookPayload {
             // An event in another case would pass without a decision, whatever it is about.
             None => return Err(format!("the hook knows no event `{}`", name.escape_debug())),
         };
+        if let (HookEvent::Before(_), Some(fault)) = (&event, unclear) {
+            return Err(fault);
+        }
         let seam = match dialect.asks_twice() {
             true => format!("{}/{name}", dialect.name),
             false => dialect.name.clone(),
@@ -191,7 +194,7 @@ impl HookSession {
                 name.escape_debug()
             )),
             None if is_named(&(server, tool)) => None,
-            None => readings.iter().find_map(|(_, tool)| self.names.check(tool, &Value::Null).err()),
+            None => readings.iter().find_map(|(server, tool)| self.names.check_tool(*server, tool).err()),
         };
         let (server, tool) = (server.map(str::to_owned), tool.to_owned());
         (CarriedCall { server, tool, ..call.clone() }, ambiguous)
@@ -203,7 +206,7 @@ impl HookSession {
             let why = "an integer beyond 2^53 does not mean one number to all readers; send it as a text";
             return Some(why.to_owned());
         }
-        self.names.check(&call.tool, &call.arguments).err()
+        self.names.check(&asked(call)).err()
     }
 
     /// Takes an event, with the rules in the modes of the log. The microseconds are those since the hook was started.
@@ -234,7 +237,7 @@ impl HookSession {
                 let unclear = unclear.map(|why| format!("The call is denied: {why}."));
                 let is_refused = ruling.refusal.is_some() || unclear.is_some();
                 if ruling.refusal.is_none() && unclear.is_some() {
-                    self.session.abandoned(ruling.number);
+                    self.session.take_back(ruling.number);
                 }
                 // What refuses a call is said before what only notes it.
                 let reason = match &ruling.refusal {

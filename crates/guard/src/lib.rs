@@ -37,7 +37,7 @@ pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MA
 pub use lines::{DECIDE_SCHEMA, DECIDE_SEAM, LineAnswer, LineGuard, OPEN_SESSIONS_MAX};
 pub use log::{
     DecisionLog, GuardAction, GuardMode, GuardModes, LogFault, LoggedCall, LoggedLine, LoggedRule, SCHEMA,
-    happened, shown,
+    happened, shown, taken_back,
 };
 pub use mcp::{FromClient, LINE_BYTES_MAX, McpGuard, OUTSTANDING_MAX, SEAM, Then};
 pub use replay::{ReplayedCall, replay};

@@ -118,10 +118,12 @@ impl LineGuard {
 
     /// Takes a question, without its end, and answers it. `microseconds` gives those since it came.
     pub fn take(&mut self, line: &[u8], microseconds: &dyn Fn() -> u64) -> LineAnswer {
-        let question = match strict::read(line) {
-            Ok(Value::Object(question)) => question,
-            Ok(_) => return self.refused(&Value::Null, "the line is not an object"),
-            Err(fault) => return self.refused(&probable_id(line), &fault),
+        let question = match strict::read_mended(line) {
+            Ok((Value::Object(question), None)) => question,
+            // What a tool returned is mended as in front of a server.
+            Ok((Value::Object(question), Some(_))) if question.get("do") == Some(&json!("after")) => question,
+            Ok((_, None)) => return self.refused(&Value::Null, "the line is not an object"),
+            Ok((_, Some(fault))) | Err(fault) => return self.refused(&probable_id(line), &fault),
         };
         let id = question.get("id").cloned().unwrap_or(Value::Null);
         let answered = self.answer(&id, question, microseconds);
@@ -194,7 +196,7 @@ impl LineGuard {
                 "an integer beyond 2^53 does not mean one number to all readers; send it as a text"
                     .to_owned(),
             ),
-            false => self.names.check(&call.tool, &call.arguments).err(),
+            false => self.names.check(&asked(call)).err(),
         };
         let modes = self.modes;
         let fault = self.rules.as_ref().err().or(unclear.as_ref()).cloned();
@@ -298,7 +300,7 @@ impl LineGuard {
         if let Some(session) = self.sessions.get_mut(session) {
             session.open.remove(number);
             if let Some(guarded) = &mut session.guarded {
-                guarded.abandoned(*number);
+                guarded.take_back(*number);
             }
         }
         let reason = format!("The call is denied: {why}.");

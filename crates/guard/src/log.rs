@@ -1,6 +1,6 @@
 //! Decision v1: what a guard decided, one JSON object a line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use planproof_spec::rules::{CallRule, Phase, RecordedEvent, RuleSet};
@@ -13,6 +13,12 @@ use crate::decision::Ruling;
 
 /// The name of the format, in every line.
 pub const SCHEMA: &str = "planproof/decision/v1";
+
+/// What every line begins with.
+const LINE_BEGIN: &str = "{\"kind\":\"";
+
+/// How much of it a reader of JSON may take for the rest of a text before it finds an error.
+const LINE_BEGIN_SEEN: usize = 3;
 
 /// Most characters of a call that people are shown beside the reason why it is rejected.
 const CALL_SHOWN_MAX: usize = 200;
@@ -213,12 +219,20 @@ pub struct LoggedRule {
 }
 
 /// Why a line of a log cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LogFault {
     /// What is wrong with it, in a sentence without a full stop.
     pub what: String,
     /// The line ends too early, as after a kill or on a full disk.
     pub is_cut: bool,
+    /// A whole line behind the cut one, where another guard wrote to the same file and did not begin a new line.
+    pub behind: Option<Box<LoggedLine>>,
+}
+
+impl LogFault {
+    fn new(what: String) -> Self {
+        Self { what, is_cut: false, behind: None }
+    }
 }
 
 impl fmt::Display for LogFault {
@@ -235,25 +249,45 @@ impl LoggedLine {
     /// # Errors
     /// It is not a line of decision v1.
     pub fn read(line: &str) -> Result<Self, LogFault> {
-        let value: Value = serde_json::from_str(line).map_err(|error| LogFault {
-            what: format!("not a whole line of a log of decisions: {error}"),
-            is_cut: error.is_eof(),
+        let value: Value = serde_json::from_str(line).map_err(|error| {
+            let behind = Self::behind(line, &error).map(Box::new);
+            LogFault {
+                what: format!("not a whole line of a log of decisions: {error}"),
+                is_cut: error.is_eof() || behind.is_some(),
+                behind,
+            }
         })?;
+        Self::of(value)
+    }
+
+    fn of(value: Value) -> Result<Self, LogFault> {
         match value.get("schema").and_then(Value::as_str) {
             Some(SCHEMA) => {}
             Some(other) => {
                 let what = format!("the line is of the version `{other}`, and only `{SCHEMA}` is known");
-                return Err(LogFault { what, is_cut: false });
+                return Err(LogFault::new(what));
             }
-            None => {
-                let what = format!("the line has no `\"schema\": \"{SCHEMA}\"`");
-                return Err(LogFault { what, is_cut: false });
+            None => return Err(LogFault::new(format!("the line has no `\"schema\": \"{SCHEMA}\"`"))),
+        }
+        serde_json::from_value(value)
+            .map_err(|error| LogFault::new(format!("the line is not one of {SCHEMA}: {error}")))
+    }
+
+    /// The whole line behind one that was cut off, in which this error is. Wherever that was cut, JSON goes wrong at the
+    /// beginning of the next line, so nothing that a call or a result contains is taken for one.
+    fn behind(line: &str, error: &serde_json::Error) -> Option<Self> {
+        let (mut rest, mut column) = (line, error.column());
+        loop {
+            let from = column.saturating_sub(LINE_BEGIN_SEEN).max(1);
+            // What was cut off before it may have been shorter than the beginning of a line.
+            let to = column + LINE_BEGIN.len();
+            let begins = |at: &usize| rest.get(*at..).is_some_and(|rest| rest.starts_with(LINE_BEGIN));
+            rest = &rest[(from..=to).find(begins)?..];
+            match serde_json::from_str(rest) {
+                Ok(value) => return Self::of(value).ok(),
+                Err(error) => column = error.column(),
             }
         }
-        serde_json::from_value(value).map_err(|error| LogFault {
-            what: format!("the line is not one of {SCHEMA}: {error}"),
-            is_cut: false,
-        })
     }
 
     /// Whether it is of a call that was made: passed on for the first time.
@@ -280,35 +314,46 @@ impl LoggedLine {
     }
 }
 
+/// The numbers of the calls that these lines say were approved, and later that they were not passed on after all.
+pub fn taken_back<'l>(lines: impl Iterator<Item = &'l LoggedLine>) -> BTreeSet<u64> {
+    let mut made = BTreeSet::new();
+    let number = |line: &LoggedLine| match line {
+        LoggedLine::Decision { call: Some(call), action: GuardAction::Blocked, .. } => {
+            made.remove(&call.number).then_some(call.number)
+        }
+        LoggedLine::Decision { call: Some(call), .. } => {
+            made.insert(call.number);
+            None
+        }
+        _ => None,
+    };
+    lines.filter_map(number).collect()
+}
+
 /// The events of the session of these lines: the calls that the server got, and their results.
-pub fn happened<'l>(lines: impl Iterator<Item = &'l LoggedLine>) -> Vec<RecordedEvent> {
-    let mut open: BTreeMap<u64, (Option<&String>, &str, &Value)> = BTreeMap::new();
+pub fn happened<'l>(lines: impl Iterator<Item = &'l LoggedLine> + Clone) -> Vec<RecordedEvent> {
+    let taken_back = taken_back(lines.clone());
+    let mut open: BTreeMap<u64, &LoggedCall> = BTreeMap::new();
     let mut happened = Vec::new();
+    let event = |phase, call: &LoggedCall, outcome| RecordedEvent {
+        phase,
+        server: call.server.clone(),
+        tool: call.tool.clone(),
+        arguments: call.arguments.clone(),
+        outcome,
+    };
     for line in lines {
         match line {
-            LoggedLine::Decision {
-                call: Some(call),
-                action: GuardAction::Passed | GuardAction::Noted,
-                ..
-            } => {
-                open.insert(call.number, (call.server.as_ref(), &call.tool, &call.arguments));
-                happened.push(RecordedEvent {
-                    phase: Phase::Call,
-                    server: call.server.clone(),
-                    tool: call.tool.clone(),
-                    arguments: call.arguments.clone(),
-                    outcome: None,
-                });
+            LoggedLine::Decision { call: Some(call), .. }
+                if line.is_made_call() && !taken_back.contains(&call.number) =>
+            {
+                open.insert(call.number, call);
+                happened.push(event(Phase::Call, call, None));
             }
             LoggedLine::Result { number, is_error, outcome, .. } => {
-                let Some((server, tool, arguments)) = open.remove(number) else { continue };
-                happened.push(RecordedEvent {
-                    phase: if *is_error { Phase::Failed } else { Phase::Done },
-                    server: server.cloned(),
-                    tool: tool.to_owned(),
-                    arguments: arguments.clone(),
-                    outcome: Some(outcome.clone()),
-                });
+                let Some(call) = open.remove(number) else { continue };
+                let phase = if *is_error { Phase::Failed } else { Phase::Done };
+                happened.push(event(phase, call, Some(outcome.clone())));
             }
             LoggedLine::Decision { .. } | LoggedLine::End { .. } => {}
         }

@@ -2,9 +2,10 @@
 //!
 //! Messages are lines of JSON. All but calls of tools pass as they are, whatever they mean, except those that client
 //! and server could understand differently. Nothing is written anew: a line is passed on as it came, or not at all.
-//! `mcp/server.rs` reads what the server says.
+//! `mcp/server.rs` reads what the server says, and `mcp/undo.rs` takes decisions back that cannot be kept.
 
 mod server;
+mod undo;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -67,8 +68,8 @@ pub struct McpGuard {
     names: KnownNames,
     /// By the text of the id.
     outstanding: HashMap<String, Awaited>,
-    /// Calls that the server asked for more about, with the state that the client has to repeat.
-    unfinished: Vec<(u64, CarriedCall, Option<String>)>,
+    /// Calls that the server asked for more about.
+    unfinished: Vec<Unfinished>,
     /// Calls by the tasks that they became.
     tasks: HashMap<String, u64>,
     /// Tools whose results must have a form of their own, which a rejection has not.
@@ -119,7 +120,27 @@ struct Decided {
     /// The call, if the message can be read as one.
     call: Option<(Ruling, CarriedCall)>,
     action: GuardAction,
+    /// What is undone if the call is not passed on after all.
+    change: Change,
 }
+
+/// What the guard remembers of a decision beside the message that waits for its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Change {
+    /// Nothing.
+    None,
+    /// The call counts as made.
+    Counted,
+    /// The call of another guard of the session has passed here.
+    Passed,
+    /// The server does not wait for more about this call any longer.
+    Continued(Unfinished),
+    /// All of it has been undone.
+    Undone,
+}
+
+/// A call that the server asked for more about, with the state that the client has to repeat.
+type Unfinished = (u64, CarriedCall, Option<String>);
 
 /// Why a message is refused before any rule is asked.
 struct Unclear {
@@ -208,6 +229,11 @@ impl McpGuard {
         }
     }
 
+    /// Whether a decision that cannot be kept is taken back.
+    pub fn is_enforcing(&self) -> bool {
+        self.mode == GuardMode::Enforce
+    }
+
     /// Takes what other guards of the session have written to its history since.
     pub fn catch_up(&mut self, lines: &[LoggedLine]) {
         if let Ok(session) = &mut self.session {
@@ -235,7 +261,12 @@ impl McpGuard {
             GuardMode::Enforce if is_answerable => (Then::Answer(answer()), GuardAction::Blocked),
             GuardMode::Enforce => (Then::Drop, GuardAction::Blocked),
         };
-        FromClient { then, reason: Some(reason), decision: Some(Decided { call: None, action }), id }
+        FromClient {
+            then,
+            reason: Some(reason),
+            decision: Some(Decided { call: None, action, change: Change::None }),
+            id,
+        }
     }
 
     /// The id and the parameters of a call; `None` for any other message, which is noted if it is a request.
@@ -352,17 +383,18 @@ impl McpGuard {
         let continued = state.and_then(|state| {
             let place =
                 self.unfinished.iter().position(|(_, call, known)| *call == asked && *known == state)?;
-            Some(self.unfinished.swap_remove(place).0)
+            Some(self.unfinished.swap_remove(place))
         });
-        if let Some(number) = continued {
-            return self.pass(id, asked, Ruling::undecided(number), GuardAction::Continued, None);
+        let again = |number| (Ruling::undecided(number), GuardAction::Continued);
+        if let Some(unfinished) = continued {
+            return self.pass(id, asked, again(unfinished.0), Change::Continued(unfinished), None);
         }
         let call = AskedCall { server: None, tool: &asked.tool, arguments: &asked.arguments };
         // Another guard of the session has approved it, and it comes by here on its way.
         let seen = self.session.as_ref().ok().and_then(|it| it.seen_again(&call, None, self.log.seam()));
         if let (Some(SeenAgain { number, .. }), Ok(session)) = (seen, &mut self.session) {
             session.passed(number, None, self.log.seam());
-            return self.pass(id, asked, Ruling::undecided(number), GuardAction::Continued, None);
+            return self.pass(id, asked, again(number), Change::Passed, None);
         }
         let ruling = match &mut self.session {
             Ok(session) => {
@@ -383,7 +415,9 @@ impl McpGuard {
         let action = self.log.modes().action(reason.is_some(), is_refused);
         let reason = reason.map(|reason| action.worded(reason));
         let Some(reason) = reason.clone().filter(|_| action == GuardAction::Blocked) else {
-            return self.pass(id, asked, ruling, action, reason);
+            let is_counted = action.is_counted(self.log.modes().is_by_rule());
+            let change = if is_counted { Change::Counted } else { Change::None };
+            return self.pass(id, asked, (ruling, action), change, reason);
         };
         let structured = (!self.with_schema.contains(&asked.tool)).then(|| {
             let rules = self.session.as_ref().map_or(&[][..], |session| session.rules().rules());
@@ -391,7 +425,8 @@ impl McpGuard {
             answers::structured(&reason, &asked.tool, objecting)
         });
         let answer = answers::rejected(&id, &reason, structured, !self.is_older);
-        let decision = Some(Decided { call: Some((ruling, asked)), action: GuardAction::Blocked });
+        let (call, action) = (Some((ruling, asked)), GuardAction::Blocked);
+        let decision = Some(Decided { call, action, change: Change::None });
         FromClient { then: Then::Answer(answer), reason: Some(reason), decision, id }
     }
 
@@ -401,7 +436,7 @@ impl McpGuard {
         let reason = canary_reason(self.mode);
         let structured = answers::structured(&reason, CANARY_TOOL, std::iter::empty());
         let answer = answers::rejected(&id, &reason, Some(structured), !self.is_older);
-        let decision = Some(Decided { call: None, action: GuardAction::Blocked });
+        let decision = Some(Decided { call: None, action: GuardAction::Blocked, change: Change::None });
         FromClient { then: Then::Answer(answer), reason: Some(reason), decision, id }
     }
 
@@ -409,12 +444,12 @@ impl McpGuard {
         &mut self,
         id: Value,
         asked: CarriedCall,
-        ruling: Ruling,
-        action: GuardAction,
+        (ruling, action): (Ruling, GuardAction),
+        change: Change,
         reason: Option<String>,
     ) -> FromClient {
         self.outstanding.insert(self.key(&id), Awaited::Call(ruling.number, asked.clone()));
-        let decision = Some(Decided { call: Some((ruling, asked)), action });
+        let decision = Some(Decided { call: Some((ruling, asked)), action, change });
         FromClient { then: Then::Pass, reason, decision, id }
     }
 
@@ -443,7 +478,7 @@ impl McpGuard {
             return Err("an integer beyond 2^53 does not mean one number to all readers; send it as a text"
                 .to_owned());
         }
-        self.names.check(&tool, &arguments)?;
+        self.names.check(&AskedCall { server: None, tool: &tool, arguments: &arguments })?;
         let state = match params.remove("requestState") {
             Some(Value::String(state)) => Some(Some(state)),
             Some(Value::Null) | None => params.contains_key("inputResponses").then_some(None),
@@ -453,36 +488,34 @@ impl McpGuard {
     }
 
     /// The line of the log on what was heard; `None` if there was nothing to decide. The microseconds are those that
-    /// the decision took.
+    /// the decision took. Of a call that was taken back, the line has only why, because no rule rejected it.
     pub fn decision_line(&self, heard: &FromClient, microseconds: u64) -> Option<String> {
-        let Decided { call, action } = heard.decision.as_ref()?;
-        let call = call.as_ref().map(|(ruling, asked)| (ruling, asked));
+        let Decided { call, action, change } = heard.decision.as_ref()?;
+        let call = call.as_ref().filter(|_| *change != Change::Undone);
+        Some(self.line(call, *action, heard.reason.as_deref(), microseconds))
+    }
+
+    /// The line that takes the line of the log back which says that a call was passed on.
+    pub fn retraction_line(&self, heard: &FromClient) -> Option<String> {
+        let Decided { call, action, .. } = heard.decision.as_ref()?;
+        Some(self.line(call.as_ref(), *action, heard.reason.as_deref(), 0))
+    }
+
+    fn line(
+        &self,
+        call: Option<&(Ruling, CarriedCall)>,
+        action: GuardAction,
+        reason: Option<&str>,
+        microseconds: u64,
+    ) -> String {
         let rules = self.session.as_ref().ok().map(|session| &**session.rules());
-        Some(self.log.decision(call, rules, *action, heard.reason.as_deref(), microseconds))
+        self.log.decision(call.map(|(ruling, asked)| (ruling, asked)), rules, action, reason, microseconds)
     }
 
     /// What a person needs to find the message again: the call, its arguments cut and without secrets, and the session.
     pub fn about(&self, heard: &FromClient) -> String {
         let call = heard.decision.as_ref().and_then(|decided| decided.call.as_ref());
         self.log.about(call.map(|(_, asked)| asked))
-    }
-
-    /// Takes back what was heard, because the log cannot be written. Gives what the client gets instead, or in shadow
-    /// mode what was decided.
-    pub fn unlogged(&mut self, heard: FromClient, why: &str) -> FromClient {
-        if self.mode == GuardMode::Shadow || heard.then != Then::Pass {
-            return heard;
-        }
-        self.outstanding.remove(&self.key(&heard.id));
-        let is_by_rule = self.log.modes().is_by_rule();
-        let decided = heard.decision.as_ref().filter(|decided| decided.action.is_counted(is_by_rule));
-        if let (Ok(session), Some((ruling, _))) = (&mut self.session, decided.and_then(|it| it.call.as_ref()))
-        {
-            session.abandoned(ruling.number);
-        }
-        let reason = format!("The call is denied: {why}.");
-        let answer = answers::rejected(&heard.id, &reason, None, !self.is_older);
-        FromClient { then: Then::Answer(answer), reason: Some(reason), ..heard }
     }
 
     /// The rules that the session does not satisfy if it ends now, as sentences.

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use planproof_spec::rules::RuleSet;
 use serde_json::Value;
 
+use crate::decision::AskedCall;
 use crate::strict;
 
 /// The names of tools and arguments in rules, by their plain forms.
@@ -21,8 +22,11 @@ impl KnownNames {
     pub(crate) fn of(rules: &RuleSet) -> Self {
         let mut known = Self::default();
         for name in rules.tool_names() {
-            let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
-            known.tools.entry(plain(name)).or_default().insert(name.to_owned());
+            // What stands before a `/` may be a server, or the beginning of the tool's own name.
+            let ends = name.match_indices('/').filter_map(|(at, slash)| name.get(at + slash.len()..));
+            for name in std::iter::once(name).chain(ends) {
+                known.tools.entry(plain(name)).or_default().insert(name.to_owned());
+            }
         }
         for name in rules.argument_names() {
             known.arguments.entry(plain(&name)).or_default().insert(name);
@@ -34,16 +38,33 @@ impl KnownNames {
     ///
     /// # Errors
     /// One of them is not in the rules, and looks like one that is.
-    pub(crate) fn check(&self, tool: &str, arguments: &Value) -> Result<(), String> {
-        if let Some(known) = like(&self.tools, tool) {
-            return Err(format!("the tool is called `{known}` in the rules, not `{}`", tool.escape_debug()));
-        }
+    pub(crate) fn check(&self, call: &AskedCall<'_>) -> Result<(), String> {
+        let AskedCall { server, tool, arguments } = *call;
+        self.check_tool(server, tool)?;
         match self.careless(arguments) {
             Some((name, known)) => {
                 Err(format!("an argument is called `{known}` in the rules, not `{}`", name.escape_debug()))
             }
             None => Ok(()),
         }
+    }
+
+    /// The same of the name of a tool, with that of its server where the session has several.
+    pub(crate) fn check_tool(&self, server: Option<&str>, tool: &str) -> Result<(), String> {
+        let whole = server.map(|server| format!("{server}/{tool}"));
+        // A name that the rules have is that tool, however much it looks like another's end.
+        if whole.as_deref().is_some_and(|whole| is_known(&self.tools, whole)) {
+            return Ok(());
+        }
+        for name in std::iter::once(tool).chain(whole.as_deref()) {
+            if let Some(known) = like(&self.tools, name) {
+                return Err(format!(
+                    "the tool is called `{known}` in the rules, not `{}`",
+                    name.escape_debug()
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// A name in arguments that looks like one in the rules, and that name.
@@ -57,6 +78,10 @@ impl KnownNames {
             _ => None,
         }
     }
+}
+
+fn is_known(known: &HashMap<String, HashSet<String>>, name: &str) -> bool {
+    known.get(&plain(name)).is_some_and(|known| known.contains(name))
 }
 
 /// The known name that a name looks like without being it.
@@ -86,6 +111,46 @@ fn is_invisible(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A tool with slashes in its own name, and one of a server.
+    #[test]
+    fn what_stands_before_a_slash_is_part_of_a_name() {
+        let text = "schema: planproof/rules/v1\naliases: {wipe: [disk/wipe/all]}\nrules:\n\
+                    \x20 - {id: a, never: {call: files/delete}}\n  - {id: b, never: {call: wipe}}\n";
+        let known = KnownNames::of(&RuleSet::read(text).expect("rules"));
+        for (server, tool, is_refused) in [
+            (None, "files/delete", false),
+            (None, "Files/Delete", true),
+            (None, "files/Delete", true),
+            (None, "FILES/delete", true),
+            (None, "files/delete ", true),
+            (None, "files/ delete", true),
+            (None, " files /delete", true),
+            (None, "\u{fb01}les/delete", true),
+            (None, "files\u{ff0f}delete", true),
+            (None, "fi\u{ad}les/delete", true),
+            (None, "delete", false),
+            (None, "Delete", true),
+            (None, "other/delete", false),
+            (None, "other/Delete", false),
+            (Some("files"), "delete", false),
+            (Some("files"), "Delete", true),
+            (Some("Files"), "delete", true),
+            (Some("Files "), "delete", true),
+            (Some("mail"), "delete", false),
+            (None, "disk/wipe/all", false),
+            (None, "Disk/wipe/all", true),
+            (None, "disk/Wipe/all", true),
+            (Some("disk"), "wipe/all", false),
+            (Some("disk"), "Wipe/all", true),
+            (Some("disk/wipe"), "All", true),
+            (Some("any"), "wipe", false),
+            (Some("any"), "WIPE", true),
+        ] {
+            let refused = known.check_tool(server, tool);
+            assert_eq!(refused.is_err(), is_refused, "{server:?} {tool}: {refused:?}");
+        }
+    }
 
     #[test]
     fn what_looks_alike_has_one_plain_form() {

@@ -50,6 +50,13 @@ pub fn replay<'l>(
                 if action == GuardAction::Continued {
                     return None;
                 }
+                // It was approved, and then not passed on after all.
+                if action == GuardAction::Blocked
+                    && let Some(number) = session.numbers.remove(&call.number)
+                {
+                    session.session.take_back(number);
+                    return None;
+                }
                 let asked = AskedCall {
                     server: call.server.as_deref(),
                     tool: &call.tool,

@@ -34,6 +34,18 @@ pub(crate) fn read(line: &[u8]) -> Result<Value, String> {
     }
 }
 
+/// Reads what says which call has ended: halves of characters are mended, as in the results of servers. Gives also why
+/// others may read it differently, if that is so, which matters in whatever asks for a call.
+///
+/// # Errors
+/// What else is wrong with it, in a sentence without a full stop.
+pub(crate) fn read_mended(line: &[u8]) -> Result<(Value, Option<String>), String> {
+    read(line).map(|value| (value, None)).or_else(|fault| {
+        let mended = json::mended(line).and_then(|mended| read(&mended).ok());
+        mended.map(|value| (value, Some(fault.clone()))).ok_or(fault)
+    })
+}
+
 /// A line of a server.
 pub(crate) enum ServerLine {
     /// A message, or several.

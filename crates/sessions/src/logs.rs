@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planproof_guard::LoggedLine;
+use planproof_guard::{LoggedLine, taken_back};
 use planproof_spec::rules::session_of;
 use planproof_trace::EventKind;
 use planproof_trace::wire::v1::read_traces_from;
@@ -84,7 +84,12 @@ pub(crate) fn decisions(
         let number = line.number;
         match LoggedLine::read(line.text().trim_end()) {
             Ok(logged) => open.take(number, logged, sink)?,
-            Err(fault) if fault.is_cut => sink.warn(&format!("{name}:{number}: left out: {fault}")),
+            Err(fault) if fault.is_cut => {
+                sink.warn(&format!("{name}:{number}: left out: {fault}"));
+                if let Some(behind) = fault.behind {
+                    open.take(number, *behind, sink)?;
+                }
+            }
             Err(fault) => return Err(SessionError::new(format!("{name}:{number}: {fault}"))),
         }
         next = lines.next()?;
@@ -134,7 +139,14 @@ impl OpenLogs<'_> {
 
 impl OpenLog {
     fn recorded(self, name: &str) -> RecordedSession {
-        let called = self.lines.iter().filter(|(_, line)| line.is_made_call());
+        let taken_back = taken_back(self.lines.iter().map(|(_, line)| line));
+        let is_called = |line: &LoggedLine| match line {
+            LoggedLine::Decision { call: Some(call), .. } => {
+                line.is_made_call() && !taken_back.contains(&call.number)
+            }
+            _ => false,
+        };
+        let called = self.lines.iter().filter(|(_, line)| is_called(line));
         RecordedSession {
             name: format!("{name} session {}", self.id),
             line: self.lines.first().map_or(1, |(number, _)| *number),

@@ -77,7 +77,7 @@ pub use recorded::{RecordedEvent, RuleEnd, arguments_of, session_in_turns, sessi
 pub use result::{CallResult, mcp_result, outcome_of, result_of};
 pub use review::{Oddity, RuleMeaning, RulesReview};
 pub use rule::{CallRule, EventPattern, RuleDemand, ToolNames};
-pub use session::{RuleVerdict, Session, SessionMemory, TooManyValues, targets};
+pub use session::{CallChanges, RuleVerdict, Session, SessionMemory, TooManyValues, targets};
 pub use topics::rules_tree;
 
 /// The name of the format, as the files have it.

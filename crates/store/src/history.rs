@@ -100,6 +100,8 @@ pub struct History {
     connection: Connection,
     path: PathBuf,
     patience: Patience,
+    /// Its files when it was opened.
+    files: Option<HistoryFiles>,
 }
 
 /// A session in a transaction that others cannot write during. Dropping it undoes what was appended.
@@ -142,7 +144,10 @@ impl History {
                     thread::sleep(RETRY_AFTER);
                 }
                 Err(error) => return Err(error),
-                Ok(()) => return Ok(history),
+                Ok(()) => {
+                    history.files = Some(HistoryFiles::at(path));
+                    return Ok(history);
+                }
             }
         }
     }
@@ -178,7 +183,7 @@ impl History {
             Ok(connection)
         };
         let connection = open().map_err(|error| convert(path, error))?;
-        Ok(Self { connection, path: path.to_owned(), patience })
+        Ok(Self { connection, path: path.to_owned(), patience, files: None })
     }
 
     /// Whether the file is a history, seen in one transaction: another program may be setting it up.
@@ -218,7 +223,7 @@ impl History {
     /// Begins a turn of a session, which is created if it is new. Waits for the turns of others.
     ///
     /// # Errors
-    /// [`HistoryError`].
+    /// [`HistoryError`]. One of its files was deleted or replaced: what is written to it, nobody else sees.
     pub fn turn(&mut self, session: &str) -> Result<HistoryTurn<'_>, HistoryError> {
         let path = &self.path;
         if session.len() > SESSION_NAME_BYTES_MAX {
@@ -235,6 +240,10 @@ impl History {
             Ok((transaction, key))
         };
         let (transaction, session) = begin().map_err(|error| convert(path, error))?;
+        if self.files.as_ref().is_some_and(|files| *files != HistoryFiles::at(path)) {
+            let what = "it was deleted or replaced while it was in use; start anew".to_owned();
+            return Err(HistoryError::Failed { path: path.clone(), what });
+        }
         Ok(HistoryTurn { transaction, path, session })
     }
 
@@ -365,6 +374,37 @@ fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String, Opti
     let mut statement =
         connection.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY name LIMIT 20")?;
     statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+}
+
+/// What tells the files of a history apart from others that have their names later: SQLite goes on writing to a file
+/// that has lost its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct HistoryFiles([Option<FileIdentity>; 3]);
+
+impl HistoryFiles {
+    /// The files that are there now. Those beside the history stay as long as somebody has it open.
+    fn at(path: &Path) -> Self {
+        Self(["", "-wal", "-shm"].map(|suffix| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            identity_of(Path::new(&name))
+        }))
+    }
+}
+
+/// The device of a file, and its number there.
+type FileIdentity = (u64, u64);
+
+#[cfg(unix)]
+fn identity_of(path: &Path) -> Option<FileIdentity> {
+    use std::os::unix::fs::MetadataExt as _;
+    path.metadata().ok().map(|found| (found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity_of(_: &Path) -> Option<FileIdentity> {
+    // A file that is open can be neither deleted nor replaced.
+    None
 }
 
 /// Refuses links, which whoever can write into the folder could have put there, and what never ends.

@@ -2,6 +2,7 @@
 
 mod decide;
 mod http;
+mod log_file;
 mod relay;
 mod replay;
 pub(super) mod said;
@@ -26,7 +27,8 @@ use crate::random::random_bytes;
 use crate::report_files::must_differ;
 use crate::terminal::inline;
 use crate::{signals, text_files};
-use relay::{LogFile, Relay};
+use log_file::LogFile;
+use relay::Relay;
 use shared::{Place, Shared};
 
 /// Random bytes that name a session.

@@ -366,6 +366,46 @@ fn a_guard_that_cannot_do_its_work_does_what_its_mode_says() {
 }
 
 /// Without a mode on the command line, each rule is in its own.
+/// What neither a log nor a history could take is not in the other either, and rules have not seen it.
+#[test]
+fn a_call_that_cannot_be_kept_never_happened() {
+    let place = Place::new();
+    place.write(
+        "two.yaml",
+        "schema: planproof/rules/v1\nrules:\n- {id: needs-a, requires: [{call: b}, {call: a}]}\n\
+         - {id: once, at-most: {call: a, times: 1}}\n",
+    );
+    let started = |log: &str| {
+        let words =
+            ["guard", "--rules", "two.yaml", "--enforce", "--history", "guard.db", "--session-name", "s"];
+        Talk::start(&place, &[&words[..], &["--log", log, "--", "sh", "-c", SERVER]].concat())
+    };
+    let ask = |talk: &mut Talk, tool: &str| !is_rejected(&talk.ask(&call(1, tool, &json!({}))));
+    if std::path::Path::new("/dev/full").exists() {
+        let mut full = started("/dev/full");
+        assert!(!ask(&mut full, "a"));
+        assert_eq!(full.end().0, 0);
+    }
+    let mut talk = started("log.jsonl");
+    assert!(ask(&mut talk, "x"));
+    // SQLite would go on writing to the file that has lost its name.
+    std::fs::rename(place.path("guard.db"), place.path("away.db")).unwrap();
+    if cfg!(unix) {
+        assert!(!ask(&mut talk, "a"));
+    }
+    std::fs::rename(place.path("away.db"), place.path("guard.db")).unwrap();
+    assert!(!ask(&mut talk, "b"));
+    assert!(ask(&mut talk, "a"));
+    assert!(ask(&mut talk, "b"));
+    assert!(!ask(&mut talk, "a"));
+    let (code, said) = talk.end();
+    assert!(code == 0 && (cfg!(not(unix)) || said.contains("it was deleted or replaced")), "{said}");
+    for kept in ["log.jsonl", "guard.db"] {
+        place.run(&format!("guard replay {kept} --rules two.yaml")).code(0);
+        place.run(&format!("check --rules two.yaml {kept}")).code(0);
+    }
+}
+
 #[test]
 fn rules_are_in_modes_of_their_own() {
     let place = Place::new();

@@ -55,8 +55,8 @@ fn results_that_may_still_come_are_counted() {
     // The first has failed, so there is one left.
     session.finished(1, true, &none);
     assert_eq!(decide(&mut session, "pay", &none), "");
-    // Its result never comes.
-    session.abandoned(3);
+    // It was not made after all.
+    assert!(session.take_back(3));
     assert_eq!(decide(&mut session, "pay", &none), "");
 
     // Whichever of two results comes first.
@@ -68,6 +68,93 @@ fn results_that_may_still_come_are_counted() {
         session.finished(1, false, &none);
         assert_eq!(decide(&mut session, second, &none).is_empty(), first == "read");
     }
+}
+
+/// A result that nobody knows yet may say anything, so a call is rejected only where whatever it says is wrong.
+#[test]
+fn what_a_result_will_say_is_not_guessed() {
+    // Each rule, with the results of calls of `b` that are approved one after the other, and whether another is then.
+    let (good, bad) = (json!({"ok": true}), json!({"ok": false}));
+    for (rule, results, approved) in [
+        ("never: {done: b, result: {/ok: {not: {is: true}}}}", vec![&good, &good], true),
+        ("never: {done: b, result: {/ok: {not: {is: true}}}}", vec![&good, &bad], false),
+        ("never: {done: b, result: {/ok: {present: false}}}", vec![&good], true),
+        ("never: {done: b, result: {'': {not: {type: object}}}}", vec![&good], true),
+        ("never: {done: b, result: {/ok: {is-not: true}}}", vec![&good], true),
+        ("never: {done: b, result: {/ok: {not: {type: boolean}}}}", vec![&good, &bad], true),
+        ("first: {done: b, result: {/ok: true}}", vec![&good, &bad], true),
+        ("first: {done: b, result: {/ok: true}}", vec![&bad], false),
+        ("first: {done: b, result: {/ok: {not: {is: true}}}}", vec![&bad], true),
+        ("at-most: {done: b, times: 1, result: {/ok: {not: {is: true}}}}", vec![&bad, &good], true),
+        ("at-most: {done: b, times: 1, result: {/ok: {not: {is: true}}}}", vec![&bad, &bad], false),
+        ("requires: [{done: b, result: {/ok: {not: {is: true}}}}, {done: x}]", vec![&good], true),
+        ("never-after: {done: b, call: b, result: {/ok: {not: {is: true}}}}", vec![], true),
+        // Whatever it says.
+        ("never: {done: b, result: {'': {present: true}}}", vec![], false),
+        ("never: {done: b, result: {/ok: {not: {type: boolean, is: 7}}}}", vec![], false),
+        ("never: {done: b, result: {/ok: {one-of: [1], is-not: 1}}}", vec![&good], true),
+        ("never: {done: b}", vec![], false),
+    ] {
+        let rules = rules(&format!("- {{id: r, {rule}}}\n"));
+        let mut session = GuardedSession::new(&rules);
+        for (number, result) in (1..).zip(&results) {
+            assert_eq!(decide(&mut session, "b", &json!({})), "", "{rule}");
+            assert!(session.finished(number, false, result));
+        }
+        assert_eq!(decide(&mut session, "b", &json!({})).is_empty(), approved, "{rule} after {results:?}");
+    }
+    // While it is not known, it may also be the one that is too many: not if it may be another.
+    let rules = rules("- {id: r, at-most: {done: b, times: 1, result: {/ok: {not: {is: true}}}}}\n");
+    let mut session = GuardedSession::new(&rules);
+    for _ in 0..3 {
+        assert_eq!(decide(&mut session, "b", &json!({})), "");
+    }
+}
+
+/// Each rule, the calls that are made, the one that is taken back, one that is then rejected as if that had never been
+/// made, and one that is approved.
+#[test]
+fn a_call_that_is_taken_back_never_happened() {
+    for (rule, made, taken_back, rejected, approved) in [
+        ("requires: [{call: b}, {call: a}]", "", "a", "b", "a"),
+        ("at-most: {call: a, times: 1}", "", "a", "", "a"),
+        ("at-most: {call: a, times: 2}", "a", "a", "", "a"),
+        ("never-after: [{call: b}, {call: a}]", "", "a", "", "b"),
+        ("first: {call: a}", "", "a", "b", "a"),
+        ("formula: '(before call:a call:b)'", "", "a", "b", "a"),
+        ("at-most: {done: a, times: 1}", "", "a", "", "a"),
+        ("requires: [{call: b}, {call: a}], per: /k", "", "a", "b", "a"),
+        ("at-most: {call: a, times: 1}, per: /k", "", "a", "", "a"),
+        ("at-most: {call: a, times: 2}, per: /k", "a", "a", "", "a"),
+        ("never-after: [{call: b}, {call: a}], per: /k", "", "a", "", "b"),
+        ("requires: [{call: '*'}, {call: a}]", "", "a", "b", ""),
+    ] {
+        let rules = rules(&format!("- {{id: r, {rule}}}\n"));
+        let arguments = json!({"k": 1});
+        let mut session = GuardedSession::new(&rules);
+        if !made.is_empty() {
+            assert_eq!(decide(&mut session, made, &arguments), "", "{rule}");
+        }
+        let before = session.verdicts();
+        let ruling = session.decide(AskedCall { server: None, tool: taken_back, arguments: &arguments });
+        assert_eq!(session.take_back(ruling.number), ruling.refusal.is_none(), "{rule}");
+        assert!(!session.take_back(ruling.number), "once: {rule}");
+        assert_eq!(session.verdicts(), before, "{rule}");
+        assert_eq!(session.pending().count(), usize::from(!made.is_empty()), "{rule}");
+        if !rejected.is_empty() {
+            assert_ne!(decide(&mut session, rejected, &arguments), "", "{rule}");
+        }
+        if !approved.is_empty() {
+            assert_eq!(decide(&mut session, approved, &arguments), "", "{rule}");
+        }
+    }
+    // What has come since stands on it.
+    let rules = rules("- {id: r, at-most: {call: a, times: 1}}\n");
+    let mut session = GuardedSession::new(&rules);
+    assert_eq!(decide(&mut session, "a", &json!({})), "");
+    assert_eq!(decide(&mut session, "b", &json!({})), "");
+    assert!(!session.take_back(1));
+    assert_ne!(decide(&mut session, "a", &json!({})), "");
 }
 
 #[test]

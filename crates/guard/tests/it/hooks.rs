@@ -1,7 +1,8 @@
 //! Events of coding agents, each taken by a process of its own.
 
 use planproof_guard::{
-    DecisionLog, GuardMode, HookAnswer, HookDialect, HookPayload, HookReply, HookSession, LoggedLine,
+    DecisionLog, GuardMode, HookAnswer, HookDialect, HookEvent, HookPayload, HookReply, HookSession,
+    LoggedLine,
 };
 use planproof_trace::Secrets;
 use serde_json::{Value, json};
@@ -173,6 +174,39 @@ fn payloads_of_others_are_errors() {
     assert!(
         HookPayload::read(b"{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s\"}\n", &codex()).is_ok()
     );
+}
+
+/// Results as programs cut them whose texts are UTF-16, in every place of them.
+#[test]
+fn half_a_character_does_not_cost_a_result_and_is_refused_in_a_call() {
+    let ended = |response: &str| {
+        let payload = format!(
+            "{{\"hook_event_name\":\"PostToolUse\",\"session_id\":\"s\",\"tool_name\":\"look\",\"tool_use_id\":\"1\",\
+             \"tool_input\":{{}},\"tool_response\":{response}}}"
+        );
+        let read =
+            HookPayload::read(payload.as_bytes(), &codex()).unwrap_or_else(|why| panic!("{payload}: {why}"));
+        let HookEvent::After { outcome, is_error: false, .. } = read.event else { panic!("{payload}") };
+        outcome
+    };
+    for (response, outcome) in [
+        (r#""ok \ud83d""#, json!("ok \u{fffd}")),
+        (r#"{"ok":true,"name":"\udc00"}"#, json!({"ok": true, "name": "\u{fffd}"})),
+        (r#"{"\ud83d":1}"#, json!({"\u{fffd}": 1})),
+        // Within a text that is JSON, and in one of several blocks.
+        (r#""{\"ok\":true,\"name\":\"\\ud83d\"}""#, json!({"ok": true, "name": "\u{fffd}"})),
+        (
+            r#"[{"type":"text","text":"{\"ok\":\"\\ud83d\"}"},{"type":"text","text":"2"}]"#,
+            json!([{"ok": "\u{fffd}"}, 2]),
+        ),
+        (r#""a whole \ud83d\ude00""#, json!("a whole \u{1f600}")),
+    ] {
+        assert_eq!(ended(response), outcome, "{response}");
+    }
+    let before = br#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"look","tool_input":{"a":"\ud83d"}}"#;
+    assert!(HookPayload::read(before, &codex()).is_err_and(|why| why.contains("not valid JSON")));
+    let end = br#"{"hook_event_name":"Stop","session_id":"s","last_assistant_message":"\ud83d"}"#;
+    assert!(HookPayload::read(end, &codex()).is_ok());
 }
 
 #[test]

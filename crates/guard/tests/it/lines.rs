@@ -22,7 +22,11 @@ struct Program {
 
 impl Program {
     fn new(mode: GuardMode) -> Self {
-        let guard = LineGuard::new(Ok(rules(RULES)), mode, "sha256:00", "own", Secrets::none());
+        Self::by(RULES, mode)
+    }
+
+    fn by(text: &str, mode: GuardMode) -> Self {
+        let guard = LineGuard::new(Ok(rules(text)), mode, "sha256:00", "own", Secrets::none());
         Self { guard, log: Vec::new() }
     }
 
@@ -156,6 +160,26 @@ fn the_canary_is_rejected_in_either_mode() {
     }
 }
 
+/// What Python and JavaScript write for a text that was cut within a character.
+#[test]
+fn half_a_character_does_not_cost_a_result_and_is_refused_in_a_call() {
+    let mut program = Program::by("- {id: need, requires: {call: pay, done: look}}\n", GuardMode::Enforce);
+    assert_eq!(program.before("look", &json!({}))["verdict"], "approve");
+    let answer = program.say(br#"{"id":2,"do":"after","number":1,"result":{"ok":"\ud83d"}}"#);
+    assert_eq!(answer, json!({"id": 2, "counted": true}));
+    assert!(program.log.last().unwrap().contains("\"outcome\":{\"ok\":\"\u{fffd}\"}"));
+    assert_eq!(program.before("pay", &json!({}))["verdict"], "approve");
+    for question in [
+        &br#"{"id":3,"do":"before","tool":"look","arguments":{"a":"\ud83d"}}"#[..],
+        br#"{"id":3,"do":"begin","session":"\ud83d"}"#,
+        br#"["\ud83d"]"#,
+    ] {
+        let answer = program.say(question);
+        assert!(answer["fault"].as_str().unwrap().contains("not valid JSON"), "{answer}");
+        assert_eq!(answer["verdict"], "reject");
+    }
+}
+
 #[test]
 fn what_is_not_logged_is_not_approved() {
     let mut program = Program::new(GuardMode::Enforce);
@@ -168,6 +192,12 @@ fn what_is_not_logged_is_not_approved() {
     }
     // Their results will not come, so they keep no other from being made.
     assert_eq!(program.before("pay", &json!({}))["verdict"], "approve");
+    // They never happened.
+    let mut program = Program::by("- {id: needs-a, requires: [{call: b}, {call: a}]}\n", GuardMode::Enforce);
+    let question_a = json!({"do": "before", "tool": "a"}).to_string();
+    let answer = program.guard.take(question_a.as_bytes(), &|| 0);
+    program.guard.unlogged(answer, "the disk is full");
+    assert_eq!(program.before("b", &json!({}))["verdict"], "reject");
     let mut shadow = Program::new(GuardMode::Shadow);
     let answer = shadow.guard.take(question.as_bytes(), &|| 0);
     assert_eq!(read(&shadow.guard.unlogged(answer, "the disk is full"))["verdict"], "approve");

@@ -124,3 +124,64 @@ fn damaged_lines_are_named() {
         assert!(error.contains(fault), "{line}: {error}");
     }
 }
+
+/// A line that was cut off anywhere, with the next one behind it, which may itself contain what looks like one.
+#[test]
+fn a_line_that_is_glued_to_a_cut_one_is_read() {
+    // Its keys in the order of a value, so that it begins as a line does.
+    let nested = json!({"kind": "end", "pending": [], "schema": "planproof/decision/v1", "session": "s2",
+        "unsatisfied": []});
+    assert!(LoggedLine::read(&nested.to_string()).is_ok());
+    let mut guard = support::guard(&rules("- {id: r, never: {call: x}}\n"), GuardMode::Enforce);
+    let arguments = json!({"text": "{\"kind\":\"\u{e9}", "n": -1.5e3, "b": [true, null, {"k": nested}]});
+    let heard = guard.from_client(call(1, "look", &arguments).as_bytes());
+    let line = guard.decision_line(&heard, 12).unwrap();
+    let end = guard.end_line();
+    let (line, end) = (line.as_str(), LoggedLine::read(&end).map(|read| (end, read)).unwrap());
+    assert!(line.contains("{\"kind\":\"end\""), "{line}");
+    let mut lost = 0;
+    for cut in (1..line.len()).filter(|cut| line.is_char_boundary(*cut)) {
+        for before in ["", "{\"kind\":\"dec"] {
+            let fault = LoggedLine::read(&format!("{before}{}{}", &line[..cut], end.0)).unwrap_err();
+            match fault.behind {
+                Some(behind) => assert_eq!(*behind, end.1, "{cut}"),
+                // Where a value is due, the next line is taken for it.
+                None => {
+                    assert!(
+                        fault.is_cut && line[..cut].ends_with([':', '[', ',', '-', '.', 'e']),
+                        "{cut}: {fault}"
+                    );
+                    lost += 1;
+                }
+            }
+        }
+        // A line that is only cut off has nothing behind it, whatever its call contains.
+        let fault = LoggedLine::read(&line[..cut]).unwrap_err();
+        assert!(fault.is_cut && fault.behind.is_none(), "{cut}: {fault}");
+    }
+    assert!(lost < 40, "{lost}");
+}
+
+/// A history that failed at the very end leaves a line in the log that the call was passed on. The next one takes it back.
+#[test]
+fn a_line_of_a_call_that_was_not_passed_on_is_taken_back() {
+    let rules = rules(
+        "- {id: needs-a, requires: [{call: b}, {call: a}]}\n- {id: once, at-most: {call: a, times: 1}}\n",
+    );
+    let mut guard = support::guard(&rules, GuardMode::Enforce);
+    let mut lines = Vec::new();
+    for (tool, is_kept) in [("a", false), ("b", true), ("a", true), ("b", true)] {
+        let heard = guard.from_client(call(1, tool, &json!({})).as_bytes());
+        lines.extend(guard.decision_line(&heard, 0));
+        if is_kept {
+            guard.from_server(result(1, false, "done").as_bytes());
+        } else {
+            let heard = guard.unlogged(heard, "the history is full");
+            lines.extend(guard.retraction_line(&heard));
+        }
+    }
+    let lines = read(&lines);
+    let made: Vec<String> = happened(lines.iter()).into_iter().map(|event| event.tool).collect();
+    assert_eq!(made, ["a", "b"]);
+    assert!(replay(&rules, lines.into_iter()).all(|call| !call.is_changed()));
+}

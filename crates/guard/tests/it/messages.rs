@@ -1,6 +1,6 @@
 //! Messages between a client and a server: what passes, what does not, and what is answered.
 
-use planproof_guard::{GuardMode, LINE_BYTES_MAX, McpGuard, OUTSTANDING_MAX, Then};
+use planproof_guard::{GuardMode, LINE_BYTES_MAX, LoggedLine, McpGuard, OUTSTANDING_MAX, Then};
 use serde_json::{Value, json};
 
 use crate::support::{answer, call, guard, is_passed, log, result, rules};
@@ -255,6 +255,52 @@ fn a_call_that_cannot_be_logged_is_not_made() {
     let mut shadow = super::support::guard(&once, GuardMode::Shadow);
     let heard = shadow.from_client(call(1, "pay", &json!({})).as_bytes());
     assert!(is_passed(&shadow.unlogged(heard, "the log cannot be written")));
+}
+
+#[test]
+fn a_call_that_cannot_be_logged_never_happened() {
+    let rules = rules(
+        "- {id: needs-a, requires: [{call: b}, {call: a}]}\n- {id: once, at-most: {call: a, times: 1}}\n",
+    );
+    let mut guard = guard(&rules, GuardMode::Enforce);
+    let mut ask = |tool: &str, is_logged: bool| {
+        let heard = guard.from_client(call(1, tool, &json!({})).as_bytes());
+        let heard = if is_logged { heard } else { guard.unlogged(heard, "the disk is full") };
+        let line = LoggedLine::read(&guard.decision_line(&heard, 0).unwrap()).unwrap();
+        assert_eq!(line.is_made_call(), is_passed(&heard), "{tool}");
+        is_passed(&heard)
+    };
+    assert!(!ask("a", false));
+    assert!(!ask("b", true));
+    assert!(ask("a", true));
+}
+
+/// A call that the server asked for more about is still the same call when its continuation could not be logged, and
+/// so is one that another guard of the session has approved.
+#[test]
+fn a_continuation_that_cannot_be_logged_can_be_repeated() {
+    let once = rules("- {id: once, at-most: {call: pay, times: 1}}\n");
+    let mut guard = guard(&once, GuardMode::Enforce);
+    assert!(is_passed(&guard.from_client(call(1, "pay", &json!({})).as_bytes())));
+    guard.from_server(
+        br#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s"}}"#,
+    );
+    let again = br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"pay","arguments":{},"requestState":"s"}}"#;
+    let heard = guard.from_client(again);
+    assert!(is_passed(&heard));
+    assert!(!is_passed(&guard.unlogged(heard, "the disk is full")));
+    assert!(is_passed(&guard.from_client(again)));
+
+    let mut hook = super::support::guard(&once, GuardMode::Enforce);
+    let heard = hook.from_client(call(1, "pay", &json!({})).as_bytes());
+    let line = hook.decision_line(&heard, 0).unwrap().replace("\"mcp\"", "\"hook\"");
+    let mut guard = super::support::guard(&once, GuardMode::Enforce);
+    guard.catch_up(&[LoggedLine::read(&line).unwrap()]);
+    let heard = guard.from_client(call(1, "pay", &json!({})).as_bytes());
+    assert!(is_passed(&heard));
+    assert!(!is_passed(&guard.unlogged(heard, "the disk is full")));
+    assert!(is_passed(&guard.from_client(call(1, "pay", &json!({})).as_bytes())));
+    assert!(!is_passed(&guard.from_client(call(2, "pay", &json!({})).as_bytes())));
 }
 
 #[test]

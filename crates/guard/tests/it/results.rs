@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use planproof_guard::{GuardMode, HookDialect, HookEvent, HookPayload, LineGuard};
-use planproof_spec::rules::result_of;
+use planproof_spec::rules::{mcp_result, result_of};
 use planproof_trace::Secrets;
 use serde_json::{Value, json};
 
@@ -47,7 +47,20 @@ fn results() -> Vec<(Value, Value)> {
         // The structured content counts, whatever the text says.
         (of(json!([text("Order 2 is paid.")]), &paid), paid.clone()),
         (of(json!([text("{\"status\":\"paid\"}")]), &json!({"status": "open"})), json!({"status": "open"})),
-        (json!({"content": [paid_text], "structuredContent": null}), paid),
+        (json!({"content": [paid_text], "structuredContent": null}), paid.clone()),
+        // Without any block, and without content.
+        (plain(json!([])), json!([])),
+        (json!({"content": [], "isError": false}), json!([])),
+        (json!({"structuredContent": paid}), paid.clone()),
+        (json!({"structuredContent": [1], "isError": false}), json!([1])),
+        (json!({"structured_content": paid}), paid),
+        (json!([]), json!([])),
+        (json!({}), json!({})),
+        (plain(json!("a text")), plain(json!("a text"))),
+        (json!({"content": "a text", "isError": false}), json!("a text")),
+        // Half a character within a text that is JSON.
+        (plain(json!([text("{\"ok\":true,\"name\":\"\\ud83d\"}")])), json!({"ok": true, "name": "\u{fffd}"})),
+        (plain(json!([text("{\"n\":\"\\ud83d\"} {\"n\":2}")])), json!([{"n": "\u{fffd}"}, {"n": 2}])),
     ]
 }
 
@@ -86,7 +99,11 @@ fn what_a_tool_returns_is_not_taken_for_a_form() {
         json!({"content": "a text"}),
         json!({"content": [{"type": "text", "text": "x"}], "duration": 3}),
         json!({"content": [1, 2]}),
-        json!({"content": []}),
+        json!({"content": {"a": 1}}),
+        json!({"content": null}),
+        json!({"structuredContent": {"a": 1}, "more": 1}),
+        json!({"isError": "yes"}),
+        json!({}),
         json!([{"type": "refund", "id": 1}]),
         json!([{"type": "text", "text": "x"}, 1]),
         json!([]),
@@ -94,9 +111,17 @@ fn what_a_tool_returns_is_not_taken_for_a_form() {
     ] {
         assert_eq!(result_of(&value).value, value);
     }
-    let error = json!({"content": [{"type": "text", "text": "closed"}], "isError": true});
-    let read = result_of(&error);
-    assert_eq!((read.value, read.says_error), (json!("closed"), true));
+    for (error, value) in [
+        (json!({"content": [{"type": "text", "text": "closed"}], "isError": true}), json!("closed")),
+        (json!({"content": [], "isError": true}), json!([])),
+        (json!({"content": "closed", "isError": true}), json!("closed")),
+        (json!({"isError": true}), json!({"isError": true})),
+        (json!({"structuredContent": {"a": 1}, "isError": true}), json!({"a": 1})),
+    ] {
+        for read in [result_of(&error), mcp_result(&error)] {
+            assert_eq!((read.value, read.says_error), (value.clone(), true), "{error}");
+        }
+    }
 }
 
 /// What people write about the results of servers that are made with the SDK for Python.

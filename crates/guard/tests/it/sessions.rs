@@ -43,10 +43,22 @@ fn event_text() -> impl Strategy<Value = String> {
         1 => Just(", where: {/n: {above: 50}}"),
         1 => Just(", where: {/k: 1}"),
     ];
+    // Before a result has come, all but the last two may hold or fail: those every result passes, or none.
+    let result = prop_oneof![
+        3 => Just(", result: {/ok: true}"),
+        1 => Just(", result: {/ok: {not: {is: true}}}"),
+        1 => Just(", result: {/ok: {present: false}}"),
+        1 => Just(", result: {/ok: {is-not: true}}"),
+        1 => Just(", result: {\"\": {not: {type: object}}}"),
+        1 => Just(", result: {/ok: true, /v: {type: string}}"),
+        1 => Just(", result: {/ok: {type: boolean}, /v: {not: {is: x}}}"),
+        1 => Just(", result: {\"\": {present: true}}"),
+        1 => Just(", result: {/ok: {is: true, is-not: true}}"),
+    ];
     let moment = prop_oneof![
         3 => Just(("call", "")),
-        3 => Just(("done", "")),
-        1 => Just(("done", ", result: {/ok: true}")),
+        4 => Just(("done", "")),
+        1 => result.prop_map(|result| ("done", result)),
         1 => Just(("failed", "")),
     ];
     let tool = prop_oneof![3 => tool(), 1 => Just("\"*\"")];

@@ -3,6 +3,7 @@
 //! A symbol is a set of atoms, as bits: those that hold of the event. Atoms are the events of the rule, and for `takes`
 //! whether the argument is none of the values in the registers.
 
+use super::checks::TestedOutcome;
 use super::{CallRule, EventPattern, Pointer, RuleDemand};
 use crate::automaton::dfa::{DEAD, Dfa, TooLarge, Work};
 use crate::automaton::temporal::{self, Atoms};
@@ -39,6 +40,8 @@ pub(super) struct Outlook {
 pub(super) struct Compiled {
     pub(super) atoms: Vec<Atom>,
     pub(super) register: Option<Register>,
+    /// For each atom, what the tests of a result can come to, if it has any.
+    pub(super) tested: Vec<Option<TestedOutcome>>,
     dfa: Dfa,
     /// For each position of the automaton.
     outlook: Vec<Outlook>,
@@ -83,7 +86,12 @@ impl Compiled {
         let outlook =
             outlook.map(|(accepts, may_be_violated)| Outlook { accepts, may_be_violated }).collect();
         let ignores_others = (0..positions).all(|position| dfa.step(position as u32, 0) == position as u32);
-        Ok(Self { atoms, register, dfa, outlook, ignores_others })
+        let tested = atoms.iter().map(|atom| match atom {
+            Atom::Event(pattern) => TestedOutcome::of(&pattern.outcome),
+            Atom::NotTaken(..) => None,
+        });
+        let tested = tested.collect();
+        Ok(Self { atoms, register, tested, dfa, outlook, ignores_others })
     }
 
     /// The position before any event; [`DEAD`] if the rule can never be held.

@@ -1,6 +1,6 @@
 //! What a call may lead to, before it is made: the decision of guards.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
@@ -20,7 +20,8 @@ impl Session {
     /// A rule speaks against a call if
     /// - the call violates it for good; or
     /// - results can, whatever they say: that of the call and any of those pending, in any order. Where those pending
-    ///   can do so alone, only the result of the call counts, because the call makes nothing worse; or
+    ///   can do so alone, only the result of the call counts, because the call makes nothing worse. A test of a result
+    ///   may then hold or fail, unless every value passes it, or none; or
     /// - results have violated it already, for the value of `per` that the call belongs to, and it speaks of such
     ///   calls.
     ///
@@ -56,11 +57,11 @@ impl Session {
                 (Some(per), Some(value)) => key(per, other) == *value,
                 _ => true,
             };
-            let waiting: Vec<usize> = pending
+            let waiting: Vec<Foreseen> = pending
                 .iter()
                 .filter(is_alike)
-                .map(|pending| instance.atoms(compiled, &result_of(pending)))
-                .filter(|atoms| *atoms != 0 || !compiled.ignores_others)
+                .map(|pending| instance.foreseen(compiled, &result_of(pending)))
+                .filter(|foreseen| *foreseen != Foreseen::of(0) || !compiled.ignores_others)
                 .collect();
             if speaks_against(compiled, instance, call, &done, waiting) {
                 objections.push(number);
@@ -141,15 +142,15 @@ impl CallRule {
     }
 
     /// The tool and the arguments of a call that has to come before one with these arguments, as far as the rule says:
-    /// the value of `per`, and the values that it demands of the arguments. `None` where it names no such call.
+    /// the value of `per`, and the values that it demands of the arguments. The tool is named as in the rule. `None`
+    /// where it names no such call.
     pub fn needed_call(&self, arguments: &Value) -> Option<(String, Value)> {
         let (needed, taken) = match &self.demand {
             RuleDemand::Requires { needed, .. } => (needed, None),
             RuleDemand::Takes { from, argument, .. } => (from, Some(argument)),
             _ => return None,
         };
-        let tool = needed.tools.as_ref()?.written();
-        let tool = tool.rsplit_once('/').map_or(tool, |(_, tool)| tool).to_owned();
+        let tool = needed.tools.as_ref()?.written().to_owned();
         let mut known = Value::Object(serde_json::Map::new());
         let of_per = self.per.as_ref().filter(|per| taken != Some(*per));
         let of_per = of_per.and_then(|per| Some((per, per.target(arguments)?)));
@@ -184,16 +185,57 @@ fn is_about(compiled: &Compiled, call: &SessionEvent<'_>) -> bool {
     })
 }
 
+/// What a result that has not come can be to a rule, as sets of atoms: no more than two, because of the events of a rule
+/// one at most tests results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Foreseen {
+    /// If the test holds, or there is none.
+    passing: usize,
+    /// If it fails.
+    failing: usize,
+}
+
+impl Foreseen {
+    /// A result of which everything that matters is known.
+    fn of(atoms: usize) -> Self {
+        Self { passing: atoms, failing: atoms }
+    }
+
+    fn sets(self) -> impl Iterator<Item = usize> {
+        let other = Some(self.failing).filter(|failing| *failing != self.passing);
+        std::iter::once(self.passing).chain(other)
+    }
+}
+
+impl Instance {
+    /// What a result can be, of which only that it came is known.
+    fn foreseen(&self, compiled: &Compiled, result: &SessionEvent<'_>) -> Foreseen {
+        // Atoms without a test of results are known.
+        let mut foreseen = Foreseen::of(0);
+        for (bit, atom) in compiled.atoms.iter().enumerate() {
+            let (holds, tested) = match atom {
+                Atom::Event(pattern) => (pattern.matches_but_for_outcome(result), compiled.tested.get(bit)),
+                // Only calls take values.
+                Atom::NotTaken(..) => (false, None),
+            };
+            let tested = tested.copied().flatten();
+            foreseen.passing |= usize::from(holds && tested.is_none_or(|test| test.can_hold)) << bit;
+            foreseen.failing |= usize::from(holds && tested.is_none_or(|test| !test.can_fail)) << bit;
+        }
+        foreseen
+    }
+}
+
 fn speaks_against(
     compiled: &Compiled,
     instance: &Instance,
     call: &SessionEvent<'_>,
     done: &SessionEvent<'_>,
-    mut waiting: Vec<usize>,
+    mut waiting: Vec<Foreseen>,
 ) -> bool {
     let after = compiled.step(instance.position, instance.atoms(compiled, call));
-    let own = instance.atoms(compiled, done);
-    if after == DEAD || compiled.step(after, own) == DEAD {
+    let own = instance.foreseen(compiled, done);
+    if after == DEAD || own.sets().all(|atoms| compiled.step(after, atoms) == DEAD) {
         return true;
     }
     if waiting.is_empty() || can_be_violated(compiled, instance.position, &waiting) {
@@ -203,32 +245,67 @@ fn speaks_against(
     can_be_violated(compiled, after, &waiting)
 }
 
-/// Whether some of these sets of atoms, each at most once and in any order, lead to a violation. If that takes too long
-/// to find out, the answer is yes.
-fn can_be_violated(compiled: &Compiled, from: u32, sets: &[usize]) -> bool {
-    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+/// Whether some of these results, each at most once and in any order, lead to a violation whatever they say. If that
+/// takes too long to find out, the answer is yes.
+fn can_be_violated(compiled: &Compiled, from: u32, results: &[Foreseen]) -> bool {
+    let mut counts: BTreeMap<Foreseen, usize> = BTreeMap::new();
     // A shortest way there passes no position twice.
     let most = compiled.positions();
-    for set in sets {
-        let count = counts.entry(*set).or_default();
+    for result in results {
+        let count = counts.entry(*result).or_default();
         *count = (*count + 1).min(most);
     }
-    let (sets, counts): (Vec<usize>, Vec<usize>) = counts.into_iter().unzip();
-    let mut seen: HashSet<(u32, Vec<usize>)> = HashSet::from([(from, counts.clone())]);
-    let mut open = vec![(from, counts)];
-    while let Some((position, counts)) = open.pop() {
-        for (place, set) in sets.iter().enumerate().filter(|(place, _)| counts[*place] > 0) {
-            let next = compiled.step(position, *set);
-            if next == DEAD || seen.len() > RULE_FORESIGHT_MAX {
-                return true;
+    let (results, counts): (Vec<Foreseen>, Vec<usize>) = counts.into_iter().unzip();
+    let mut known: HashMap<Awaiting, bool> = HashMap::new();
+    let mut open = vec![Branch { at: (from, counts), kind: 0, said: 0 }];
+    let mut answer = false;
+    while let Some(branch) = open.last_mut() {
+        let (position, counts) = &branch.at;
+        let decided = match results.get(branch.kind) {
+            None => Some(false),
+            Some(_) if counts[branch.kind] == 0 => {
+                branch.kind += 1;
+                None
             }
-            let mut left = counts.clone();
-            left[place] -= 1;
-            // Without a step there is nothing new to find with fewer left.
-            if next != position && seen.insert((next, left.clone())) {
-                open.push((next, left));
-            }
+            Some(result) => match result.sets().nth(branch.said) {
+                None => Some(true),
+                Some(atoms) => {
+                    let mut left = counts.clone();
+                    left[branch.kind] -= 1;
+                    let next = (compiled.step(*position, atoms), left);
+                    // A result that may change nothing is of no use.
+                    match if next.0 == *position { Some(&false) } else { known.get(&next) } {
+                        _ if next.0 == DEAD => branch.said += 1,
+                        Some(true) => branch.said += 1,
+                        Some(false) => (branch.kind, branch.said) = (branch.kind + 1, 0),
+                        None => open.push(Branch { at: next, kind: 0, said: 0 }),
+                    }
+                    None
+                }
+            },
+        };
+        if known.len() + open.len() > RULE_FORESIGHT_MAX {
+            return true;
+        }
+        if let Some(decided) = decided
+            && let Some(branch) = open.pop()
+        {
+            answer = decided;
+            known.insert(branch.at, decided);
         }
     }
-    false
+    answer
+}
+
+/// A position, and how many results of each kind have not come there.
+type Awaiting = (u32, Vec<usize>);
+
+/// A question that is being answered: can one of the results come next so that, whatever it says, the rule is violated
+/// by it or by those after it?
+struct Branch {
+    at: Awaiting,
+    /// The result that is tried, by its number. Those before it cannot.
+    kind: usize,
+    /// What it says, of which there are up to two. What comes before that leads to a violation.
+    said: usize,
 }

@@ -3,6 +3,7 @@
 //! Guards, hooks and readers of records all ask here, so that a rule means the same wherever it is applied. The table
 //! in `docs/rules.md` says what is done.
 
+use planproof_trace::json;
 use serde_json::{Deserializer, Value};
 
 use super::Pointer;
@@ -41,18 +42,29 @@ pub fn result_of(result: &Value) -> CallResult {
     }
 }
 
-/// The result in an answer of MCP to `tools/call`.
+/// The result in an answer of MCP to `tools/call`. An answer without any content that MCP knows is the value itself.
 pub fn mcp_result(result: &Value) -> CallResult {
     let of = |keys: [&str; 2]| keys.into_iter().find_map(|key| result.get(key).filter(|it| !it.is_null()));
-    let blocks = result.get("content").and_then(Value::as_array);
-    let text = of_blocks(blocks.map_or(&[][..], Vec::as_slice));
     let says_error = of(["isError", "is_error"]) == Some(&Value::Bool(true));
+    let said = match result.get("content") {
+        // No block at all: an empty list arrives as that.
+        Some(Value::Array(blocks)) if blocks.is_empty() => None,
+        Some(Value::Array(blocks)) => Some(of_blocks(blocks)),
+        Some(Value::String(text)) if is_packed(result) => Some(outcome_of(text)),
+        _ => None,
+    };
     match of(["structuredContent", "structured_content"]) {
         Some(structured) => {
-            let is_contradictory = (text.is_object() || text.is_array()) && !is_reading_of(&text, structured);
+            let is_data = |said: &Value| said.is_object() || said.is_array();
+            let is_contradictory =
+                said.is_some_and(|said| is_data(&said) && !is_reading_of(&said, structured));
             CallResult { value: structured.clone(), says_error, is_contradictory }
         }
-        None => CallResult { value: text, says_error, is_contradictory: false },
+        None => {
+            let empty = || result.get("content").filter(|content| content.is_array());
+            let value = said.unwrap_or_else(|| empty().unwrap_or(result).clone());
+            CallResult { value, says_error, is_contradictory: false }
+        }
     }
 }
 
@@ -108,19 +120,29 @@ fn is_packed(value: &Value) -> bool {
     match value {
         Value::Array(items) => is_blocks(items),
         Value::Object(entries) => {
-            let content = entries.get("content").and_then(Value::as_array);
-            let has_more = ["structuredContent", "structured_content", "isError", "is_error"]
-                .iter()
-                .any(|key| entries.contains_key(*key));
+            let has = |key: &str, is_so: fn(&Value) -> bool| entries.get(key).is_some_and(is_so);
+            let has_more = ["structuredContent", "structured_content"].iter().any(|key| has(key, |_| true))
+                || ["isError", "is_error"].iter().any(|key| has(key, Value::is_boolean));
             entries.keys().all(|key| PACKED_KEYS.contains(&key.as_str()))
-                && content.is_some_and(|blocks| is_blocks(blocks) || (blocks.is_empty() && has_more))
+                && match entries.get("content") {
+                    Some(Value::Array(blocks)) => blocks.is_empty() || is_blocks(blocks),
+                    None | Some(Value::String(_)) => has_more,
+                    Some(_) => false,
+                }
         }
         _ => false,
     }
 }
 
-/// The value of a text that is JSON.
+/// The value of a text that is JSON, in which halves of characters are mended as in all results.
 fn json_in(text: &str) -> Option<Value> {
+    sound_json_in(text).or_else(|| {
+        let mended = json::mended(text.as_bytes())?;
+        sound_json_in(std::str::from_utf8(&mended).ok()?)
+    })
+}
+
+fn sound_json_in(text: &str) -> Option<Value> {
     if let Ok(value) = serde_json::from_str(text) {
         return Some(value);
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::compile::{Atom, Compiled};
 use super::result::inner;
-use super::{CallRule, EventPattern, Pointer, RuleDemand, RuleSet, SessionEvent};
+use super::{CallRule, EventPattern, Phase, Pointer, RuleDemand, RuleSet, SessionEvent};
 use crate::automaton::dfa::DEAD;
 use crate::limits::{RULE_INSTANCES_MAX, RULE_VALUES_MAX};
 use crate::number::canonical;
@@ -69,6 +69,21 @@ impl std::error::Error for TooManyValues {}
 pub struct Session {
     pub(super) rules: Arc<RuleSet>,
     pub(super) states: Vec<Arc<State>>,
+}
+
+/// What a call has changed of what a session remembers.
+#[derive(Debug, Clone, Default)]
+pub struct CallChanges(Vec<StandingBefore>);
+
+/// Where a rule stood before a call.
+#[derive(Debug, Clone)]
+struct StandingBefore {
+    rule: usize,
+    /// The value of `per` that the call belongs to.
+    value: Option<String>,
+    /// `None` if the value had not come.
+    position: Option<u32>,
+    is_violated: bool,
 }
 
 /// What is remembered of a rule.
@@ -182,6 +197,46 @@ impl Session {
     /// # Errors
     /// A rule would have to remember too much.
     pub fn observe(&mut self, event: &SessionEvent<'_>) -> Result<(), TooManyValues> {
+        self.take(event, None)
+    }
+
+    /// Takes a call that may have to be [taken back](Self::take_back). Takes as long as [`observe`](Self::observe).
+    ///
+    /// # Errors
+    /// A rule would have to remember too much. What was changed before that showed can be taken back as well.
+    pub fn observe_call(
+        &mut self,
+        call: &SessionEvent<'_>,
+        changes: &mut CallChanges,
+    ) -> Result<(), TooManyValues> {
+        debug_assert!(call.moment == Phase::Call, "results bring values, which are not taken back");
+        self.take(call, Some(changes))
+    }
+
+    /// Takes a call back that nothing has come after: it never happened.
+    pub fn take_back(&mut self, changes: CallChanges) {
+        for StandingBefore { rule, value, position, is_violated } in changes.0 {
+            let state = Arc::make_mut(&mut self.states[rule]);
+            state.digest = OnceLock::new();
+            state.is_violated = is_violated;
+            match (value, position) {
+                (None, Some(position)) => state.common.position = position,
+                (None, None) => {}
+                (Some(value), None) => drop(state.by_value.remove(&value)),
+                (Some(value), Some(position)) => {
+                    if let Some(instance) = state.by_value.get_mut(&value) {
+                        instance.position = position;
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        event: &SessionEvent<'_>,
+        mut changes: Option<&mut CallChanges>,
+    ) -> Result<(), TooManyValues> {
         for number in self.rules.index.of(event.tool) {
             let (rule, compiled) = (&self.rules.rules[number], &self.rules.compiled[number]);
             let state = &mut self.states[number];
@@ -191,6 +246,15 @@ impl Session {
             }
             let state = Arc::make_mut(state);
             state.digest = OnceLock::new();
+            if let Some(changes) = changes.as_deref_mut() {
+                let value = rule.per.as_ref().map(|per| key(per, event));
+                let position = match &value {
+                    None => Some(state.common.position),
+                    Some(value) => state.by_value.get(value).map(|instance| instance.position),
+                };
+                let is_violated = state.is_violated;
+                changes.0.push(StandingBefore { rule: number, value, position, is_violated });
+            }
             let too_many = |what, limit| TooManyValues { rule: rule.id.clone(), limit, what };
             let position = match &rule.per {
                 None => {

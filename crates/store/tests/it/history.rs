@@ -60,6 +60,35 @@ fn turns_wait_for_one_another() {
     assert_eq!(History::open_read_only(&path).unwrap().all_lines().unwrap().len(), 200);
 }
 
+/// SQLite goes on writing to files that have lost their names, where nobody else finds it.
+#[cfg(unix)]
+#[test]
+fn a_history_whose_files_are_deleted_or_replaced_takes_nothing_more() {
+    for suffix in ["", "-wal", "-shm"] {
+        for replaced in [false, true] {
+            let folder = Directory::new();
+            let path = folder.file("guard.db");
+            let mut history = History::open(&path).unwrap();
+            let turn = history.turn("s").unwrap();
+            turn.append("a").unwrap();
+            turn.commit().unwrap();
+            assert!(history.turn("s").is_ok(), "{suffix}");
+            let file = folder.file(&format!("guard.db{suffix}"));
+            let copy = fs::read(&file).unwrap();
+            // Kept under another name, so that its number is not given to the next file.
+            fs::rename(&file, folder.file("away")).unwrap();
+            if replaced {
+                fs::write(&file, copy).unwrap();
+            }
+            let error = history.turn("s").unwrap_err();
+            assert!(
+                error.to_string().ends_with("it was deleted or replaced while it was in use; start anew"),
+                "{error}"
+            );
+        }
+    }
+}
+
 #[test]
 fn what_is_no_history_is_left_as_it_is() {
     let folder = Directory::new();

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use planproof_guard::{GuardMode, LINE_BYTES_MAX, LineGuard};
 
-use super::relay::LogFile;
+use super::log_file::LogFile;
 use crate::assembly::secrets;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;

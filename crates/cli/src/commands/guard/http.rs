@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use hyper::Uri;
 use planproof_guard::{DecisionLog, GuardMode, GuardModes, McpGuard, SEAM, Then};
@@ -14,7 +13,7 @@ use planproof_tools::mcp::{
 };
 use serde_json::{Value, json};
 
-use super::relay::LogFile;
+use super::log_file::LogFile;
 use super::said::refused;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
@@ -293,17 +292,9 @@ impl Between for Sessions {
         // Locked until the decision is in the log, so that the log has a session in its order.
         let mut session = lock(&session);
         session.guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
-        let started = Instant::now();
-        let mut heard =
-            self.with_history(&mut session, |guard, shared| shared::heard(shared, guard, message));
-        let guard = &mut session.guard;
-        let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        if let Some(line) = guard.decision_line(&heard, microseconds)
-            && let Err(why) = self.append(&line)
-        {
-            tell!("warning: {}", inline(&why));
-            heard = guard.unlogged(heard, &why);
-        }
+        let log = &mut |line: &str| self.append(line).inspect_err(|why| tell!("warning: {}", inline(why)));
+        let heard =
+            self.with_history(&mut session, |guard, shared| shared::heard(shared, guard, message, log));
         let about = session.guard.about(&heard);
         drop(session);
         if let Some(reason) = heard.reason.as_ref().filter(|_| !self.is_quiet) {

@@ -2,11 +2,8 @@
 //! guard, which `planproof-guard` makes.
 
 use std::cell::{Cell, RefCell};
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use planproof_guard::{FromClient, LINE_BYTES_MAX, McpGuard, Then};
 use planproof_tools::mcp::standard_streams;
@@ -17,6 +14,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::log_file::LogFile;
 use super::said::refused;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
@@ -30,54 +28,6 @@ const LEAVING_MAX: Duration = Duration::from_secs(5);
 
 /// How long a server may take to be gone after it has closed its stdout.
 const EXIT_MAX: Duration = Duration::from_secs(1);
-
-/// Where the lines of the log go.
-pub(super) struct LogFile {
-    path: PathBuf,
-    file: File,
-    /// A line was written in part.
-    is_torn: bool,
-}
-
-impl LogFile {
-    /// Opens a log to append to it.
-    ///
-    /// # Errors
-    /// It cannot be opened.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let cannot = |error| Failure::usage(format!("cannot write --log {}: {error}", path.display()));
-        let options = OpenOptions::new().append(true).create(true).clone();
-        let file = planproof_files::open_to_write(path, &options).map_err(cannot)?;
-        let is_torn = ends_within_a_line(path).map_err(cannot)?;
-        Ok(Self { path: path.to_owned(), file, is_torn })
-    }
-
-    /// Appends a line. When this returns, the operating system has it, and has it even if we are killed.
-    pub(super) fn append(&mut self, line: &str) -> Result<(), String> {
-        let begin = if self.is_torn { "\n" } else { "" };
-        let written = self.file.write_all(format!("{begin}{line}\n").as_bytes());
-        self.is_torn = written.is_err();
-        written.map_err(|error| {
-            format!("the log {} of the guard cannot be written: {error}", self.path.display())
-        })
-    }
-}
-
-/// Whether the last line of a file has no end, as after a full disk: what is appended would belong to it.
-fn ends_within_a_line(path: &Path) -> std::io::Result<bool> {
-    // A device has no last line.
-    if !std::fs::metadata(path)?.is_file() {
-        return Ok(false);
-    }
-    let mut file = File::open(path)?;
-    if file.seek(SeekFrom::End(0))? == 0 {
-        return Ok(false);
-    }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
-}
 
 /// Why a session ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -193,8 +143,8 @@ impl<'a> Relay<'a> {
                     let passes = match long {
                         Some(passes) => passes,
                         None => {
-                            let heard = self.guard.borrow_mut().too_long();
-                            self.settle(heard, Duration::ZERO).await
+                            let heard = self.too_long();
+                            self.settle(heard).await
                         }
                     };
                     long = Some(passes);
@@ -206,9 +156,8 @@ impl<'a> Relay<'a> {
                     let passes = match long.take() {
                         Some(passes) => passes,
                         None => {
-                            let started = Instant::now();
                             let heard = self.hear(&line);
-                            self.settle(heard, started.elapsed()).await
+                            self.settle(heard).await
                         }
                     };
                     if passes {
@@ -219,11 +168,25 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Decides on a line of the client, with the history of the session where it is shared.
+    /// Decides on a line of the client, with the history of the session where it is shared, and logs the decision.
     fn hear(&self, line: &[u8]) -> FromClient {
         let mut shared = self.shared.borrow_mut();
         let shared = shared.as_mut().map(|(shared, place)| (shared, place));
-        shared::heard(shared, &mut self.guard.borrow_mut(), line)
+        shared::heard(shared, &mut self.guard.borrow_mut(), line, &mut |line| self.append(line))
+    }
+
+    /// Decides on a line that is too long, and logs that.
+    fn too_long(&self) -> FromClient {
+        let mut guard = self.guard.borrow_mut();
+        let heard = guard.too_long();
+        shared::logged(&mut guard, heard, 0, &mut |line| self.append(line))
+    }
+
+    /// Writes a decision to the log, or warns.
+    fn append(&self, line: &str) -> Result<(), String> {
+        let mut log = self.log.borrow_mut();
+        let appended = log.as_mut().map_or(Ok(()), |log| log.append(line));
+        appended.inspect_err(|why| tell!("warning: {}", inline(why)))
     }
 
     /// Takes a line of the server, and gives the lines of the log about the results in it.
@@ -233,16 +196,8 @@ impl<'a> Relay<'a> {
         shared::learnt(shared, &mut self.guard.borrow_mut(), line)
     }
 
-    /// Logs a decision, and answers where the line does not pass. Gives whether it does.
-    async fn settle(&self, mut heard: FromClient, took: Duration) -> bool {
-        let microseconds = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let line = self.guard.borrow().decision_line(&heard, microseconds);
-        if let (Some(log), Some(line)) = (self.log.borrow_mut().as_mut(), line)
-            && let Err(why) = log.append(&line)
-        {
-            tell!("warning: {}", inline(&why));
-            heard = self.guard.borrow_mut().unlogged(heard, &why);
-        }
+    /// Answers where a line does not pass. Gives whether it does.
+    async fn settle(&self, heard: FromClient) -> bool {
         if let Some(reason) = &heard.reason {
             let about = self.guard.borrow().about(&heard);
             progress::say(self.global, &refused(heard.then != Then::Pass, &about, reason));

@@ -138,7 +138,10 @@ fn read(text: &str, name: &str) -> Result<Vec<LoggedLine>, Failure> {
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match LoggedLine::read(line) {
             Ok(line) => lines.push(line),
-            Err(fault) if fault.is_cut => tell!("warning: {name}:{}: left out: {fault}", number + 1),
+            Err(fault) if fault.is_cut => {
+                tell!("warning: {name}:{}: left out: {fault}", number + 1);
+                lines.extend(fault.behind.map(|behind| *behind));
+            }
             Err(fault) => return Err(Failure::usage(format!("{}:{}: {fault}", inline(name), number + 1))),
         }
     }

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::Instant;
 
-use planproof_guard::{FromClient, LoggedLine, McpGuard};
+use planproof_guard::{FromClient, LoggedLine, McpGuard, Then};
 use planproof_store::{History, HistoryError, HistoryTurn};
 
 use crate::failure::Failure;
@@ -38,28 +38,43 @@ impl Shared {
         open(path).map(Self).map_err(Failure::usage)
     }
 
-    /// Has the guard take a line of the client on all that the session has had so far, and keeps the decision before
-    /// anybody else decides. Gives why that is not possible: the decision is then made without the others.
-    pub(super) fn decide(
+    /// Has the guard take a line of the client on all that the session has had so far, and keeps the decision in the
+    /// history and the log before anybody else decides. Gives what became of that as well.
+    fn decide(
         &mut self,
         place: &mut Place,
         guard: &mut McpGuard,
         line: &[u8],
-    ) -> (FromClient, Result<(), String>) {
+        log: &mut LineLog<'_>,
+    ) -> (FromClient, Kept) {
         let started = Instant::now();
         let Place { session, last } = place;
         let turn = match self.0.turn(session) {
             Ok(turn) => turn,
-            Err(error) => return (guard.from_client(line), Err(error.to_string())),
+            // The decision is then made without the others.
+            Err(error) => return (guard.from_client(line), Kept::Nowhere(error.to_string())),
         };
         let caught_up = catch_up(guard, &turn, last);
         let heard = guard.from_client(line);
-        let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let kept = caught_up.and_then(|()| match guard.decision_line(&heard, microseconds) {
-            Some(line) => keep(turn, &[line], last),
-            None => Ok(()),
-        });
-        (heard, kept)
+        let Some(line) = guard.decision_line(&heard, microseconds_since(started)) else {
+            return (heard, Kept::Everywhere);
+        };
+        let appended = caught_up.and_then(|()| turn.append(&line).map_err(|error| error.to_string()));
+        let number = match appended {
+            Ok(number) => number,
+            Err(why) => return (heard, Kept::Nowhere(why)),
+        };
+        // Before the history has it for good, because what it has can no longer be undone.
+        if let Err(why) = log(&line)
+            && guard.is_enforcing()
+        {
+            return (heard, Kept::Unlogged(why));
+        }
+        match turn.commit() {
+            Ok(()) => *last = number,
+            Err(error) => return (heard, Kept::OnlyLogged(error.to_string())),
+        }
+        (heard, Kept::Everywhere)
     }
 
     /// Has the guard take a line of the server, and keeps the results in it.
@@ -84,21 +99,75 @@ impl Shared {
     }
 }
 
-/// What a client has said, decided on with the history of the session if there is one.
+/// Writes a line to the log if there is one, and gives why it cannot be written, of which the user has been warned.
+pub(super) type LineLog<'l> = dyn FnMut(&str) -> Result<(), String> + 'l;
+
+/// Where a decision is kept.
+enum Kept {
+    /// Wherever it has to be.
+    Everywhere,
+    /// Nowhere, because the history cannot be used, for this reason.
+    Nowhere(String),
+    /// Nowhere, because the log cannot be written. The user knows the reason.
+    Unlogged(String),
+    /// Only in the log: the history failed at the very end, for this reason.
+    OnlyLogged(String),
+}
+
+/// What a client has said, decided on with the history of the session if there is one. Where this returns, the history
+/// and the log have the decision; where one of them cannot take it, the call was never made.
 pub(super) fn heard(
     shared: Option<(&mut Shared, &mut Place)>,
     guard: &mut McpGuard,
     line: &[u8],
+    log: &mut LineLog<'_>,
 ) -> FromClient {
-    let Some((shared, place)) = shared else { return guard.from_client(line) };
-    let (heard, kept) = shared.decide(place, guard, line);
-    match kept {
-        Err(why) if guard.decision_line(&heard, 0).is_some() => {
-            tell!("warning: {}", inline(&why));
-            guard.unlogged(heard, &why)
-        }
-        _ => heard,
+    let Some((shared, place)) = shared else {
+        let started = Instant::now();
+        let heard = guard.from_client(line);
+        return logged(guard, heard, microseconds_since(started), log);
+    };
+    let started = Instant::now();
+    let (heard, kept) = shared.decide(place, guard, line, log);
+    let (why, is_logged) = match kept {
+        Kept::Everywhere => return heard,
+        Kept::Unlogged(why) => return guard.unlogged(heard, &why),
+        Kept::Nowhere(why) => (why, false),
+        Kept::OnlyLogged(why) => (why, true),
+    };
+    if guard.decision_line(&heard, 0).is_none() {
+        return heard;
     }
+    tell!("warning: {}", inline(&why));
+    let heard = guard.unlogged(heard, &why);
+    if !is_logged {
+        return logged(guard, heard, microseconds_since(started), log);
+    }
+    if heard.then != Then::Pass
+        && let Some(line) = guard.retraction_line(&heard)
+    {
+        // Nothing is left to do if this cannot be written, of which the user has been warned.
+        let _ = log(&line);
+    }
+    heard
+}
+
+/// What was heard, once the log has it. If the log cannot have it, the call was never made.
+pub(super) fn logged(
+    guard: &mut McpGuard,
+    heard: FromClient,
+    microseconds: u64,
+    log: &mut LineLog<'_>,
+) -> FromClient {
+    let Some(line) = guard.decision_line(&heard, microseconds) else { return heard };
+    match log(&line) {
+        Ok(()) => heard,
+        Err(why) => guard.unlogged(heard, &why),
+    }
+}
+
+fn microseconds_since(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The results in what a server has said, as lines of the log, after they are in the history if there is one.

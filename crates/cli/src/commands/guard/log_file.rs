@@ -1,0 +1,132 @@
+//! The file of a guard's log, to which other guards may append as well.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// Where the lines of the log go.
+pub(super) struct LogFile {
+    path: PathBuf,
+    file: File,
+    /// The same file, to see how it ends; `None` for a device, which has no end.
+    end: Option<File>,
+    /// It has a name, which it may lose.
+    is_named: bool,
+}
+
+impl LogFile {
+    /// Opens a log to append to it.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let cannot = |error| Failure::usage(format!("cannot write --log {}: {error}", path.display()));
+        let options = OpenOptions::new().append(true).create(true).clone();
+        let file = planproof_files::open_to_write(path, &options).map_err(cannot)?;
+        let is_file = file.metadata().map_err(cannot)?.is_file();
+        let end = is_file.then(|| File::open(path)).transpose().map_err(cannot)?;
+        let is_named = !is_deleted(&file).map_err(cannot)?;
+        Ok(Self { path: path.to_owned(), file, end, is_named })
+    }
+
+    /// Appends a line. When this returns, the operating system has it, and has it even if we are killed.
+    ///
+    /// # Errors
+    /// Not all of it could be written, or nobody could read it, because the file was deleted.
+    pub(super) fn append(&mut self, line: &str) -> Result<(), String> {
+        self.try_append(line).map_err(|error| {
+            format!("the log {} of the guard cannot be written: {error}", self.path.display())
+        })
+    }
+
+    fn try_append(&mut self, line: &str) -> std::io::Result<()> {
+        if self.is_named && is_deleted(&self.file)? {
+            return Err(std::io::Error::other("it was deleted"));
+        }
+        // Whoever wrote last may not have written all, and what is appended would belong to that line.
+        let begin = match &mut self.end {
+            Some(end) if ends_within_a_line(end)? => "\n",
+            _ => "",
+        };
+        let bytes = format!("{begin}{line}\n").into_bytes();
+        let mut left = bytes.as_slice();
+        while !left.is_empty() {
+            match self.file.write(left) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(count) => left = left.get(count..).unwrap_or_default(),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // A line of which only the end is missing says all, and the next one begins with that end.
+                Err(_) if left == b"\n" && !line.is_empty() => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file has no name any more, so that its content goes with the process.
+#[cfg(unix)]
+fn is_deleted(file: &File) -> std::io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    Ok(file.metadata()?.nlink() == 0)
+}
+
+#[cfg(not(unix))]
+fn is_deleted(_: &File) -> std::io::Result<bool> {
+    // A file that is open cannot be deleted.
+    Ok(false)
+}
+
+/// Whether the last line of a file has no end, as after a full disk.
+fn ends_within_a_line(file: &mut File) -> std::io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("planproof-log-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        folder
+    }
+
+    #[test]
+    fn guards_that_share_a_log_begin_new_lines_after_cut_ones() {
+        let folder = folder("cut");
+        let path = folder.join("log.jsonl");
+        let open = || LogFile::open(&path).map_err(|_| "cannot be opened").expect("a log");
+        let (mut one, mut other) = (open(), open());
+        one.append("1").expect("room");
+        other.append("2").expect("room");
+        // The disk was full for one of them.
+        one.file.write_all(b"{\"cut").expect("room");
+        other.append("3").expect("room");
+        one.append("4").expect("room");
+        assert_eq!(std::fs::read_to_string(&path).expect("a log"), "1\n2\n{\"cut\n3\n4\n");
+        std::fs::remove_dir_all(folder).expect("it is there");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_log_that_was_deleted_cannot_be_written_and_one_that_was_renamed_can() {
+        let folder = folder("deleted");
+        let (path, old) = (folder.join("log.jsonl"), folder.join("old.jsonl"));
+        let mut log = LogFile::open(&path).map_err(|_| "cannot be opened").expect("a log");
+        std::fs::rename(&path, &old).expect("it is there");
+        log.append("1").expect("room");
+        assert_eq!(std::fs::read_to_string(&old).expect("a log"), "1\n");
+        std::fs::remove_file(&old).expect("it is there");
+        assert!(log.append("2").is_err_and(|why| why.ends_with("it was deleted")));
+        std::fs::remove_dir_all(folder).expect("it is there");
+    }
+}
