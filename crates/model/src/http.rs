@@ -6,6 +6,7 @@
 mod body;
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use planproof_loopback::check_port;
 use planproof_trace::json::unmarked;
 use planproof_trace::{FinishReason, Usage, plain_message};
 use serde::Deserialize;
@@ -544,11 +546,13 @@ fn refuse(what: &str) -> ModelError {
 fn parse_url(base_url: &str, path: &str, variable: &str) -> Result<(String, Uri), ModelError> {
     let url = format!("{}{path}", base_url.trim_end_matches('/'));
     // The URL is not repeated in this message and those that follow: the fault may be a password in it.
-    let uri = url.parse().map_err(|error| {
+    let unread = |error: &dyn Display| {
         refuse(&format!(
             "the base URL cannot be read: {error}; write {variable} as in http://127.0.0.1:8000/v1"
         ))
-    })?;
+    };
+    let uri: Uri = url.parse::<Uri>().map_err(|error| unread(&error))?;
+    check_port(&uri).map_err(|error| unread(&error))?;
     Ok((url, uri))
 }
 
@@ -697,6 +701,8 @@ mod tests {
             "http://h/v1?k=hunter2",
             "http://h/#hunter2",
             "ht tp:",
+            "http://h:65536/v1",
+            "http://h:8o80/v1",
         ] {
             let error = endpoint(url, None).err().expect(url).to_string();
             assert!(!error.contains("hunter2"), "{error}");
