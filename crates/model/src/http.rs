@@ -391,12 +391,17 @@ impl Endpoint {
         ModelError::Unreachable { url: self.url.clone(), reason: self.line(reason) }
     }
 
-    /// The error for a document that is not a reply: that of the server, if it tells one.
+    /// The error for a document that is not a reply, with its beginning.
     pub(crate) fn no_reply(&self, bytes: &[u8], what: &str) -> ModelError {
-        match fault::instead_of_reply(bytes) {
-            Some(fault) => fault.into_model_error(self),
-            None => self.malformed(what),
-        }
+        self.malformed(&format!("{what} It begins with: {}", beginning(bytes)))
+    }
+
+    /// The error for a document that ends before it is whole.
+    fn cut_off(&self, bytes: &[u8]) -> ModelError {
+        self.broken_off(&format!(
+            "the server stopped in the middle of the reply, which begins with: {}",
+            beginning(bytes)
+        ))
     }
 
     /// The text of a whole reply without thoughts, the thoughts that were in it, and why it ended.
@@ -432,7 +437,8 @@ impl Endpoint {
     /// completion".
     ///
     /// # Errors
-    /// [`ModelError::Malformed`] with the beginning of what was received.
+    /// [`ModelError::Malformed`] with the beginning of what was received; [`ModelError::Broken`] if it is no more than
+    /// the beginning of a document.
     pub(crate) fn parse<'a, T: Deserialize<'a>>(&self, bytes: &'a [u8], what: &str) -> Result<T, ModelError> {
         // JSON has no byte order mark, but some servers write one.
         let bytes = unmarked(bytes);
@@ -440,25 +446,27 @@ impl Endpoint {
         let error = match documents.next() {
             Some(Ok(document)) if ends_stream(&bytes[documents.byte_offset()..]) => return Ok(document),
             Some(Ok(_)) => "more follows the document".to_owned(),
+            Some(Err(error)) if error.is_eof() => return Err(self.cut_off(bytes)),
             Some(Err(error)) => plain_message(&error.to_string()),
-            None => "EOF".to_owned(),
+            None => return Err(self.cut_off(bytes)),
         };
-        // Far more than is shown, so that the key is not cut in two before it is removed.
-        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
-        let start = page_text(&start).unwrap_or_else(|| start.into_owned());
-        Err(self.malformed(&format!("no {what}: {error}; it begins with: {start}")))
+        Err(self.malformed(&format!("no {what}: {error}; it begins with: {}", beginning(bytes))))
     }
 
     /// Reads the data of a streamed event as JSON. `what` names what it is a part of.
     ///
     /// # Errors
-    /// [`ModelError::Malformed`] with what was received.
+    /// [`ModelError::Malformed`] with what was received; [`ModelError::Broken`] if it is no more than the beginning of
+    /// an event.
     pub(crate) fn parse_part<'a, T: Deserialize<'a>>(
         &self,
         data: &'a str,
         what: &str,
     ) -> Result<T, ModelError> {
         serde_json::from_str(data).map_err(|error| {
+            if error.is_eof() {
+                return self.cut_off(data.as_bytes());
+            }
             let error = plain_message(&error.to_string());
             self.malformed(&format!("no part of a {what}: {error}: {data}"))
         })
@@ -518,6 +526,13 @@ impl Endpoint {
         };
         (if line.is_empty() { "no message".to_owned() } else { line }, text.into_owned())
     }
+}
+
+/// The beginning of what was received, of a page what is on it.
+fn beginning(bytes: &[u8]) -> String {
+    // Far more than is shown, so that the key is not cut in two before it is removed.
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+    page_text(&start).unwrap_or_else(|| start.into_owned())
 }
 
 /// Whether what follows a document says nothing but that there is no more.

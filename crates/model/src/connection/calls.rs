@@ -157,6 +157,11 @@ impl BegunCalls {
         self.calls.len()
     }
 
+    /// Whether there are any, and nothing is missing of them.
+    pub(crate) fn are_complete(&self) -> bool {
+        !self.calls.is_empty() && self.calls.iter().all(BegunCall::is_complete)
+    }
+
     /// The newest call at that index of the server's.
     pub(crate) fn at(&self, place: u64) -> Option<usize> {
         self.calls.iter().rposition(|call| call.places.contains(&place))

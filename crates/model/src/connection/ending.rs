@@ -109,6 +109,11 @@ impl Ending {
     }
 }
 
+/// Whether a name is that of a failure, by its parts.
+pub(crate) fn names_failure(name: &str) -> bool {
+    matches!(Ending::of(name), Some(Ending::Failed(_)))
+}
+
 /// The reason in our terms, or why the reply is none. `is_empty`: there are neither words nor thoughts nor calls.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 
 use super::ending::{Ending, finish};
 use super::events::{Event, EventReader, Framing, events_in};
+use super::fault::told;
 use super::key::{Clean, CleanedPieces};
 use super::silence::Silence;
 use super::thoughts::Thoughts;
@@ -141,6 +142,15 @@ impl<'a> Deltas<'a> {
         }
     }
 
+    /// The error for a stream that is closed without having said why the reply ended: it was cut on its way, however
+    /// properly it was closed. `foreign` is an event in it that is not of the protocol.
+    pub(crate) fn unfinished(&self, foreign: Option<&str>) -> ModelError {
+        let foreign = foreign.map(|data| format!("; it holds {data}")).unwrap_or_default();
+        self.endpoint.broken_off(&format!(
+            "the stream was ended in the middle of the reply, without a reason to finish{foreign}"
+        ))
+    }
+
     /// The reply is complete, and ended for this reason; `has_calls` if there are any.
     ///
     /// # Errors
@@ -201,8 +211,11 @@ pub(crate) fn understood<T: Answer, D: Decoder>(
     if bytes.trim_ascii().is_empty() {
         return Err(endpoint.failed("an empty body"));
     }
-    if Framing::of(bytes) == Some(Framing::Events) {
-        return of_events(endpoint, &events_in(bytes), decoder);
+    match Framing::of(bytes) {
+        Some(Framing::Events) => return of_events(endpoint, &events_in(bytes), decoder),
+        Some(Framing::Document) => {}
+        // It ends within the name of a field.
+        None => return Err(endpoint.broken_off(CLOSED)),
     }
     let result = read(bytes).or_else(|error| match (&error, mended(bytes)) {
         (ModelError::Malformed { .. }, Some(mended)) => read(&mended),
@@ -212,6 +225,9 @@ pub(crate) fn understood<T: Answer, D: Decoder>(
         // A document on each line is a stream without a frame.
         Err(ModelError::Malformed { .. }) if has_documents(bytes) => {
             of_events(endpoint, &events_in(bytes), decoder)
+        }
+        Err(error @ ModelError::Malformed { .. }) => {
+            Err(told(bytes).map_or(error, |fault| fault.into_model_error(endpoint)))
         }
         result => result,
     }
@@ -235,8 +251,8 @@ fn of_events<T: Answer, D: Decoder>(
     let mut decoder = decoder();
     // Nothing is passed on before the end, so nothing need be kept from being passed on too early.
     let mut deltas = Deltas::new(endpoint, true);
-    for Event { name, data } in events {
-        decoder.take(name.as_deref(), data, &mut deltas)?;
+    for event in events {
+        take(&mut decoder, event, &mut deltas)?;
         if deltas.ended {
             break;
         }
@@ -249,6 +265,19 @@ fn of_events<T: Answer, D: Decoder>(
         Some(ChatDelta::End { finish, usage, id }) => Ok(T::of_deltas(&ready, (finish, usage, id))),
         _ => Err(endpoint.broken_off(CLOSED)),
     }
+}
+
+/// Hands an event on. One that is not of the protocol may tell an error instead.
+fn take<D: Decoder>(decoder: &mut D, event: &Event, deltas: &mut Deltas<'_>) -> Result<(), ModelError> {
+    if event.is_empty() {
+        return Ok(());
+    }
+    decoder.take(event.name.as_deref(), &event.data, deltas).map_err(|error| match &error {
+        ModelError::Malformed { .. } => {
+            told(event.data.as_bytes()).map_or(error, |fault| fault.within_reply(deltas.endpoint))
+        }
+        _ => error,
+    })
 }
 
 /// Why a stream without an end is none.
@@ -334,12 +363,12 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
     async fn fill(&mut self) -> Result<(), ModelError> {
         // An event need not yield a delta: a ping, a thought, a piece that may be the beginning of the key.
         while self.deltas.ready.is_empty() && !self.deltas.ended {
-            if let Some(Event { name, data }) = self.events.next() {
+            if let Some(event) = self.events.next() {
                 // Marks that only keep the connection open say nothing of the model.
-                if !is_ping(name.as_deref(), &data) {
+                if !is_ping(event.name.as_deref(), &event.data) {
                     self.silence.renew();
                 }
-                self.decoder.take(name.as_deref(), &data, &mut self.deltas)?;
+                take(&mut self.decoder, &event, &mut self.deltas)?;
                 continue;
             }
             match self.data().await? {
@@ -353,8 +382,8 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
     /// The body has ended.
     fn close(&mut self) -> Result<(), ModelError> {
         self.events.finish();
-        while let Some(Event { name, data }) = self.events.next() {
-            self.decoder.take(name.as_deref(), &data, &mut self.deltas)?;
+        while let Some(event) = self.events.next() {
+            take(&mut self.decoder, &event, &mut self.deltas)?;
             if self.deltas.ended {
                 return Ok(());
             }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::connection::calls::{BegunCalls, NAMELESS, missing_id};
 use crate::connection::ending::Ending;
+use crate::connection::fault::{Fault, told};
 use crate::connection::stream::{Decoder, Deltas};
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, TurnState, lenient};
@@ -20,7 +21,16 @@ struct Reply {
     prompt_eval_count: Option<u64>,
     #[serde(default, deserialize_with = "lenient::count")]
     eval_count: Option<u64>,
-    error: Option<String>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
+    error: Option<Fault>,
+}
+
+/// The error of a reply: mostly words alone, behind which the server has failed.
+fn failure(fault: Fault, endpoint: &Endpoint) -> ModelError {
+    match fault {
+        Fault::Text(text) => endpoint.failed(&text),
+        fault => fault.into_model_error(endpoint),
+    }
 }
 
 #[derive(Deserialize)]
@@ -51,7 +61,7 @@ pub(super) fn read(
 ) -> Result<ChatReply, ModelError> {
     let reply: Reply = endpoint.parse(bytes, "reply of /api/chat")?;
     if let Some(error) = reply.error {
-        return Err(endpoint.failed(&error));
+        return Err(failure(error, endpoint));
     }
     let Some(message) = reply.message.filter(|_| reply.done) else {
         let what = "no whole `message`: is this Ollama, and does the base URL end before /api?";
@@ -108,7 +118,13 @@ impl Decoder for LineDecoder<'_> {
     fn take(&mut self, _: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         let part: Reply = out.endpoint.parse_part(data, "reply of /api/chat")?;
         if let Some(error) = part.error {
-            return Err(out.endpoint.failed(&error));
+            return Err(failure(error, out.endpoint));
+        }
+        if part.message.is_none()
+            && !part.done
+            && let Some(fault) = told(data.as_bytes())
+        {
+            return Err(fault.within_reply(out.endpoint));
         }
         if let Some(message) = part.message {
             if let Some(thinking) = message.thinking.filter(|thinking| !thinking.is_empty()) {

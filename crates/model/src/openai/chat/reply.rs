@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::state;
 use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
-use crate::connection::fault::Fault;
+use crate::connection::fault::{Fault, told};
 use crate::content::Content;
 use crate::counts::Counts;
 use crate::http::Endpoint;
@@ -97,7 +97,8 @@ pub(in crate::openai) fn read(
         return Err(endpoint.no_reply(bytes, "no `choices`: does the base URL end before /chat/completions?"));
     };
     let Some(choice) = choices.into_iter().next() else {
-        return Err(endpoint.failed("`choices` is empty"));
+        let fault = told(bytes).map(|fault| fault.into_model_error(endpoint));
+        return Err(fault.unwrap_or_else(|| endpoint.failed("`choices` is empty")));
     };
     // This comes before the message, which a choice that failed need not have.
     let ending = choice_ending(choice.finish_reason, choice.native_finish_reason, choice.error, endpoint)?;

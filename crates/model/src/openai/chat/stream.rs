@@ -10,7 +10,7 @@ use super::state::{self, ChatState};
 use crate::connection::calls::{BegunCalls, CallPiece};
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
-use crate::connection::fault::{Fault, fault_event};
+use crate::connection::fault::{Fault, fault_event, told};
 use crate::connection::stream::{Decoder, Deltas};
 use crate::content::Content;
 use crate::counts::Counts;
@@ -74,12 +74,16 @@ pub(in crate::openai) struct ChunkDecoder<'a> {
     state: ChatState,
     /// Some of the reply has arrived, at least its beginning.
     has_begun: bool,
+    /// The whole message came in one event, which need not say why it ended.
+    is_whole: bool,
+    /// The first event that is not a part of a reply.
+    foreign: Option<String>,
 }
 
 impl<'a> ChunkDecoder<'a> {
     pub(in crate::openai) fn new(request: &'a ChatRequest) -> Self {
         let (calls, usage, state) = (BegunCalls::default(), Usage::default(), ChatState::default());
-        Self { request, calls, ending: None, usage, state, has_begun: false }
+        Self { request, calls, ending: None, usage, state, has_begun: false, is_whole: false, foreign: None }
     }
 
     fn take_delta(&mut self, delta: Delta<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
@@ -121,6 +125,11 @@ impl Decoder for ChunkDecoder<'_> {
             if !self.has_begun {
                 return Err(out.endpoint.malformed("the stream ends without a part of a chat completion"));
             }
+            // Whole calls need no reason: nothing of them can have been cut.
+            let is_whole = self.is_whole || (self.calls.are_complete() && self.foreign.is_none());
+            if self.ending.is_none() && !is_whole {
+                return Err(out.unfinished(self.foreign.as_deref()));
+            }
             return self.end(out);
         }
         if let Some(fault) = fault_event(name, data) {
@@ -133,11 +142,18 @@ impl Decoder for ChunkDecoder<'_> {
                 false => fault.into_model_error(out.endpoint),
             });
         }
+        state::add_chunk(&mut self.state, data);
+        let choices = chunk.choices.unwrap_or_default();
+        if choices.is_empty() && chunk.usage.is_none() {
+            if let Some(fault) = told(data.as_bytes()) {
+                return Err(fault.within_reply(out.endpoint));
+            }
+            self.foreign.get_or_insert_with(|| data.to_owned());
+        }
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
         }
-        state::add_chunk(&mut self.state, data);
-        for choice in chunk.choices.into_iter().flatten() {
+        for choice in choices {
             // Only the first choice counts, as in a whole reply.
             if choice.index.unwrap_or(0) != 0 {
                 continue;
@@ -145,6 +161,7 @@ impl Decoder for ChunkDecoder<'_> {
             // A message behind its pieces only repeats them.
             let whole = choice.message.filter(|_| choice.delta.is_none() && !self.has_begun);
             self.has_begun = true;
+            self.is_whole |= whole.is_some();
             if let Some(delta) = choice.delta.or(whole) {
                 self.take_delta(delta, out)?;
             }
