@@ -16,7 +16,7 @@ use hyper::header::{
     ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderName, HeaderValue,
     LOCATION, RETRY_AFTER, USER_AGENT,
 };
-use hyper::{Method, Request, Response, Uri};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -28,7 +28,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::ModelError;
-use crate::connection::ending::{self, Ending};
+use crate::connection::ending::{self, Ending, Said};
 use crate::connection::events::{Framing, events_in, is_done};
 use crate::connection::fault;
 use crate::connection::key::Key;
@@ -234,13 +234,12 @@ impl Endpoint {
         if !head.status.is_success() {
             let retry_after = retry_after(&head.headers);
             // Redirects are not followed, so the message names their target.
-            let (message, text) =
-                match header(&head.headers, LOCATION).filter(|_| head.status.is_redirection()) {
-                    Some(place) => {
-                        (self.line(&format!("it redirects to {place}, which is not followed")), String::new())
-                    }
-                    None => self.error_message(body).await,
-                };
+            let (message, text) = match header(&head.headers, LOCATION).filter(|_| redirects(head.status)) {
+                Some(place) => {
+                    (self.line(&format!("it redirects to {place}, which is not followed")), String::new())
+                }
+                None => self.error_message(body).await,
+            };
             let (url, status) = (self.url.clone(), head.status.as_u16());
             let message = match status {
                 _ if is_missing(status, &message) => self.missing(&message),
@@ -250,7 +249,9 @@ impl Endpoint {
             let error = ModelError::Status { url, status, message, retry_after };
             return Err(Failed { error, text: Some(text) });
         }
-        if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(|name| *name != "identity") {
+        let plain = ["", "identity", "none"];
+        let is_packed = |name: &&str| !plain.iter().any(|plain| name.trim().eq_ignore_ascii_case(plain));
+        if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(is_packed) {
             return Err(self
                 .malformed(&format!("its encoding is {encoding}, which was not asked for"))
                 .into());
@@ -416,8 +417,9 @@ impl Endpoint {
         has_thoughts: bool,
         usage: Usage,
     ) -> Result<(String, String, FinishReason), ModelError> {
-        let is_empty = text.is_empty() && !has_calls && !has_thoughts;
-        let finish = ending::finish(ending, has_calls, is_empty, usage).map_err(|what| self.failed(&what))?;
+        let said = Said::Nothing.and(&text);
+        let said = if has_thoughts { said.and_thought() } else { said };
+        let finish = ending::finish(ending, has_calls, said, usage).map_err(|what| self.failed(&what))?;
         let is_cut_short = finish == FinishReason::Length;
         let (text, thoughts) = Thoughts::removed_from(&self.thinking, text, is_cut_short);
         Ok((text, thoughts, finish))
@@ -539,6 +541,11 @@ fn beginning(bytes: &[u8]) -> String {
 fn ends_stream(rest: &[u8]) -> bool {
     let is_end = || events_in(rest).iter().all(|event| is_done(&event.data));
     rest.trim_ascii().is_empty() || (Framing::of(rest) == Some(Framing::Events) && is_end())
+}
+
+/// Whether a status sends whoever asks to another place.
+fn redirects(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 300..=303 | 307 | 308)
 }
 
 /// Whether an answer says that there is no such endpoint. For a missing model the status is 404 as well, but the

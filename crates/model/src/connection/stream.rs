@@ -9,7 +9,7 @@ use planproof_trace::json::{mended, unmarked};
 use planproof_trace::{CallId, FinishReason, Usage};
 use serde::de::IgnoredAny;
 
-use super::ending::{Ending, finish};
+use super::ending::{Ending, Said, finish};
 use super::events::{Event, EventReader, Framing, events_in};
 use super::fault::told;
 use super::key::{Clean, CleanedPieces};
@@ -75,8 +75,7 @@ pub(crate) struct Deltas<'a> {
     thoughts: Thoughts<'a>,
     text: CleanedPieces,
     arguments: Vec<CleanedPieces>,
-    /// The model has said, thought or called something.
-    has_content: bool,
+    said: Said,
     /// What the server wants back with the turn.
     pub(crate) state: TurnState,
     ended: bool,
@@ -91,7 +90,7 @@ impl<'a> Deltas<'a> {
             thoughts: Thoughts::new(endpoint.thinking(), may_think),
             text: CleanedPieces::default(),
             arguments: Vec::new(),
-            has_content: false,
+            said: Said::Nothing,
             state: TurnState::default(),
             ended: false,
         }
@@ -99,14 +98,14 @@ impl<'a> Deltas<'a> {
 
     /// More words.
     pub(crate) fn text(&mut self, piece: String) {
-        self.has_content |= !piece.is_empty();
+        self.said = self.said.and(&piece);
         let piece = self.thoughts.push(piece);
         self.words(piece);
     }
 
     /// Thoughts that come apart from the words.
     pub(crate) fn thought(&mut self) {
-        self.has_content = true;
+        self.said = self.said.and_thought();
         self.thoughts.are_apart();
     }
 
@@ -122,7 +121,6 @@ impl<'a> Deltas<'a> {
 
     /// The call at that index begins; indices count from 0.
     pub(super) fn call(&mut self, index: usize, mut id: CallId, mut name: String) {
-        self.has_content = true;
         // The words come before the calls.
         let words = self.thoughts.release();
         self.words(words);
@@ -162,8 +160,8 @@ impl<'a> Deltas<'a> {
         usage: Usage,
         id: Option<ReplyId>,
     ) -> Result<(), ModelError> {
-        let finish = finish(ending, has_calls, !self.has_content && !has_calls, usage)
-            .map_err(|what| self.endpoint.failed(&what))?;
+        let finish =
+            finish(ending, has_calls, self.said, usage).map_err(|what| self.endpoint.failed(&what))?;
         self.end_with(finish, usage, id);
         Ok(())
     }

@@ -53,6 +53,9 @@ struct Delta<'a> {
     reasoning: bool,
     #[serde(borrow)]
     tool_calls: Option<Vec<CallDelta<'a>>>,
+    /// A piece of the only call, in the old form of the protocol.
+    #[serde(borrow)]
+    function_call: Option<ReplyFunction<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +79,8 @@ pub(in crate::openai) struct ChunkDecoder<'a> {
     has_begun: bool,
     /// The whole message came in one event, which need not say why it ended.
     is_whole: bool,
+    /// Another choice has calls.
+    has_other_calls: bool,
     /// The first event that is not a part of a reply.
     foreign: Option<String>,
 }
@@ -83,7 +88,17 @@ pub(in crate::openai) struct ChunkDecoder<'a> {
 impl<'a> ChunkDecoder<'a> {
     pub(in crate::openai) fn new(request: &'a ChatRequest) -> Self {
         let (calls, usage, state) = (BegunCalls::default(), Usage::default(), ChatState::default());
-        Self { request, calls, ending: None, usage, state, has_begun: false, is_whole: false, foreign: None }
+        Self {
+            request,
+            calls,
+            ending: None,
+            usage,
+            state,
+            has_begun: false,
+            is_whole: false,
+            has_other_calls: false,
+            foreign: None,
+        }
     }
 
     fn take_delta(&mut self, delta: Delta<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
@@ -92,7 +107,9 @@ impl<'a> ChunkDecoder<'a> {
         }
         let texts = [delta.content.map(|content| content.into_text("")), delta.refusal];
         texts.into_iter().flatten().for_each(|text| out.text(text));
-        let calls = delta.tool_calls.unwrap_or_default();
+        let old = delta.function_call.filter(|_| delta.tool_calls.is_none());
+        let old = old.map(|function| vec![CallDelta { index: Some(0), id: None, function: Some(function) }]);
+        let calls = delta.tool_calls.or(old).unwrap_or_default();
         let are_several = calls.len() > 1;
         for (place, call) in (0..).zip(calls) {
             let text = |text: Option<String>| text.filter(|text| !text.is_empty());
@@ -114,6 +131,11 @@ impl<'a> ChunkDecoder<'a> {
 
     fn end(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         self.calls.finish(out)?;
+        if self.has_other_calls && self.calls.len() == 0 {
+            return Err(out
+                .endpoint
+                .failed("the calls came in another choice than the words, where one was asked for"));
+        }
         out.state = std::mem::take(&mut self.state).into_state();
         out.end(self.ending.take(), self.calls.len() > 0, self.usage, None)
     }
@@ -156,6 +178,8 @@ impl Decoder for ChunkDecoder<'_> {
         for choice in choices {
             // Only the first choice counts, as in a whole reply.
             if choice.index.unwrap_or(0) != 0 {
+                let calls = choice.delta.as_ref().and_then(|delta| delta.tool_calls.as_ref());
+                self.has_other_calls |= calls.is_some_and(|calls| !calls.is_empty());
                 continue;
             }
             // A message behind its pieces only repeats them.
