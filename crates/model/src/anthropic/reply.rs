@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::partial::Join;
 use super::state;
-use crate::connection::calls::{NAMELESS, missing_id};
+use crate::connection::calls::{NAMELESS, missing_id, tool_name};
 use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
 use crate::http::Endpoint;
@@ -115,7 +115,7 @@ pub(super) fn read(
                 let Some(name) = block.name.filter(|name| !name.is_empty()) else {
                     return Err(endpoint.malformed(NAMELESS));
                 };
-                calls.push(ToolCall { id, name, arguments });
+                calls.push(ToolCall { id, name: tool_name(name, request), arguments });
             }
             Some(BlockKind::Thinking) => has_thoughts = true,
             Some(BlockKind::Other) | None => {}

@@ -101,7 +101,7 @@ impl<'a> BlockDecoder<'a> {
                     return Err(out.endpoint.malformed(&format!("block {place} begins twice")));
                 }
                 let index = self.calls.begin(Some(place), block.id, self.request, out)?;
-                self.calls.name(index, block.name.unwrap_or_default());
+                self.calls.name(index, block.name.unwrap_or_default(), self.request);
                 let input = block.input.map(|raw| out.endpoint.arguments(raw)).transpose()?;
                 // By the protocol this is an empty object, and the arguments follow in pieces. Some servers send them
                 // whole. Which of the two it is shows only at the end of the block.

@@ -55,6 +55,8 @@ struct BegunCall {
     /// How many bytes of the arguments have been passed on.
     passed_on: usize,
     nesting: Nesting,
+    /// What came behind the arguments and may be a token.
+    tail: String,
 }
 
 /// What a piece is to a call.
@@ -77,8 +79,10 @@ struct Nesting {
 }
 
 impl Nesting {
-    fn push(&mut self, piece: &str) {
-        for byte in piece.bytes() {
+    /// Takes more. Gives where in the piece the object is closed, if it is in this one.
+    fn push(&mut self, piece: &str) -> Option<usize> {
+        let mut closed = None;
+        for (at, byte) in piece.bytes().enumerate() {
             match (self.is_in_text, byte) {
                 (true, _) if self.is_escaped => self.is_escaped = false,
                 (true, b'\\') => self.is_escaped = true,
@@ -87,10 +91,16 @@ impl Nesting {
                     self.depth += 1;
                     self.has_begun = true;
                 }
-                (false, b'}' | b']') => self.depth = self.depth.saturating_sub(1),
+                (false, b'}' | b']') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.is_complete() {
+                        closed = closed.or(Some(at + 1));
+                    }
+                }
                 _ => {}
             }
         }
+        closed
     }
 
     fn is_complete(self) -> bool {
@@ -209,6 +219,7 @@ impl BegunCalls {
                 Some(rest) => known.push_str(rest),
                 None => known.push_str(&name),
             }
+            *known = tool_name(std::mem::take(known), request);
         }
         self.arguments(index, piece.arguments.as_deref().unwrap_or_default(), out);
         Ok(())
@@ -334,15 +345,16 @@ impl BegunCalls {
             arguments: String::new(),
             passed_on: 0,
             nesting: Nesting::default(),
+            tail: String::new(),
         });
         Ok(index)
     }
 
     /// The complete name of call `index` is known. Only the first name counts.
-    pub(crate) fn name(&mut self, index: usize, name: String) {
+    pub(crate) fn name(&mut self, index: usize, name: String, request: &ChatRequest) {
         let known = &mut self.calls[index].name;
         if known.is_empty() {
-            *known = name;
+            *known = tool_name(name, request);
         }
     }
 
@@ -353,8 +365,15 @@ impl BegunCalls {
             call.arguments.clear();
             call.nesting = Nesting::default();
         }
-        call.nesting.push(piece);
+        // What may be a token behind the object is kept until it is known whether it is one.
+        if !call.tail.is_empty() || (call.is_complete() && piece.trim_start().starts_with('<')) {
+            call.tail.push_str(piece);
+            return;
+        }
+        let end = call.nesting.push(piece).filter(|end| piece[*end..].trim_start().starts_with('<'));
+        let (piece, tail) = piece.split_at(end.unwrap_or(piece.len()));
         call.arguments.push_str(piece);
+        call.tail.push_str(tail);
         if !call.name.is_empty() && call.has_arguments() && !call.is_undecided() {
             self.pass_on(index, out);
         }
@@ -394,6 +413,10 @@ impl BegunCalls {
             if call.name.is_empty() {
                 return Err(out.endpoint.malformed(NAMELESS));
             }
+            let tail = std::mem::take(&mut call.tail);
+            if !are_tokens(&tail) {
+                call.arguments.push_str(&tail);
+            }
             if call.is_undecided() && call.passed_on == 0 {
                 call.arguments = Arguments::from_text(&call.arguments).to_text();
             }
@@ -402,6 +425,59 @@ impl BegunCalls {
         Ok(())
     }
 }
+
+/// The name of a tool without what a server's parser has left of the model's own format around it: tokens, a namespace, the
+/// number of the call. A name that is none of a tool either way stays as it is, for it is what the model wrote.
+pub(crate) fn tool_name(name: String, request: &ChatRequest) -> String {
+    let is_tool = |name: &str| request.tools.iter().any(|tool| tool.name == name);
+    if is_tool(&name) {
+        return name;
+    }
+    let plain = name.split_once("<|").map_or(name.as_str(), |(before, _)| before).trim();
+    let plain = plain.strip_prefix(RECIPIENT).unwrap_or(plain);
+    let plain = plain.strip_prefix("functions.").unwrap_or(plain);
+    let without_number = plain.rsplit_once(':').filter(|(_, number)| number.parse::<u32>().is_ok());
+    let plain = without_number.map_or(plain, |(before, _)| before);
+    if is_tool(plain) { plain.to_owned() } else { name }
+}
+
+/// What names a tool in the format of gpt-oss.
+const RECIPIENT: &str = "to=";
+
+/// The arguments of a whole call, without tokens behind them.
+pub(crate) fn arguments_of(text: &str) -> Arguments {
+    let arguments = Arguments::from_text(text);
+    if !matches!(arguments, Arguments::Malformed(_)) {
+        return arguments;
+    }
+    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let is_first = matches!(documents.next(), Some(Ok(_)));
+    let end = documents.byte_offset();
+    match text.get(end..).filter(|rest| is_first && are_tokens(rest)) {
+        Some(_) => Arguments::from_text(&text[..end]),
+        None => arguments,
+    }
+}
+
+/// Whether a text is nothing but the tokens that end a call, a turn or a text, which are not the model's words.
+fn are_tokens(text: &str) -> bool {
+    let mut rest = text.trim();
+    let has_any = !rest.is_empty();
+    while !rest.is_empty() {
+        let named = ["</s>", "<eos>", "<end_of_turn>", "</tool_call>", "</function>", "[/TOOL_CALLS]"];
+        let of_bars = [("<|", "|>"), ("<｜", "｜>")].into_iter().find_map(|(open, close)| {
+            let (name, behind) = rest.strip_prefix(open)?.split_once(close)?;
+            (name.len() <= TOKEN_BYTES_MAX && !name.contains(['{', '"', '<'])).then_some(behind)
+        });
+        let behind = of_bars.or_else(|| named.into_iter().find_map(|token| rest.strip_prefix(token)));
+        let Some(behind) = behind else { return false };
+        rest = behind.trim_start();
+    }
+    has_any
+}
+
+/// Most bytes of the name of a token.
+const TOKEN_BYTES_MAX: usize = 40;
 
 /// A call without a tool's name, which no model writes: the server lost it.
 pub(crate) const NAMELESS: &str = "a tool call without a name";
@@ -421,7 +497,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use planproof_trace::ToolCall;
+    use planproof_trace::{Tool, ToolCall};
 
     use super::*;
     use crate::Settings;
@@ -438,8 +514,51 @@ mod tests {
             (&[""], false),
         ] {
             let mut nesting = Nesting::default();
-            pieces.iter().for_each(|piece| nesting.push(piece));
+            for piece in pieces {
+                nesting.push(piece);
+            }
             assert_eq!(nesting.is_complete(), expected, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_left_of_a_models_format_is_not_the_call() {
+        let request = ChatRequest {
+            messages: vec![],
+            tools: Arc::from([
+                Tool::without_arguments("pay", "Pays."),
+                Tool::without_arguments("ask:1", "Asks."),
+            ]),
+            settings: Settings::default(),
+            previous: None,
+        };
+        for (name, expected) in [
+            ("pay", "pay"),
+            ("pay<|channel|>commentary", "pay"),
+            ("functions.pay:0", "pay"),
+            ("to=functions.pay <|constrain|>json", "pay"),
+            ("ask:1", "ask:1"),
+            ("ask:1:0", "ask:1"),
+            ("functions.buy:0", "functions.buy:0"),
+            ("Pay", "Pay"),
+            ("default_api.pay", "default_api.pay"),
+            ("<|channel|>", "<|channel|>"),
+        ] {
+            assert_eq!(tool_name(name.to_owned(), &request), expected);
+        }
+        for (text, expected) in [
+            (r#"{"a":1}<|im_end|>"#, r#"{"a":1}"#),
+            ("{}<|eot_id|>\n<|end|>", "{}"),
+            ("{} </s>", "{}"),
+            ("{}</tool_call>", "{}"),
+            ("{}<｜tool▁call▁end｜>", "{}"),
+            ("{} and more", "{} and more"),
+            ("{}<b>", "{}<b>"),
+            ("{}{}", "{}{}"),
+            (r#"{"a":1<|im_end|>"#, r#"{"a":1<|im_end|>"#),
+            ("{oops<|im_end|>", "{oops<|im_end|>"),
+        ] {
+            assert_eq!(arguments_of(text).to_text(), expected);
         }
     }
 

@@ -4,7 +4,7 @@ use planproof_trace::{Arguments, CallId, ToolCall, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::connection::calls::{BegunCalls, NAMELESS, missing_id};
+use crate::connection::calls::{BegunCalls, NAMELESS, missing_id, tool_name};
 use crate::connection::ending::Ending;
 use crate::connection::fault::{Fault, told};
 use crate::connection::stream::{Decoder, Deltas};
@@ -85,7 +85,7 @@ pub(super) fn read(
             return Err(endpoint.malformed(NAMELESS));
         }
         let arguments = arguments_of(arguments.unwrap_or(Value::Null));
-        calls.push(ToolCall { id, name, arguments });
+        calls.push(ToolCall { id, name: tool_name(name, request), arguments });
     }
     let usage = Usage::new(reply.prompt_eval_count.unwrap_or(0), reply.eval_count.unwrap_or(0));
     let has_calls = !calls.is_empty();
@@ -136,7 +136,7 @@ impl Decoder for LineDecoder<'_> {
             for call in message.tool_calls.into_iter().flatten() {
                 let index = self.calls.begin(None, call.id, self.request, out)?;
                 let Some(function) = call.function else { continue };
-                self.calls.name(index, function.name.unwrap_or_default());
+                self.calls.name(index, function.name.unwrap_or_default(), self.request);
                 let arguments = function.arguments.unwrap_or(Value::Null);
                 self.calls.whole_arguments(index, &arguments_of(arguments).to_text(), out);
             }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::state;
-use crate::connection::calls::{NAMELESS, missing_id};
+use crate::connection::calls::{NAMELESS, arguments_of, missing_id, tool_name};
 use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
 use crate::content::Content;
@@ -149,12 +149,12 @@ pub(super) fn read(
                 };
                 let arguments = match item.arguments {
                     None => Arguments::none(),
-                    Some(raw) => Arguments::from_text(&endpoint.arguments(raw)?),
+                    Some(raw) => arguments_of(&endpoint.arguments(raw)?),
                 };
                 let Some(name) = item.name.filter(|name| !name.is_empty()) else {
                     return Err(endpoint.malformed(NAMELESS));
                 };
-                calls.push(ToolCall { id, name, arguments });
+                calls.push(ToolCall { id, name: tool_name(name, request), arguments });
             }
             Some(ItemKind::Reasoning) => has_thoughts = true,
             Some(ItemKind::Other) | None => {}

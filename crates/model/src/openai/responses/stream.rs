@@ -115,7 +115,7 @@ impl<'a> EventDecoder<'a> {
                     }
                 };
                 self.items.extend(item.id.map(|id| (id, index)));
-                self.calls.name(index, item.name.unwrap_or_default());
+                self.calls.name(index, item.name.unwrap_or_default(), self.request);
                 self.whole_arguments(index, item.arguments, out)?;
             }
             Some(ItemKind::Reasoning) => out.thought(),
