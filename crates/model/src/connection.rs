@@ -6,6 +6,7 @@ pub(crate) mod ending;
 pub(crate) mod events;
 pub(crate) mod fault;
 pub(crate) mod key;
+pub(crate) mod left_over;
 pub(crate) mod loading;
 pub(crate) mod parameters;
 pub(crate) mod silence;
@@ -333,8 +334,8 @@ impl Connection {
     {
         // Held for a moment only, and only by this request.
         let learnt = || learnt.lock().unwrap_or_else(PoisonError::into_inner);
-        // This ends: each repetition adds one of the few fields to those that are refused, and none is ever removed; the
-        // limits that are tried are counted.
+        // This ends: each repetition adds one of the few fields to those that are refused, and none is ever removed;
+        // the limits that are tried are counted.
         loop {
             // The silence begins only after this wait: it is the server's, which does not cause the wait.
             self.wait_for_turn().await;

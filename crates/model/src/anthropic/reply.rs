@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 
 use super::partial::Join;
 use super::state;
-use crate::connection::calls::{NAMELESS, missing_id, tool_name};
+use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
+use crate::connection::left_over::tool_name;
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, lenient};
 

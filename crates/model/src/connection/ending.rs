@@ -162,8 +162,8 @@ impl Said {
 ///
 /// # Errors
 /// What the provider did wrong, in words: it says that it failed, it ended a reply without calls with a word that says
-/// nothing known, so that the reply may have been cut, its reply is empty and took no tokens, so that no model wrote it,
-/// or it lost the calls that it speaks of.
+/// nothing known, so that the reply may have been cut, its reply is empty and took no tokens, so that no model wrote
+/// it, or it lost the calls that it speaks of.
 pub(crate) fn finish(
     given: Option<Ending>,
     has_calls: bool,

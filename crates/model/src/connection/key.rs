@@ -93,8 +93,8 @@ impl Key {
     }
 }
 
-/// `text` without `key` where a server has broken it, as pages break long words: by blanks, ends of lines, characters that
-/// are not seen, and tags.
+/// `text` without `key` where a server has broken it, as pages break long words: by blanks, ends of lines, characters
+/// that are not seen, and tags.
 fn without_broken(text: &str, key: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(place) = key.chars().next().and_then(|first| rest.find(first)) {

@@ -4,9 +4,10 @@ use planproof_trace::{Arguments, CallId, ToolCall, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::connection::calls::{BegunCalls, NAMELESS, missing_id, tool_name};
+use crate::connection::calls::{BegunCalls, NAMELESS, missing_id};
 use crate::connection::ending::Ending;
 use crate::connection::fault::{Fault, told};
+use crate::connection::left_over::tool_name;
 use crate::connection::stream::{Decoder, Deltas};
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, TurnState, lenient};

@@ -225,9 +225,9 @@ impl ApiError {
 
 impl From<ModelError> for ApiError {
     /// The model's refusal because of its rate limit is passed on as such, and so is that of an invalid request, which
-    /// clients would otherwise send again. What a retry cannot mend (a used-up budget, a request that is not recorded, a
-    /// refused key, an unknown model, a reply that is not understood) gets a status that clients do not retry; everything
-    /// else is a bad gateway.
+    /// clients would otherwise send again. What a retry cannot mend (a used-up budget, a request that is not recorded,
+    /// a refused key, an unknown model, a reply that is not understood) gets a status that clients do not retry;
+    /// everything else is a bad gateway.
     fn from(error: ModelError) -> Self {
         if let Some(status) = error.status().filter(|_| error.is_invalid_request()) {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);

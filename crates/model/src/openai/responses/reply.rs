@@ -5,9 +5,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::state;
-use crate::connection::calls::{NAMELESS, arguments_of, missing_id, tool_name};
+use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
+use crate::connection::left_over::{arguments_of, tool_name};
 use crate::content::Content;
 use crate::counts::Counts;
 use crate::http::Endpoint;
