@@ -107,6 +107,10 @@ impl FunctionCallingAgent {
             let is_written = self.parses_text_calls && reply.calls.is_empty();
             if is_written {
                 reply.calls = written_calls(&reply.text, run);
+                // Behind a call that its server has left in the thought comes nothing.
+                if reply.calls.is_empty() && reply.text.trim().is_empty() {
+                    reply.calls = written_calls(&reply.state.reasoning(), run);
+                }
             }
             if let Err(end) = conversation.take(&request, &reply, run.recorder) {
                 return end;

@@ -4,8 +4,11 @@
 //! 127.0.0.1, or have its own name resolve to it. Hence the checks of `Host` and `Origin` ([`from_this_machine`]).
 //! Secrets that a request has to know are compared with [`same`].
 
+use std::error::Error;
+use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use http::Uri;
 use http::header::{HOST, ORIGIN};
 use http::request::Parts;
 
@@ -54,6 +57,43 @@ pub fn is_loopback_host(host: &str) -> bool {
     }
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Why the port of a URL cannot be connected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortError;
+
+impl fmt::Display for PortError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("its port is not a number from 1 to 65535")
+    }
+}
+
+impl Error for PortError {}
+
+/// Checks that a URL names a port that can be connected to, or none. A URL is parsed with any port, and a client reads
+/// one that is not a port as none: it would send the request, with its key, to the usual port of the scheme.
+///
+/// # Errors
+/// The text after the host is not a number from 1 to 65535.
+pub fn check_port(url: &Uri) -> Result<(), PortError> {
+    let Some(authority) = url.authority() else { return Ok(()) };
+    let after_host = match authority.as_str().rsplit_once('@') {
+        Some((_, place)) => place,
+        None => authority.as_str(),
+    };
+    let port = match after_host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((_, "")) => return Ok(()),
+        Some((_, rest)) => rest.strip_prefix(':').ok_or(PortError)?,
+        None => match after_host.split_once(':') {
+            Some((_, port)) => port,
+            None => return Ok(()),
+        },
+    };
+    let is_number = port.bytes().all(|byte| byte.is_ascii_digit());
+    // A colon with nothing behind it stands for the usual port.
+    let is_port = port.is_empty() || (is_number && port.parse::<u16>().is_ok_and(|port| port > 0));
+    if is_port { Ok(()) } else { Err(PortError) }
 }
 
 /// Compares a secret with what was given for it, in a time that does not depend on the position of a difference.
@@ -111,6 +151,39 @@ mod tests {
         }
         assert!(!admitted(&["localhost"], &["http://localhost", "http://evil.com"]));
         assert!(from_this_machine(&head("http://evil.com/v1", &["localhost"], &[]), &[]).is_err());
+    }
+
+    #[test]
+    fn a_port_that_is_none_is_found_wherever_it_stands() {
+        let check = |url: &str| check_port(&url.parse().unwrap_or_else(|error| panic!("{url}: {error}")));
+        for url in [
+            "http://h",
+            "http://h:",
+            "http://h:1/v1",
+            "http://h:65535",
+            "https://[::1]",
+            "http://[::1]:9/x",
+            "http://u:99999@h:80/",
+            "/v1",
+            "http://u@h",
+            "http://h:00080/",
+        ] {
+            assert_eq!(check(url), Ok(()), "{url}");
+        }
+        for url in [
+            "http://h:65536",
+            "http://h:99999/v1",
+            "http://h:0/",
+            "http://h:8o80/v1",
+            "http://h:+80/",
+            "http://h:-1/",
+            "https://[::1]:70000",
+            "http://u:80@h:70000",
+            "http://h:80,81/",
+            "http://h:4294967376/",
+        ] {
+            assert_eq!(check(url), Err(PortError), "{url}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use planproof_trace::{FinishReason, Tool};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::facts::{ServerFacts, Software};
+use crate::facts::{LISTED_MODELS_MAX, ServerFacts, Software};
 use crate::metering::chat_bytes;
 use crate::unread_calls::{advice_on_unread_calls, tool_option};
 use crate::{ChatReply, ChatRequest, Message, Model, ModelError, Settings};
@@ -127,11 +127,7 @@ pub async fn check(model: &dyn Model, tokens_needed: Option<u64>, depth: Depth) 
             checking.tools(depth).await;
         }
         if depth == Depth::Thorough && checking.check.is_reached {
-            checking.after_a_thought().await;
-            checking.limit().await;
-            checking.stop().await;
-            checking.seed().await;
-            checking.grammar().await;
+            checking.further().await;
         }
     }
     checking.check
@@ -169,6 +165,17 @@ impl Checking<'_> {
             settings,
         };
         self.model.chat(&request).await
+    }
+
+    /// Notes an error that says nothing of how the server treats a request: it is out of order, overloaded, or refuses
+    /// the key. There is no use in further questions then. `false` for any other error.
+    fn is_outage(&mut self, error: &ModelError) -> bool {
+        let is_refused = matches!(error.status(), Some(401..=403));
+        if error.is_transient() || is_refused || matches!(error, ModelError::MissingKey { .. }) {
+            self.check.is_reached = false;
+            self.add("server", Standing::Wrong, words(&error.to_string()), None);
+        }
+        !self.check.is_reached
     }
 
     /// Whether the server is there, and what it is.
@@ -215,6 +222,10 @@ impl Checking<'_> {
         } else if self.software == Some(Software::LlamaCpp) {
             // It has one model, and answers to any name.
             self.add("model", Standing::Fine, format!("the server has {}", known.join(", ")), None);
+        } else if known.len() >= LISTED_MODELS_MAX {
+            let seen =
+                format!("{asked} is not among the first {LISTED_MODELS_MAX} models that the server lists");
+            self.add("model", Standing::Unsure, words(&seen), None);
         } else {
             let shown: Vec<&str> = known.iter().take(5).map(String::as_str).collect();
             let rest = known.len() - shown.len();
@@ -291,6 +302,7 @@ impl Checking<'_> {
                     "the same request at temperature 0 gave two replies, so results vary from run to run";
                 self.add("repeatable", Standing::Unsure, seen, mend.map(str::to_owned));
             }
+            Err(error) if self.is_outage(&error) => {}
             Err(error) => self.add("repeatable", Standing::Wrong, words(&error.to_string()), None),
         }
     }
@@ -300,15 +312,14 @@ impl Checking<'_> {
         let lower = message.to_ascii_lowercase();
         let is_about_tools =
             ["tool", "jinja", "template", "function"].iter().any(|word| lower.contains(word));
-        let (about, mend) = match error {
-            ModelError::Status { .. } if is_about_tools => ("tools", Some(self.tool_option())),
-            ModelError::Unreachable { .. } | ModelError::Broken { .. } | ModelError::TimedOut { .. } => {
-                self.check.is_reached = false;
-                ("server", None)
-            }
-            _ => ("tools", None),
-        };
-        self.add(about, Standing::Wrong, words(&message), mend);
+        // Some servers break on tools instead of refusing them.
+        let is_passing = matches!(error.status(), None | Some(401..=403 | 408 | 409 | 429));
+        let is_refusal = !is_passing && is_about_tools;
+        if !is_refusal && self.is_outage(error) {
+            return;
+        }
+        let mend = is_refusal.then(|| self.tool_option());
+        self.add("tools", Standing::Wrong, words(&message), mend);
     }
 
     fn calls(&mut self, about: &'static str, reply: &ChatReply, expected: usize) {
@@ -369,10 +380,28 @@ impl Checking<'_> {
         self.add("thought", Standing::Wrong, seen, Some(mend.to_owned()));
     }
 
+    /// The further questions, as long as the server answers.
+    async fn further(&mut self) {
+        self.after_a_thought().await;
+        if self.check.is_reached {
+            self.limit().await;
+        }
+        if self.check.is_reached {
+            self.stop().await;
+        }
+        if self.check.is_reached {
+            self.seed().await;
+        }
+        if self.check.is_reached {
+            self.grammar().await;
+        }
+    }
+
     async fn after_a_thought(&mut self) {
         let tools: Arc<[Tool]> = Arc::from(question_tools());
         match self.ask(THOUGHT_THEN_CALL, &tools, settings(CHECK_REPLY_TOKENS)).await {
             Ok(reply) => self.calls("after a thought", &reply, 1),
+            Err(error) if self.is_outage(&error) => {}
             Err(error) => {
                 let mend = Some(self.tool_option());
                 self.add("after a thought", Standing::Wrong, words(&error.to_string()), mend);
@@ -393,6 +422,7 @@ impl Checking<'_> {
                 self.add("max_tokens", Standing::Wrong, seen, None);
             }
             Ok(_) => self.add("max_tokens", Standing::Fine, "the limit is kept", None),
+            Err(error) if self.is_outage(&error) => {}
             Err(error) => self.add("max_tokens", Standing::Wrong, words(&error.to_string()), None),
         }
     }
@@ -407,6 +437,7 @@ impl Checking<'_> {
                 self.add("stop", Standing::Unsure, seen, None);
             }
             Ok(_) => self.add("stop", Standing::Fine, "stop texts end the reply", None),
+            Err(error) if self.is_outage(&error) => {}
             Err(error) => self.add("stop", Standing::Unsure, words(&error.to_string()), None),
         }
     }
@@ -446,6 +477,7 @@ impl Checking<'_> {
                 let seen = "the same seed gave two samples: campaigns with samples cannot be repeated";
                 self.add("seed", Standing::Unsure, seen, None);
             }
+            (Err(error), _) | (_, Err(error)) if self.is_outage(&error) => {}
             (Err(error), _) | (_, Err(error)) => {
                 self.add("seed", Standing::Unsure, words(&error.to_string()), None);
             }
@@ -553,6 +585,55 @@ mod tests {
         }
         for text in ["", "I cannot call tools.", "I called note_number with 7."] {
             assert!(!is_call_as_text(text), "{text}");
+        }
+    }
+
+    /// A model whose server answers the first questions and is out of order then.
+    struct Failing {
+        answers: u32,
+        asked: std::sync::Mutex<u32>,
+        status: u16,
+    }
+
+    impl Model for Failing {
+        fn name(&self) -> &'static str {
+            "odd/m"
+        }
+
+        fn capabilities(&self) -> crate::Capabilities {
+            crate::Capabilities { tool_calls: true, ..crate::Capabilities::default() }
+        }
+
+        fn chat<'a>(&'a self, _: &'a ChatRequest) -> crate::BoxFuture<'a, Result<ChatReply, ModelError>> {
+            Box::pin(async move {
+                let mut asked = self.asked.lock().unwrap();
+                *asked += 1;
+                if *asked > self.answers {
+                    let (url, message) = ("u".to_owned(), "m".to_owned());
+                    return Err(ModelError::Status { url, status: self.status, message, retry_after: None });
+                }
+                Ok(ChatReply {
+                    text: "7".to_owned(),
+                    calls: Vec::new(),
+                    finish: FinishReason::Stop,
+                    usage: planproof_trace::Usage::new(1, 1),
+                    id: None,
+                    state: crate::TurnState::default(),
+                })
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn an_outage_is_no_finding_about_the_model() {
+        for status in [401, 403, 429, 500, 503] {
+            for answers in 0..7 {
+                let model = Failing { answers, asked: std::sync::Mutex::default(), status };
+                let found = check(&model, None, Depth::Thorough).await;
+                let wrong: Vec<_> = found.wrong().map(|line| (line.about, line.mend.clone())).collect();
+                assert_eq!((found.is_reached, wrong), (false, vec![("server", None)]), "{status} {answers}");
+                assert!(found.requests <= answers + 2, "no more is asked");
+            }
         }
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod ending;
 pub(crate) mod events;
 pub(crate) mod fault;
 pub(crate) mod key;
+pub(crate) mod left_over;
 pub(crate) mod loading;
 pub(crate) mod parameters;
 pub(crate) mod silence;
@@ -14,7 +15,7 @@ pub(crate) mod thoughts;
 pub(crate) mod tools;
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
@@ -22,13 +23,13 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use planproof_loopback::is_loopback_host;
 use secrecy::SecretString;
 use serde::Deserialize;
-use tokio::sync::Mutex;
+use tokio::sync::Mutex as AsyncMutex;
 
 use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm};
 use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
 use key::Key;
 use loading::{LOADING_MAX, Loading, LoadingNotice};
-use parameters::{Failed, Found, Parameter, Refused, Sent};
+use parameters::{Failed, Found, Learnt, Parameter, Refused, Sent, digest_of};
 use silence::Silence;
 use stream::{Answer, Decoder, Reading, understood};
 
@@ -172,7 +173,7 @@ pub(crate) struct Connection {
 struct Rate {
     limiter: DefaultDirectRateLimiter,
     /// Only its holder waits for the limiter. Without it, every slot would wake all the waiting requests.
-    turn: Mutex<()>,
+    turn: AsyncMutex<()>,
 }
 
 impl Connection {
@@ -220,7 +221,7 @@ impl Connection {
             .with_max_times(config.attempts_max as usize - 1);
         let rate = config.requests_per_second.map(|requests| Rate {
             limiter: RateLimiter::direct(Quota::per_second(requests)),
-            turn: Mutex::new(()),
+            turn: AsyncMutex::new(()),
         });
         let connection = Self {
             name: format!("{}/{model}", provider.name).into(),
@@ -247,11 +248,8 @@ impl Connection {
         decoder: impl Fn() -> D,
     ) -> Result<T, ModelError> {
         refuse_without_key(self.missing_key)?;
-        let (render, read, decoder) = (&render, &read, &decoder);
-        let once = |refused: Arc<Refused>| async move {
-            // The silence begins only after this wait: it is the server's, which does not cause the wait.
-            self.wait_for_turn().await;
-            let body = rendered(render(&refused.removed_from(sent.settings), &refused))?;
+        let (read, decoder) = (&read, &decoder);
+        let once = |body: Vec<u8>| async move {
             let silence = Silence::begin(self.request_timeout);
             let response = silence.until(endpoint, endpoint.post(body, ReplyForm::Json)).await??;
             let bytes = endpoint.read(response.into_body(), Some(silence)).await?;
@@ -259,8 +257,9 @@ impl Connection {
             reply.clean(endpoint.key());
             Ok::<_, Failed>(reply)
         };
+        let learnt = Mutex::new(Learnt::new(self.found.now()));
         // Boxed, because each future around it would otherwise reserve room for it twice.
-        self.retrying(|| Box::pin(self.adapting(sent, once))).await
+        self.retrying(|| Box::pin(self.adapting(sent, &learnt, &render, once))).await
     }
 
     /// Asks for a reply as a stream, and retries until its first part arrives. A later failure is the stream's last
@@ -276,16 +275,15 @@ impl Connection {
         may_think: bool,
     ) -> Result<BoxStream<'a, Result<ChatDelta, ModelError>>, ModelError> {
         refuse_without_key(self.missing_key)?;
-        let (render, read, decoder) = (&render, &read, &decoder);
+        let (read, decoder) = (&read, &decoder);
         let sent = Sent { is_streamed: true, ..sent };
-        let once = |refused: Arc<Refused>| async move {
-            self.wait_for_turn().await;
-            let body = rendered(render(&refused.removed_from(sent.settings), &refused))?;
+        let once = |body: Vec<u8>| async move {
             let silence = Silence::begin(self.request_timeout);
             let response = silence.until(endpoint, endpoint.post(body, ReplyForm::Events)).await??;
             Ok(Reading::begin(endpoint, response.into_body(), read, decoder, may_think, silence).await?)
         };
-        let reading = self.retrying(|| self.adapting(sent, once)).await?;
+        let learnt = Mutex::new(Learnt::new(self.found.now()));
+        let reading = self.retrying(|| self.adapting(sent, &learnt, &render, once)).await?;
         // The request that `retrying` began is over. As long as the stream is being read, a timeout is still not the
         // agent's fault.
         Ok(reading.into_stream(run_time::Request::begin(&self.name)))
@@ -324,24 +322,39 @@ impl Connection {
     ///
     /// The newest models of several providers refuse any request with these fields, and for most only their answers
     /// show which models these are: a list of names would be out of date with the next model.
-    async fn adapting<T, F>(&self, sent: Sent<'_>, once: impl Fn(Arc<Refused>) -> F) -> Result<T, ModelError>
+    async fn adapting<T, F>(
+        &self,
+        sent: Sent<'_>,
+        learnt: &Mutex<Learnt>,
+        render: impl Fn(&Settings, &Refused) -> Result<Vec<u8>, serde_json::Error>,
+        once: impl Fn(Vec<u8>) -> F,
+    ) -> Result<T, ModelError>
     where
         F: Future<Output = Result<T, Failed>>,
     {
-        let mut refused = self.found.now();
-        let mut is_changed = false;
-        // This ends: each repetition adds one of the few fields to those that are refused, and none is ever removed.
+        // Held for a moment only, and only by this request.
+        let learnt = || learnt.lock().unwrap_or_else(PoisonError::into_inner);
+        // This ends: each repetition adds one of the few fields to those that are refused, and none is ever removed;
+        // the limits that are tried are counted.
         loop {
-            match once(Arc::clone(&refused)).await {
-                Err(failed) => match refused.further(&failed, &sent) {
-                    Some(more) => (refused, is_changed) = (Arc::new(more), true),
-                    None => return Err(failed.error),
-                },
+            // The silence begins only after this wait: it is the server's, which does not cause the wait.
+            self.wait_for_turn().await;
+            let refused = learnt().refused();
+            let body = rendered(render(&refused.removed_from(sent.settings), &refused))?;
+            let digest = digest_of(&body);
+            // What the server has refused is not sent again, by whatever way it comes out the same.
+            let known = learnt().rejection(digest);
+            let result = match known {
+                Some(failed) => Err(failed),
+                None => once(body).await,
+            };
+            match result {
+                Err(failed) => learnt().change(digest, failed, &sent)?,
                 Ok(reply) => {
                     // Only the success shows that it was this field. Otherwise a refusal that names a field by chance
                     // would change all later requests.
-                    if is_changed {
-                        self.found.add(&refused);
+                    if let Some(news) = learnt().news() {
+                        self.found.add(news);
                     }
                     return Ok(reply);
                 }

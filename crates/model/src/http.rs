@@ -6,6 +6,7 @@
 mod body;
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,18 +16,19 @@ use hyper::header::{
     ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, DATE, HOST, HeaderMap, HeaderName, HeaderValue,
     LOCATION, RETRY_AFTER, USER_AGENT,
 };
-use hyper::{Method, Request, Response, Uri};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use planproof_loopback::check_port;
 use planproof_trace::json::unmarked;
 use planproof_trace::{FinishReason, Usage, plain_message};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::ModelError;
-use crate::connection::ending::{self, Ending};
+use crate::connection::ending::{self, Ending, Said};
 use crate::connection::events::{Framing, events_in, is_done};
 use crate::connection::fault;
 use crate::connection::key::Key;
@@ -232,13 +234,12 @@ impl Endpoint {
         if !head.status.is_success() {
             let retry_after = retry_after(&head.headers);
             // Redirects are not followed, so the message names their target.
-            let (message, text) =
-                match header(&head.headers, LOCATION).filter(|_| head.status.is_redirection()) {
-                    Some(place) => {
-                        (self.line(&format!("it redirects to {place}, which is not followed")), String::new())
-                    }
-                    None => self.error_message(body).await,
-                };
+            let (message, text) = match header(&head.headers, LOCATION).filter(|_| redirects(head.status)) {
+                Some(place) => {
+                    (self.line(&format!("it redirects to {place}, which is not followed")), String::new())
+                }
+                None => self.error_message(body).await,
+            };
             let (url, status) = (self.url.clone(), head.status.as_u16());
             let message = match status {
                 _ if is_missing(status, &message) => self.missing(&message),
@@ -248,7 +249,9 @@ impl Endpoint {
             let error = ModelError::Status { url, status, message, retry_after };
             return Err(Failed { error, text: Some(text) });
         }
-        if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(|name| *name != "identity") {
+        let plain = ["", "identity", "none"];
+        let is_packed = |name: &&str| !plain.iter().any(|plain| name.trim().eq_ignore_ascii_case(plain));
+        if let Some(encoding) = header(&head.headers, CONTENT_ENCODING).filter(is_packed) {
             return Err(self
                 .malformed(&format!("its encoding is {encoding}, which was not asked for"))
                 .into());
@@ -389,12 +392,17 @@ impl Endpoint {
         ModelError::Unreachable { url: self.url.clone(), reason: self.line(reason) }
     }
 
-    /// The error for a document that is not a reply: that of the server, if it tells one.
+    /// The error for a document that is not a reply, with its beginning.
     pub(crate) fn no_reply(&self, bytes: &[u8], what: &str) -> ModelError {
-        match fault::instead_of_reply(bytes) {
-            Some(fault) => fault.into_model_error(self),
-            None => self.malformed(what),
-        }
+        self.malformed(&format!("{what} It begins with: {}", beginning(bytes)))
+    }
+
+    /// The error for a document that ends before it is whole.
+    fn cut_off(&self, bytes: &[u8]) -> ModelError {
+        self.broken_off(&format!(
+            "the server stopped in the middle of the reply, which begins with: {}",
+            beginning(bytes)
+        ))
     }
 
     /// The text of a whole reply without thoughts, the thoughts that were in it, and why it ended.
@@ -409,8 +417,9 @@ impl Endpoint {
         has_thoughts: bool,
         usage: Usage,
     ) -> Result<(String, String, FinishReason), ModelError> {
-        let is_empty = text.is_empty() && !has_calls && !has_thoughts;
-        let finish = ending::finish(ending, has_calls, is_empty, usage).map_err(|what| self.failed(&what))?;
+        let said = Said::Nothing.and(&text);
+        let said = if has_thoughts { said.and_thought() } else { said };
+        let finish = ending::finish(ending, has_calls, said, usage).map_err(|what| self.failed(&what))?;
         let is_cut_short = finish == FinishReason::Length;
         let (text, thoughts) = Thoughts::removed_from(&self.thinking, text, is_cut_short);
         Ok((text, thoughts, finish))
@@ -430,7 +439,8 @@ impl Endpoint {
     /// completion".
     ///
     /// # Errors
-    /// [`ModelError::Malformed`] with the beginning of what was received.
+    /// [`ModelError::Malformed`] with the beginning of what was received; [`ModelError::Broken`] if it is no more than
+    /// the beginning of a document.
     pub(crate) fn parse<'a, T: Deserialize<'a>>(&self, bytes: &'a [u8], what: &str) -> Result<T, ModelError> {
         // JSON has no byte order mark, but some servers write one.
         let bytes = unmarked(bytes);
@@ -438,25 +448,27 @@ impl Endpoint {
         let error = match documents.next() {
             Some(Ok(document)) if ends_stream(&bytes[documents.byte_offset()..]) => return Ok(document),
             Some(Ok(_)) => "more follows the document".to_owned(),
+            Some(Err(error)) if error.is_eof() => return Err(self.cut_off(bytes)),
             Some(Err(error)) => plain_message(&error.to_string()),
-            None => "EOF".to_owned(),
+            None => return Err(self.cut_off(bytes)),
         };
-        // Far more than is shown, so that the key is not cut in two before it is removed.
-        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
-        let start = page_text(&start).unwrap_or_else(|| start.into_owned());
-        Err(self.malformed(&format!("no {what}: {error}; it begins with: {start}")))
+        Err(self.malformed(&format!("no {what}: {error}; it begins with: {}", beginning(bytes))))
     }
 
     /// Reads the data of a streamed event as JSON. `what` names what it is a part of.
     ///
     /// # Errors
-    /// [`ModelError::Malformed`] with what was received.
+    /// [`ModelError::Malformed`] with what was received; [`ModelError::Broken`] if it is no more than the beginning of
+    /// an event.
     pub(crate) fn parse_part<'a, T: Deserialize<'a>>(
         &self,
         data: &'a str,
         what: &str,
     ) -> Result<T, ModelError> {
         serde_json::from_str(data).map_err(|error| {
+            if error.is_eof() {
+                return self.cut_off(data.as_bytes());
+            }
             let error = plain_message(&error.to_string());
             self.malformed(&format!("no part of a {what}: {error}: {data}"))
         })
@@ -518,10 +530,22 @@ impl Endpoint {
     }
 }
 
+/// The beginning of what was received, of a page what is on it.
+fn beginning(bytes: &[u8]) -> String {
+    // Far more than is shown, so that the key is not cut in two before it is removed.
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
+    page_text(&start).unwrap_or_else(|| start.into_owned())
+}
+
 /// Whether what follows a document says nothing but that there is no more.
 fn ends_stream(rest: &[u8]) -> bool {
     let is_end = || events_in(rest).iter().all(|event| is_done(&event.data));
     rest.trim_ascii().is_empty() || (Framing::of(rest) == Some(Framing::Events) && is_end())
+}
+
+/// Whether a status sends whoever asks to another place.
+fn redirects(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 300..=303 | 307 | 308)
 }
 
 /// Whether an answer says that there is no such endpoint. For a missing model the status is 404 as well, but the
@@ -544,11 +568,13 @@ fn refuse(what: &str) -> ModelError {
 fn parse_url(base_url: &str, path: &str, variable: &str) -> Result<(String, Uri), ModelError> {
     let url = format!("{}{path}", base_url.trim_end_matches('/'));
     // The URL is not repeated in this message and those that follow: the fault may be a password in it.
-    let uri = url.parse().map_err(|error| {
+    let unread = |error: &dyn Display| {
         refuse(&format!(
             "the base URL cannot be read: {error}; write {variable} as in http://127.0.0.1:8000/v1"
         ))
-    })?;
+    };
+    let uri: Uri = url.parse::<Uri>().map_err(|error| unread(&error))?;
+    check_port(&uri).map_err(|error| unread(&error))?;
     Ok((url, uri))
 }
 
@@ -697,6 +723,8 @@ mod tests {
             "http://h/v1?k=hunter2",
             "http://h/#hunter2",
             "ht tp:",
+            "http://h:65536/v1",
+            "http://h:8o80/v1",
         ] {
             let error = endpoint(url, None).err().expect(url).to_string();
             assert!(!error.contains("hunter2"), "{error}");

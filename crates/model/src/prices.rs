@@ -122,6 +122,29 @@ impl Price {
     }
 }
 
+/// Whether a text is a year, a month or a day of the calendar, as in `2025-12-31`.
+fn is_date(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let number = |place: usize, length: usize| match parts.get(place) {
+        None => Some(1),
+        Some(part) if part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit()) => {
+            part.parse().ok()
+        }
+        Some(_) => None,
+    };
+    let (Some(year), Some(month), Some(day)) = (number(0, 4), number(1, 2), number(2, 2)) else {
+        return false;
+    };
+    let is_leap = u32::is_multiple_of(year, 4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let days = match month {
+        2 => 28 + u32::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    parts.len() <= 3 && (1..=days).contains(&day)
+}
+
 /// What tokens of several prices cost together.
 fn sum(parts: &[(Money, u64)]) -> Money {
     let cost = |(price, tokens): &(Money, u64)| price.picodollars.saturating_mul(*tokens);
@@ -154,6 +177,12 @@ pub enum PricesError {
     #[error("its unit is {found:?}; write the prices in {PRICES_UNIT:?}")]
     UnknownUnit {
         /// What it says they mean.
+        found: String,
+    },
+    /// Its date is not one of the calendar.
+    #[error("its date is {found:?}; write `as_of` as in 2025-12-31")]
+    Date {
+        /// What it has instead.
         found: String,
     },
     /// A price makes no sense.
@@ -239,6 +268,9 @@ impl Prices {
                 return Err(PricesError::Twice { model });
             }
         }
+        if !is_date(&file.as_of) {
+            return Err(PricesError::Date { found: file.as_of });
+        }
         Ok(Self { as_of: file.as_of, models })
     }
 
@@ -305,6 +337,26 @@ mod tests {
     fn check_input(prices: &Prices, model: &str, dollars_per_million: Option<f64>) {
         let found = prices.find(model).map(|price| price.input.picodollars() as f64 / 1e6);
         assert_eq!(found, dollars_per_million, "{model}");
+    }
+
+    #[test]
+    fn the_date_is_one_of_the_calendar() {
+        for date in ["2026", "2026-02", "2026-02-28", "2024-02-29", "2026-12-31"] {
+            assert!(is_date(date), "{date}");
+        }
+        for text in [
+            "",
+            "2026-13-41",
+            "2026-02-29",
+            "2026-00-10",
+            "2026-1-1",
+            "26-01-01",
+            "2026-01-01-01",
+            "today",
+            "2026-01-0x",
+        ] {
+            assert!(!is_date(text), "{text}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use planproof_loopback::{PortError, check_port};
 use thiserror::Error;
 
 /// How long the setting up of a TCP connection may take.
@@ -25,6 +26,8 @@ pub enum ConnectionsError {
     /// The URL is not one of HTTP.
     #[error("it begins with neither http:// nor https://")]
     Scheme,
+    #[error(transparent)]
+    Port(#[from] PortError),
     /// The system's root certificates cannot be read.
     #[error("https cannot be used: {0}; install the system's CA certificates or set SSL_CERT_FILE")]
     Certificates(String),
@@ -42,8 +45,9 @@ impl Connections {
     /// Connections for the scheme of `uri`. None is opened yet.
     ///
     /// # Errors
-    /// It is not an HTTP URL, or there are no root certificates for `https`.
+    /// It is not an HTTP URL, its port is not one, or there are no root certificates for `https`.
     pub fn new(uri: &Uri) -> Result<Self, ConnectionsError> {
+        check_port(uri)?;
         let mut pool = Client::builder(TokioExecutor::new());
         pool.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE_TIME_MAX);
         let mut tcp = HttpConnector::new();

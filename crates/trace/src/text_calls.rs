@@ -49,12 +49,27 @@ const ARGUMENT_KEYS: [&str; 11] = [
     "kwargs",
 ];
 
+/// What stands before calls whose keys are the names of tools.
+const TOOLS_PREFIX: &str = "<|tools_prefix|>";
+
 /// How the names of the actors of a team begin that call its tools.
 const EXECUTOR: &str = "executor";
 
 /// Words that may stand between a name and its arguments.
-const WORDS_BETWEEN: [&str; 10] =
-    ["action", "arguments", "args", "code", "input", "json", "kwargs", "parameters", "params", "with"];
+const WORDS_BETWEEN: [&str; 12] = [
+    "action",
+    "analysis",
+    "arguments",
+    "args",
+    "code",
+    "commentary",
+    "input",
+    "json",
+    "kwargs",
+    "parameters",
+    "params",
+    "with",
+];
 
 /// A call that a model wrote as text.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,8 +109,8 @@ pub fn text_calls(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<TextCall> {
     found
 }
 
-/// The text of a run in which an agent wrote calls instead of making them, and stopped there: its answer, or the report
-/// of an executor in a team. `None` if there is none, or if the agent calls no tools through its model's interface, so
+/// The text of a run in which an agent wrote calls instead of making them, and stopped there: its answer, the thought
+/// behind an answer of nothing, in which its server has left them, or the report of an executor in a team. `None` if there is none, or if the agent calls no tools through its model's interface, so
 /// that all it does is text.
 pub fn unparsed_calls<'e>(events: &'e [Event], is_tool: &dyn Fn(&str) -> bool) -> Option<&'e str> {
     let has_calls = |text: &&str| !text_calls(text, is_tool).is_empty();
@@ -106,7 +121,10 @@ pub fn unparsed_calls<'e>(events: &'e [Event], is_tool: &dyn Fn(&str) -> bool) -
     // The turns of an agent that is not our code are not in its trace, unless its model is served to it.
     if !events.iter().filter(is_own).any(is_text) && (own_turns || !events.iter().any(is_turn)) {
         return match events.last().map(|event| &event.kind) {
-            Some(EventKind::End(EndReason::Answered { text })) => Some(text.as_str()).filter(has_calls),
+            Some(EventKind::End(EndReason::Answered { text })) => {
+                let thought = || last_thought(events).filter(|_| text.trim().is_empty()).filter(has_calls);
+                Some(text.as_str()).filter(has_calls).or_else(thought)
+            }
             _ => None,
         };
     }
@@ -118,6 +136,19 @@ pub fn unparsed_calls<'e>(events: &'e [Event], is_tool: &dyn Fn(&str) -> bool) -
         _ => None,
     };
     events.iter().filter_map(report).find(has_calls)
+}
+
+/// The thought of an agent's last turn, if it called nothing.
+fn last_thought(events: &[Event]) -> Option<&str> {
+    let turns = events.iter().filter(|event| event.actor.is_none());
+    turns
+        .filter_map(|event| match &event.kind {
+            EventKind::Turn { calls, reasoning, .. } => Some((*calls, reasoning.as_str())),
+            _ => None,
+        })
+        .next_back()
+        .filter(|(calls, _)| *calls == 0)
+        .map(|(_, reasoning)| reasoning)
 }
 
 fn is_name_byte(byte: u8) -> bool {
@@ -153,8 +184,25 @@ impl Scan<'_> {
             return None;
         };
         let is_all = start == self.body.start && reader.at() >= self.body.end;
-        self.calls_in(&value, is_all, found);
+        // Apertus has the tool's name as the key of its arguments, which only the token before it makes a call.
+        if self.text[..start].trim_end().ends_with(TOOLS_PREFIX) {
+            self.keyed_calls(&value, found);
+        } else {
+            self.calls_in(&value, is_all, found);
+        }
         Some(reader.at())
+    }
+
+    /// The calls in objects whose keys are the names of tools.
+    fn keyed_calls(&self, value: &Value, found: &mut Vec<TextCall>) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.keyed_calls(item, found)),
+            Value::Object(members) => found.extend(members.iter().filter_map(|(key, value)| {
+                let (name, arguments) = (self.tool(key)?.to_owned(), value.as_object()?.clone());
+                Some(TextCall { name, arguments: Arguments::Object(arguments) })
+            })),
+            _ => {}
+        }
     }
 
     fn calls_in(&self, value: &Value, is_all: bool, found: &mut Vec<TextCall>) {

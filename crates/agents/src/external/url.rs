@@ -10,6 +10,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error as ClientError};
 use hyper_util::rt::TokioExecutor;
+use planproof_loopback::check_port;
 use planproof_model::{BoxFuture, PAGE_CHARACTERS_MAX, page_text};
 use planproof_trace::{EndReason, EventKind, LimitKind};
 use thiserror::Error;
@@ -88,6 +89,7 @@ impl UrlAgent {
             let reason = "it holds a user name or a password, which every report would show".to_owned();
             return Err(UrlError::Invalid { url: "url:...@...".to_owned(), reason });
         }
+        check_port(&parsed).map_err(|error| invalid(error.to_string()))?;
         let client = match parsed.scheme_str() {
             Some("http") => HttpClient::Plain(client(HttpConnector::new())),
             Some("https") => HttpClient::Encrypted(client(encrypted()?)),

@@ -136,7 +136,16 @@ async fn a_service_without_tls_is_told_apart() {
 
 #[test]
 fn urls_that_cannot_be_asked_are_the_users_errors() {
-    for url in ["", "localhost", "/run", "ftp://127.0.0.1/run", "http://", "http://a b/"] {
+    let unusable = [
+        "",
+        "localhost",
+        "/run",
+        "ftp://127.0.0.1/run",
+        "http://",
+        "http://a b/",
+        "http://127.0.0.1:70000/x",
+    ];
+    for url in unusable {
         assert!(matches!(UrlAgent::new(url), Err(UrlError::Invalid { .. })), "{url:?}");
     }
     let secret =

@@ -72,7 +72,8 @@ fn key_for(text: &str) -> Result<(String, String), Failure> {
     let (url, variable) = variable_of_url(text)?;
     if std::env::var(&variable).is_err() {
         return Err(Failure::usage(format!(
-            "--key-for {text}: this variable is not set, or is not text, as in https://gpu.example/v1=GPU_API_KEY"
+            "--key-for {url}={}: this variable is not set, or is not text, as in https://gpu.example/v1=GPU_API_KEY",
+            shown_variable(&variable)
         )));
     }
     Ok((url, variable))
@@ -80,9 +81,9 @@ fn key_for(text: &str) -> Result<(String, String), Failure> {
 
 /// The same, on a machine that may lack the variable.
 fn variable_of_url(text: &str) -> Result<(String, String), Failure> {
-    let fail = |what: &str| {
-        Failure::usage(format!("--key-for {text}: {what}, as in https://gpu.example/v1=GPU_API_KEY"))
-    };
+    // The text is not repeated: it may hold a key where a variable belongs.
+    let fail =
+        |what: &str| Failure::usage(format!("--key-for: {what}, as in https://gpu.example/v1=GPU_API_KEY"));
     let Some((url, variable)) = text.rsplit_once('=') else {
         return Err(fail("write URL=VARIABLE"));
     };
@@ -98,10 +99,20 @@ fn refuse_odd_variable(variable: &str) -> Result<(), Failure> {
     if names_secret(variable) && holds_key(variable.as_ref()) {
         return Ok(());
     }
+    let variable = shown_variable(variable);
     Err(Failure::usage(format!(
         "the name of the variable {variable} does not say that it holds a key: end it with _API_KEY or _TOKEN, so that \
          programs under test do not get it"
     )))
+}
+
+/// The name of a variable for a message, unless it has not the form of one: users write the key itself in its place.
+fn shown_variable(variable: &str) -> &str {
+    const NAME_BYTES_MAX: usize = 64;
+    let is_of_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let has_digits = variable.bytes().filter(u8::is_ascii_digit).count() > 4;
+    let is_name = variable.len() <= NAME_BYTES_MAX && variable.bytes().all(is_of_name) && !has_digits;
+    if is_name { variable } else { "[not shown: it may be the key itself]" }
 }
 
 fn known() -> &'static Known {
@@ -161,6 +172,12 @@ mod tests {
             "http://h/v1=PLANPROOF_TEST_UNSET_API_KEY",
         ] {
             assert!(key_for(text).is_err(), "{text}");
+        }
+        for text in
+            ["http://h/v1=sk-SECRET-KEY", "sk-SECRET-KEY", "h=sk-SECRET-KEY", "http://h/v1=SECRETKEY12345"]
+        {
+            let error = format!("{:?}", key_for(text).expect_err(text));
+            assert!(!error.contains("SECRET"), "{error}");
         }
     }
 }

@@ -10,6 +10,7 @@ use planproof_trace::Tool;
 
 use super::{print_json, runtime};
 use crate::arguments::{CheckModelsArguments, Global, ModelsCommand, ModelsCommands};
+use crate::assembly::secrets;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::suites::orders;
 use crate::terminal::{self, inline};
@@ -37,7 +38,7 @@ fn check_models(arguments: &CheckModelsArguments, global: &Global) -> Result<Exi
         let mut checks = Vec::new();
         for model in &models {
             progress::say(global, &format!("checking {}", model.name()));
-            let found = check(&**model, Some(needed), Depth::Thorough).await;
+            let found = without_keys(check(&**model, Some(needed), Depth::Thorough).await);
             if !global.json {
                 write_check(&found)?;
             }
@@ -59,6 +60,17 @@ fn check_models(arguments: &CheckModelsArguments, global: &Global) -> Result<Exi
     } else {
         ExitCode::Passed
     })
+}
+
+/// What a check found, without the keys in URLs and in the words of servers.
+fn without_keys(mut check: ModelCheck) -> ModelCheck {
+    let held = secrets::held();
+    check.model = held.redact(&check.model).into_owned();
+    for finding in &mut check.findings {
+        finding.seen = held.redact(&finding.seen).into_owned();
+        finding.mend = finding.mend.take().map(|mend| held.redact(&mend).into_owned());
+    }
+    check
 }
 
 /// One line for each question, and one below for what mends it.

@@ -9,6 +9,7 @@ use super::state;
 use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
+use crate::connection::left_over::tool_name;
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, lenient};
 
@@ -115,7 +116,7 @@ pub(super) fn read(
                 let Some(name) = block.name.filter(|name| !name.is_empty()) else {
                     return Err(endpoint.malformed(NAMELESS));
                 };
-                calls.push(ToolCall { id, name, arguments });
+                calls.push(ToolCall { id, name: tool_name(name, request), arguments });
             }
             Some(BlockKind::Thinking) => has_thoughts = true,
             Some(BlockKind::Other) | None => {}

@@ -10,9 +10,9 @@ use super::partial::Join;
 use super::reply::{BlockKind, WireBlock, WireReply, WireUsage};
 use super::state::StreamedBlocks;
 use crate::connection::calls::BegunCalls;
-use crate::connection::ending::Ending;
+use crate::connection::ending::{Ending, names_failure};
 use crate::connection::events::is_done;
-use crate::connection::fault::{Fault, fault_event};
+use crate::connection::fault::{Fault, fault_event, told};
 use crate::connection::stream::{Decoder, Deltas};
 use crate::{ChatRequest, ModelError, lenient};
 
@@ -56,6 +56,8 @@ pub(super) struct BlockDecoder<'a> {
     usage: Usage,
     blocks: StreamedBlocks,
     has_begun: bool,
+    /// The first event that is not of the protocol.
+    foreign: Option<String>,
 }
 
 impl<'a> BlockDecoder<'a> {
@@ -70,6 +72,7 @@ impl<'a> BlockDecoder<'a> {
             usage: Usage::default(),
             blocks: StreamedBlocks::default(),
             has_begun: false,
+            foreign: None,
         }
     }
 
@@ -98,7 +101,7 @@ impl<'a> BlockDecoder<'a> {
                     return Err(out.endpoint.malformed(&format!("block {place} begins twice")));
                 }
                 let index = self.calls.begin(Some(place), block.id, self.request, out)?;
-                self.calls.name(index, block.name.unwrap_or_default());
+                self.calls.name(index, block.name.unwrap_or_default(), self.request);
                 let input = block.input.map(|raw| out.endpoint.arguments(raw)).transpose()?;
                 // By the protocol this is an empty object, and the arguments follow in pieces. Some servers send them
                 // whole. Which of the two it is shows only at the end of the block.
@@ -191,13 +194,21 @@ impl Decoder for BlockDecoder<'_> {
                 self.stop = event.delta.and_then(|delta| delta.stop_reason).or(self.stop.take());
             }
             "message" => self.whole(out.endpoint.parse_part(data, "message")?, out)?,
-            "message_stop" if self.has_begun || self.stop.is_some() => self.end(out)?,
+            "message_stop" if self.stop.is_some() => self.end(out)?,
+            "message_stop" if self.has_begun => return Err(out.unfinished(self.foreign.as_deref())),
             "message_stop" => {
                 return Err(out.endpoint.malformed("the stream ends without the beginning of a message"));
             }
             "error" => {
                 let fault = fault_event(Some("error"), data).unwrap_or_else(|| Fault::Text(data.to_owned()));
                 return Err(fault.into_model_error(out.endpoint));
+            }
+            // Without a kind it is not an event of the protocol, and some kinds are failures by their names.
+            _ if kind.is_empty() || names_failure(kind) => {
+                if let Some(fault) = told(data.as_bytes()) {
+                    return Err(fault.within_reply(out.endpoint));
+                }
+                self.foreign.get_or_insert_with(|| data.to_owned());
             }
             // Pings, and kinds that later versions of the protocol may add.
             _ => {}

@@ -9,6 +9,7 @@
 use planproof_trace::{Arguments, CallId};
 use serde::de::IgnoredAny;
 
+use super::left_over::{are_tokens, tool_name};
 use super::stream::Deltas;
 use crate::{ChatRequest, Message, ModelError};
 
@@ -55,6 +56,8 @@ struct BegunCall {
     /// How many bytes of the arguments have been passed on.
     passed_on: usize,
     nesting: Nesting,
+    /// What came behind the arguments and may be a token.
+    tail: String,
 }
 
 /// What a piece is to a call.
@@ -77,8 +80,10 @@ struct Nesting {
 }
 
 impl Nesting {
-    fn push(&mut self, piece: &str) {
-        for byte in piece.bytes() {
+    /// Takes more. Gives where in the piece the object is closed, if it is in this one.
+    fn push(&mut self, piece: &str) -> Option<usize> {
+        let mut closed = None;
+        for (at, byte) in piece.bytes().enumerate() {
             match (self.is_in_text, byte) {
                 (true, _) if self.is_escaped => self.is_escaped = false,
                 (true, b'\\') => self.is_escaped = true,
@@ -87,10 +92,16 @@ impl Nesting {
                     self.depth += 1;
                     self.has_begun = true;
                 }
-                (false, b'}' | b']') => self.depth = self.depth.saturating_sub(1),
+                (false, b'}' | b']') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.is_complete() {
+                        closed = closed.or(Some(at + 1));
+                    }
+                }
                 _ => {}
             }
         }
+        closed
     }
 
     fn is_complete(self) -> bool {
@@ -157,6 +168,11 @@ impl BegunCalls {
         self.calls.len()
     }
 
+    /// Whether there are any, and nothing is missing of them.
+    pub(crate) fn are_complete(&self) -> bool {
+        !self.calls.is_empty() && self.calls.iter().all(BegunCall::is_complete)
+    }
+
     /// The newest call at that index of the server's.
     pub(crate) fn at(&self, place: u64) -> Option<usize> {
         self.calls.iter().rposition(|call| call.places.contains(&place))
@@ -204,6 +220,7 @@ impl BegunCalls {
                 Some(rest) => known.push_str(rest),
                 None => known.push_str(&name),
             }
+            *known = tool_name(std::mem::take(known), request);
         }
         self.arguments(index, piece.arguments.as_deref().unwrap_or_default(), out);
         Ok(())
@@ -329,15 +346,16 @@ impl BegunCalls {
             arguments: String::new(),
             passed_on: 0,
             nesting: Nesting::default(),
+            tail: String::new(),
         });
         Ok(index)
     }
 
     /// The complete name of call `index` is known. Only the first name counts.
-    pub(crate) fn name(&mut self, index: usize, name: String) {
+    pub(crate) fn name(&mut self, index: usize, name: String, request: &ChatRequest) {
         let known = &mut self.calls[index].name;
         if known.is_empty() {
-            *known = name;
+            *known = tool_name(name, request);
         }
     }
 
@@ -348,8 +366,15 @@ impl BegunCalls {
             call.arguments.clear();
             call.nesting = Nesting::default();
         }
-        call.nesting.push(piece);
+        // What may be a token behind the object is kept until it is known whether it is one.
+        if !call.tail.is_empty() || (call.is_complete() && piece.trim_start().starts_with('<')) {
+            call.tail.push_str(piece);
+            return;
+        }
+        let end = call.nesting.push(piece).filter(|end| piece[*end..].trim_start().starts_with('<'));
+        let (piece, tail) = piece.split_at(end.unwrap_or(piece.len()));
         call.arguments.push_str(piece);
+        call.tail.push_str(tail);
         if !call.name.is_empty() && call.has_arguments() && !call.is_undecided() {
             self.pass_on(index, out);
         }
@@ -388,6 +413,10 @@ impl BegunCalls {
             let call = &mut self.calls[index];
             if call.name.is_empty() {
                 return Err(out.endpoint.malformed(NAMELESS));
+            }
+            let tail = std::mem::take(&mut call.tail);
+            if !are_tokens(&tail) {
+                call.arguments.push_str(&tail);
             }
             if call.is_undecided() && call.passed_on == 0 {
                 call.arguments = Arguments::from_text(&call.arguments).to_text();
@@ -433,7 +462,9 @@ mod tests {
             (&[""], false),
         ] {
             let mut nesting = Nesting::default();
-            pieces.iter().for_each(|piece| nesting.push(piece));
+            for piece in pieces {
+                nesting.push(piece);
+            }
             assert_eq!(nesting.is_complete(), expected, "{pieces:?}");
         }
     }

@@ -56,15 +56,30 @@ const LIMITS: [&str; 3] = ["length", "max_", "context_window"];
 const CALLS: [&str; 2] = ["tool", "function"];
 
 /// The words for a reply that the model itself ended.
-const STOPS: [&str; 11] = [
+const STOPS: [&str; 26] = [
     "stop",
+    "stopped",
+    "stop_token",
+    "stop_word",
+    "stop_string",
+    "stop_str",
+    "stop_sequence",
+    "matched_stop",
     "eos",
     "eos_token",
+    "eos_found",
+    "eot",
+    "eot_id",
     "end",
+    "ended",
     "end_turn",
-    "stop_sequence",
+    "end_of_turn",
+    "end_of_text",
+    "endoftext",
+    "im_end",
     "completed",
     "complete",
+    "finish",
     "finished",
     "done",
     "normal",
@@ -89,10 +104,12 @@ impl Ending {
     /// What a word says; `None` for an empty one, which some servers send with every part of a stream.
     pub(crate) fn of(word: &str) -> Option<Self> {
         let lower = word.trim().to_ascii_lowercase().replace(['-', ' '], "_");
+        // A value of an enumeration, or the token itself that ended the reply.
+        let stop = lower.trim_start_matches("finish_reason_").trim_matches(['<', '|', '>']);
         let has_one_of = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
         Some(match lower.as_str() {
             "" | "null" | "none" => return None,
-            lower if STOPS.contains(&lower) => Self::Stop,
+            _ if STOPS.contains(&stop) => Self::Stop,
             // Before the calls: a provider that could not read the model's call has failed.
             _ if has_one_of(&FAILURES) => Self::Failed(word.to_owned()),
             _ if has_one_of(&FILTERS) => Self::Filter,
@@ -109,26 +126,65 @@ impl Ending {
     }
 }
 
-/// The reason in our terms, or why the reply is none. `is_empty`: there are neither words nor thoughts nor calls.
+/// Whether a name is that of a failure, by its parts.
+pub(crate) fn names_failure(name: &str) -> bool {
+    matches!(Ending::of(name), Some(Ending::Failed(_)))
+}
+
+/// What a reply holds beside calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// Neither words nor thoughts.
+    Nothing,
+    /// Words or thoughts in which no call can be.
+    Plain,
+    /// Words in which a call may stand that the server has not read.
+    WithMarks,
+}
+
+impl Said {
+    /// What is said with this text more.
+    pub(crate) fn and(self, text: &str) -> Self {
+        match self {
+            _ if text.contains(['{', '<', '[', '(']) => Self::WithMarks,
+            Self::Nothing if !text.is_empty() => Self::Plain,
+            said => said,
+        }
+    }
+
+    /// What is said with a thought more.
+    pub(crate) fn and_thought(self) -> Self {
+        if self == Self::Nothing { Self::Plain } else { self }
+    }
+}
+
+/// The reason in our terms, or why the reply is none.
 ///
 /// # Errors
-/// What the provider did wrong, in words: it says that it failed, it ended an empty reply with a word that says nothing
-/// known, its reply is empty and took no tokens, so that no model wrote it, or it lost the calls that it speaks of.
+/// What the provider did wrong, in words: it says that it failed, it ended a reply without calls with a word that says
+/// nothing known, so that the reply may have been cut, its reply is empty and took no tokens, so that no model wrote
+/// it, or it lost the calls that it speaks of.
 pub(crate) fn finish(
     given: Option<Ending>,
     has_calls: bool,
-    is_empty: bool,
+    said: Said,
     usage: Usage,
 ) -> Result<FinishReason, String> {
+    let is_empty = said == Said::Nothing && !has_calls;
     Ok(match given {
         Some(Ending::Failed(word)) => return Err(format!("the provider ended the reply with \"{word}\"")),
         Some(Ending::Length) => FinishReason::Length,
         Some(Ending::Filter) => FinishReason::ContentFilter,
-        Some(Ending::Unknown(word)) if is_empty => {
-            return Err(format!("an empty reply that ended with \"{word}\", a word of unknown meaning"));
+        Some(Ending::Unknown(word)) if !has_calls => {
+            let reply = if is_empty { "an empty reply" } else { "a reply" };
+            return Err(format!("{reply} that ended with \"{word}\", a word of unknown meaning"));
         }
-        Some(Ending::Calls) if is_empty => {
-            return Err("an empty reply that says that it calls tools".to_owned());
+        Some(Ending::Calls) if !has_calls && said != Said::WithMarks => {
+            let reply = if is_empty { "an empty reply" } else { "a reply" };
+            return Err(format!(
+                "{reply} that says that it calls tools, without a call: the server has lost it (is its parser of tool calls \
+                 that of this model?)"
+            ));
         }
         _ if is_empty && usage.output_tokens == 0 => return Err("an empty reply of no tokens".to_owned()),
         Some(Ending::Calls) => FinishReason::ToolCalls,
@@ -146,7 +202,17 @@ mod tests {
     fn words_are_read_by_their_parts() {
         for (words, expected) in [
             (
-                &["stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "COMPLETE"][..],
+                &[
+                    "stop",
+                    "STOP",
+                    "eos",
+                    "eos_token",
+                    "end_turn",
+                    "stop_sequence",
+                    "COMPLETE",
+                    "FINISH_REASON_STOP",
+                    "<|im_end|>",
+                ][..],
                 Ending::Stop,
             ),
             (&["tool_calls", "function_call", "tool_use", "tool-calls"], Ending::Calls),
@@ -210,24 +276,33 @@ mod tests {
         let unknown = || Some(Ending::Unknown("x".to_owned()));
         let some = Usage::new(7, 1);
         let none = Usage::new(7, 0);
+        let (nothing, plain, marks) = (Said::Nothing, Said::Plain, Said::WithMarks);
         for usage in [some, none] {
             // Words, and calls.
-            assert_eq!(finish(unknown(), false, false, usage), Ok(FinishReason::Stop));
-            assert_eq!(finish(None, false, false, usage), Ok(FinishReason::Stop));
-            assert_eq!(finish(unknown(), true, false, usage), Ok(FinishReason::ToolCalls));
-            assert_eq!(finish(None, true, false, usage), Ok(FinishReason::ToolCalls));
+            for said in [plain, marks] {
+                assert_eq!(finish(None, false, said, usage), Ok(FinishReason::Stop));
+                assert!(finish(unknown(), false, said, usage).is_err(), "it may have been cut");
+            }
+            assert_eq!(finish(unknown(), true, nothing, usage), Ok(FinishReason::ToolCalls));
+            assert_eq!(finish(None, true, nothing, usage), Ok(FinishReason::ToolCalls));
             // A server may well stop before the first word.
-            assert_eq!(finish(Some(Ending::Length), false, true, usage), Ok(FinishReason::Length));
-            assert_eq!(finish(Some(Ending::Filter), false, true, usage), Ok(FinishReason::ContentFilter));
-            assert!(finish(unknown(), false, true, usage).is_err());
-            assert!(finish(Some(Ending::Calls), false, true, usage).is_err());
-            for is_empty in [false, true] {
-                assert!(finish(failed(), !is_empty, is_empty, usage).is_err());
+            assert_eq!(finish(Some(Ending::Length), false, nothing, usage), Ok(FinishReason::Length));
+            assert_eq!(finish(Some(Ending::Filter), false, nothing, usage), Ok(FinishReason::ContentFilter));
+            assert!(finish(unknown(), false, nothing, usage).is_err());
+            // Lost calls, and some that may be in the text.
+            assert!(finish(Some(Ending::Calls), false, nothing, usage).is_err());
+            assert!(finish(Some(Ending::Calls), false, plain, usage).is_err());
+            assert_eq!(finish(Some(Ending::Calls), false, marks, usage), Ok(FinishReason::ToolCalls));
+            assert_eq!(finish(Some(Ending::Calls), true, nothing, usage), Ok(FinishReason::ToolCalls));
+            for (has_calls, said) in [(true, nothing), (false, plain), (false, nothing)] {
+                assert!(finish(failed(), has_calls, said, usage).is_err());
             }
         }
         for given in [Some(Ending::Stop), None] {
-            assert_eq!(finish(given.clone(), false, true, some), Ok(FinishReason::Stop));
-            assert!(finish(given, false, true, none).is_err());
+            assert_eq!(finish(given.clone(), false, nothing, some), Ok(FinishReason::Stop));
+            assert!(finish(given, false, nothing, none).is_err());
         }
+        assert_eq!(nothing.and("").and_thought().and("I begin."), plain);
+        assert_eq!(nothing.and("<tool_call>").and("x").and_thought(), marks);
     }
 }

@@ -20,9 +20,16 @@ pub(crate) struct Event {
     pub(crate) data: String,
 }
 
+impl Event {
+    /// Whether there is nothing in it to be read. By the standard an event without data is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.name.as_deref() != Some("error") && matches!(self.data.trim(), "" | "null")
+    }
+}
+
 /// Whether the data of an event says that there are no more.
 pub(crate) fn is_done(data: &str) -> bool {
-    data.trim().trim_matches('"') == DONE
+    data.trim().trim_matches('"').eq_ignore_ascii_case(DONE)
 }
 
 /// How the body of a reply is written.
@@ -208,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_mark_of_the_end_is_known() {
-        assert!(is_done("[DONE]") && is_done(" [DONE]\n") && is_done("\"[DONE]\""));
+        assert!(is_done("[DONE]") && is_done("[done]") && is_done(" [DONE]\n") && is_done("\"[DONE]\""));
         assert!(!is_done("[DONE] {}") && !is_done("{}"));
     }
 }

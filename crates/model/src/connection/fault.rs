@@ -37,22 +37,13 @@ impl Fault {
         Self::Object { message, code, kind: None, status: None, metadata: None }
     }
 
-    /// The field `error` of a reply. What says nothing (`null`, `""`, `{}`, `false`, `[]`, `0`) is not an error: some
-    /// servers send it with every reply.
+    /// The field `error` of a reply. What says nothing is not an error: some servers send it with every reply.
     pub(crate) fn of_field<'de, D: serde::Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Self>, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        let says_nothing = match &value {
-            Value::Null | Value::Bool(false) => true,
-            Value::Bool(true) => false,
-            Value::Number(number) => number.as_f64() == Some(0.0),
-            Value::String(text) => text.is_empty(),
-            Value::Array(values) => values.is_empty(),
-            Value::Object(object) => object.values().all(Value::is_null),
-        };
         // Every value is a `Fault`.
-        Ok(if says_nothing { None } else { serde_json::from_value(value).ok() })
+        Ok(if says_nothing(&value) { None } else { serde_json::from_value(value).ok() })
     }
 
     /// The error that such an object stands for, if it came without a status of its own: that of its numeric code or
@@ -168,21 +159,131 @@ pub(crate) fn message(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// The error that a document tells which should have been a reply or a part of one. Some servers send the fields of an
-/// error object at its top.
-pub(crate) fn instead_of_reply(bytes: &[u8]) -> Option<Fault> {
-    #[derive(Deserialize)]
-    struct Top {
-        message: Option<String>,
-        detail: Option<String>,
-        code: Option<Value>,
-        #[serde(rename = "type")]
-        kind: Option<Value>,
-        status: Option<Value>,
+/// The error that a document or an event tells which should have been a reply or a part of one, in whichever shape: no
+/// protocol has one for it, and every provider has its own. `None` for what does not speak of an error at all.
+pub(crate) fn told(bytes: &[u8]) -> Option<Fault> {
+    let value: Value = json::read(bytes).ok()?;
+    // Google's servers put the object into a list.
+    let value = match value {
+        Value::Array(mut values) if !values.is_empty() => values.swap_remove(0),
+        value => value,
+    };
+    let fields = value.as_object()?;
+    let has_reply =
+        fields.iter().any(|(name, value)| REPLIES.contains(&name.as_str()) && !says_nothing(value));
+    if has_reply || !fields.iter().any(|(name, value)| speaks_of_error(name, value)) {
+        return None;
     }
-    let Top { message, detail, code, kind, status } = json::read(bytes).ok()?;
-    let message = message.or(detail).filter(|message| !message.is_empty())?;
-    Some(Fault::Object { message: Some(message), code, kind, status, metadata: None })
+    if let Some(error) = fields.get("error").filter(|error| error.is_object()) {
+        return serde_json::from_value(error.clone()).ok();
+    }
+    let message = message_in(&value).unwrap_or_else(|| value.to_string());
+    Some(Fault::new(Some(message), status_in(&value).map(Value::from)))
+}
+
+/// The fields that replies and their parts are in.
+const REPLIES: [&str; 5] = ["choices", "content", "output", "delta", "candidates"];
+
+/// Fields whose text is what an error says, without case and the marks between words. The first one counts.
+const MESSAGES: [&str; 10] = [
+    "message",
+    "errormessage",
+    "errormsg",
+    "msg",
+    "statusmsg",
+    "detail",
+    "error",
+    "exception",
+    "reason",
+    "description",
+];
+
+/// Fields that tell which error it is.
+const CODES: [&str; 8] =
+    ["code", "statuscode", "errorcode", "errcode", "httpcode", "status", "type", "errortype"];
+
+/// How deep in a document its message is looked for.
+const ERROR_DEPTH_MAX: usize = 5;
+
+fn letters_of(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
+}
+
+/// Whether a value says nothing, as that of `error` in each reply of some servers: `null`, `""`, `{}`, `false`, `[]`,
+/// `0`.
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        Value::Object(object) => object.values().all(Value::is_null),
+    }
+}
+
+/// Whether a field at the top of a document is one that only documents of errors have.
+fn speaks_of_error(name: &str, value: &Value) -> bool {
+    let letters = letters_of(name);
+    match letters.as_str() {
+        "message" | "msg" => value.as_str().is_some_and(|text| !text.is_empty()),
+        "success" | "ok" => *value == Value::Bool(false),
+        "baseresp" => value.get("status_code").is_some_and(|code| !says_nothing(code)),
+        "type" | "object" | "status" if name != "__type" => value.as_str() == Some(ERROR),
+        "detail" | "errors" | "errormsg" | "errormessage" | "errorcode" | "errcode" | "errmsg" => {
+            !says_nothing(value)
+        }
+        _ => {
+            let is_named = letters.ends_with("error") || letters.ends_with("exception") || name == "__type";
+            // Amazon's gateways put the error below the name of what should have been there.
+            (is_named && !says_nothing(value)) || value.get("__type").is_some()
+        }
+    }
+}
+
+/// The objects and texts in a document, outer ones first, each with the name of its field.
+fn by_depth(value: &Value) -> Vec<(&str, &Value)> {
+    let (mut all, mut level) = (Vec::new(), vec![("", value)]);
+    for _ in 0..ERROR_DEPTH_MAX {
+        let mut deeper = Vec::new();
+        for (name, value) in &level {
+            match value {
+                Value::Object(fields) => {
+                    deeper.extend(fields.iter().map(|(name, value)| (name.as_str(), value)));
+                }
+                Value::Array(values) => deeper.extend(values.iter().map(|value| (*name, value))),
+                _ => {}
+            }
+        }
+        all.append(&mut level);
+        level = deeper;
+    }
+    all.extend(level);
+    all
+}
+
+/// What the error in a document says.
+fn message_in(value: &Value) -> Option<String> {
+    let all = by_depth(value);
+    let texts = || all.iter().filter_map(|(name, value)| Some((letters_of(name), value.as_str()?)));
+    let of = |wanted: &str| {
+        texts()
+            .find(|(name, text)| name.trim_end_matches('s') == wanted && !text.is_empty())
+            .map(|(_, text)| text)
+    };
+    MESSAGES.into_iter().find_map(of).map(str::to_owned)
+}
+
+/// The HTTP status of the error in a document, by its numbers, else by its words and the names of its fields.
+fn status_in(value: &Value) -> Option<u16> {
+    let all = by_depth(value);
+    let codes = || all.iter().filter(|(name, _)| CODES.contains(&letters_of(name).as_str()));
+    codes()
+        .find_map(|(_, value)| number_of(value))
+        .or_else(|| codes().filter_map(|(_, value)| value.as_str()).find_map(status_of))
+        .or_else(|| {
+            all.iter().filter(|(_, value)| !says_nothing(value)).find_map(|(name, _)| status_of(name))
+        })
 }
 
 /// The error that an event tells: one that is called so, whatever its data, or whose data call themselves so.
@@ -200,7 +301,7 @@ pub(crate) fn fault_event(name: Option<&str>, data: &str) -> Option<Fault> {
     }
     let frame: Option<Frame> = json::read(data.as_bytes()).ok();
     let is_called_so = is_called_so || frame.as_ref().is_some_and(|it| it.object.as_deref() == Some(ERROR));
-    let told = frame.and_then(|frame| frame.error).or_else(|| instead_of_reply(data.as_bytes()));
+    let told = frame.and_then(|frame| frame.error).or_else(|| told(data.as_bytes()));
     is_called_so.then(|| told.unwrap_or_else(|| Fault::Text(data.to_owned())))
 }
 
@@ -228,6 +329,69 @@ mod tests {
         }
         assert_eq!(message(b"<html>"), None);
         assert_eq!(message(br#"{"detail":[{"msg":"m"}]}"#), None);
+    }
+
+    #[test]
+    fn errors_instead_of_replies_are_read_in_shapes_of_many_providers() {
+        for (document, status, words) in [
+            (r#"{"code":"Throttling","message":"slow down"}"#, 429, "slow down"),
+            (r#"{"detail":"no capacity"}"#, 500, "no capacity"),
+            (r#"{"detail":[{"loc":["body"],"msg":"field required"}]}"#, 500, "field required"),
+            (r#"{"message":"m"}"#, 500, "m"),
+            (r#"{"error_code":336100,"error_msg":"try again"}"#, 500, "try again"),
+            (
+                r#"{"choices":null,"base_resp":{"status_code":1002,"status_msg":"rate limit"}}"#,
+                500,
+                "rate limit",
+            ),
+            (
+                r#"{"errors":[{"code":"token_quota_reached","message":"quota"}],"status_code":403}"#,
+                403,
+                "quota",
+            ),
+            (
+                r#"{"success":false,"errors":[{"code":7009,"message":"Upstream"}],"result":{}}"#,
+                500,
+                "Upstream",
+            ),
+            (r#"{"errors":["down"]}"#, 500, "down"),
+            (r#"{"throttlingException":{"message":"Too many"}}"#, 429, "Too many"),
+            (r#"{"internalServerException":{"message":"oops"}}"#, 500, "oops"),
+            (
+                r#"{"Output":{"__type":"com.amazon#ThrottlingException"},"Version":"1.0"}"#,
+                429,
+                "{\"Output\":",
+            ),
+            (
+                r#"[{"error":{"code":503,"message":"The model is overloaded","status":"UNAVAILABLE"}}]"#,
+                503,
+                "The model",
+            ),
+            (r#"{"type":"error","error":{"type":"overloaded_error","message":"m"}}"#, 529, "m"),
+            (r#"{"statusCode":429,"error":"Too Many Requests","message":"later"}"#, 429, "later"),
+            (r#"{"error":"model not loaded"}"#, 500, "model not loaded"),
+        ] {
+            let fault = told(document.as_bytes()).expect(document);
+            let (message, found) = fault.into_message_and_status();
+            assert_eq!(found.unwrap_or(500), status, "{document}");
+            assert!(message.starts_with(words), "{message}");
+        }
+        for other in [
+            "null",
+            "{}",
+            "7",
+            r#"{"jsonrpc":"2.0","method":"x"}"#,
+            r#"{"beam":1}"#,
+            r#"{"type":"ping"}"#,
+            r#"{"choices":[],"usage":{"total_tokens":7}}"#,
+            r#"{"choices":[{"delta":{}}],"message":"m"}"#,
+            r#"{"base_resp":{"status_code":0,"status_msg":""}}"#,
+            r#"{"error":null,"errors":[],"detail":"","success":true}"#,
+            r#"{"message":{"role":"assistant"},"done":false}"#,
+            r#"{"type":"hologram","object":"chat.completion.chunk","status":"queued"}"#,
+        ] {
+            assert!(told(other.as_bytes()).is_none(), "{other}");
+        }
     }
 
     #[test]

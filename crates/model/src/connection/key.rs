@@ -35,7 +35,7 @@ impl Key {
     /// is a word of its own.
     pub(crate) fn removed_from(&self, text: &str) -> String {
         match self.expose() {
-            Some(key) if key.len() >= REPLY_KEY_BYTES_MIN => text.replace(key, MARK),
+            Some(key) if key.len() >= REPLY_KEY_BYTES_MIN => without_broken(&text.replace(key, MARK), key),
             Some(key) => without_word(text, key),
             None => text.to_owned(),
         }
@@ -92,6 +92,61 @@ impl Key {
         }
     }
 }
+
+/// `text` without `key` where a server has broken it, as pages break long words: by blanks, ends of lines, characters
+/// that are not seen, and tags.
+fn without_broken(text: &str, key: &str) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(place) = key.chars().next().and_then(|first| rest.find(first)) {
+        let (before, at) = rest.split_at(place);
+        out.push_str(before);
+        match broken_key(at, key) {
+            Some(length) => {
+                out.push_str(MARK);
+                rest = &at[length..];
+            }
+            None => {
+                let length = at.chars().next().map_or(1, char::len_utf8);
+                out.push_str(&at[..length]);
+                rest = &at[length..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// The length of the key at the beginning of a text, with what breaks it.
+fn broken_key(text: &str, key: &str) -> Option<usize> {
+    let mut at = 0;
+    for (place, c) in key.char_indices() {
+        while place > 0 && !text[at..].starts_with(c) {
+            at += break_at(&text[at..])?;
+        }
+        at += text[at..].strip_prefix(c).map(|_| c.len_utf8())?;
+    }
+    Some(at)
+}
+
+/// The length of what breaks a word at the beginning of a text.
+fn break_at(text: &str) -> Option<usize> {
+    let first = text.chars().next()?;
+    if first.is_whitespace()
+        || first.is_control()
+        || matches!(first, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+    {
+        return Some(first.len_utf8());
+    }
+    if let Some(escape) =
+        ["\\n", "\\r", "\\t", "&shy;", "&#8203;"].into_iter().find(|it| text.starts_with(*it))
+    {
+        return Some(escape.len());
+    }
+    let end = text.strip_prefix('<')?.find('>').filter(|end| *end <= TAG_BYTES_MAX)?;
+    Some(end + "<>".len())
+}
+
+/// Most bytes of a tag that breaks a word.
+const TAG_BYTES_MAX: usize = 32;
 
 /// `text` without `word`, wherever no letter or digit is next to it.
 fn without_word(text: &str, word: &str) -> String {
@@ -205,6 +260,25 @@ mod tests {
             pieces.iter().map(|piece| cleaned.push(key, (*piece).to_owned())).collect();
         out.push(cleaned.finish());
         out
+    }
+
+    #[test]
+    fn a_key_that_is_broken_is_removed_from_messages() {
+        let key = Key::new(Some("sk-SECRET-KEY-123456".into()));
+        for text in [
+            "sk-SECRET-KEY-123456",
+            "sk-SECRET-\nKEY-123456",
+            "sk-SECRET- KEY-123456",
+            "sk-SEC<wbr>RET-KEY<wbr/>-123456",
+            "sk-SECRET-\u{200b}KEY-123\u{ad}456",
+            "sk-SECRET-\\n  KEY-123456",
+            "s k - S E C R E T - K E Y - 1 2 3 4 5 6",
+        ] {
+            assert_eq!(key.removed_from(&format!("ssk-{text}, s")), "ssk-[key], s", "{text:?}");
+        }
+        for text in ["sk-SECRET", "sk-SECRET- and KEY-123456", "sk-SECRET-KEY-12345", ""] {
+            assert_eq!(key.removed_from(text), text);
+        }
     }
 
     #[test]

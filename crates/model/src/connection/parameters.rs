@@ -4,13 +4,22 @@
 //!
 //! What a server means is not read from its wording, which differs from server to server: a refusal that names a field
 //! of the request is taken for a refusal of that field. The request is repeated once without it, and only if the
-//! repetition succeeds is the field left out of later requests as well.
+//! repetition succeeds is the field left out of later requests as well. What was refused is never sent again unchanged
+//! ([`Learnt`]).
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::connection::fault;
 use crate::turn_state::StatePart;
 use crate::{ChatRequest, Message, ModelError, Settings};
+
+/// Most limits on the tokens of a reply that are tried for one request.
+const LIMIT_TRIES_MAX: u32 = 6;
+
+/// Fewest tokens of a reply that are tried where a server does not say for how many it has room.
+const ROOM_MIN: u32 = 256;
 
 /// Most names of state that a server can refuse; more than any server sends.
 const STATE_NAMES_MAX: usize = 32;
@@ -31,9 +40,11 @@ pub(crate) enum Parameter {
 }
 
 /// The names of the limit on written tokens. The newest one, which several servers do not know, comes first.
-const LIMIT_NAMES: [&str; 4] = [NEW_LIMIT, "max_tokens", "max_output_tokens", "max_new_tokens"];
+const LIMIT_NAMES: [&str; 4] = [NEW_LIMIT, OLD_LIMIT, "max_output_tokens", "max_new_tokens"];
 
 const NEW_LIMIT: &str = "max_completion_tokens";
+
+const OLD_LIMIT: &str = "max_tokens";
 
 /// How requests to a model differ from what was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,8 +54,25 @@ pub(crate) struct Refused {
     limit_max: Option<u32>,
     /// Fewest tokens that a reply may be limited to, by the server's words.
     limit_min: Option<u32>,
+    /// The context of the model in tokens, by the server's words.
+    context: Option<u32>,
+    /// What is known of the limit of this one request. It is not kept for others, whose prompts are longer or shorter.
+    this: ThisLimit,
     /// State of earlier turns that is no longer sent back, by the names of its fields.
     state: Vec<Box<str>>,
+}
+
+/// Limits on the tokens of one reply that were refused, and what is left to try.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct ThisLimit {
+    /// Most tokens for which the context has room beside the prompt.
+    room: Option<u32>,
+    /// The least one that was refused as too high.
+    too_high: Option<u32>,
+    /// The highest one that was refused as too low.
+    too_low: Option<u32>,
+    /// How many were refused.
+    tries: u32,
 }
 
 /// The parts of a request that a refusal can name.
@@ -70,7 +98,7 @@ impl<'a> Sent<'a> {
 }
 
 /// A request that failed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Failed {
     pub(crate) error: ModelError,
     /// The whole text of the server's refusal, where it is more than the message.
@@ -113,7 +141,8 @@ impl Refused {
         let limit = settings.output_tokens_max.filter(|_| !self.has(Parameter::Limit));
         let limit = limit.map(|limit| {
             let below = limit.min(self.limit_max.unwrap_or(u32::MAX));
-            below.max(self.limit_min.unwrap_or(0))
+            // Whatever is the least otherwise, more than there is room for is refused.
+            below.max(self.limit_min.unwrap_or(0)).min(self.this.room.unwrap_or(u32::MAX))
         });
         if limit != settings.output_tokens_max {
             kept.to_mut().output_tokens_max = limit;
@@ -126,7 +155,7 @@ impl Refused {
         // The other statuses have meanings of their own: the key, the account, the path, a wait, the size.
         let ModelError::Status { status, message, .. } = &failed.error else { return None };
         let is_refusal = (400..500).contains(status)
-            && !matches!(status, 401 | 402 | 403 | 404 | 405 | 407 | 408 | 409 | 410 | 413 | 429);
+            && !matches!(status, 401 | 402 | 403 | 404 | 405 | 407 | 408 | 409 | 410 | 413 | 424 | 429);
         if !is_refusal {
             return None;
         }
@@ -135,11 +164,27 @@ impl Refused {
         let named = self.named(text, sent);
         let (_, first) = named.into_iter().min_by_key(|(place, _)| *place)?;
         let mut more = self.clone();
+        let limit = self.removed_from(sent.settings).output_tokens_max;
+        match first {
+            Named::LimitAbove(_) | Named::Room { .. } => {
+                more.this.too_high = more.this.too_high.into_iter().chain(limit).min();
+                more.this.tries += 1;
+            }
+            Named::LimitBelow(_) => {
+                more.this.too_low = more.this.too_low.max(limit);
+                more.this.tries += 1;
+            }
+            Named::Parameter(_) | Named::State(_) => {}
+        }
         match first {
             Named::Parameter(parameter) => more.bits |= parameter as u8,
             Named::State(name) => more.state.push(name.into()),
             Named::LimitAbove(limit) => more.limit_max = Some(limit),
             Named::LimitBelow(limit) => more.limit_min = Some(limit),
+            Named::Room { context, room } => {
+                more.context = context.or(more.context);
+                more.this.room = Some(room);
+            }
         }
         Some(more)
     }
@@ -164,6 +209,9 @@ impl Refused {
             && let Some(change) = self.limit_change(text, limit, sent)
         {
             note(&LIMIT_NAMES, true, change);
+            if matches!(change, Named::Room { .. }) {
+                note(&["context", "inputs"], true, change);
+            }
         }
         let parts = sent.messages.iter().filter_map(|message| match message {
             Message::Assistant { state, .. } => Some(state.parts()),
@@ -180,17 +228,47 @@ impl Refused {
 
     /// What to change about a limit on written tokens that the text of a refusal names.
     fn limit_change(&self, text: &str, limit: u32, sent: &Sent<'_>) -> Option<Named<'static>> {
-        // The newer name is a hint at what the server wants instead of the old one.
-        if place_of(text, NEW_LIMIT).is_some() && !sent.needs_limit && !self.has(Parameter::OldLimit) {
+        // What surrounds the message has numbers, too: those of the error.
+        let message = fault::message(text.as_bytes());
+        let words = message.as_deref().unwrap_or(text);
+        let given: Vec<u32> = numbers(words).filter(|number| *number > 0).collect();
+        let ThisLimit { too_high, too_low, tries, .. } = self.this;
+        let is_lower =
+            |new: u32| new < limit && new < too_high.unwrap_or(u32::MAX) && new > too_low.unwrap_or(0);
+        // Once a limit was too high, none is raised again.
+        let is_higher = |new: u32| new > limit && new > too_low.unwrap_or(0) && too_high.is_none();
+        // The newer name is a hint at what the server wants instead of the old one, unless it is the limit itself that
+        // is too high under either name.
+        let names_old = place_of(text, OLD_LIMIT).is_some();
+        let is_of_value = given.contains(&limit) || (!names_old && given.iter().any(|new| *new < limit));
+        let is_of_name = place_of(text, NEW_LIMIT).is_some() && !is_of_value;
+        if is_of_name && !sent.needs_limit && !self.has(Parameter::OldLimit) {
             return Some(Named::Parameter(Parameter::OldLimit));
         }
-        // A server that takes another limit says which: the most, the least, or both ends of a range.
-        let others = || numbers(text).filter(|number| *number != limit && *number > 0);
-        if let Some(most) = others().filter(|number| *number < limit).max() {
-            return (self.limit_max.is_none()).then_some(Named::LimitAbove(most));
-        }
-        if let Some(least) = others().min() {
-            return (self.limit_min.is_none()).then_some(Named::LimitBelow(least));
+        if tries < LIMIT_TRIES_MAX {
+            if let Some((context, room)) = room_in(words, &given, limit).filter(|(_, room)| is_lower(*room)) {
+                return Some(Named::Room { context: Some(context), room });
+            }
+            // A server that takes another limit says which: the most, the least, or both ends of a range.
+            let most = given.iter().copied().filter(|new| is_lower(*new)).max();
+            if let Some(most) = most.filter(|_| too_high.is_none()) {
+                return Some(Named::LimitAbove(most));
+            }
+            // What it named is too high, too.
+            if self.limit_max == Some(limit) || too_high.is_some() {
+                let lower = words.to_ascii_lowercase();
+                let half = (limit / 2).max(ROOM_MIN);
+                if lower.contains("less than") && given.contains(&limit) && is_lower(limit.saturating_sub(1))
+                {
+                    return Some(Named::LimitAbove(limit - 1));
+                }
+                if lower.contains("context") && is_lower(half) {
+                    return Some(Named::Room { context: None, room: half });
+                }
+            }
+            if let Some(least) = given.iter().copied().filter(|new| is_higher(*new)).min() {
+                return Some(Named::LimitBelow(least));
+            }
         }
         (!sent.needs_limit).then_some(Named::Parameter(Parameter::Limit))
     }
@@ -215,6 +293,11 @@ impl Refused {
                 "{model} refuses a limit of less than {least} tokens a reply and was asked for at most so many"
             ));
         }
+        if let Some(context) = self.context {
+            notes.push(format!(
+                "{model} has a context of {context} tokens and was asked for replies that fit behind their prompts"
+            ));
+        }
         if !self.state.is_empty() {
             let names = self.state.join(", ");
             notes.push(format!(
@@ -230,6 +313,8 @@ impl Refused {
         both.bits |= other.bits;
         both.limit_max = both.limit_max.into_iter().chain(other.limit_max).min();
         both.limit_min = both.limit_min.into_iter().chain(other.limit_min).max();
+        both.context = both.context.into_iter().chain(other.context).min();
+        both.this = ThisLimit::default();
         both.state.extend(other.state.iter().filter(|name| !self.has_state(name)).cloned());
         both
     }
@@ -244,6 +329,89 @@ enum Named<'a> {
     LimitAbove(u32),
     /// The limit is too low; this is the least.
     LimitBelow(u32),
+    /// The context has room for so many tokens behind this prompt.
+    Room {
+        context: Option<u32>,
+        room: u32,
+    },
+}
+
+/// The context of a model and what the prompt leaves of it, by the numbers of a refusal of so many more tokens.
+///
+/// Servers write the context, the tokens of the prompt and mostly both together with the limit, in any order. They are
+/// told apart by their sizes: the prompt fits into the context, and the limit behind it does not.
+fn room_in(words: &str, given: &[u32], limit: u32) -> Option<(u32, u32)> {
+    let lower = words.to_ascii_lowercase();
+    if !lower.contains("context") && !lower.contains("`inputs`") {
+        return None;
+    }
+    let mut others: Vec<u32> = given.iter().copied().filter(|number| *number != limit).collect();
+    others.sort_unstable();
+    others.dedup();
+    // The context may be as large as the limit.
+    let is_context_too = given.iter().filter(|number| **number == limit).count() > 1;
+    let with_limit = |prompt: u32| prompt.saturating_add(limit);
+    let summed = others.iter().copied().find(|prompt| others.contains(&with_limit(*prompt)));
+    let (context, prompt) = match (summed, &others[..]) {
+        (Some(prompt), others) => {
+            let between = |number: &u32| (prompt + 1..with_limit(prompt)).contains(number);
+            let context = others.iter().copied().filter(between).max();
+            (context.or(is_context_too.then_some(limit))?, prompt)
+        }
+        (None, [.., prompt, context]) => (*context, *prompt),
+        (None, [prompt]) if is_context_too => (limit, *prompt),
+        (None, _) => return None,
+    };
+    let room = context.checked_sub(prompt)?;
+    (room > 0 && room < limit).then_some((context, room))
+}
+
+/// What one request has learnt from its refusals, over all its attempts.
+pub(crate) struct Learnt {
+    refused: Arc<Refused>,
+    is_changed: bool,
+    /// The bodies that were refused, by their digests, and what the server said.
+    rejected: Vec<(u64, Failed)>,
+}
+
+impl Learnt {
+    /// Of a request to a model of which this is known.
+    pub(crate) fn new(known: Arc<Refused>) -> Self {
+        Self { refused: known, is_changed: false, rejected: Vec::new() }
+    }
+
+    /// What the next request leaves out.
+    pub(crate) fn refused(&self) -> Arc<Refused> {
+        Arc::clone(&self.refused)
+    }
+
+    /// What is new for all later requests, now that this one has succeeded.
+    pub(crate) fn news(&self) -> Option<&Refused> {
+        self.is_changed.then_some(&*self.refused)
+    }
+
+    /// The server's answer to a body with this digest, if it refused one.
+    pub(crate) fn rejection(&self, digest: u64) -> Option<Failed> {
+        self.rejected.iter().find(|(known, _)| *known == digest).map(|(_, failed)| failed.clone())
+    }
+
+    /// The server has refused the body with this digest.
+    ///
+    /// # Errors
+    /// The refusal, if the request cannot be changed.
+    pub(crate) fn change(&mut self, digest: u64, failed: Failed, sent: &Sent<'_>) -> Result<(), ModelError> {
+        let Some(more) = self.refused.further(&failed, sent) else { return Err(failed.error) };
+        (self.refused, self.is_changed) = (Arc::new(more), true);
+        self.rejected.push((digest, failed));
+        Ok(())
+    }
+}
+
+/// The digest of a body, the same for equal bodies.
+pub(crate) fn digest_of(body: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body);
+    hasher.finish()
 }
 
 /// The refusals found by all requests to a model. Entries are never removed.
@@ -322,153 +490,4 @@ fn numbers(text: &str) -> impl Iterator<Item = u32> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn failed(status: u16, text: &str) -> Failed {
-        let (url, message) = ("u".to_owned(), text.to_owned());
-        ModelError::Status { url, status, message, retry_after: None }.into()
-    }
-
-    fn settings() -> Settings {
-        Settings {
-            temperature: Some(0.0),
-            output_tokens_max: Some(4096),
-            seed: Some(7),
-            stop: vec!["END".to_owned()],
-            ..Settings::default()
-        }
-    }
-
-    /// The settings of the repeated request; `None` if it is not repeated.
-    fn repeated(settings: &Settings, status: u16, text: &str) -> Option<(Settings, Refused)> {
-        let sent = Sent { settings, messages: &[], is_streamed: true, needs_limit: false };
-        let refused = Refused::default().further(&failed(status, text), &sent)?;
-        Some((refused.removed_from(settings).into_owned(), refused))
-    }
-
-    #[test]
-    fn a_refusal_that_names_a_field_leaves_it_out() {
-        let all = settings();
-        let without_temperature = Settings { temperature: None, ..all.clone() };
-        let without_stop = Settings { stop: Vec::new(), ..all.clone() };
-        let without_seed = Settings { seed: None, ..all.clone() };
-        let without_limit = Settings { output_tokens_max: None, ..all.clone() };
-        let at_most = |limit| Settings { output_tokens_max: Some(limit), ..all.clone() };
-        let cases = [
-            (
-                "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
-                &without_temperature,
-            ),
-            ("invalid temperature: only 1 is allowed for this model", &without_temperature),
-            ("`temperature` (=0.0) has to be a strictly positive float", &without_temperature),
-            ("invalid request: Temperature must be between 0.01 and 1.0 inclusive.", &without_temperature),
-            ("temperature 与 thinking 不能同时使用", &without_temperature),
-            ("Unsupported parameter: 'stop' is not supported with this model.", &without_stop),
-            ("stop_sequences: Extra inputs are not permitted", &without_stop),
-            ("Invalid 'stop': array too long. Expected an array with maximum length 0.", &without_stop),
-            (
-                r#"{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#,
-                &without_seed,
-            ),
-            (r#"Invalid JSON payload received. Unknown name "seed": Cannot find field."#, &without_seed),
-            ("seed: Input should be less than or equal to 2147483647", &without_seed),
-            ("max_tokens is not allowed", &without_limit),
-            (
-                "max_tokens is not supported by claude-3-opus-20240229 or gpt-4-32k-0613 (v1.5)",
-                &without_limit,
-            ),
-            ("Unknown name \"maxTokens\"", &without_limit),
-            (
-                "max_tokens is too large: 4096. This model supports at most 2048 completion tokens.",
-                &at_most(2048),
-            ),
-            (
-                "max_tokens: 4096 > 1,024, which is the maximum allowed for claude-3-opus-20240229",
-                &at_most(1024),
-            ),
-            ("Range of max_tokens should be [1, 2000]", &at_most(2000)),
-            ("Expected a value >= 5000 for 'max_output_tokens', but got 4096 instead.", &at_most(5000)),
-            // What is named first counts, because some servers repeat the request.
-            (r#"seed is unknown. Body: {"temperature":0.0,"seed":7,"stop":["END"]}"#, &without_seed),
-        ];
-        for (text, expected) in cases {
-            for status in [400, 406, 415, 422] {
-                assert_eq!(
-                    repeated(&all, status, text).map(|(settings, _)| settings).as_ref(),
-                    Some(expected),
-                    "{text}"
-                );
-            }
-            for status in [200, 401, 403, 404, 413, 429, 500, 503] {
-                assert!(repeated(&all, status, text).is_none(), "{status} {text}");
-            }
-        }
-        for text in
-            ["", "tools are not supported", "the unstoppable seeding is not supported", "no temperatures"]
-        {
-            assert!(repeated(&all, 400, text).is_none(), "{text}");
-        }
-        for (text, parameter) in [
-            (
-                "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
-                Parameter::OldLimit,
-            ),
-            ("Unrecognized request argument supplied: stream_options", Parameter::StreamOptions),
-        ] {
-            let (same, refused) = repeated(&all, 400, text).unwrap();
-            assert!(same == all && refused.has(parameter), "{text}");
-        }
-        let none = Settings::default();
-        assert!(
-            repeated(&none, 400, "temperature, max_tokens, seed and stop are unknown").is_none(),
-            "none is sent"
-        );
-    }
-
-    #[test]
-    fn a_limit_that_the_protocol_needs_is_never_left_out() {
-        let settings = settings();
-        let sent = Sent { settings: &settings, messages: &[], is_streamed: false, needs_limit: true };
-        let further = |text| Refused::default().further(&failed(400, text), &sent);
-        assert!(further("max_tokens is not allowed").is_none());
-        assert_eq!(further("max_tokens: 4096 > 2048").unwrap().limit_max, Some(2048));
-        assert!(further("use max_completion_tokens instead of max_tokens").is_none());
-    }
-
-    #[test]
-    fn each_field_is_given_up_once() {
-        let settings = settings();
-        let sent = Sent { settings: &settings, messages: &[], is_streamed: true, needs_limit: false };
-        let mut refused = Refused::default();
-        let mut repetitions = 0;
-        let text = r#"no: {"temperature":0,"max_tokens":9,"max_completion_tokens":9,"seed":7,"stop":[],"stream_options":{}}"#;
-        while let Some(more) = refused.further(&failed(400, text), &sent) {
-            refused = more;
-            repetitions += 1;
-        }
-        // The limit twice: under its new name, and then as long as the server says.
-        assert_eq!(repetitions, 6, "{refused:?}");
-    }
-
-    #[test]
-    fn what_is_found_is_kept() {
-        let known = Refused::these(&[Parameter::Temperature, Parameter::Stop]);
-        let settings = settings();
-        let expected = Settings { temperature: None, stop: Vec::new(), ..settings.clone() };
-        assert_eq!(*known.removed_from(&settings), expected);
-        assert!(matches!(known.removed_from(&expected), Cow::Borrowed(_)));
-        let found = Found::new(known);
-        found.add(&Refused { limit_max: Some(9), ..Refused::these(&[Parameter::Seed]) });
-        found.add(&Refused { limit_max: Some(12), ..Refused::default() });
-        let now = found.now();
-        assert!(now.has(Parameter::Temperature) && now.has(Parameter::Seed) && now.limit_max == Some(9));
-        assert_eq!(
-            now.notes("openai/m"),
-            [
-                "openai/m refuses a seed and was asked without one",
-                "openai/m refuses a limit of more than 9 tokens a reply and was asked for at most so many",
-            ]
-        );
-    }
-}
+mod tests;

@@ -9,8 +9,9 @@ use planproof_trace::json::{mended, unmarked};
 use planproof_trace::{CallId, FinishReason, Usage};
 use serde::de::IgnoredAny;
 
-use super::ending::{Ending, finish};
+use super::ending::{Ending, Said, finish};
 use super::events::{Event, EventReader, Framing, events_in};
+use super::fault::told;
 use super::key::{Clean, CleanedPieces};
 use super::silence::Silence;
 use super::thoughts::Thoughts;
@@ -74,8 +75,7 @@ pub(crate) struct Deltas<'a> {
     thoughts: Thoughts<'a>,
     text: CleanedPieces,
     arguments: Vec<CleanedPieces>,
-    /// The model has said, thought or called something.
-    has_content: bool,
+    said: Said,
     /// What the server wants back with the turn.
     pub(crate) state: TurnState,
     ended: bool,
@@ -90,7 +90,7 @@ impl<'a> Deltas<'a> {
             thoughts: Thoughts::new(endpoint.thinking(), may_think),
             text: CleanedPieces::default(),
             arguments: Vec::new(),
-            has_content: false,
+            said: Said::Nothing,
             state: TurnState::default(),
             ended: false,
         }
@@ -98,14 +98,14 @@ impl<'a> Deltas<'a> {
 
     /// More words.
     pub(crate) fn text(&mut self, piece: String) {
-        self.has_content |= !piece.is_empty();
+        self.said = self.said.and(&piece);
         let piece = self.thoughts.push(piece);
         self.words(piece);
     }
 
     /// Thoughts that come apart from the words.
     pub(crate) fn thought(&mut self) {
-        self.has_content = true;
+        self.said = self.said.and_thought();
         self.thoughts.are_apart();
     }
 
@@ -121,7 +121,6 @@ impl<'a> Deltas<'a> {
 
     /// The call at that index begins; indices count from 0.
     pub(super) fn call(&mut self, index: usize, mut id: CallId, mut name: String) {
-        self.has_content = true;
         // The words come before the calls.
         let words = self.thoughts.release();
         self.words(words);
@@ -141,6 +140,15 @@ impl<'a> Deltas<'a> {
         }
     }
 
+    /// The error for a stream that is closed without having said why the reply ended: it was cut on its way, however
+    /// properly it was closed. `foreign` is an event in it that is not of the protocol.
+    pub(crate) fn unfinished(&self, foreign: Option<&str>) -> ModelError {
+        let foreign = foreign.map(|data| format!("; it holds {data}")).unwrap_or_default();
+        self.endpoint.broken_off(&format!(
+            "the stream was ended in the middle of the reply, without a reason to finish{foreign}"
+        ))
+    }
+
     /// The reply is complete, and ended for this reason; `has_calls` if there are any.
     ///
     /// # Errors
@@ -152,8 +160,8 @@ impl<'a> Deltas<'a> {
         usage: Usage,
         id: Option<ReplyId>,
     ) -> Result<(), ModelError> {
-        let finish = finish(ending, has_calls, !self.has_content && !has_calls, usage)
-            .map_err(|what| self.endpoint.failed(&what))?;
+        let finish =
+            finish(ending, has_calls, self.said, usage).map_err(|what| self.endpoint.failed(&what))?;
         self.end_with(finish, usage, id);
         Ok(())
     }
@@ -201,8 +209,11 @@ pub(crate) fn understood<T: Answer, D: Decoder>(
     if bytes.trim_ascii().is_empty() {
         return Err(endpoint.failed("an empty body"));
     }
-    if Framing::of(bytes) == Some(Framing::Events) {
-        return of_events(endpoint, &events_in(bytes), decoder);
+    match Framing::of(bytes) {
+        Some(Framing::Events) => return of_events(endpoint, &events_in(bytes), decoder),
+        Some(Framing::Document) => {}
+        // It ends within the name of a field.
+        None => return Err(endpoint.broken_off(CLOSED)),
     }
     let result = read(bytes).or_else(|error| match (&error, mended(bytes)) {
         (ModelError::Malformed { .. }, Some(mended)) => read(&mended),
@@ -212,6 +223,9 @@ pub(crate) fn understood<T: Answer, D: Decoder>(
         // A document on each line is a stream without a frame.
         Err(ModelError::Malformed { .. }) if has_documents(bytes) => {
             of_events(endpoint, &events_in(bytes), decoder)
+        }
+        Err(error @ ModelError::Malformed { .. }) => {
+            Err(told(bytes).map_or(error, |fault| fault.into_model_error(endpoint)))
         }
         result => result,
     }
@@ -235,8 +249,8 @@ fn of_events<T: Answer, D: Decoder>(
     let mut decoder = decoder();
     // Nothing is passed on before the end, so nothing need be kept from being passed on too early.
     let mut deltas = Deltas::new(endpoint, true);
-    for Event { name, data } in events {
-        decoder.take(name.as_deref(), data, &mut deltas)?;
+    for event in events {
+        take(&mut decoder, event, &mut deltas)?;
         if deltas.ended {
             break;
         }
@@ -249,6 +263,19 @@ fn of_events<T: Answer, D: Decoder>(
         Some(ChatDelta::End { finish, usage, id }) => Ok(T::of_deltas(&ready, (finish, usage, id))),
         _ => Err(endpoint.broken_off(CLOSED)),
     }
+}
+
+/// Hands an event on. One that is not of the protocol may tell an error instead.
+fn take<D: Decoder>(decoder: &mut D, event: &Event, deltas: &mut Deltas<'_>) -> Result<(), ModelError> {
+    if event.is_empty() {
+        return Ok(());
+    }
+    decoder.take(event.name.as_deref(), &event.data, deltas).map_err(|error| match &error {
+        ModelError::Malformed { .. } => {
+            told(event.data.as_bytes()).map_or(error, |fault| fault.within_reply(deltas.endpoint))
+        }
+        _ => error,
+    })
 }
 
 /// Why a stream without an end is none.
@@ -334,12 +361,12 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
     async fn fill(&mut self) -> Result<(), ModelError> {
         // An event need not yield a delta: a ping, a thought, a piece that may be the beginning of the key.
         while self.deltas.ready.is_empty() && !self.deltas.ended {
-            if let Some(Event { name, data }) = self.events.next() {
+            if let Some(event) = self.events.next() {
                 // Marks that only keep the connection open say nothing of the model.
-                if !is_ping(name.as_deref(), &data) {
+                if !is_ping(event.name.as_deref(), &event.data) {
                     self.silence.renew();
                 }
-                self.decoder.take(name.as_deref(), &data, &mut self.deltas)?;
+                take(&mut self.decoder, &event, &mut self.deltas)?;
                 continue;
             }
             match self.data().await? {
@@ -353,8 +380,8 @@ impl<'a, D: Decoder + 'a> Reading<'a, D> {
     /// The body has ended.
     fn close(&mut self) -> Result<(), ModelError> {
         self.events.finish();
-        while let Some(Event { name, data }) = self.events.next() {
-            self.decoder.take(name.as_deref(), &data, &mut self.deltas)?;
+        while let Some(event) = self.events.next() {
+            take(&mut self.decoder, &event, &mut self.deltas)?;
             if self.deltas.ended {
                 return Ok(());
             }

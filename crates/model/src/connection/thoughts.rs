@@ -164,6 +164,10 @@ impl<'a> Thoughts<'a> {
 
     /// Takes out the held thoughts up to byte `place`, and the mark behind them up to `end`.
     fn remove(&mut self, place: usize, end: usize) {
+        // The recipient of a call may stand in the frame before its channel.
+        let frame = self.held[..place].rfind(marks::MESSAGE_END).map(|at| at + marks::MESSAGE_END.len());
+        let frame = frame.filter(|at| place == end && self.held[*at..place].contains(marks::RECIPIENT));
+        let (place, end) = frame.map_or((place, end), |at| (at, at));
         let rest = self.held.split_off(end);
         let mut thoughts = std::mem::replace(&mut self.held, rest);
         thoughts.truncate(place);
@@ -293,6 +297,17 @@ mod tests {
             (
                 "<|channel|>analysis<|message|>I see.<|end|><|start|>assistant<|channel|>commentary to=f <|message|>{}",
                 "<|channel|>commentary to=f <|message|>{}",
+                "I see.",
+            ),
+            (
+                "<|channel|>analysis<|message|>I see.<|end|><|start|>assistant<|channel|>commentary to=functions.archive_note \
+                 <|constrain|>json<|message|>{}<|call|>",
+                "<|channel|>commentary to=functions.archive_note <|constrain|>json<|message|>{}<|call|>",
+                "I see.",
+            ),
+            (
+                "<|channel|>analysis<|message|>I see.<|end|><|start|>assistant to=functions.f<|channel|>commentary json<|message|>{}",
+                "to=functions.f<|channel|>commentary json<|message|>{}",
                 "I see.",
             ),
             // Only the end.

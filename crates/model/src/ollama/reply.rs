@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use crate::connection::calls::{BegunCalls, NAMELESS, missing_id};
 use crate::connection::ending::Ending;
+use crate::connection::fault::{Fault, told};
+use crate::connection::left_over::tool_name;
 use crate::connection::stream::{Decoder, Deltas};
 use crate::http::Endpoint;
 use crate::{ChatReply, ChatRequest, ModelError, TurnState, lenient};
@@ -20,7 +22,16 @@ struct Reply {
     prompt_eval_count: Option<u64>,
     #[serde(default, deserialize_with = "lenient::count")]
     eval_count: Option<u64>,
-    error: Option<String>,
+    #[serde(default, deserialize_with = "Fault::of_field")]
+    error: Option<Fault>,
+}
+
+/// The error of a reply: mostly words alone, behind which the server has failed.
+fn failure(fault: Fault, endpoint: &Endpoint) -> ModelError {
+    match fault {
+        Fault::Text(text) => endpoint.failed(&text),
+        fault => fault.into_model_error(endpoint),
+    }
 }
 
 #[derive(Deserialize)]
@@ -51,7 +62,7 @@ pub(super) fn read(
 ) -> Result<ChatReply, ModelError> {
     let reply: Reply = endpoint.parse(bytes, "reply of /api/chat")?;
     if let Some(error) = reply.error {
-        return Err(endpoint.failed(&error));
+        return Err(failure(error, endpoint));
     }
     let Some(message) = reply.message.filter(|_| reply.done) else {
         let what = "no whole `message`: is this Ollama, and does the base URL end before /api?";
@@ -75,7 +86,7 @@ pub(super) fn read(
             return Err(endpoint.malformed(NAMELESS));
         }
         let arguments = arguments_of(arguments.unwrap_or(Value::Null));
-        calls.push(ToolCall { id, name, arguments });
+        calls.push(ToolCall { id, name: tool_name(name, request), arguments });
     }
     let usage = Usage::new(reply.prompt_eval_count.unwrap_or(0), reply.eval_count.unwrap_or(0));
     let has_calls = !calls.is_empty();
@@ -108,7 +119,13 @@ impl Decoder for LineDecoder<'_> {
     fn take(&mut self, _: Option<&str>, data: &str, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         let part: Reply = out.endpoint.parse_part(data, "reply of /api/chat")?;
         if let Some(error) = part.error {
-            return Err(out.endpoint.failed(&error));
+            return Err(failure(error, out.endpoint));
+        }
+        if part.message.is_none()
+            && !part.done
+            && let Some(fault) = told(data.as_bytes())
+        {
+            return Err(fault.within_reply(out.endpoint));
         }
         if let Some(message) = part.message {
             if let Some(thinking) = message.thinking.filter(|thinking| !thinking.is_empty()) {
@@ -120,7 +137,7 @@ impl Decoder for LineDecoder<'_> {
             for call in message.tool_calls.into_iter().flatten() {
                 let index = self.calls.begin(None, call.id, self.request, out)?;
                 let Some(function) = call.function else { continue };
-                self.calls.name(index, function.name.unwrap_or_default());
+                self.calls.name(index, function.name.unwrap_or_default(), self.request);
                 let arguments = function.arguments.unwrap_or(Value::Null);
                 self.calls.whole_arguments(index, &arguments_of(arguments).to_text(), out);
             }

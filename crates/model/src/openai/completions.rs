@@ -9,7 +9,7 @@ use super::grammar::{GrammarField, GrammarFields};
 use super::seed::wire_seed;
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
-use crate::connection::fault::{Fault, fault_event};
+use crate::connection::fault::{Fault, fault_event, told};
 use crate::connection::parameters::Refused;
 use crate::connection::stream::{Decoder, Deltas};
 use crate::counts::Counts;
@@ -120,7 +120,8 @@ pub(super) fn read(
         return Err(endpoint.no_reply(bytes, "no `choices`: does the base URL end before /completions?"));
     };
     let Some(choice) = choices.into_iter().next() else {
-        return Err(endpoint.failed("`choices` is empty"));
+        let fault = told(bytes).map(|fault| fault.into_model_error(endpoint));
+        return Err(fault.unwrap_or_else(|| endpoint.failed("`choices` is empty")));
     };
     let ending = choice_ending(choice.finish_reason, choice.native_finish_reason, choice.error, endpoint)?;
     let Some(mut text) = choice.text else {
@@ -202,11 +203,13 @@ pub(super) struct PieceDecoder<'a> {
     usage: Usage,
     /// Some of the reply has arrived, at least its beginning.
     has_begun: bool,
+    /// The first event that is not a part of a reply.
+    foreign: Option<String>,
 }
 
 impl<'a> PieceDecoder<'a> {
     pub(super) fn new(request: &'a CompletionRequest) -> Self {
-        Self { request, ending: None, usage: Usage::default(), has_begun: false }
+        Self { request, ending: None, usage: Usage::default(), has_begun: false, foreign: None }
     }
 
     fn end(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
@@ -224,6 +227,9 @@ impl Decoder for PieceDecoder<'_> {
             if !self.has_begun {
                 return Err(out.endpoint.malformed("the stream ends without a part of a completion"));
             }
+            if self.ending.is_none() && !wants_nothing(self.request) {
+                return Err(out.unfinished(self.foreign.as_deref()));
+            }
             return self.end(out);
         }
         if let Some(fault) = fault_event(name, data) {
@@ -233,10 +239,17 @@ impl Decoder for PieceDecoder<'_> {
         if let Some(fault) = part.error {
             return Err(fault.into_model_error(out.endpoint));
         }
+        let choices = part.choices.unwrap_or_default();
+        if choices.is_empty() && part.usage.is_none() {
+            if let Some(fault) = told(data.as_bytes()) {
+                return Err(fault.within_reply(out.endpoint));
+            }
+            self.foreign.get_or_insert_with(|| data.to_owned());
+        }
         if let Some(usage) = part.usage {
             self.usage = usage.into();
         }
-        for choice in part.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
+        for choice in choices.into_iter().filter(|choice| choice.index.unwrap_or(0) == 0) {
             self.has_begun = true;
             if let Some(text) = choice.text.filter(|_| !wants_nothing(self.request)) {
                 out.text(text);

@@ -69,7 +69,7 @@ fn anthropic_type(status: StatusCode) -> &'static str {
         429 => "rate_limit_error",
         504 => "timeout_error",
         529 => "overloaded_error",
-        500.. => "api_error",
+        424 | 500.. => "api_error",
         _ => "invalid_request_error",
     }
 }
@@ -78,7 +78,7 @@ fn anthropic_type(status: StatusCode) -> &'static str {
 fn gemini_status(status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "UNAUTHENTICATED",
-        402 | 422 => "FAILED_PRECONDITION",
+        402 | 422 | 424 => "FAILED_PRECONDITION",
         403 => "PERMISSION_DENIED",
         404 => "NOT_FOUND",
         405 => "UNIMPLEMENTED",
@@ -225,8 +225,9 @@ impl ApiError {
 
 impl From<ModelError> for ApiError {
     /// The model's refusal because of its rate limit is passed on as such, and so is that of an invalid request, which
-    /// clients would otherwise send again. A used-up budget and a request that is not recorded get a status that
-    /// clients do not retry; everything else is a bad gateway.
+    /// clients would otherwise send again. What a retry cannot mend (a used-up budget, a request that is not recorded,
+    /// a refused key, an unknown model, a reply that is not understood) gets a status that clients do not retry;
+    /// everything else is a bad gateway.
     fn from(error: ModelError) -> Self {
         if let Some(status) = error.status().filter(|_| error.is_invalid_request()) {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
@@ -243,6 +244,10 @@ impl From<ModelError> for ApiError {
             }
             ModelError::NotRecorded { .. } => {
                 Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string(), Some("not_recorded"))
+            }
+            // Not the model's own status: 401 and 404 would be about this server and its key.
+            error if !error.is_transient() => {
+                Self::new(StatusCode::FAILED_DEPENDENCY, error.to_string(), Some("model_error"))
             }
             _ => Self::new(StatusCode::BAD_GATEWAY, error.to_string(), Some("model_error")),
         }

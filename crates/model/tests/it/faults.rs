@@ -121,6 +121,55 @@ async fn messages_come_through_every_fault() {
     run_all(&MESSAGES).await;
 }
 
+/// The errors of providers, whole and as events: the text before them is never taken for the reply, and whoever had not
+/// passed anything on asks again.
+#[tokio::test]
+async fn an_error_of_any_shape_is_never_swallowed() {
+    let errors = [
+        r#"{"code":"Throttling","message":"out of order"}"#,
+        r#"{"detail":"out of order"}"#,
+        r#"{"message":"out of order"}"#,
+        r#"{"error_code":336100,"error_msg":"out of order"}"#,
+        r#"{"base_resp":{"status_code":1002,"status_msg":"out of order"}}"#,
+        r#"{"errors":[{"message":"out of order"}]}"#,
+        r#"{"internalServerException":{"message":"out of order"}}"#,
+        r#"[{"error":{"code":503,"message":"out of order"}}]"#,
+        r#"{"error":{"code":503,"message":"out of order"}}"#,
+        r#"{"success":false,"result":null,"errors":["out of order"]}"#,
+    ];
+    for protocol in [&CHAT, &COMPLETIONS, &RESPONSES, &MESSAGES] {
+        for error in errors {
+            let whole = Exchange { protocol, streamed: false };
+            let answers = vec![whole.answer(error.as_bytes()), whole.good()];
+            assert_eq!(run_with(&fault(error, twice, |_| None, good), whole, answers).await, None);
+            let exchange = Exchange { protocol, streamed: true };
+            let (mut events, rest) = (protocol.events)(&words());
+            events.push((None, serde_json::from_str(error).expect("JSON")));
+            events.extend(rest);
+            let mark = protocol.mark.map(|mark| format!("data: {mark}\n\n")).unwrap_or_default();
+            let body = [exchange::rendered(&events), mark.into_bytes()].concat();
+            let server = StandIn::start(vec![exchange.answer(&body)]).await;
+            let mut config = server.connection(protocol.provider);
+            config.attempts_max = 1;
+            let told = exchange.ask(&config).await.expect_err(error);
+            let place = format!("{}, {error}: {told}", protocol.name);
+            assert!(told.is_transient() && told.to_string().contains("out of order"), "{place}");
+        }
+    }
+}
+
+/// A gateway ends each stream properly, whatever became of the reply in it.
+#[tokio::test]
+async fn a_stream_that_never_says_why_it_ended_is_broken_off() {
+    for protocol in [&CHAT, &COMPLETIONS] {
+        let exchange = Exchange { protocol, streamed: true };
+        let body = [exchange.beginning(), b"data: {\"beam\":1}\n\ndata: [DONE]\n\n".to_vec()].concat();
+        let server = StandIn::start(vec![exchange.answer(&body)]).await;
+        let error = exchange.ask(&server.connection(protocol.provider)).await.expect_err("it is cut");
+        assert!(matches!(error, ModelError::Broken { .. }) && error.to_string().contains("beam"), "{error}");
+    }
+}
+
 /// A server on a slow machine, of which each piece comes in time and the whole reply does not. One that stops in the
 /// middle is in the list.
 #[tokio::test]

@@ -382,7 +382,6 @@ pub(crate) static MESSAGES: Protocol = Protocol {
         let blocks = reply["content"].as_array_mut().expect("blocks");
         blocks.insert(0, json!({"type": "thinking", "thinking": "hm", "signature": "x"}));
         blocks.push(json!({"type": "hologram", "text": "not for us", "input": 7}));
-        reply["stop_reason"] = "bored".into();
     },
     strange_events: || {
         vec![

@@ -120,7 +120,7 @@ async fn an_orphan_answer_is_noticed() {
     let request =
         ChatRequest { messages, tools: Arc::from([]), settings: Settings::default(), previous: None };
     let error = model.chat(&request).await.unwrap_err().to_string();
-    assert!(error.contains("502") && error.contains("message 0 answers c1"), "{error}");
+    assert!(error.contains("424") && error.contains("message 0 answers c1"), "{error}");
 }
 
 #[tokio::test]

@@ -538,8 +538,12 @@ async fn what_keeps_the_model_from_answering_is_said_in_each_protocol() {
         message: "m".into(),
         retry_after: Some(Duration::from_secs(2)),
     };
+    let status =
+        |status| ModelError::Status { url: "u".into(), status, message: "m".into(), retry_after: None };
+    let malformed = ModelError::Malformed { url: "u".into(), what: "w".into() };
+    let broken = ModelError::Broken { url: "u".into(), reason: "w".into() };
     let over = ModelError::BudgetUsedUp { budget: "10 tokens".into() };
-    for (error, status, claude, gemini) in [
+    let cases = [
         (limited, 429, "rate_limit_error", "RESOURCE_EXHAUSTED"),
         (over, 402, "billing_error", "FAILED_PRECONDITION"),
         (
@@ -548,8 +552,15 @@ async fn what_keeps_the_model_from_answering_is_said_in_each_protocol() {
             "invalid_request_error",
             "FAILED_PRECONDITION",
         ),
-        (ModelError::Configuration { what: "w".into() }, 502, "api_error", "UNAVAILABLE"),
-    ] {
+        (ModelError::Configuration { what: "w".into() }, 424, "api_error", "FAILED_PRECONDITION"),
+        (status(401), 424, "api_error", "FAILED_PRECONDITION"),
+        (status(402), 424, "api_error", "FAILED_PRECONDITION"),
+        (status(404), 424, "api_error", "FAILED_PRECONDITION"),
+        (status(503), 502, "api_error", "UNAVAILABLE"),
+        (malformed, 424, "api_error", "FAILED_PRECONDITION"),
+        (broken, 502, "api_error", "UNAVAILABLE"),
+    ];
+    for (error, status, claude, gemini) in cases {
         let address = start(Arc::new(Scripted::new(vec![Err(error)])), |_| {}).await;
         let content = json!({"contents": [{"parts": [{"text": "hi"}]}]});
         for stream in [false, true] {

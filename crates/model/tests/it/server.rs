@@ -305,7 +305,7 @@ async fn responses_go_on_from_an_earlier_one() {
     // The scripted model refuses a call without an answer, so the conversation really is the earlier one.
     let orphan =
         post(address, "/v1/responses", &json!({"input": "x", "previous_response_id": "resp_3"})).await;
-    assert_eq!(orphan.status, 502, "{}", orphan.body);
+    assert_eq!(orphan.status, 424, "{}", orphan.body);
 }
 
 #[tokio::test]

@@ -208,6 +208,22 @@ async fn the_calls_that_were_meant_come_of_every_shape() {
             vec![(archive, "{}"), (rename, "{}"), (archive, "{}")],
         ),
         (
+            "tokens behind the arguments, in any pieces",
+            pieces!([0 "a" archive (format!("{A}<|im_end|>"))] [1 "b" rename b1] [1 none none b2] [1 none none "<|eot"]
+                [1 none none "_id|>"]),
+            two.into(),
+        ),
+        (
+            "what is left of the model's own format around the names",
+            pieces!([0 "a" "functions.archive_note:0" A] [1 "b" "rename_note<|channel|>commentary" B]),
+            two.into(),
+        ),
+        (
+            "tags that the model wrote",
+            pieces!([0 "a" archive "{}<b>"] [0 none none "x"] [1 "b" rename B]),
+            vec![(archive, "{}<b>x"), (rename, B)],
+        ),
+        (
             "arguments that the model wrote badly",
             pieces!([0 "a" archive "{\"id\""] [0 none none "}}"] [0 none none " x"] [1 "b" rename "[1"] [1 none none "]"]),
             vec![(archive, "{\"id\"}} x"), (rename, "[1]")],

@@ -67,7 +67,9 @@ struct Endpoint {
 impl HttpClient {
     pub(super) fn new(uri: Uri, authorization: Option<HeaderValue>) -> Result<Self, ServerError> {
         let connections = Connections::new(&uri).map_err(|error| match error {
-            ConnectionsError::Scheme => ServerError::InvalidUrl { reason: error.to_string() },
+            ConnectionsError::Scheme | ConnectionsError::Port(_) => {
+                ServerError::InvalidUrl { reason: error.to_string() }
+            }
             ConnectionsError::Certificates(reason) => ServerError::Certificates { reason },
         })?;
         let authorization = authorization.map(|mut value| {

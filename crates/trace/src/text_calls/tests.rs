@@ -112,6 +112,17 @@ fn every_form_of_a_call_is_read() {
             "<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{\"city\": \"Rome\"}<|call|>",
             rome,
         ),
+        (
+            "harmony with the recipient in the role",
+            "<|start|>assistant to=functions.get_weather<|channel|>commentary json<|message|>{\"city\": \"Rome\"}<|call|>",
+            rome,
+        ),
+        (
+            "harmony without its tokens",
+            "analysisDo it.assistantcommentary to=functions.get_weather json{\"city\": \"Rome\"}",
+            rome,
+        ),
+        ("Apertus", "<|tools_prefix|>[{\"get_weather\": {\"city\": \"Rome\"}}]<|tools_suffix|>", rome),
         ("Functionary", ">>>get_weather\n{\"city\": \"Rome\"}", rome),
         (
             "Phi",
@@ -213,6 +224,25 @@ fn a_run_can_end_with_a_call_as_text() {
     ] {
         let parsed = crate::notation::parse(&events).unwrap_or_else(|error| panic!("{events}: {error}"));
         assert_eq!(unparsed_calls(&parsed, &is_tool).is_some(), expected, "{events}");
+    }
+}
+
+/// A server may leave a call in the thought, behind which there is nothing then.
+#[test]
+fn a_call_in_the_last_thought_is_unparsed_if_nothing_follows() {
+    let events = |reasoning: &str, calls, answer: &str| {
+        let mut events = crate::notation::parse(&format!("say \"x\" | answer \"{answer}\"")).unwrap();
+        for event in &mut events {
+            if let EventKind::Turn { reasoning: thought, calls: made, .. } = &mut event.kind {
+                (*thought, *made) = (reasoning.to_owned(), calls);
+            }
+        }
+        events
+    };
+    let call = "I call.\n<tool_call>\n{\"name\":\"search\",\"arguments\":{}}\n</tool_call>";
+    assert_eq!(unparsed_calls(&events(call, 0, ""), &is_tool), Some(call));
+    for (reasoning, calls, answer) in [(call, 0, "Done."), (call, 1, ""), ("I search.", 0, ""), ("", 0, "")] {
+        assert_eq!(unparsed_calls(&events(reasoning, calls, answer), &is_tool), None, "{reasoning} {answer}");
     }
 }
 

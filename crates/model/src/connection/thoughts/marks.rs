@@ -24,6 +24,9 @@ const CHANNEL: (&str, &str) = ("<|channel|>", "<|message|>");
 const THOUGHTS_CHANNEL: &str = "analysis";
 const ANSWERS_CHANNEL: &str = "final";
 
+/// What names the tool that a message is for.
+pub(super) const RECIPIENT: &str = "to=";
+
 /// The end of a message in a channel.
 pub(super) const MESSAGE_END: &str = "<|end|>";
 
@@ -42,8 +45,18 @@ pub(super) enum Mark {
     None,
 }
 
+/// Marks whose names say nothing of thinking, or that have a bracket of their own: of Pangu and of Gemma.
+const OTHERS: [(&str, bool); 4] =
+    [("[unused16]", true), ("[unused17]", false), ("<|channel>thought", true), ("<channel|>", false)];
+
 /// The mark at the beginning of a text.
 pub(super) fn at_start(text: &str) -> Mark {
+    if let Some((mark, opens)) = OTHERS.into_iter().find(|(mark, _)| text.starts_with(mark)) {
+        return if opens { Mark::Opening(mark.len()) } else { Mark::Closing(mark.len()) };
+    }
+    if OTHERS.iter().any(|(mark, _)| mark.starts_with(text)) {
+        return Mark::Unfinished;
+    }
     if let Some(rest) = text.strip_prefix(CHANNEL.0) {
         return channel(rest, CHANNEL.0.len());
     }
@@ -99,14 +112,23 @@ pub(super) fn has_opening(text: &str) -> bool {
 
 /// A mark of a channel, whose name and end are `rest`; `before` bytes come first.
 fn channel(rest: &str, before: usize) -> Mark {
+    let (channel, recipient) = match rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        Some(end) => rest.split_at(end),
+        None if rest.len() <= NAME_BYTES_MAX => return Mark::Unfinished,
+        None => return Mark::None,
+    };
+    // What a tool is called with, behind whatever names the tool. It ends the thoughts and is a text of its own.
+    if ![THOUGHTS_CHANNEL, ANSWERS_CHANNEL].contains(&channel)
+        || recipient.trim_start().starts_with(RECIPIENT)
+    {
+        return Mark::Closing(0);
+    }
     match rest.split_once(CHANNEL.1) {
         Some((name, _)) if name.len() > NAME_BYTES_MAX => Mark::None,
-        Some((name, _)) => match name.trim() {
-            THOUGHTS_CHANNEL => Mark::Opening(before + name.len() + CHANNEL.1.len()),
-            ANSWERS_CHANNEL => Mark::Closing(before + name.len() + CHANNEL.1.len()),
-            // What a tool is called with. It ends the thoughts and is a text of its own.
-            _ => Mark::Closing(0),
-        },
+        Some((name, _)) => {
+            let length = before + name.len() + CHANNEL.1.len();
+            if channel == THOUGHTS_CHANNEL { Mark::Opening(length) } else { Mark::Closing(length) }
+        }
         None if rest.len() <= NAME_BYTES_MAX + CHANNEL.1.len() => Mark::Unfinished,
         None => Mark::None,
     }
@@ -150,6 +172,8 @@ mod tests {
             ("<|begin_of_thought|>", "<|end_of_thought|>"),
             ("[THINK]", "[/THINK]"),
             ("◁think▷", "◁/think▷"),
+            ("[unused16]", "[unused17]"),
+            ("<|channel>thought", "<channel|>"),
             ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
         ] {
             assert_eq!(at_start(&format!("{open}x")), Mark::Opening(open.len()), "{open}");
@@ -172,7 +196,14 @@ mod tests {
         ] {
             assert_eq!(at_start(other), Mark::None, "{other}");
         }
-        assert_eq!(at_start("<|channel|>commentary to=x<|message|>"), Mark::Closing(0));
+        for call in [
+            "<|channel|>commentary to=x<|message|>",
+            "<|channel|>commentary to=functions.archive_note <|constrain|>json<|message|>{}",
+            "<|channel|>commentary<|message|>",
+            "<|channel|>analysis to=functions.archive_note code<|message|>{}",
+        ] {
+            assert_eq!(at_start(call), Mark::Closing(0), "{call}");
+        }
         assert_eq!(first_closing("a < b </b> </think> c", 0), Ok((11, 19)));
         assert_eq!(first_closing("a </thi", 0), Err(2));
         assert_eq!(first_closing("a [b] </b>é", 0), Err(12));

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 use super::state;
 use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
-use crate::connection::fault::Fault;
+use crate::connection::fault::{Fault, told};
+use crate::connection::left_over::{arguments_of, tool_name};
 use crate::content::Content;
 use crate::counts::Counts;
 use crate::http::Endpoint;
@@ -50,6 +51,10 @@ pub(in crate::openai) fn choice_ending(
         (Some(fault), _) => Err(fault.within_reply(endpoint)),
         // The provider's word counts where the gateway found none for it.
         (None, None | Some(Ending::Unknown(_))) if native.is_some() => Ok(native),
+        // It also counts where it says that there is no reply, and the gateway calls that a stop.
+        (None, Some(Ending::Stop)) if matches!(native, Some(Ending::Filter | Ending::Failed(_))) => {
+            Ok(native)
+        }
         (None, given) => Ok(given),
     }
 }
@@ -65,6 +70,20 @@ struct ReplyMessage<'a> {
     reasoning: bool,
     #[serde(borrow)]
     tool_calls: Option<Vec<ReplyCall<'a>>>,
+    /// The only call, in the old form of the protocol.
+    #[serde(borrow)]
+    function_call: Option<ReplyFunction<'a>>,
+}
+
+impl<'a> ReplyMessage<'a> {
+    /// Its calls, in either form.
+    fn take_calls(&mut self) -> Vec<ReplyCall<'a>> {
+        let calls = self.tool_calls.take().unwrap_or_default();
+        let has_name = |it: &ReplyFunction<'_>| it.name.as_ref().is_some_and(|name| !name.is_empty());
+        let old = self.function_call.take().filter(|old| calls.is_empty() && has_name(old));
+        let old = old.map(|function| ReplyCall { id: None, function: Some(function) });
+        calls.into_iter().chain(old).collect()
+    }
 }
 
 #[derive(Deserialize)]
@@ -96,21 +115,30 @@ pub(in crate::openai) fn read(
     let Some(choices) = reply.choices else {
         return Err(endpoint.no_reply(bytes, "no `choices`: does the base URL end before /chat/completions?"));
     };
-    let Some(choice) = choices.into_iter().next() else {
-        return Err(endpoint.failed("`choices` is empty"));
+    let mut choices = choices.into_iter();
+    let Some(choice) = choices.next() else {
+        let fault = told(bytes).map(|fault| fault.into_model_error(endpoint));
+        return Err(fault.unwrap_or_else(|| endpoint.failed("`choices` is empty")));
     };
     // This comes before the message, which a choice that failed need not have.
     let ending = choice_ending(choice.finish_reason, choice.native_finish_reason, choice.error, endpoint)?;
-    let Some(message) = choice.message else {
+    let Some(mut message) = choice.message else {
         return Err(endpoint.malformed("the first choice has no `message`"));
     };
+    // One choice was asked for: some gateways divide it into one of words and one of calls.
+    let mut wire_calls = message.take_calls();
+    if wire_calls.is_empty() {
+        let others = choices.filter_map(|choice| choice.message);
+        let others = others.map(|mut message| message.take_calls());
+        wire_calls = others.into_iter().find(|calls| !calls.is_empty()).unwrap_or_default();
+    }
     // A refusal comes instead of content.
     let text = match message.content.map(|content| content.into_text("")) {
         Some(text) if !text.is_empty() => text,
         _ => message.refusal.unwrap_or_default(),
     };
     let mut calls = Vec::new();
-    for (index, call) in message.tool_calls.into_iter().flatten().enumerate() {
+    for (index, call) in wire_calls.into_iter().enumerate() {
         let id = match call.id {
             Some(id) if !id.is_empty() => CallId::new(id),
             _ => missing_id(request, index),
@@ -124,9 +152,9 @@ pub(in crate::openai) fn read(
         }
         let arguments = match arguments {
             None => Arguments::none(),
-            Some(raw) => Arguments::from_text(&endpoint.arguments(raw)?),
+            Some(raw) => arguments_of(&endpoint.arguments(raw)?),
         };
-        calls.push(ToolCall { id, name, arguments });
+        calls.push(ToolCall { id, name: tool_name(name, request), arguments });
     }
     let usage = reply.usage.map(Usage::from).unwrap_or_default();
     let has_thoughts = message.reasoning_content || message.reasoning;

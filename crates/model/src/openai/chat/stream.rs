@@ -10,7 +10,7 @@ use super::state::{self, ChatState};
 use crate::connection::calls::{BegunCalls, CallPiece};
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
-use crate::connection::fault::{Fault, fault_event};
+use crate::connection::fault::{Fault, fault_event, told};
 use crate::connection::stream::{Decoder, Deltas};
 use crate::content::Content;
 use crate::counts::Counts;
@@ -53,6 +53,9 @@ struct Delta<'a> {
     reasoning: bool,
     #[serde(borrow)]
     tool_calls: Option<Vec<CallDelta<'a>>>,
+    /// A piece of the only call, in the old form of the protocol.
+    #[serde(borrow)]
+    function_call: Option<ReplyFunction<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -74,12 +77,28 @@ pub(in crate::openai) struct ChunkDecoder<'a> {
     state: ChatState,
     /// Some of the reply has arrived, at least its beginning.
     has_begun: bool,
+    /// The whole message came in one event, which need not say why it ended.
+    is_whole: bool,
+    /// Another choice has calls.
+    has_other_calls: bool,
+    /// The first event that is not a part of a reply.
+    foreign: Option<String>,
 }
 
 impl<'a> ChunkDecoder<'a> {
     pub(in crate::openai) fn new(request: &'a ChatRequest) -> Self {
         let (calls, usage, state) = (BegunCalls::default(), Usage::default(), ChatState::default());
-        Self { request, calls, ending: None, usage, state, has_begun: false }
+        Self {
+            request,
+            calls,
+            ending: None,
+            usage,
+            state,
+            has_begun: false,
+            is_whole: false,
+            has_other_calls: false,
+            foreign: None,
+        }
     }
 
     fn take_delta(&mut self, delta: Delta<'_>, out: &mut Deltas<'_>) -> Result<(), ModelError> {
@@ -88,7 +107,9 @@ impl<'a> ChunkDecoder<'a> {
         }
         let texts = [delta.content.map(|content| content.into_text("")), delta.refusal];
         texts.into_iter().flatten().for_each(|text| out.text(text));
-        let calls = delta.tool_calls.unwrap_or_default();
+        let old = delta.function_call.filter(|_| delta.tool_calls.is_none());
+        let old = old.map(|function| vec![CallDelta { index: Some(0), id: None, function: Some(function) }]);
+        let calls = delta.tool_calls.or(old).unwrap_or_default();
         let are_several = calls.len() > 1;
         for (place, call) in (0..).zip(calls) {
             let text = |text: Option<String>| text.filter(|text| !text.is_empty());
@@ -110,6 +131,11 @@ impl<'a> ChunkDecoder<'a> {
 
     fn end(&mut self, out: &mut Deltas<'_>) -> Result<(), ModelError> {
         self.calls.finish(out)?;
+        if self.has_other_calls && self.calls.len() == 0 {
+            return Err(out
+                .endpoint
+                .failed("the calls came in another choice than the words, where one was asked for"));
+        }
         out.state = std::mem::take(&mut self.state).into_state();
         out.end(self.ending.take(), self.calls.len() > 0, self.usage, None)
     }
@@ -120,6 +146,11 @@ impl Decoder for ChunkDecoder<'_> {
         if is_done(data) {
             if !self.has_begun {
                 return Err(out.endpoint.malformed("the stream ends without a part of a chat completion"));
+            }
+            // Whole calls need no reason: nothing of them can have been cut.
+            let is_whole = self.is_whole || (self.calls.are_complete() && self.foreign.is_none());
+            if self.ending.is_none() && !is_whole {
+                return Err(out.unfinished(self.foreign.as_deref()));
             }
             return self.end(out);
         }
@@ -133,18 +164,28 @@ impl Decoder for ChunkDecoder<'_> {
                 false => fault.into_model_error(out.endpoint),
             });
         }
+        state::add_chunk(&mut self.state, data);
+        let choices = chunk.choices.unwrap_or_default();
+        if choices.is_empty() && chunk.usage.is_none() {
+            if let Some(fault) = told(data.as_bytes()) {
+                return Err(fault.within_reply(out.endpoint));
+            }
+            self.foreign.get_or_insert_with(|| data.to_owned());
+        }
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
         }
-        state::add_chunk(&mut self.state, data);
-        for choice in chunk.choices.into_iter().flatten() {
+        for choice in choices {
             // Only the first choice counts, as in a whole reply.
             if choice.index.unwrap_or(0) != 0 {
+                let calls = choice.delta.as_ref().and_then(|delta| delta.tool_calls.as_ref());
+                self.has_other_calls |= calls.is_some_and(|calls| !calls.is_empty());
                 continue;
             }
             // A message behind its pieces only repeats them.
             let whole = choice.message.filter(|_| choice.delta.is_none() && !self.has_begun);
             self.has_begun = true;
+            self.is_whole |= whole.is_some();
             if let Some(delta) = choice.delta.or(whole) {
                 self.take_delta(delta, out)?;
             }

@@ -8,6 +8,7 @@ use super::state;
 use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
 use crate::connection::fault::Fault;
+use crate::connection::left_over::{arguments_of, tool_name};
 use crate::content::Content;
 use crate::counts::Counts;
 use crate::http::Endpoint;
@@ -149,12 +150,12 @@ pub(super) fn read(
                 };
                 let arguments = match item.arguments {
                     None => Arguments::none(),
-                    Some(raw) => Arguments::from_text(&endpoint.arguments(raw)?),
+                    Some(raw) => arguments_of(&endpoint.arguments(raw)?),
                 };
                 let Some(name) = item.name.filter(|name| !name.is_empty()) else {
                     return Err(endpoint.malformed(NAMELESS));
                 };
-                calls.push(ToolCall { id, name, arguments });
+                calls.push(ToolCall { id, name: tool_name(name, request), arguments });
             }
             Some(ItemKind::Reasoning) => has_thoughts = true,
             Some(ItemKind::Other) | None => {}

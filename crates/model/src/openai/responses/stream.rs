@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 use super::reply::{ItemKind, WireItem, WireResponse};
 use super::state::StreamedItems;
 use crate::connection::calls::BegunCalls;
+use crate::connection::ending::names_failure;
 use crate::connection::events::is_done;
-use crate::connection::fault::Fault;
+use crate::connection::fault::{Fault, told};
 use crate::connection::stream::{Decoder, Deltas};
 use crate::{ChatRequest, ModelError, lenient};
 
@@ -114,7 +115,7 @@ impl<'a> EventDecoder<'a> {
                     }
                 };
                 self.items.extend(item.id.map(|id| (id, index)));
-                self.calls.name(index, item.name.unwrap_or_default());
+                self.calls.name(index, item.name.unwrap_or_default(), self.request);
                 self.whole_arguments(index, item.arguments, out)?;
             }
             Some(ItemKind::Reasoning) => out.thought(),
@@ -203,6 +204,8 @@ impl Decoder for EventDecoder<'_> {
                 let response: WireResponse<'_> = out.endpoint.parse_part(data, "response")?;
                 if response.output.is_some() {
                     self.end(response, out)?;
+                } else if let Some(fault) = told(data.as_bytes()) {
+                    return Err(fault.within_reply(out.endpoint));
                 }
             }
             _ => {
@@ -210,6 +213,7 @@ impl Decoder for EventDecoder<'_> {
                 let fault = match event.error {
                     Some(fault) => Some(fault),
                     None if kind == "error" => Some(Fault::new(event.message, event.code)),
+                    None if names_failure(kind) => told(data.as_bytes()),
                     None => None,
                 };
                 if let Some(fault) = fault {

@@ -94,11 +94,9 @@ async fn models_stop_for_several_reasons() {
     for (stop, expected) in [
         ("end_turn", FinishReason::Stop),
         ("stop_sequence", FinishReason::Stop),
-        ("tool_use", FinishReason::ToolCalls),
         ("max_tokens", FinishReason::Length),
         ("model_context_window_exceeded", FinishReason::Length),
         ("refusal", FinishReason::ContentFilter),
-        ("bored", FinishReason::Stop),
     ] {
         let body = message(
             &json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),

@@ -193,12 +193,28 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "closed within a body of no stated length",
-        once_if_passed_on,
+        once_if_streamed,
         |exchange| {
             let head = exchange.head("connection: close\r\n");
             Some(vec![Answer::SendAndClose([head, exchange.beginning()].concat())])
         },
-        |exchange| if exchange.streamed { in_the_middle(exchange) } else { not_understood("EOF") },
+        in_the_middle,
+    ),
+    fault(
+        "closed within a body of chunks, properly",
+        once_if_streamed,
+        |exchange| Some(vec![in_chunks(exchange, &exchange.beginning(), 7)]),
+        in_the_middle,
+    ),
+    fault(
+        "closed within the first event or the first field",
+        thrice,
+        |exchange| {
+            let head = exchange.head("connection: close\r\n");
+            let cut = |length| [head.clone(), exchange.beginning()[..length].to_vec()].concat();
+            Some([3, 5, 20].map(|length| Answer::SendAndClose(cut(length))).into())
+        },
+        in_the_middle,
     ),
     fault(
         "reset within the body",
@@ -404,14 +420,14 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "JSON that ends too soon",
-        once,
+        once_if_streamed,
         |exchange| {
             let beginning = exchange.beginning();
             let cut = beginning.len() - if exchange.streamed { 5 } else { 0 };
             let rest: &[u8] = if exchange.streamed { b"\n\n" } else { b"" };
             Some(vec![exchange.answer(&[&beginning[..cut], rest].concat())])
         },
-        |_| not_understood("EOF"),
+        in_the_middle,
     ),
     fault(
         "JSON of another shape",
@@ -421,9 +437,9 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "null",
-        once,
+        once_but_streams,
         |exchange| Some(vec![exchange.answer(shaped(exchange, "null").as_bytes())]),
-        |_| not_understood("no "),
+        |exchange| if exchange.streamed { in_the_middle(exchange) } else { not_understood("no ") },
     ),
     fault(
         "an object of another protocol",
@@ -622,6 +638,17 @@ pub(super) const FAULTS: &[Fault] = &[
             let body = replaced(&exchange.body(&words()), b"data: ", b": ping\nid: 7\nretry: 10\ndata: ");
             let body = [b"\xef\xbb\xbf:\n\n: hello\n\n\n\n".to_vec(), body].concat();
             exchange.streamed.then(|| vec![exchange.answer(&body)])
+        },
+        good,
+    ),
+    fault(
+        "events with nothing in them",
+        once,
+        |exchange| {
+            let body = replaced(&exchange.body(&words()), b"data: {", b"data:\n\ndata: null\n\ndata: {");
+            let body = replaced(&body, b"[DONE]", b"[done]");
+            // Elsewhere the name of an event stands before its data.
+            (exchange.streamed && exchange.protocol.mark.is_some()).then(|| vec![exchange.answer(&body)])
         },
         good,
     ),

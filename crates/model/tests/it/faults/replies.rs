@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::exchange::{Exchange, at_every, calls, replaced, shaped, two_calls_or_words, words};
+use super::exchange::{Exchange, at_every, calls, replaced, shaped, two_calls, two_calls_or_words, words};
 use super::list::{
     Fault, Outcome, fault, good, is_kept, no_reply, not_understood, once, once_if_streamed, says_with,
     thrice, twice,
@@ -22,10 +22,19 @@ fn without_tokens(exchange: Exchange) -> Vec<u8> {
 
 /// The body of words that ended for this reason, where the protocol has one.
 fn ended_by(exchange: Exchange, reason: &str, words: &str) -> Option<Vec<u8>> {
+    ended_body(exchange, reason, &Said::words(words))
+}
+
+/// The same of a conversation, whose replies may have calls.
+fn ended_with(exchange: Exchange, reason: &str, said: &Said) -> Option<Vec<u8>> {
+    ended_body(exchange, reason, said).filter(|_| !exchange.protocol.is_plain)
+}
+
+fn ended_body(exchange: Exchange, reason: &str, said: &Said) -> Option<Vec<u8>> {
     let names = ["finish_reason", "stop_reason"];
     let has_reasons = exchange.protocol.path != "/responses";
     has_reasons.then(|| {
-        exchange.changed_body(&Said::words(words), |value| {
+        exchange.changed_body(said, |value| {
             for name in names {
                 at_every(value, name, &|object| {
                     if object[name].is_string() {
@@ -163,9 +172,79 @@ pub(super) const REPLIES: &[Fault] = &[
     ),
     fault(
         "an end that says nothing known, behind words",
+        once_if_streamed,
+        |exchange| Some(vec![exchange.answer(&ended_by(exchange, "TOO_LONG", "half of it")?)]),
+        |_| no_reply("a reply that ended with \"TOO_LONG\""),
+    ),
+    fault(
+        "an end that says nothing known, behind calls",
         once,
-        |exchange| Some(vec![exchange.answer(&ended_by(exchange, "bored", "a")?)]),
-        |_| says_with("a"),
+        |exchange| Some(vec![exchange.answer(&ended_with(exchange, "bored", &two_calls())?)]),
+        |_| Outcome::Reply(two_calls().reply()),
+    ),
+    fault(
+        "calls that the server has lost",
+        once_if_streamed,
+        |exchange| {
+            Some(vec![exchange.answer(&ended_with(exchange, "tool_calls", &Said::words("I begin."))?)])
+        },
+        |_| no_reply("the server has lost it"),
+    ),
+    fault(
+        "the call in its old form",
+        once,
+        |exchange| {
+            let body = exchange.changed_body(&Said::calls(&[("", "pay", "{}")]), |value| {
+                at_every(value, "tool_calls", &|object| {
+                    let calls = object.remove("tool_calls").unwrap_or_default();
+                    object.insert("function_call".to_owned(), calls[0]["function"].clone());
+                });
+            });
+            (exchange.protocol.path == "/chat/completions").then(|| vec![exchange.answer(&body)])
+        },
+        |_| Outcome::Reply(Said::calls(&[("unnamed_call_0", "pay", "{}")]).reply()),
+    ),
+    fault(
+        "words in one choice, calls in another",
+        |exchange| if exchange.streamed { 3 } else { 1 },
+        |exchange| {
+            let body = exchange.changed_body(&two_calls(), |value| {
+                let Some(choices) = value["choices"].as_array_mut().filter(|choices| !choices.is_empty())
+                else {
+                    return;
+                };
+                let mut words = choices[0].clone();
+                let said = if exchange.streamed { "delta" } else { "message" };
+                if let Some(message) = words[said].as_object_mut() {
+                    drop(message.remove("tool_calls"));
+                }
+                if let Some(message) = choices[0][said].as_object_mut() {
+                    drop(message.remove("content"));
+                }
+                choices[0]["index"] = 1.into();
+                choices.insert(0, words);
+            });
+            (exchange.protocol.path == "/chat/completions").then(|| vec![exchange.answer(&body)])
+        },
+        |exchange| match exchange.streamed {
+            true => no_reply("the calls came in another choice"),
+            false => Outcome::Reply(two_calls().reply()),
+        },
+    ),
+    fault(
+        "a word of the provider that the gateway calls a stop",
+        once_if_streamed,
+        |exchange| {
+            let body = exchange.changed_body(&words(), |value| {
+                at_every(value, "finish_reason", &|object| {
+                    if object["finish_reason"].is_string() {
+                        object.insert("native_finish_reason".to_owned(), json!("MALFORMED_FUNCTION_CALL"));
+                    }
+                });
+            });
+            exchange.protocol.mark.map(|_| vec![exchange.answer(&body)])
+        },
+        |_| no_reply("MALFORMED_FUNCTION_CALL"),
     ),
     fault(
         "an error in a choice, then good",

@@ -58,7 +58,7 @@ impl ApiClient {
             return Err(invalid("it goes on after the path".to_owned()));
         }
         let connections = Connections::new(&uri).map_err(|error| match error {
-            ConnectionsError::Scheme => invalid(error.to_string()),
+            ConnectionsError::Scheme | ConnectionsError::Port(_) => invalid(error.to_string()),
             ConnectionsError::Certificates(_) => WikiError::Certificates { reason: error.to_string() },
         })?;
         let host = authority.host().to_owned();
