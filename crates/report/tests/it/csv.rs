@@ -61,7 +61,8 @@ fn read_back(text: &str) -> String {
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
         let named = rest.strip_prefix("⟨U+").and_then(|rest| rest.split_once('⟩'));
-        let named = named.and_then(|(code, after)| Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, after)));
+        let named = named
+            .and_then(|(code, after)| Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, after)));
         let (read, after) = named.unwrap_or((character, &rest[character.len_utf8()..]));
         out.push(match read {
             '\u{2400}'..='\u{241f}' => char::from_u32(u32::from(read) - 0x2400).expect("a control character"),
