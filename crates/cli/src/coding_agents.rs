@@ -168,7 +168,30 @@ pub(crate) fn is_this_machine(host: &str) -> bool {
 
 /// Whether these words start planproof with this command.
 pub(crate) fn is_planproof(words: &[String], command: &str) -> bool {
-    let program = words.first().map(|program| program.rsplit(['/', '\\']).next().unwrap_or(program));
-    let is_ours = program.is_some_and(|name| name == "planproof" || name == "planproof.exe");
-    is_ours && words.get(1).is_some_and(|word| word == command)
+    words.first().is_some_and(|program| is_our_program(program))
+        && words.get(1).is_some_and(|word| word == command)
+}
+
+/// Whether a program is planproof: by its name, or because it is this one. A name may have more behind ours, such as
+/// the version.
+fn is_our_program(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let rest = name.strip_prefix("planproof");
+    let is_named = rest.is_some_and(|rest| rest != LAUNCHER && !rest.starts_with(char::is_alphabetic));
+    let is_this = || {
+        let own = std::env::current_exe().and_then(|own| own.canonicalize());
+        own.is_ok_and(|own| Path::new(program).canonicalize().is_ok_and(|found| found == own))
+    };
+    is_named || is_this()
+}
+
+/// What the name of the program that starts others in isolation has behind ours.
+const LAUNCHER: &str = "-launch";
+
+/// Whether these words are what `hook install` writes for this agent, whatever the program is called.
+pub(crate) fn looks_installed(words: &[String], agent: &str) -> bool {
+    let [_, command, name, rules, _, .., memory, _] = words else { return false };
+    (command.as_str(), name.as_str(), rules.as_str()) == ("hook", agent, "--rules")
+        && ["--state", "--history"].contains(&memory.as_str())
 }

@@ -247,6 +247,22 @@ impl HookDialect {
         &self.name
     }
 
+    /// Whether an event of this name is listed. One that is not is refused.
+    pub fn knows(&self, event: &str) -> bool {
+        self.events.contains_key(event)
+    }
+
+    /// Whether it asks about a call.
+    pub fn decides_on(&self, event: &str) -> bool {
+        self.events.get(event) == Some(&EventMeaning::Before)
+    }
+
+    /// Whether it reports what came of one.
+    pub fn learns_from(&self, event: &str) -> bool {
+        use EventMeaning::{After, Error, Result};
+        matches!(self.events.get(event), Some(Result | Error | After))
+    }
+
     /// What the agent reads of a reply.
     pub fn output(&self, reply: &HookReply) -> HookOutput {
         match reply {

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-import inspect
 import json
 import os
 import subprocess
@@ -14,9 +12,11 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Type, TypeVar, Union
 
 from ._binary import find_binary
+from ._lines import line_of, ways_to_say
+from ._wrapped import ArgumentsOf, made_with, wrapped
 
 # Longest time of one answer, in seconds. A decision takes less than a millisecond; a guard that has not answered by
 # then is taken for gone.
@@ -24,6 +24,9 @@ ANSWER_SECONDS = 30.0
 
 # Longest line that the guard reads, in bytes.
 _LINE_BYTES_MAX = 16 * 1024 * 1024
+
+# Most characters of an error that are reported: one that is too long for a line would not be known to have happened.
+_ERROR_CHARACTERS_MAX = 1024 * 1024
 
 _SCHEMA = "planproof/decide/v1"
 
@@ -124,7 +127,8 @@ class GuardSession:
     def after(self, decision: Decision, result: Any = None, *, error: Optional[str] = None) -> bool:
         """Reports what came of an approved call: its result, or the text of its error.
 
-        A result is a text, or what JSON can say; anything else counts as its text. Gives whether it was counted: a
+        A result is a text, or what JSON can say; of dataclasses, models of Pydantic and decimal numbers JSON says what
+        is in them, and anything else counts as its text. Gives whether it was counted: a
         second result of a call, or one of a call that was not made, is not.
         """
         asked = self._outcome(decision, result, error)
@@ -138,7 +142,7 @@ class GuardSession:
     def _outcome(self, decision: Decision, result: Any, error: Optional[str]) -> Optional[Dict[str, Any]]:
         if not decision.approved or decision.number is None:
             return None
-        outcome = {"result": result} if error is None else {"error": error}
+        outcome = {"result": result} if error is None else {"error": error[:_ERROR_CHARACTERS_MAX]}
         return {"do": "after", "session": self._name, "number": decision.number, **outcome}
 
     def end(self) -> SessionEnd:
@@ -156,54 +160,30 @@ class GuardSession:
         """
         decision = self.before(tool, arguments)
         decision.raise_if_denied()
-        try:
-            result = function(**arguments)
-        except Exception as error:
-            self.after(decision, error=_text_of(error))
-            raise
-        self.after(decision, result)
-        return result
+        return made_with(self, decision, lambda: function(**arguments))
 
-    def wrap(self, function: _Function, tool: Optional[str] = None) -> _Function:
+    def wrap(
+        self, function: _Function, tool: Optional[str] = None, *, arguments: Optional[ArgumentsOf] = None
+    ) -> _Function:
         """A function like this one, asynchronous or not, of which each call is decided on first, and reported after.
 
         It raises `CallDenied` instead of calling the function. The tool is called like the function, unless named.
+        Rules see the arguments by the names of the function's parameters, with those of `**kwargs` and of
+        `functools.partial` among them; a call with arguments in `*args`, which have no names, is denied. `arguments`
+        names them otherwise: it is called like the function, and gives them by name.
+
+        What the function only promises is reported when it has come: the result of a coroutine or a future, and the
+        list of all that a generator yields, which is kept until its end. One that does not come to its end stays
+        pending.
         """
         name = tool or getattr(function, "__name__", None)
         if not name:
             raise ValueError("the function has no name: say which tool it is")
-        signature = inspect.signature(function)
+        return wrapped(self, function, name, arguments)  # type: ignore[return-value]
 
-        def arguments_of(given: Tuple[Any, ...], named: Dict[str, Any]) -> Dict[str, Any]:
-            bound = signature.bind(*given, **named)
-            bound.apply_defaults()
-            return dict(bound.arguments)
-
-        @functools.wraps(function)
-        async def awaited(*given: Any, **named: Any) -> Any:
-            decision = await self.abefore(name, arguments_of(given, named))
-            decision.raise_if_denied()
-            try:
-                result = await function(*given, **named)
-            except Exception as error:
-                await self.aafter(decision, error=_text_of(error))
-                raise
-            await self.aafter(decision, result)
-            return result
-
-        @functools.wraps(function)
-        def called(*given: Any, **named: Any) -> Any:
-            decision = self.before(name, arguments_of(given, named))
-            decision.raise_if_denied()
-            try:
-                result = function(*given, **named)
-            except Exception as error:
-                self.after(decision, error=_text_of(error))
-                raise
-            self.after(decision, result)
-            return result
-
-        return awaited if inspect.iscoroutinefunction(function) else called  # type: ignore[return-value]
+    def _deny_unless_watching(self, why: str) -> None:
+        if self._guard.mode != "shadow":
+            raise CallDenied(self._guard._undecided(GuardError(why)))
 
 
 class Guard(GuardSession):
@@ -371,11 +351,12 @@ class Guard(GuardSession):
         future.set_running_or_notify_cancel()
         asked = {key: value for key, value in question.items() if key != "session" or value is not None}
         try:
-            text = _line(asked)
-        except (TypeError, ValueError, RecursionError) as error:
+            line = line_of(asked)
+        except Exception as error:
+            # Also what the code of an argument raises, such as that of a model of Pydantic.
             future.set_exception(GuardError(f"the call cannot be written as JSON: {error}"))
             return future
-        if len(text) + 32 > _LINE_BYTES_MAX:
+        if len(line) + 32 > _LINE_BYTES_MAX:
             future.set_exception(GuardError(f"the call has more than {_LINE_BYTES_MAX} bytes"))
             return future
         if os.getpid() != self._process_id:
@@ -389,7 +370,7 @@ class Guard(GuardSession):
             self._waiting[self._asked] = future
             try:
                 assert self._child.stdin is not None
-                self._child.stdin.write(f'{{"id": {self._asked}, {text[1:]}\n'.encode())
+                self._child.stdin.write(b'{"id": %d, %b\n' % (self._asked, line[1:]))
                 self._child.stdin.flush()
             except (OSError, ValueError):
                 self._fail("the guard has ended")
@@ -431,28 +412,21 @@ class Guard(GuardSession):
         return Decision(approved=self.mode == "shadow", reason=reason)
 
     def _counted(self, question: Dict[str, Any]) -> bool:
-        try:
-            return bool(self._answer(question).get("counted", False))
-        except GuardError:
-            # What came of the call is not known to the guard, and so it stays pending.
-            return False
+        for said in ways_to_say(question):
+            try:
+                return bool(self._answer(said).get("counted", False))
+            except GuardError:
+                # What came of the call is not known to the guard, and so it stays pending.
+                continue
+        return False
 
     async def _acounted(self, question: Dict[str, Any]) -> bool:
-        try:
-            return bool((await self._aanswer(question)).get("counted", False))
-        except GuardError:
-            return False
-
-
-def _line(question: Dict[str, Any]) -> str:
-    # What JSON cannot say counts as its text. NaN is not JSON, and the guard would not read it.
-    try:
-        return json.dumps(question, default=str, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        # A result must be reported, whatever it is; arguments that cannot be written are not decided on.
-        if "result" not in question:
-            raise
-        return json.dumps({**question, "result": str(question["result"])})
+        for said in ways_to_say(question):
+            try:
+                return bool((await self._aanswer(said)).get("counted", False))
+            except GuardError:
+                continue
+        return False
 
 
 def _checked(answer: Dict[str, Any]) -> Dict[str, Any]:
@@ -475,7 +449,3 @@ def _decision(answer: Dict[str, Any]) -> Decision:
 
 def _ended(answer: Dict[str, Any]) -> SessionEnd:
     return SessionEnd(unsatisfied=answer["unsatisfied"], pending=answer["pending"])
-
-
-def _text_of(error: Exception) -> str:
-    return str(error) or type(error).__name__

@@ -4,7 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::{HookForm, is_planproof, words_of};
+use super::{HookForm, is_planproof, looks_installed, words_of};
 use crate::arguments::HookAgent;
 use planproof_trace::names_secret;
 
@@ -196,7 +196,8 @@ fn ours_and_others(handlers: &CstArray, agent: HookAgent) -> (Vec<CstNode>, usiz
     let is_ours = |handler: &CstNode| {
         let words = handler.to_serde_value().and_then(|handler| words_of(&handler));
         words.is_some_and(|words| {
-            is_planproof(&words, "hook") && words.get(2).is_some_and(|word| word == agent.seam())
+            let is_for_agent = words.get(2).is_some_and(|word| word == agent.seam());
+            is_planproof(&words, "hook") && is_for_agent || looks_installed(&words, agent.seam())
         })
     };
     let (ours, others): (Vec<CstNode>, Vec<CstNode>) = handlers.elements().into_iter().partition(is_ours);
@@ -305,9 +306,19 @@ mod tests {
             .map(|handler| &handler["command"])
             .collect();
         assert_eq!(commands, ["a", "/new/planproof hook codex --rules /r", "b"]);
+        // A copy of the program may be called otherwise.
+        for name in ["planproof-new", "planproof-0.2.exe", "pp"] {
+            let renamed = text.replace("/old/planproof", &format!("/old/{name}"));
+            assert_ne!(renamed, text);
+            let new = with_hooks(&renamed, agent, "/new/planproof hook codex --rules /r").unwrap();
+            assert!(!new.contains("/old/") && new.matches("/new/").count() == 2, "{new}");
+            assert!(!without_hooks(&renamed, agent).unwrap().contains("/old/"));
+        }
         // The hooks of another agent, and other commands of planproof, are not ours to remove.
         let other = "{\"hooks\":{\"PreToolUse\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"planproof hook codex\"},\
-                     {\"type\":\"command\",\"command\":\"planproof demo\"},{\"type\":\"command\",\"command\":\"'\"}]}]}}";
+                     {\"type\":\"command\",\"command\":\"planproof demo\"},\
+                     {\"type\":\"command\",\"command\":\"planproof-launch hook claude-code\"},\
+                     {\"type\":\"command\",\"command\":\"pp hook claude-code --rules r\"},{\"type\":\"command\",\"command\":\"'\"}]}]}}";
         assert_eq!(without_hooks(other, HookAgent::ClaudeCode).unwrap(), other);
     }
 

@@ -1,9 +1,13 @@
 //! `planproof doctor`: whether the agents that are configured here are held to rules.
 //!
-//! `found.rs` reads their configurations, `standing.rs` says what holds their calls, and `attempt.rs` tries it.
+//! `known.rs` has what is known of them, `found.rs` reads their configurations, `standing.rs` says what holds their
+//! calls (`hooks.rs` for hooks), and `attempt.rs` tries it.
 
 mod attempt;
+mod doubts;
 mod found;
+mod hooks;
+mod known;
 mod standing;
 
 use std::collections::BTreeMap;
@@ -22,7 +26,7 @@ use crate::render;
 use crate::terminal::{self, inline};
 use crate::wanted;
 use attempt::Sign;
-use found::Owner;
+use known::Owner;
 use standing::{Guarding, Standing, Way};
 
 /// The name of the format of `--json`.
@@ -128,6 +132,10 @@ fn settle(way: &mut Way, sign: &Sign) {
         Sign::Guarded(GuardMode::Shadow) => {
             way.standing = way.standing.min(Standing::Advisory);
             way.reason += "; it rejected the canary, and would reject nothing else";
+        }
+        // The agent does not ask it, or not about every call, whatever it says.
+        Sign::Denied(reason) if way.standing < Standing::Enforced => {
+            way.reason += &format!("; it denies every call: {reason}");
         }
         Sign::Denied(reason) => way.reason = format!("every call is denied: {reason}"),
         Sign::Passed(why) => {

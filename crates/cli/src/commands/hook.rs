@@ -4,10 +4,10 @@ mod install;
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read as _, Write as _};
+use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,9 @@ const LOCK_MAX: Duration = Duration::from_secs(5);
 
 /// How long it waits before it looks again.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
+
+/// How long a hook that is asked for help waits for an event, which would show that an agent has started it.
+const EVENT_MAX: Duration = Duration::from_secs(2);
 
 /// Longest log of a session, in bytes. Every call after that is rejected.
 const STATE_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -70,7 +73,11 @@ pub(crate) fn main(words: &[OsString]) -> Option<u8> {
         }
         Ok(_) => refuse("the command line of the hook is wrong"),
         Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            return None;
+            if !is_event_at_hand() {
+                return None;
+            }
+            tell!("{}", error.render());
+            refuse("the command line of the hook asks for help")
         }
         Err(error) => {
             tell!("{}", error.render());
@@ -79,8 +86,22 @@ pub(crate) fn main(words: &[OsString]) -> Option<u8> {
     })
 }
 
+/// Whether somebody writes to stdin, as agents do and people who ask for help do not.
+fn is_event_at_hand() -> bool {
+    if std::io::stdin().is_terminal() {
+        return false;
+    }
+    let (found, answer) = mpsc::channel();
+    // Nobody can be asked whether something is there, and nothing may ever come.
+    thread::spawn(move || {
+        let read = std::io::stdin().read(&mut [0]);
+        let _ = found.send(matches!(read, Ok(1)));
+    });
+    answer.recv_timeout(EVENT_MAX).unwrap_or(false)
+}
+
 /// The dialect that a wrong command line is probably for; `None` for that of another agent.
-fn probable(words: &[OsString]) -> Option<HookDialect> {
+pub(in crate::commands) fn probable(words: &[OsString]) -> Option<HookDialect> {
     if words.iter().any(|word| word.as_encoded_bytes().starts_with(b"--dialect")) {
         return None;
     }
@@ -165,7 +186,7 @@ fn take_event(arguments: &HookArguments) -> u8 {
 }
 
 /// The dialect that is asked for.
-fn dialect(arguments: &HookArguments) -> Result<HookDialect, String> {
+pub(in crate::commands) fn dialect(arguments: &HookArguments) -> Result<HookDialect, String> {
     match (&arguments.dialect, arguments.agent) {
         (Some(path), _) => {
             let text = text_files::read_text(path).map_err(|failure| match failure {

@@ -92,12 +92,7 @@ fn a_hook_that_does_not_hold_is_found_out() {
         ("planproof hook", "planproof hok", "unguarded", "no hook of planproof"),
         ("\"type\": \"command\",", "\"type\": \"command\", \"async\": true,", "advisory", "has `async`"),
         ("\"type\": \"command\",", "\"type\": \"command\", \"if\": \"Bash(git *)\",", "advisory", "has `if`"),
-        (
-            "\"type\": \"command\",",
-            "\"type\": \"command\", \"timeout\": 0.001,",
-            "advisory",
-            "waits for less",
-        ),
+        ("\"type\": \"command\",", "\"type\": \"command\", \"timeout\": 0.001,", "advisory", "does not wait"),
         (" --enforce", " --enforce >/dev/null", "advisory", "has `>`"),
         (" --enforce", " --enforce || true", "advisory", "has `|`"),
         ("\"matcher\": \"*\"", "\"matcher\": 5", "unguarded", "a matcher that is not a text"),
@@ -116,6 +111,45 @@ fn a_hook_that_does_not_hold_is_found_out() {
         ),
         ("{\n  \"hooks\"", "{\n  // mine\n  \"hooks\"", "unguarded", "comments or trailing commas"),
         ("/planproof hook", "/planprof/planproof hook", "enforced", "is not there"),
+        (
+            "\"type\": \"command\",",
+            "\"type\": \"prompt\",",
+            "unguarded",
+            "is \"prompt\", and Claude Code starts only",
+        ),
+        ("\"type\": \"command\",", "\"type\": \"Command\",", "unguarded", "is \"Command\""),
+        ("\"type\": \"command\",", "", "unguarded", "a hook without a `type`"),
+        ("\"type\": \"command\",", "\"type\": 5,", "unguarded", "a hook without a `type`"),
+        (
+            "\"type\": \"command\",",
+            "\"type\": \"command\", \"timeout\": \"60\",",
+            "advisory",
+            "does not wait",
+        ),
+        (" --enforce", " --enforce --help", "advisory", "asks for help"),
+        (" --enforce", " --enforce -h", "advisory", "asks for help"),
+        (" --enforce", " --enforce --bogus", "enforced", "every call is denied: its command line is wrong"),
+        (" --enforce", " # --enforce", "advisory", "has `#`"),
+        (" --enforce", " \\\"$(true)\\\"", "advisory", "has `(`"),
+        ("hook claude-code", "hook gemini-cli", "unguarded", "does not read how the hook denies"),
+        ("hook claude-code", "hook opencode", "unguarded", "does not read how the hook denies"),
+        ("hook claude-code", "hook claude", "enforced", "its command line is wrong"),
+        ("hook claude-code", "hook install claude-code", "unguarded", "changes configurations"),
+        (
+            "\"matcher\": \"*\"",
+            "\"matcher\": \"*\", \"disabled\": true",
+            "advisory",
+            "the group of the hook has `disabled`",
+        ),
+        // Of keys that stand twice, agents take the last.
+        (
+            "\"type\": \"command\",",
+            "\"type\": \"command\", \"type\": \"prompt\",",
+            "unguarded",
+            "is \"prompt\"",
+        ),
+        ("{\n  \"hooks\"", "{\n  \"hooks\": {},\n  \"hooks\"", "enforced", "the hook denies"),
+        ("\"hooks\": [", "\"hook\": [", "unguarded", "an entry without a list `hooks`"),
     ] {
         let wrong = right.replacen(from, to, 1);
         assert_ne!(wrong, right, "{from}");
@@ -153,6 +187,149 @@ fn a_hook_that_does_not_hold_is_found_out() {
     assert!(found.len() == 1 && found[0].2.ends_with("what is in the file: it is not JSON"), "{found:?}");
     let text = user.run("doctor").code(1).out;
     assert_eq!(text.matches("settings.json").count(), 1, "{text}");
+}
+
+/// A hook decides by what others report to it, and an agent reads hooks where it looks for them.
+#[test]
+fn hooks_that_do_not_work_together_are_found_out() {
+    let user = User::new();
+    let file = "home/.claude/settings.json";
+    user.run("hook install claude-code --rules ../rules.yaml --enforce --yes").code(0);
+    let right: Value = serde_json::from_str(&user.read(file)).unwrap();
+    let result = |key: &str| format!("/hooks/PostToolUse/0/{key}");
+    let line = right.pointer(&result("hooks/0/command")).and_then(Value::as_str).unwrap();
+    let handler = |key: &str, value: Value| {
+        let mut handler = right.pointer(&result("hooks/0")).unwrap().clone();
+        handler[key] = value;
+        handler
+    };
+    for (pointer, value, reason) in [
+        (result("matcher"), json!("Bash"), "the hook for `PostToolUse` is for tools that match `Bash` only"),
+        (result("hooks/0"), handler("type", json!("agent")), "may do nothing (the `type` of the hook"),
+        (result("hooks/0"), handler("async", json!(true)), "may do nothing (the hook has `async`"),
+        (
+            result("hooks/0"),
+            handler("command", json!(line.replace("/guard", "/other"))),
+            "has another memory",
+        ),
+        (
+            result("hooks/0"),
+            handler("command", json!(format!("{line} --help"))),
+            "does not take it for a result",
+        ),
+        (
+            result("hooks/0"),
+            handler("command", json!(line.replace("/planproof ", "/no/planproof "))),
+            "not there",
+        ),
+        (result("hooks"), json!([]), "there is no hook for `PostToolUse`"),
+    ] {
+        let mut wrong = right.clone();
+        *wrong.pointer_mut(&pointer).unwrap() = value;
+        fs::write(user.path(file), wrong.to_string()).unwrap();
+        let found = ways(&user, "doctor --json", 1);
+        assert!(found[0].1 == "advisory" && found[0].2.contains(reason), "{reason}: {found:?}");
+    }
+    fs::write(user.path(file), "{}").unwrap();
+    for other in ["home/.claude.json", "project/.mcp.json"] {
+        fs::write(user.path(other), right.to_string()).unwrap();
+        let found = ways(&user, "doctor --json", 1);
+        assert!(found[0].2.contains("no hook of planproof"), "{other}: {found:?}");
+    }
+    // A hook that the agent does not run may deny as it likes.
+    let mut wrong = right.clone();
+    wrong["hooks"]["PreToolUse"][0]["hooks"][0]["type"] = json!("prompt");
+    fs::write(user.path(file), wrong.to_string()).unwrap();
+    assert_eq!(ways(&user, "doctor --json --try --yes", 1)[0].1, "unguarded");
+    // Gemini CLI has a switch of its own.
+    user.run("hook install gemini-cli --rules ../rules.yaml --enforce --yes").code(0);
+    let text =
+        user.read("home/.gemini/settings.json").replacen('{', "{\"hooksConfig\": {\"enabled\": false},", 1);
+    fs::write(user.path("home/.gemini/settings.json"), text).unwrap();
+    let found = ways(&user, "doctor --json", 1);
+    assert!(
+        found.iter().any(|way| way.1 == "unguarded" && way.2.contains("hooksConfig.enabled")),
+        "{found:?}"
+    );
+}
+
+/// Cursor reads other answers, which a dialect has to give.
+#[test]
+fn a_dialect_has_to_be_that_of_the_agent() {
+    let user = User::new();
+    let repository = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let reference = fs::read_to_string(repository.join("docs/guard-reference.md")).unwrap();
+    let (_, cursor) =
+        reference.split_once("which asks twice about a call of a server:\n\n```json\n").unwrap();
+    let cursor = cursor.split_once("```").unwrap().0;
+    fs::create_dir_all(user.path("home/.cursor")).unwrap();
+    let command = |more: &str| {
+        let at = |name: &str| user.path(name).display().to_string();
+        let (dialect, rules, state) = (at("cursor.json"), at("rules.yaml"), at("state"));
+        format!("{} hook --dialect {dialect} --rules {rules} {more} --state {state}", planproof())
+    };
+    let set = |hook: &Value| {
+        let hooks = json!({"version": 1, "hooks": {"preToolUse": [hook], "postToolUse": [hook]}});
+        fs::write(user.path("home/.cursor/hooks.json"), hooks.to_string()).unwrap();
+    };
+    let right = json!({"command": command("--enforce"), "failClosed": true});
+    set(&right);
+    for (from, to, configured, tried) in [
+        ("", "", ("enforced", "the hook denies"), ("enforced", "it rejected the canary")),
+        (
+            "\"permission\": \"deny\"",
+            "\"permission\": \"no\"",
+            ("unguarded", "does not read how the hook denies"),
+            ("unguarded", "does not read how it says so"),
+        ),
+        (
+            "\"preToolUse\": \"before\"",
+            "\"preToolUse\": \"other\"",
+            ("unguarded", "does not take `preToolUse` for a call"),
+            ("unguarded", "let the canary pass"),
+        ),
+        (
+            "\"preToolUse\": \"before\", ",
+            "",
+            ("enforced", "every call is denied: its dialect does not know the event"),
+            ("enforced", "every call is denied"),
+        ),
+        (
+            "\"postToolUse\": \"result\"",
+            "\"postToolUse\": \"other\"",
+            ("advisory", "does not take it for a result"),
+            ("advisory", "it rejected the canary"),
+        ),
+        (
+            "{",
+            "[",
+            ("enforced", "every call is denied: its dialect cannot be used"),
+            ("enforced", "every call is denied"),
+        ),
+    ] {
+        fs::write(user.path("cursor.json"), cursor.replacen(from, to, 1)).unwrap();
+        for (line, (state, reason)) in [("doctor --json", configured), ("doctor --json --try --yes", tried)] {
+            let found = ways(&user, line, i32::from(state != "enforced"));
+            assert!(found[0].1 == state && found[0].2.contains(reason), "{to}: {found:?}");
+        }
+    }
+    set(&json!({"command": command("--shadow"), "failClosed": true}));
+    assert_eq!(
+        ways(&user, "doctor --json", 1)[0].1,
+        "advisory",
+        "a dialect that cannot be used, and only watches"
+    );
+    fs::write(user.path("cursor.json"), cursor).unwrap();
+    for (hook, state) in [
+        (json!({"type": "command", "command": command("--enforce"), "failClosed": true}), "enforced"),
+        (json!({"type": "prompt", "command": command("--enforce"), "failClosed": true}), "unguarded"),
+        (json!({"hooks": [right]}), "unguarded"),
+        (json!({"command": command("--enforce"), "failClosed": "true"}), "advisory"),
+    ] {
+        set(&hook);
+        let found = ways(&user, "doctor --json", i32::from(state != "enforced"));
+        assert_eq!(found[0].1, state, "{hook}: {found:?}");
+    }
 }
 
 #[test]
@@ -197,7 +374,24 @@ fn servers_of_all_agents_are_found_and_tried() {
         ".vscode/mcp.json",
         &json!({"servers": {"c": guarded("--shadow"), "d": {"type": "http", "url": "https://x/?k=a-secret-of-mine"}}}),
     );
-    write(".cursor/mcp.json", &json!({"mcpServers": {"e": bare.clone()}}));
+    // What is at a URL is not started, whatever else the entry says.
+    let mut both = guarded("--enforce");
+    both["url"] = json!("https://x/");
+    let idle = |more: &[&str]| {
+        let words = [&["guard", "--rules", "../rules.yaml", "--enforce"], more].concat();
+        json!({"command": planproof(), "args": words})
+    };
+    let help = idle(&["--help", "--", "x"]);
+    let (wrong, other) =
+        (idle(&["--bogus", "--", "x"]), idle(&["--to", "http://127.0.0.1:1", "--listen", "127.0.0.1:2"]));
+    // The variable is set for the agent.
+    let named = idle(&["--history", "h.db", "--session-name", "${NO_SUCH_SESSION}", "--", "x"]);
+    write(
+        ".cursor/mcp.json",
+        &json!({"mcpServers": {
+            "e": bare.clone(), "e2": both, "e3": help, "e4": wrong, "e5": other, "e6": named,
+        }}),
+    );
     write(".gemini/settings.json", &json!({"mcpServers": {"f": {"command": "x"}}}));
     fs::write(
         user.path("project/opencode.jsonc"),
@@ -219,6 +413,11 @@ fn servers_of_all_agents_are_found_and_tried() {
             ("f", "unguarded"),
             ("g", "unguarded"),
             ("e", "unguarded"),
+            ("e2", "unguarded"),
+            ("e3", "unguarded"),
+            ("e4", "unguarded"),
+            ("e5", "unguarded"),
+            ("e6", "enforced"),
             ("c", "advisory"),
             ("d", "unguarded")
         ]

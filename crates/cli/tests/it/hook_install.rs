@@ -100,6 +100,42 @@ fn hooks_are_installed_work_and_are_removed() {
     }
 }
 
+/// A copy of the program under another name knows its hooks, and those of others know them, too.
+#[test]
+fn hooks_of_a_program_of_another_name_are_ours() {
+    for name in ["planproof-new", "pp"] {
+        let user = User::new();
+        let program = user.path(name);
+        let own = env!("CARGO_BIN_EXE_planproof");
+        fs::hard_link(own, &program).or_else(|_| fs::copy(own, &program).map(|_| ())).unwrap();
+        let run = |line: &str| {
+            let mut command = std::process::Command::new(&program);
+            command.args(line.split(' ')).current_dir(user.path("project")).env("HOME", user.path("home"));
+            for variable in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+                command.env_remove(variable);
+            }
+            Run::of(command, "")
+        };
+        let file = "home/.claude/settings.json";
+        let install = "hook install claude-code --rules ../rules.yaml --enforce --yes";
+        run(install).code(0);
+        let text = user.read(file);
+        assert!(text.contains(&format!("/{name} hook claude-code")), "{text}");
+        assert!(run(install).code(0).err.contains("as it should be"));
+        assert_eq!(user.read(file), text);
+        assert_eq!(run("doctor --json --try --yes").code(0).json()["enforced"], true);
+        // Another program cannot tell what that one is, unless it has our name.
+        let others = user.run("doctor --json").code(i32::from(name == "pp")).json();
+        let is_said = others["ways"][0]["reason"].as_str().unwrap().contains("may not be planproof");
+        assert_eq!(is_said, name == "pp", "{others}");
+        user.run(install).code(0);
+        assert_eq!(user.read(file).matches(" hook claude-code").count(), 3, "they are replaced");
+        run(install).code(0);
+        user.run("hook uninstall claude-code --yes").code(0);
+        assert!(!user.read(file).contains("hook claude-code"));
+    }
+}
+
 #[test]
 fn gemini_cli_has_hooks_and_opencode_plugins() {
     let user = User::new();

@@ -183,7 +183,21 @@ fn whatever_is_wrong_is_a_denial_with_status_0() {
         hook(&place, "codex", "--enforce", "{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s\"}").out,
         ""
     );
+    // People get help, and an agent that hands over an event a denial: it would take help for a permission.
     assert!(place.run("hook --help").code(0).out.contains("Exit status: always 0"));
+    assert!(
+        place.run("hook codex --rules rules.yaml --enforce --state guard -h").code(0).out.contains("Usage:")
+    );
+    for line in [
+        "hook --help",
+        "hook codex --rules rules.yaml --enforce --state guard --help",
+        "hook codex --rules rules.yaml --enforce --state guard -h",
+        "hook codex --rules rules.yaml --shadow --state guard --help",
+    ] {
+        let run = run(line);
+        assert!(run.err.contains("Usage:"), "{line}");
+        assert!(denied(run).unwrap_or_default().contains("asks for help"), "{line}");
+    }
 }
 
 /// Without a mode on the command line, each rule is in its own, and what fails is denied unless all are in shadow mode.

@@ -18,6 +18,7 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::found::{FoundHook, FoundServer};
+use super::known::DENIED_STATUS;
 
 /// How long a hook, or a server together with its guard, may take to answer the canary.
 const ATTEMPT_MAX: Duration = Duration::from_secs(30);
@@ -67,9 +68,9 @@ pub(super) async fn hook(hook: &FoundHook, folder: &Path) -> Sign {
         Ok(Ok(answered)) => answered,
     };
     let answer: Value = serde_json::from_str(said.trim()).unwrap_or_default();
-    let specific = answer.pointer("/hookSpecificOutput/permissionDecision");
-    let decision = specific.or(answer.get("decision")).or(answer.get("permission")).and_then(Value::as_str);
-    let is_denial = matches!(decision, Some("deny" | "block"));
+    // Others are not read at all.
+    let is_read = matches!(status, Some(0 | DENIED_STATUS));
+    let is_denial = is_read && hook.known.reads_denial(&hook.event, &answer);
     match mode_of_canary(&said) {
         Some(mode) if is_denial && status == Some(0) => Sign::Guarded(mode),
         _ if is_denial => {
@@ -78,6 +79,10 @@ pub(super) async fn hook(hook: &FoundHook, folder: &Path) -> Sign {
             let reason = reasons.into_iter().flatten().find_map(Value::as_str);
             Sign::Denied(reason.unwrap_or("it gives no reason").to_owned())
         }
+        Some(_) if status == Some(0) => Sign::Passed(format!(
+            "the hook rejected the canary, and {} does not read how it says so",
+            hook.known.name
+        )),
         _ => Sign::Passed(match status {
             Some(0) => "the hook let the canary pass".to_owned(),
             Some(status) => format!("the hook ended with status {status}, and did not deny the canary"),

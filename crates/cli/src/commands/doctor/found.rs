@@ -10,120 +10,25 @@ use jsonc_parser::cst::CstRootNode;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::doubts::{doubt_of, doubt_of_group};
+use super::known::{CLAUDE_CODE, CODEX, CURSOR, GEMINI, KnownAgent, OPENCODE, Owner, TYPE, VS_CODE};
 use crate::coding_agents::{Folders, words_of};
 
 /// Longest configuration that is read, in bytes.
 const CONFIGURATION_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Whose configuration a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// The administrator's, for all users of the machine. Users cannot change it.
-    Administrator,
-    /// The user's, for all projects.
-    User,
-    /// A project's, for whoever works in its folder.
-    Project,
-}
-
-impl Owner {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Administrator => "managed",
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
-}
-
-/// The keys of a hook with which it denies as without them.
-const HANDLER_KEYS: [&str; 8] =
-    ["type", "command", "args", "timeout", "matcher", "name", "description", "statusMessage"];
-
-/// The shortest time, in seconds or in milliseconds, in which a hook can be expected to answer.
-const TIMEOUT_MIN: f64 = 1.0;
+/// What switches all hooks off where it is false, as a JSON Pointer and as a person writes it: for Codex, and for
+/// versions of Gemini CLI.
+const SWITCHES_OFF: [(&str, &str); 5] = [
+    ("/features/hooks", "[features] hooks"),
+    ("/features/codex_hooks", "[features] codex_hooks"),
+    ("/hooksConfig/enabled", "hooksConfig.enabled"),
+    ("/hooks/enabled", "hooks.enabled"),
+    ("/tools/enableHooks", "tools.enableHooks"),
+];
 
 /// Most plugins of an agent that are looked at.
 const PLUGINS_MAX: usize = 1000;
-
-/// An agent that planproof knows the configuration of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct KnownAgent {
-    /// Its own name.
-    pub(super) name: &'static str,
-    /// What `hook install` calls it, if that can.
-    pub(super) installed_as: Option<&'static str>,
-    /// Its event before a call; none if it has no hooks that planproof knows.
-    pub(super) before: Option<&'static str>,
-    /// Its events after one, all of which a hook needs.
-    pub(super) after: &'static [&'static str],
-    /// The key with which it denies a call where a hook fails, and its value as JSON.
-    pub(super) closed: Option<(&'static str, &'static str)>,
-    /// The key of its servers.
-    servers: &'static str,
-    /// Whether it reads JSON as it is defined, without comments.
-    is_strict: bool,
-}
-
-const CLAUDE_CODE: KnownAgent = KnownAgent {
-    name: "Claude Code",
-    installed_as: Some("claude-code"),
-    before: Some("PreToolUse"),
-    after: &["PostToolUse", "PostToolUseFailure"],
-    closed: Some(("onFailure", "\"block\"")),
-    servers: "mcpServers",
-    is_strict: true,
-};
-
-const CODEX: KnownAgent = KnownAgent {
-    name: "Codex",
-    installed_as: Some("codex"),
-    before: Some("PreToolUse"),
-    after: &["PostToolUse"],
-    closed: None,
-    servers: "mcp_servers",
-    is_strict: true,
-};
-
-const GEMINI: KnownAgent = KnownAgent {
-    name: "Gemini CLI",
-    installed_as: Some("gemini-cli"),
-    before: Some("BeforeTool"),
-    after: &["AfterTool"],
-    closed: None,
-    servers: "mcpServers",
-    is_strict: false,
-};
-
-const OPENCODE: KnownAgent = KnownAgent {
-    name: "OpenCode",
-    installed_as: None,
-    before: Some("tool.execute.before"),
-    after: &[],
-    closed: None,
-    servers: "mcp",
-    is_strict: false,
-};
-
-const CURSOR: KnownAgent = KnownAgent {
-    name: "Cursor",
-    installed_as: None,
-    before: Some("preToolUse"),
-    after: &["postToolUse"],
-    closed: Some(("failClosed", "true")),
-    servers: "mcpServers",
-    is_strict: true,
-};
-
-const VS_CODE: KnownAgent = KnownAgent {
-    name: "VS Code",
-    installed_as: None,
-    before: None,
-    after: &[],
-    closed: None,
-    servers: "servers",
-    is_strict: false,
-};
 
 /// An agent that is configured here.
 #[derive(Debug)]
@@ -144,6 +49,8 @@ pub(super) struct FoundAgent {
 /// A hook.
 #[derive(Debug, Clone)]
 pub(super) struct FoundHook {
+    /// The agent.
+    pub(super) known: KnownAgent,
     pub(super) scope: Owner,
     pub(super) file: PathBuf,
     pub(super) event: String,
@@ -155,11 +62,19 @@ pub(super) struct FoundHook {
     /// The call is denied where the hook fails.
     pub(super) is_closed: bool,
     /// Why the agent does not run it, if that is known.
-    pub(super) skipped: Option<String>,
+    pub(super) skipped: Option<Skipped>,
     /// Why it may not do what planproof says, if there is something.
     pub(super) doubt: Option<String>,
     /// It is a program of the agent's own kind that calls planproof.
     pub(super) is_plugin: bool,
+}
+
+/// Why an agent does not run a hook.
+#[derive(Debug, Clone)]
+pub(super) struct Skipped {
+    pub(super) why: String,
+    /// The hook is right, and waits for its user's trust.
+    pub(super) is_untrusted: bool,
 }
 
 /// An MCP server.
@@ -284,18 +199,17 @@ impl FoundAgent {
                 self.only_managed = Some(format!("`{key}` in {}", path.display()));
             }
         }
-        let features = document.get("features");
-        if ["hooks", "codex_hooks"]
-            .iter()
-            .any(|key| features.and_then(|it| it.get(*key)) == Some(&Value::Bool(false)))
-        {
-            self.no_hooks = Some(format!("`[features]` in {}", path.display()));
+        for (place, name) in SWITCHES_OFF {
+            if document.pointer(place) == Some(&Value::Bool(false)) {
+                self.no_hooks = Some(format!("`{name}` in {}", path.display()));
+            }
         }
         self.add_servers(scope, path, document.get(self.known.servers));
         // Those that a user has for one project only.
         let own = document.get("projects").and_then(|all| all.get(project.to_str()?));
         self.add_servers(scope, path, own.and_then(|own| own.get(self.known.servers)));
-        let Some(hooks) = document.get("hooks").filter(|hooks| !hooks.is_null()) else { return };
+        let hooks = document.get("hooks").filter(|hooks| !hooks.is_null());
+        let Some(hooks) = hooks.filter(|_| self.known.reads_hooks_in(path)) else { return };
         let Some(hooks) = hooks.as_object() else {
             return self.fault(scope, path, "`hooks` is not an object".to_owned());
         };
@@ -314,12 +228,12 @@ impl FoundAgent {
         self.faults.push((scope, path.to_owned(), what));
     }
 
-    /// Adds the hooks of a group, which are in a list of their own or, for some agents, the group itself.
+    /// Adds the hooks of a group: those of its list or, for agents without groups, itself.
     fn add_group(&mut self, scope: Owner, path: &Path, event: &str, group: &Value) {
         let matcher = group.get("matcher").and_then(Value::as_str).map(str::to_owned);
-        let handlers = match group.get("hooks") {
-            Some(handlers) => handlers.as_array().map(|handlers| handlers.iter().collect()),
-            None => Some(vec![group]),
+        let handlers: Option<Vec<&Value>> = match self.known.has_groups {
+            true => group.get("hooks").and_then(Value::as_array).map(|handlers| handlers.iter().collect()),
+            false => Some(vec![group]),
         };
         let wrong = [
             (!group.is_object(), "an entry that is not an object"),
@@ -327,20 +241,33 @@ impl FoundAgent {
                 group.get("matcher").is_some_and(|it| !it.is_string() && !it.is_null()),
                 "a matcher that is not a text",
             ),
-            (handlers.is_none(), "`hooks` that are not a list"),
+            (handlers.is_none(), "an entry without a list `hooks`"),
         ];
         if let Some((_, what)) = wrong.iter().find(|(is_so, _)| *is_so) {
             return self.fault(scope, path, format!("`hooks.{event}` has {what}"));
         }
         for handler in handlers.unwrap_or_default() {
-            if !handler.is_object() || handler.get("command").is_some_and(|it| !it.is_string()) {
-                self.fault(
-                    scope,
-                    path,
-                    format!("`hooks.{event}` has a hook that is not an object with a command"),
-                );
+            let (type_key, command) = TYPE;
+            let kind = handler.get(type_key);
+            let wrong = [
+                (
+                    !handler.is_object() || handler.get("command").is_some_and(|it| !it.is_string()),
+                    "a hook that is not an object with a command",
+                ),
+                // An agent may read nothing of such a file.
+                (self.known.has_groups && !kind.is_some_and(Value::is_string), "a hook without a `type`"),
+            ];
+            if let Some((_, what)) = wrong.iter().find(|(is_so, _)| *is_so) {
+                self.fault(scope, path, format!("`hooks.{event}` has {what}"));
                 continue;
             }
+            let skipped = kind.filter(|kind| *kind != command).map(|kind| Skipped {
+                why: format!(
+                    "the `{type_key}` of the hook is {kind}, and {} starts only hooks of the type \"{command}\"",
+                    self.known.name
+                ),
+                is_untrusted: false,
+            });
             let line =
                 handler.get("command").and_then(Value::as_str).filter(|_| handler.get("args").is_none());
             let is_closed = self
@@ -348,6 +275,7 @@ impl FoundAgent {
                 .closed
                 .is_some_and(|(key, value)| handler.get(key).is_some_and(|found| is_json(found, value)));
             self.hooks.push(FoundHook {
+                known: self.known,
                 scope,
                 file: path.to_owned(),
                 event: event.to_owned(),
@@ -355,8 +283,8 @@ impl FoundAgent {
                 words: words_of(handler).unwrap_or_default(),
                 line: line.map(str::to_owned),
                 is_closed,
-                skipped: None,
-                doubt: doubt_of(handler, self.known),
+                skipped,
+                doubt: doubt_of(handler, self.known).or_else(|| doubt_of_group(group, self.known)),
                 is_plugin: false,
             });
         }
@@ -378,11 +306,16 @@ impl FoundAgent {
                 program => texts(program),
             };
             words.extend(texts(server.get("args")));
+            let url = ["url", "httpUrl", "serverUrl"].iter().find_map(|key| server.get(*key)?.as_str());
+            // With both, an agent starts the program only where that is said.
+            let is_started = server.get("type").is_some_and(|it| it == "stdio" || it == "local");
+            if url.is_some() && !is_started {
+                words.clear();
+            }
             let table = |keys: &[&str]| -> BTreeMap<String, String> {
                 let table = keys.iter().find_map(|key| server.get(*key)?.as_object()).into_iter().flatten();
                 table.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
             };
-            let url = ["url", "httpUrl", "serverUrl"].iter().find_map(|key| server.get(*key)?.as_str());
             self.servers.push(FoundServer {
                 scope,
                 file: path.to_owned(),
@@ -409,6 +342,7 @@ impl FoundAgent {
                 }
                 self.files.push((scope, path.clone()));
                 self.hooks.push(FoundHook {
+                    known: self.known,
                     scope,
                     file: path,
                     event: event.to_owned(),
@@ -441,60 +375,19 @@ impl FoundAgent {
             let is_trusted = known.any(|(_, state)| {
                 state.get("trusted_hash").is_some() && state.get("enabled") != Some(&Value::Bool(false))
             });
-            hook.skipped = match hook.scope {
-                Owner::Administrator => None,
+            let why = match hook.scope {
+                Owner::Administrator => continue,
                 Owner::Project if !is_trusted_project => {
-                    Some("Codex does not trust this project, and reads no hooks of it".to_owned())
+                    "Codex does not trust this project, and reads no hooks of it"
                 }
-                _ if !is_trusted => Some(
-                    "Codex does not run it before you trust it: start `codex`, and enter /hooks".to_owned(),
-                ),
-                _ => None,
+                _ if !is_trusted => {
+                    "Codex does not run it before you trust it: start `codex`, and enter /hooks"
+                }
+                _ => continue,
             };
+            hook.skipped.get_or_insert(Skipped { why: why.to_owned(), is_untrusted: true });
         }
     }
-}
-
-/// Why a hook that starts planproof may not do what planproof says, if there is something.
-fn doubt_of(handler: &Value, known: KnownAgent) -> Option<String> {
-    let entries = handler.as_object()?;
-    let is_known =
-        |key: &str| HANDLER_KEYS.contains(&key) || known.closed.is_some_and(|(closed, _)| closed == key);
-    if let Some((key, _)) =
-        entries.iter().find(|(key, value)| !is_known(key) && **value != Value::Bool(false))
-    {
-        return Some(format!(
-            "the hook has `{key}`, and planproof does not know whether it denies calls then"
-        ));
-    }
-    if handler.get("timeout").and_then(Value::as_f64).is_some_and(|timeout| timeout < TIMEOUT_MIN) {
-        return Some(format!(
-            "the agent waits for less than {TIMEOUT_MIN} of its units of time for the hook"
-        ));
-    }
-    let line = handler.get("command")?.as_str().filter(|_| handler.get("args").is_none())?;
-    let operator = operator_in(line)?;
-    Some(format!(
-        "the command of the hook has `{operator}`, so more than planproof decides what the agent gets"
-    ))
-}
-
-/// The first character of a command line, outside of quotes, with which a shell does more than to start a program.
-fn operator_in(line: &str) -> Option<char> {
-    let (mut quote, mut is_escaped) = (None, false);
-    line.chars().find(|c| {
-        if std::mem::take(&mut is_escaped) {
-            return false;
-        }
-        match (quote, *c) {
-            (None | Some('"'), '\\') => is_escaped = true,
-            (None, '\'' | '"') => quote = Some(*c),
-            (Some(open), c) if c == open => quote = None,
-            (None, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '`' | '\n') | (Some('"'), '`') => return true,
-            _ => {}
-        }
-        false
-    })
 }
 
 /// Whether a value is what this text of JSON says.

@@ -3,17 +3,22 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use clap::FromArgMatches as _;
+use clap::error::ErrorKind;
 use hyper::Uri;
 use planproof_report::shell_word;
 use planproof_spec::rules::RuleSet;
 
 use super::attempt::with_variables;
-use super::found::{FoundAgent, FoundHook, FoundServer, KnownAgent, Owner};
-use crate::coding_agents::{HookForm, is_planproof, is_this_machine};
+use super::found::{FoundAgent, FoundHook, FoundServer};
+use super::hooks::best_hook;
+use super::known::{KnownAgent, Owner};
+use crate::arguments::{Arguments, Command};
+use crate::coding_agents::{is_planproof, is_this_machine};
 use planproof_trace::names_secret;
 
 use crate::config::holds_secret;
-use crate::text_files;
+use crate::{text_files, values};
 
 /// What stands for a word that may be a key.
 const HIDDEN: &str = "(hidden)";
@@ -86,10 +91,10 @@ impl Guarding {
 }
 
 /// What is known of something that guards.
-struct Judged {
-    standing: Standing,
-    reason: String,
-    mend: Option<String>,
+pub(super) struct Judged {
+    pub(super) standing: Standing,
+    pub(super) reason: String,
+    pub(super) mend: Option<String>,
 }
 
 /// All ways of an agent.
@@ -154,104 +159,6 @@ pub(super) fn ways(agent: &FoundAgent, folder: &Path) -> Vec<Way> {
     ways
 }
 
-/// The hook of planproof that does most for an agent.
-fn best_hook(agent: &FoundAgent, folder: &Path) -> (Option<FoundHook>, Judged) {
-    let none = || {
-        let (reason, mend) = match (agent.known.before, agent.known.installed_as) {
-            (None, _) => ("planproof knows no hooks of this agent".to_owned(), None),
-            (Some(event), None) => {
-                let mend =
-                    "docs/guard-reference.md says how this agent asks planproof (Other agents)".to_owned();
-                (format!("there is nothing of planproof for `{event}`"), Some(mend))
-            }
-            (Some(event), Some(name)) => {
-                let mend = format!("planproof hook install {name} --rules RULES.yaml --enforce");
-                (format!("there is no hook of planproof for `{event}`"), Some(mend))
-            }
-        };
-        Judged { standing: Standing::Unguarded, reason, mend }
-    };
-    let is_ours = |hook: &&FoundHook| {
-        Some(hook.event.as_str()) == agent.known.before
-            && (is_planproof(&hook.words, "hook") || hook.is_plugin)
-    };
-    let judged =
-        agent.hooks.iter().filter(is_ours).map(|hook| (Some(hook.clone()), judge_hook(agent, hook, folder)));
-    judged.max_by_key(|(_, judged)| judged.standing).unwrap_or_else(|| (None, none()))
-}
-
-fn judge_hook(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
-    let known = agent.known;
-    let install = |words: &Words<'_>| {
-        let name = known.installed_as?;
-        let rules = words.rules.map_or("RULES.yaml".to_owned(), shell_word);
-        let project = if hook.scope == Owner::Project { " --project" } else { "" };
-        Some(format!("planproof hook install {name} --rules {rules} --enforce{project}"))
-    };
-    if hook.is_plugin {
-        let reason = "a plugin that calls planproof; where it cannot be loaded, calls pass";
-        return Judged { standing: Standing::Advisory, reason: reason.to_owned(), mend: None };
-    }
-    let words = Words::of(&hook.words);
-    let unguarded =
-        |reason: String, mend: Option<String>| Judged { standing: Standing::Unguarded, reason, mend };
-    let is_managed = hook.scope == Owner::Administrator;
-    let others = agent.only_managed.as_ref().filter(|_| !is_managed);
-    if let Some(why) = agent.no_hooks.as_ref().or(others) {
-        return unguarded(
-            format!("it does not run, because of {why}"),
-            Some("remove that setting".to_owned()),
-        );
-    }
-    if let Some(why) = &hook.skipped {
-        let mend = "start `codex` in this project, trust it if you are asked, and enter /hooks";
-        return unguarded(why.clone(), Some(mend.to_owned()));
-    }
-    let is_there = program(&hook.words, folder);
-    if !is_there && !hook.is_closed {
-        let reason = format!("the program of the hook, `{}`, is not there", shown(&hook.words[..1]));
-        return unguarded(reason, install(&words));
-    }
-    let advisory = |reason: String| Judged { standing: Standing::Advisory, reason, mend: install(&words) };
-    if let Some(doubt) = &hook.doubt {
-        return advisory(doubt.clone());
-    }
-    if let Some(how) = words.watches(folder) {
-        return advisory(format!("the hook only watches ({how})"));
-    }
-    if !HookForm::matches_all(hook.matcher.as_deref()) {
-        let matcher = hook.matcher.as_deref().unwrap_or_default();
-        return advisory(format!("the hook is for tools that match `{matcher}` only"));
-    }
-    let has = |event: &&&str| {
-        agent.hooks.iter().any(|it| {
-            let runs =
-                it.skipped.is_none() && (agent.only_managed.is_none() || it.scope == Owner::Administrator);
-            it.event == **event && is_planproof(&it.words, "hook") && runs
-        })
-    };
-    if let Some(missing) = known.after.iter().find(|event| !has(event)) {
-        return advisory(format!("there is no hook for `{missing}`, so results are not known"));
-    }
-    if !hook.is_closed {
-        return match known.closed {
-            Some((key, value)) => {
-                advisory(format!("where the hook fails, calls pass: it lacks \"{key}\": {value}"))
-            }
-            None => Judged {
-                standing: Standing::Advisory,
-                reason: format!("where the hook fails, {} lets calls pass", known.name),
-                mend: None,
-            },
-        };
-    }
-    if !is_there {
-        let reason = format!("every call is denied: `{}` is not there", shown(&hook.words[..1]));
-        return Judged { standing: Standing::Enforced, reason, mend: install(&words) };
-    }
-    enforced(&words, folder, format!("the hook denies, and {} does so where the hook fails", known.name))
-}
-
 fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
     let unguarded = |reason: &str, mend: Option<String>| Judged {
         standing: Standing::Unguarded,
@@ -283,12 +190,36 @@ fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
     if !program(&server.words, folder) {
         return unguarded("planproof is not where the configuration says", None);
     }
+    if let Some(why) = no_guard(&server.words) {
+        return unguarded(why, Some("correct its arguments (planproof guard --help)".to_owned()));
+    }
     if let Some(how) = words.watches(folder) {
         let reason = format!("the guard only watches ({how})");
         let mend = Some("have --enforce in its arguments, and not --shadow".to_owned());
         return Judged { standing: Standing::Advisory, reason, mend };
     }
     enforced(&words, folder, "the guard rejects calls".to_owned())
+}
+
+/// Why a command line of the guard starts none before a server.
+fn no_guard(words: &[String]) -> Option<&'static str> {
+    match command_of(words) {
+        Ok(Command::Guard(arguments)) if arguments.command.is_none() && arguments.to.is_none() => None,
+        Ok(_) => Some("the guard is started for something else, and no server behind it"),
+        Err(ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            Some("its command line asks for help, so neither guard nor server is started")
+        }
+        Err(_) => Some("its command line is wrong, so neither guard nor server is started"),
+    }
+}
+
+/// The command of planproof that these words are, as it reads them itself.
+pub(super) fn command_of(words: &[String]) -> Result<Command, ErrorKind> {
+    // A variable that is not set here may be for the agent.
+    let words = words.iter().map(|word| with_variables(word).replace("${", "$"));
+    let parsed = values::command().try_get_matches_from(words);
+    let parsed = parsed.and_then(|matches| Arguments::from_arg_matches(&matches));
+    parsed.map(|arguments| arguments.command).map_err(|error| error.kind())
 }
 
 /// Where a server on this machine listens, without what may be a key in the path.
@@ -308,7 +239,7 @@ fn read_url(url: &str) -> Option<Uri> {
 }
 
 /// What enforces, with a word on rules that cannot be used.
-fn enforced(words: &Words<'_>, folder: &Path, reason: String) -> Judged {
+pub(super) fn enforced(words: &Words<'_>, folder: &Path, reason: String) -> Judged {
     let read = words.rules.map(|rules| words.read(folder).ok_or(rules));
     let (reason, mend) = match read {
         Some(Err(rules)) => (
@@ -338,13 +269,13 @@ fn enforced(words: &Words<'_>, folder: &Path, reason: String) -> Judged {
 }
 
 /// The options of a command line of a guard or a hook.
-struct Words<'a> {
+pub(super) struct Words<'a> {
     words: &'a [String],
-    rules: Option<&'a str>,
+    pub(super) rules: Option<&'a str>,
 }
 
 impl<'a> Words<'a> {
-    fn of(words: &'a [String]) -> Self {
+    pub(super) fn of(words: &'a [String]) -> Self {
         let own = words.iter().position(|word| word == "--").map_or(words, |end| &words[..end]);
         let rules = own.iter().enumerate().find_map(|(place, word)| match word.strip_prefix("--rules") {
             Some("") => own.get(place + 1).map(String::as_str),
@@ -365,7 +296,7 @@ impl<'a> Words<'a> {
     }
 
     /// How all calls are only watched, if they are.
-    fn watches(&self, folder: &Path) -> Option<&'static str> {
+    pub(super) fn watches(&self, folder: &Path) -> Option<&'static str> {
         if self.has("--shadow") {
             return Some("--shadow");
         }
@@ -376,7 +307,7 @@ impl<'a> Words<'a> {
 }
 
 /// Whether the program of a command line is there, as an agent in this folder finds it.
-fn program(words: &[String], folder: &Path) -> bool {
+pub(super) fn program(words: &[String], folder: &Path) -> bool {
     let Some(name) = words.first().map(|name| with_variables(name)) else { return false };
     if name.contains(['/', '\\']) {
         return folder.join(&name).is_file();
