@@ -287,6 +287,12 @@ fn a_review_names_what_is_to_blame_and_what_never_matters() {
              soon as a is called",
         ),
         ("", "expect: [{do: [a]}, {never: {call: b}}]", "a"),
+        // What older versions of YAML read as true.
+        (
+            "",
+            "world: {a: [{returns: {ok: yes, is: 'yes'}}]}, expect: [{do: [a]}]",
+            "a; line 8: `yes` is a text here: write true, or 'yes' for the text",
+        ),
     ] {
         assert_eq!(reviewed(rules, case), expected, "{rules} | {case}");
     }
