@@ -250,11 +250,11 @@ impl LoggedLine {
     /// It is not a line of decision v1.
     pub fn read(line: &str) -> Result<Self, LogFault> {
         let value: Value = serde_json::from_str(line).map_err(|error| {
-            let behind = Self::behind(line, &error).map(Box::new);
+            let (is_glued, behind) = Self::behind(line, &error);
             LogFault {
                 what: format!("not a whole line of a log of decisions: {error}"),
-                is_cut: error.is_eof() || behind.is_some(),
-                behind,
+                is_cut: error.is_eof() || is_glued,
+                behind: behind.map(Box::new),
             }
         })?;
         Self::of(value)
@@ -273,18 +273,20 @@ impl LoggedLine {
             .map_err(|error| LogFault::new(format!("the line is not one of {SCHEMA}: {error}")))
     }
 
-    /// The whole line behind one that was cut off, in which this error is. Wherever that was cut, JSON goes wrong at the
-    /// beginning of the next line, so nothing that a call or a result contains is taken for one.
-    fn behind(line: &str, error: &serde_json::Error) -> Option<Self> {
-        let (mut rest, mut column) = (line, error.column());
+    /// Whether a line begins behind one that was cut off, in which this error is, and that line if it is whole.
+    /// Wherever the other was cut, JSON goes wrong at its beginning, so nothing that a call or a result contains is
+    /// taken for one.
+    fn behind(line: &str, error: &serde_json::Error) -> (bool, Option<Self>) {
+        let (mut rest, mut column, mut is_glued) = (line, error.column(), false);
         loop {
             let from = column.saturating_sub(LINE_BEGIN_SEEN).max(1);
             // What was cut off before it may have been shorter than the beginning of a line.
             let to = column + LINE_BEGIN.len();
             let begins = |at: &usize| rest.get(*at..).is_some_and(|rest| rest.starts_with(LINE_BEGIN));
-            rest = &rest[(from..=to).find(begins)?..];
+            let Some(at) = (from..=to).find(begins) else { return (is_glued, None) };
+            (rest, is_glued) = (&rest[at..], true);
             match serde_json::from_str(rest) {
-                Ok(value) => return Self::of(value).ok(),
+                Ok(value) => return (true, Self::of(value).ok()),
                 Err(error) => column = error.column(),
             }
         }

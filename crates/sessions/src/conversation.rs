@@ -306,7 +306,6 @@ pub(crate) fn arguments_of(value: Option<&Value>) -> Value {
 /// The content of a result: a text, or blocks of text, which are JSON or not.
 pub(crate) fn content_of(value: Option<&Value>) -> Value {
     match value {
-        Some(Value::Array(blocks)) if blocks.is_empty() => Value::from(""),
         Some(value) => result_of(value).value,
         None => Value::Null,
     }

@@ -37,8 +37,13 @@ pub fn read(name: &str, source: Box<dyn BufRead>, sink: &mut dyn SessionSink) ->
             Form::Decisions => return logs::decisions(name, first, lines, sink),
             _ => Values::by_lines(first.number, value, lines)?,
         },
-        // A document over several lines, or several of them.
-        Err(_) => Values::of_document(name, first, lines)?,
+        Err(_) => {
+            if logs::begins_cut(&first, &mut lines)? {
+                return logs::decisions(name, first, lines, sink);
+            }
+            // A document over several lines, or several of them.
+            Values::of_document(name, first, lines)?
+        }
     };
     let mut gather: Box<dyn Gather> = match values.form(name)? {
         Form::Spans => Box::new(Spans::new(name)),

@@ -71,6 +71,25 @@ fn trace(name: &str, text: &str, line: u64, sink: &mut dyn SessionSink) -> Resul
     Ok(())
 }
 
+/// What every line of a guard's log begins with.
+const LINE_BEGIN: &str = "{\"kind\":\"";
+
+/// Whether a first line, which is not JSON, is one of a guard's log that was cut off: a whole one stands behind it, or
+/// in the next line.
+///
+/// # Errors
+/// The next line cannot be read.
+pub(crate) fn begins_cut(first: &RecordedLine, lines: &mut Lines) -> Result<bool, SessionError> {
+    let text = first.text();
+    let text = text.trim_end();
+    if !text.starts_with(LINE_BEGIN) && !LINE_BEGIN.starts_with(text) {
+        return Ok(false);
+    }
+    let has_behind = LoggedLine::read(text).is_err_and(|fault| fault.behind.is_some());
+    let next = if has_behind { None } else { lines.peek()? };
+    Ok(has_behind || next.is_some_and(|line| LoggedLine::read(line.text().trim_end()).is_ok()))
+}
+
 /// Logs of guards. A session is complete at its last line, or at the end of the file.
 pub(crate) fn decisions(
     name: &str,
@@ -156,5 +175,57 @@ impl OpenLog {
             happened: planproof_guard::happened(self.lines.iter().map(|(_, line)| line)),
             doubts: RecordedDoubts::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Kept {
+        lines: Vec<u64>,
+        warnings: Vec<String>,
+    }
+
+    impl SessionSink for Kept {
+        fn session(&mut self, session: RecordedSession) -> Result<(), SessionError> {
+            self.lines.extend(session.call_lines);
+            Ok(())
+        }
+
+        fn warn(&mut self, text: &str) {
+            self.warnings.push(text.to_owned());
+        }
+
+        fn note(&mut self, _: &str) {}
+    }
+
+    /// Texts whose first line was cut off, and the lines of the calls that are read of each.
+    #[test]
+    fn a_log_whose_first_line_is_cut_is_read() {
+        let whole = "{\"kind\":\"decision\",\"schema\":\"planproof/decision/v1\",\"session\":\"s\",\"seam\":\"mcp\",\
+                     \"call\":{\"number\":1,\"tool\":\"a\",\"arguments\":{}},\"rules\":[],\"action\":\"passed\",\
+                     \"mode\":\"enforce\",\"digest\":\"d\",\"microseconds\":1}\n";
+        let read = |text: String| {
+            let mut kept = Kept::default();
+            let read = crate::read("log", Box::new(std::io::Cursor::new(text.into_bytes())), &mut kept);
+            read.map(|()| kept)
+        };
+        for cut in 1..whole.len() - 1 {
+            let begin = &whole[..cut];
+            for (between, line) in [("\n", 2), ("\n \n\n", 4)] {
+                let kept =
+                    read(format!("{begin}{between}{whole}")).unwrap_or_else(|why| panic!("{cut}: {why}"));
+                assert_eq!((kept.lines, kept.warnings.len()), (vec![line], 1), "{cut}");
+            }
+        }
+        let kept = read(format!("{}{whole}{whole}", &whole[..30])).expect("a log");
+        assert_eq!((kept.lines, kept.warnings.len()), (vec![1, 2], 1));
+        // A document over several lines begins in the same way.
+        let document = "{\n\n \"messages\": [{\"role\": \"assistant\", \"content\": [{\"type\": \"tool_use\", \"id\": \"1\",\n\
+                        \"name\": \"a\", \"input\": {}}]}]}\n";
+        assert_eq!(read(document.to_owned()).expect("a transcript").lines.len(), 1);
+        assert!(read("{\"kind\":\"deci".to_owned()).is_err());
     }
 }

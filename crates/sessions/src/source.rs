@@ -1,7 +1,7 @@
 //! The lines of a file, and the JSON values on them.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, Read as _};
+use std::io::{BufRead, Cursor, Read as _};
 
 use planproof_trace::json;
 use serde_json::Value;
@@ -79,6 +79,23 @@ impl Lines {
                 return Ok(Some(RecordedLine { number: self.number, bytes }));
             }
         }
+    }
+
+    /// The next line that is not blank, which comes again.
+    ///
+    /// # Errors
+    /// It cannot be read, or is too long.
+    pub(crate) fn peek(&mut self) -> Result<Option<RecordedLine>, SessionError> {
+        let number = self.number;
+        let next = self.next()?;
+        if let Some(next) = &next {
+            let blank = usize::try_from(next.number - number - 1).unwrap_or_default();
+            let again = [vec![b'\n'; blank], next.bytes.clone()].concat();
+            let rest = std::mem::replace(&mut self.source, Box::new(std::io::empty()));
+            self.source = Box::new(Cursor::new(again).chain(rest));
+        }
+        self.number = number;
+        Ok(next)
     }
 
     /// What is left of the file, behind these bytes.

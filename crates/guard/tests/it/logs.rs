@@ -159,10 +159,11 @@ fn a_line_that_is_glued_to_a_cut_one_is_read() {
         let fault = LoggedLine::read(&line[..cut]).unwrap_err();
         assert!(fault.is_cut && fault.behind.is_none(), "{cut}: {fault}");
     }
-    assert!(lost < 40, "{lost}");
+    assert!(lost < 80, "{lost} of about 900");
 }
 
-/// A history that failed at the very end leaves a line in the log that the call was passed on. The next one takes it back.
+/// A history that failed at the very end leaves a line in the log that the call was passed on. The next one takes that
+/// back.
 #[test]
 fn a_line_of_a_call_that_was_not_passed_on_is_taken_back() {
     let rules = rules(

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::Pointer;
 use super::result::inner;
-use super::values::ValueClasses;
 use crate::Pattern;
 use crate::number::{JsonNumber, is_same};
 
@@ -105,44 +104,6 @@ impl ValueCheck {
     /// passes the opposite of one that it fails.
     pub fn holds(&self, within: Option<&Value>) -> bool {
         self.test.holds(within.and_then(|value| self.pointer.target(value)))
-    }
-}
-
-/// What tests of a result can come to before it is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TestedOutcome {
-    /// Some result passes them all, as far as is known.
-    pub(super) can_hold: bool,
-    /// Some result fails one of them, as far as is known.
-    pub(super) can_fail: bool,
-}
-
-impl TestedOutcome {
-    /// What these can come to; `None` if there are none. Only of tests that every value passes, or none at its place,
-    /// is it known that they cannot come to something.
-    pub(super) fn of(checks: &[ValueCheck]) -> Option<Self> {
-        if checks.is_empty() {
-            return None;
-        }
-        let mut found = Self { can_hold: true, can_fail: false };
-        for check in checks {
-            let of_place = checks.iter().filter(|other| other.pointer == check.pointer);
-            let tests: Vec<&RuleTest> = of_place.map(|other| &other.test).collect();
-            let passes_all = |value: Option<&Value>| tests.iter().all(|test| test.holds(value));
-            // A result is there; within it, anything may be missing.
-            let is_within = check.pointer.parts().next().is_some();
-            let (mut can_hold, mut can_fail) =
-                (is_within && passes_all(None), is_within && !passes_all(None));
-            if !(can_hold && can_fail) {
-                let (values, are_all) =
-                    ValueClasses { tests: tests.clone(), ..ValueClasses::default() }.candidates();
-                can_hold |= !are_all || values.iter().any(|value| passes_all(Some(value)));
-                can_fail |= !are_all || values.iter().any(|value| !passes_all(Some(value)));
-            }
-            found.can_hold &= can_hold;
-            found.can_fail |= can_fail;
-        }
-        Some(found)
     }
 }
 

@@ -3,7 +3,8 @@
 //! A symbol is a set of atoms, as bits: those that hold of the event. Atoms are the events of the rule, and for `takes`
 //! whether the argument is none of the values in the registers.
 
-use super::checks::TestedOutcome;
+use std::sync::OnceLock;
+
 use super::{CallRule, EventPattern, Pointer, RuleDemand};
 use crate::automaton::dfa::{DEAD, Dfa, TooLarge, Work};
 use crate::automaton::temporal::{self, Atoms};
@@ -17,6 +18,15 @@ pub(super) enum Atom {
     Event(EventPattern),
     /// It is a call of these whose argument is not in the register.
     NotTaken(EventPattern, Pointer),
+}
+
+/// What tests of a result can come to before it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TestedOutcome {
+    /// Some result passes them all, as far as is known.
+    pub(super) can_hold: bool,
+    /// Some result fails one of them, as far as is known.
+    pub(super) can_fail: bool,
 }
 
 /// Which values a register collects.
@@ -40,8 +50,8 @@ pub(super) struct Outlook {
 pub(super) struct Compiled {
     pub(super) atoms: Vec<Atom>,
     pub(super) register: Option<Register>,
-    /// For each atom, what the tests of a result can come to, if it has any.
-    pub(super) tested: Vec<Option<TestedOutcome>>,
+    /// For each atom, what its tests of a result can come to, if it has any: filled in where that is asked for.
+    pub(super) tested: OnceLock<Vec<Option<TestedOutcome>>>,
     dfa: Dfa,
     /// For each position of the automaton.
     outlook: Vec<Outlook>,
@@ -86,12 +96,7 @@ impl Compiled {
         let outlook =
             outlook.map(|(accepts, may_be_violated)| Outlook { accepts, may_be_violated }).collect();
         let ignores_others = (0..positions).all(|position| dfa.step(position as u32, 0) == position as u32);
-        let tested = atoms.iter().map(|atom| match atom {
-            Atom::Event(pattern) => TestedOutcome::of(&pattern.outcome),
-            Atom::NotTaken(..) => None,
-        });
-        let tested = tested.collect();
-        Ok(Self { atoms, register, tested, dfa, outlook, ignores_others })
+        Ok(Self { atoms, register, tested: OnceLock::new(), dfa, outlook, ignores_others })
     }
 
     /// The position before any event; [`DEAD`] if the rule can never be held.

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::compile::{Atom, Compiled};
+use super::compile::{Atom, Compiled, TestedOutcome};
 use super::session::{Instance, State, is_indifferent, key, verdict_of};
+use super::values::ValueClasses;
 use super::{
     CallRule, EventPattern, Phase, RuleDemand, RuleSet, RuleTest, RuleVerdict, Session, SessionEvent,
-    TooManyValues,
+    TooManyValues, ValueCheck,
 };
 use crate::automaton::dfa::DEAD;
 use crate::limits::{RULE_FORESIGHT_MAX, RULE_INSTANCES_MAX};
@@ -185,8 +186,8 @@ fn is_about(compiled: &Compiled, call: &SessionEvent<'_>) -> bool {
     })
 }
 
-/// What a result that has not come can be to a rule, as sets of atoms: no more than two, because of the events of a rule
-/// one at most tests results.
+/// What a result that has not come can be to a rule, as sets of atoms: no more than two, because at most one event of a
+/// rule tests results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Foreseen {
     /// If the test holds, or there is none.
@@ -212,9 +213,10 @@ impl Instance {
     fn foreseen(&self, compiled: &Compiled, result: &SessionEvent<'_>) -> Foreseen {
         // Atoms without a test of results are known.
         let mut foreseen = Foreseen::of(0);
+        let tests = compiled.tested.get_or_init(|| compiled.atoms.iter().map(tested).collect());
         for (bit, atom) in compiled.atoms.iter().enumerate() {
             let (holds, tested) = match atom {
-                Atom::Event(pattern) => (pattern.matches_but_for_outcome(result), compiled.tested.get(bit)),
+                Atom::Event(pattern) => (pattern.matches_but_for_outcome(result), tests.get(bit)),
                 // Only calls take values.
                 Atom::NotTaken(..) => (false, None),
             };
@@ -224,6 +226,33 @@ impl Instance {
         }
         foreseen
     }
+}
+
+/// What the tests of a result in an atom can come to; `None` if it has none. Only of tests that every value passes, or
+/// none at its place, is it known that they cannot come to something.
+fn tested(atom: &Atom) -> Option<TestedOutcome> {
+    let Atom::Event(EventPattern { outcome: checks, .. }) = atom else { return None };
+    if checks.is_empty() {
+        return None;
+    }
+    let mut found = TestedOutcome { can_hold: true, can_fail: false };
+    for ValueCheck { pointer, .. } in checks {
+        let of_place = checks.iter().filter(|other| other.pointer == *pointer);
+        let tests: Vec<&RuleTest> = of_place.map(|other| &other.test).collect();
+        let passes_all = |value: Option<&Value>| tests.iter().all(|test| test.holds(value));
+        // A result is there; within it, anything may be missing.
+        let is_within = pointer.parts().next().is_some();
+        let (mut can_hold, mut can_fail) = (is_within && passes_all(None), is_within && !passes_all(None));
+        if !(can_hold && can_fail) {
+            let classes = ValueClasses { tests: tests.clone(), ..ValueClasses::default() };
+            let (values, are_all) = classes.candidates();
+            can_hold |= !are_all || values.iter().any(|value| passes_all(Some(value)));
+            can_fail |= !are_all || values.iter().any(|value| !passes_all(Some(value)));
+        }
+        found.can_hold &= can_hold;
+        found.can_fail |= can_fail;
+    }
+    Some(found)
 }
 
 fn speaks_against(

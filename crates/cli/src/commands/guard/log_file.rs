@@ -46,10 +46,11 @@ impl LogFile {
             return Err(std::io::Error::other("it was deleted"));
         }
         // Whoever wrote last may not have written all, and what is appended would belong to that line.
-        let begin = match &mut self.end {
-            Some(end) if ends_within_a_line(end)? => "\n",
-            _ => "",
+        let is_torn = match &mut self.end {
+            Some(end) => ends_within_a_line(end)?,
+            None => false,
         };
+        let begin = if is_torn { "\n" } else { "" };
         let bytes = format!("{begin}{line}\n").into_bytes();
         let mut left = bytes.as_slice();
         while !left.is_empty() {
