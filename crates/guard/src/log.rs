@@ -256,10 +256,25 @@ impl LoggedLine {
         })
     }
 
+    /// The whole line with which one ends that cannot be read: where a line was cut off, as on a full disk, the next may
+    /// be glued to it.
+    pub fn glued(line: &str) -> Option<Self> {
+        let starts = line.match_indices("{\"").filter(|(at, _)| *at > 0);
+        starts.filter_map(|(at, _)| line.get(at..)).find_map(|line| Self::read(line).ok())
+    }
+
     /// Whether it is of a call that was made: passed on for the first time.
     pub fn is_made_call(&self) -> bool {
         use GuardAction::{Noted, Passed};
         matches!(self, Self::Decision { call: Some(_), action: Passed | Noted, .. })
+    }
+
+    /// Whether it is of a decision at a hook, where a call has the name that an agent has for its tool.
+    pub fn is_of_hook(&self) -> bool {
+        match self {
+            Self::Decision { seam, .. } => seam != crate::SEAM && seam != crate::DECIDE_SEAM,
+            Self::Result { .. } | Self::End { .. } => false,
+        }
     }
 
     /// Whether it is of a call that counts in later decisions of its session.
