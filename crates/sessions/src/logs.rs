@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use planproof_guard::LoggedLine;
-use planproof_spec::rules::session_of;
+use planproof_guard::{LoggedLine, whole_name};
+use planproof_spec::rules::{RecordedEvent, session_of};
 use planproof_trace::EventKind;
 use planproof_trace::wire::v1::read_traces_from;
 use serde::Deserialize;
@@ -65,6 +65,7 @@ fn trace(name: &str, text: &str, line: u64, sink: &mut dyn SessionSink) -> Resul
             tools: None,
             happened: session_of(&trace.events),
             call_lines: Vec::new(),
+            call_files: Vec::new(),
             doubts: RecordedDoubts::default(),
         })?;
     }
@@ -82,8 +83,13 @@ pub(crate) fn decisions(
     let mut next = Some(first);
     while let Some(line) = next {
         let number = line.number;
-        match LoggedLine::read(line.text().trim_end()) {
+        let text = line.text();
+        match LoggedLine::read(text.trim_end()) {
             Ok(logged) => open.take(number, logged, sink)?,
+            Err(fault) if let Some(logged) = LoggedLine::glued(text.trim_end()) => {
+                sink.warn(&format!("{name}:{number}: what another line is glued to is left out: {fault}"));
+                open.take(number, logged, sink)?;
+            }
             Err(fault) if fault.is_cut => sink.warn(&format!("{name}:{number}: left out: {fault}")),
             Err(fault) => return Err(SessionError::new(format!("{name}:{number}: {fault}"))),
         }
@@ -133,6 +139,20 @@ impl OpenLogs<'_> {
 }
 
 impl OpenLog {
+    /// What happened. What a hook logged has the reading of a name that the rules of then meant; others may mean another
+    /// one, so such a name is put together again.
+    fn happened(&self) -> Vec<RecordedEvent> {
+        let mut happened = planproof_guard::happened(self.lines.iter().map(|(_, line)| line));
+        let mut decisions = self.lines.iter().map(|(_, line)| line).filter(|line| line.is_made_call());
+        let is_of_hooks = decisions.all(LoggedLine::is_of_hook);
+        for event in happened.iter_mut().filter(|_| is_of_hooks) {
+            if let Some(server) = event.server.take() {
+                event.tool = whole_name(&server, &event.tool);
+            }
+        }
+        happened
+    }
+
     fn recorded(self, name: &str) -> RecordedSession {
         let called = self.lines.iter().filter(|(_, line)| line.is_made_call());
         RecordedSession {
@@ -141,7 +161,8 @@ impl OpenLog {
             query: None,
             tools: None,
             call_lines: called.map(|(number, _)| *number).collect(),
-            happened: planproof_guard::happened(self.lines.iter().map(|(_, line)| line)),
+            happened: self.happened(),
+            call_files: Vec::new(),
             doubts: RecordedDoubts::default(),
         }
     }

@@ -138,6 +138,10 @@ fn read(text: &str, name: &str) -> Result<Vec<LoggedLine>, Failure> {
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match LoggedLine::read(line) {
             Ok(line) => lines.push(line),
+            Err(fault) if let Some(whole) = LoggedLine::glued(line) => {
+                tell!("warning: {name}:{}: what another line is glued to is left out: {fault}", number + 1);
+                lines.push(whole);
+            }
             Err(fault) if fault.is_cut => tell!("warning: {name}:{}: left out: {fault}", number + 1),
             Err(fault) => return Err(Failure::usage(format!("{}:{}: {fault}", inline(name), number + 1))),
         }
