@@ -256,8 +256,8 @@ impl LoggedLine {
         })
     }
 
-    /// The whole line with which one ends that cannot be read: where a line was cut off, as on a full disk, the next may
-    /// be glued to it.
+    /// The whole line with which one ends that cannot be read: where a line was cut off, as on a full disk, the next
+    /// may be glued to it.
     pub fn glued(line: &str) -> Option<Self> {
         let starts = line.match_indices("{\"").filter(|(at, _)| *at > 0);
         starts.filter_map(|(at, _)| line.get(at..)).find_map(|line| Self::read(line).ok())

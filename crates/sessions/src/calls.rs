@@ -151,8 +151,8 @@ impl Calls {
         self.happened.push(RecordedEvent { phase, server, tool, arguments, outcome: Some(outcome) });
     }
 
-    /// Puts the events of several files in the order of their times, each file's in the order in which they are written.
-    /// Where all are of one file, its order is better than any clock.
+    /// Puts the events of several files in the order of their times, those of each file in the order in which they are
+    /// written. Where all are of one file, its order is better than any clock.
     pub(crate) fn in_order(&mut self) -> Ordered {
         let first = self.stamps.first().map_or(0, |stamp| stamp.file);
         if self.stamps.iter().all(|stamp| stamp.file == first) {

@@ -1,5 +1,6 @@
 //! The logs that Claude Code and Codex keep of their sessions. Their tools have the names here that hooks report, so
-//! that the rules of a hook can be held against them: which part of `mcp__SERVER__TOOL` is the server, only rules can say.
+//! that the rules of a hook can be held against them: only rules can say which part of `mcp__SERVER__TOOL` is the
+//! server.
 
 use std::sync::Arc;
 

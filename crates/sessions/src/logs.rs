@@ -139,8 +139,8 @@ impl OpenLogs<'_> {
 }
 
 impl OpenLog {
-    /// What happened. What a hook logged has the reading of a name that the rules of then meant; others may mean another
-    /// one, so such a name is put together again.
+    /// What happened. What a hook logged has the reading of a name that the rules of then meant; others may mean
+    /// another one, so such a name is put together again.
     fn happened(&self) -> Vec<RecordedEvent> {
         let mut happened = planproof_guard::happened(self.lines.iter().map(|(_, line)| line));
         let mut decisions = self.lines.iter().map(|(_, line)| line).filter(|line| line.is_made_call());

@@ -14,8 +14,8 @@ pub(crate) const SPANS_ABOVE_MAX: usize = 64;
 /// Calls with one id, of which each is compared with that many before it.
 const SAME_IDS_MAX: usize = 64;
 
-/// Attributes of spans in which a model or an agent decides. A call within them is another call, even if they are within
-/// a call of the same tool. Each has the beginnings of its values.
+/// Attributes of spans in which a model or an agent decides, each with the beginnings of its values. A call within them
+/// is another call, even if they are within a call of the same tool.
 const DECIDES: [(&str, &[&str]); 5] = [
     ("gen_ai.operation.name", &["chat", "invoke_", "create_agent", "generate_content", "text_completion"]),
     ("openinference.span.kind", &["LLM", "AGENT"]),
@@ -107,8 +107,8 @@ impl Groups {
     }
 }
 
-/// The span of the same tool that a call is within, with only spans in between in which nobody decides and no other tool
-/// runs.
+/// The span of the same tool that a call is within, with only spans in between in which nobody decides and no other
+/// tool runs.
 fn around(
     call: &SpanCall,
     calls: &[SpanCall],
@@ -126,8 +126,7 @@ fn around(
     None
 }
 
-/// Whether the tool of an outer span is that of an inner one. An agent may have the server in its name, which the server
-/// has not.
+/// Whether the tool of an outer span is that of an inner one. An agent may have the server in its name for it.
 fn is_same_tool(outer: &str, inner: &str) -> bool {
     let of_server = outer.strip_prefix("mcp__").and_then(|rest| rest.strip_suffix(inner));
     outer == inner || of_server.is_some_and(|rest| rest.ends_with("__"))

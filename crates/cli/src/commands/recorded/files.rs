@@ -19,9 +19,9 @@ const DEPTH_MAX: usize = 16;
 /// How the names of files end that are read of a folder: JSON, and histories of guards.
 const ENDINGS: [&str; 4] = ["jsonl", "json", "ndjson", "db"];
 
-/// These files and, of folders, the files of JSON and the histories in them, at any depth, in the order of their names. A
-/// link to a file is the file, and those to folders are not followed; what is not read though its name ends like that
-/// of a record is named on stderr.
+/// These files and, of folders, the files of JSON and the histories in them, at any depth, in the order of their names.
+/// A link to a file is the file, and those to folders are not followed; what is not read though its name ends like
+/// that of a record is named on stderr.
 ///
 /// # Errors
 /// A folder cannot be read, has no such file, or has too many.
