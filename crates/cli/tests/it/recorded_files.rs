@@ -11,6 +11,12 @@ fn with(rules: &str) -> Place {
     place
 }
 
+/// Writes a file in folders that may not be there.
+fn write_in_folders(place: &Place, name: &str, text: &str) {
+    std::fs::create_dir_all(place.path(name).parent().unwrap()).unwrap();
+    place.write(name, text);
+}
+
 /// A line of Claude Code in which a tool is called.
 fn asks(second: u64, is_aside: bool, tool: &str) -> String {
     let line = json!({
@@ -82,12 +88,13 @@ fn sub_agents_in_files_of_their_own_are_read_with_their_session() {
         "  - {id: look, requires: [{call: refund}, {call: look}]}\n  \
          - {id: once, at-most: {call: refund, times: 1}}\n",
     );
+    let write = |name: &str, text: &str| write_in_folders(&place, name, text);
     let main = asks(1, false, "look") + &asks(5, false, "refund");
-    place.write("proj/S1.jsonl", &main);
-    place.write("proj/S1/subagents/agent-a1.jsonl", &asks(3, true, "refund"));
-    place.write("proj/S1/subagents/agent-a1.meta.json", "{\"agentType\":\"general-purpose\"}");
-    place.write("proj/S1/tool-results/t1.json", "[\"long\"]");
-    place.write("proj/sessions-index.json", "{\"version\":1,\"entries\":[]}");
+    write("proj/S1.jsonl", &main);
+    write("proj/S1/subagents/agent-a1.jsonl", &asks(3, true, "refund"));
+    write("proj/S1/subagents/agent-a1.meta.json", "{\"agentType\":\"general-purpose\"}");
+    write("proj/S1/tool-results/t1.json", "[\"long\"]");
+    write("proj/sessions-index.json", "{\"version\":1,\"entries\":[]}");
     let session = "proj/S1.jsonl session S1";
     for words in [
         "proj",
@@ -101,7 +108,7 @@ fn sub_agents_in_files_of_their_own_are_read_with_their_session() {
         assert_eq!(found, [held(&session, &["once"])], "{words}");
     }
     // The line and the file of a call are those in which it stands.
-    place.write("proj/S1/subagents/agent-b.jsonl", &asks(9, true, "refund"));
+    write("proj/S1/subagents/agent-b.jsonl", &asks(9, true, "refund"));
     place.run("check --rules rules.yaml proj --sarif s.sarif").code(1);
     let sarif: Value =
         serde_json::from_str(&std::fs::read_to_string(place.path("s.sarif")).unwrap()).unwrap();
@@ -122,12 +129,12 @@ fn sub_agents_in_files_of_their_own_are_read_with_their_session() {
     assert!(run.err.contains("only sub-agents of the session"), "{run:?}");
     assert!(run.out.contains("1 session, 1 violates"), "{run:?}");
     // In earlier versions they were beside it.
-    place.write("old/S1.jsonl", &main);
-    place.write("old/agent-a1.jsonl", &asks(3, true, "refund"));
+    write("old/S1.jsonl", &main);
+    write("old/agent-a1.jsonl", &asks(3, true, "refund"));
     assert_eq!(violated(&place, "old", 1), [held("old/S1.jsonl session S1", &["once"])]);
     // Other files in folders with such names are records of their own.
-    place.write("chats/S1.jsonl", "{\"messages\":[]}\n");
-    place.write("chats/S1/subagents/x.jsonl", "{\"messages\":[]}\n");
+    write("chats/S1.jsonl", "{\"messages\":[]}\n");
+    write("chats/S1/subagents/x.jsonl", "{\"messages\":[]}\n");
     assert_eq!(violated(&place, "chats", 0).len(), 2);
 }
 
@@ -137,9 +144,9 @@ fn links_in_a_folder_are_read_or_named() {
     use std::os::unix::fs::symlink;
 
     let place = with("  - {id: r, never: {call: refund}}\n");
-    place.write("elsewhere/log.jsonl", &asks(1, false, "refund"));
-    place.write("logs/fine.jsonl", &asks(1, false, "look"));
-    place.write("logs/UPPER.JSONL", &asks(1, false, "look"));
+    write_in_folders(&place, "elsewhere/log.jsonl", &asks(1, false, "refund"));
+    write_in_folders(&place, "logs/fine.jsonl", &asks(1, false, "look"));
+    write_in_folders(&place, "logs/UPPER.JSONL", &asks(1, false, "look"));
     symlink("../elsewhere/log.jsonl", place.path("logs/linked.jsonl")).unwrap();
     symlink("fine.jsonl", place.path("logs/latest.jsonl")).unwrap();
     symlink("../elsewhere", place.path("logs/folder")).unwrap();
