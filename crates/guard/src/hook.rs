@@ -5,6 +5,7 @@ use std::sync::Arc;
 use planproof_spec::rules::{CallResult, RuleSet, result_of};
 use serde_json::{Value, json};
 
+use crate::agent_names::{AgentNames, NameReading, readings};
 use crate::canary::{canary_reason, is_canary};
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling, SeenAgain};
 use crate::dialect::{EventMeaning, HookDialect, HookReply, Places};
@@ -173,28 +174,18 @@ impl HookSession {
     /// reading that the rules name counts. If they name several, this says so.
     fn of_server(&self, call: &CarriedCall) -> (CarriedCall, Option<String>) {
         let name = &*call.tool;
-        let rest = name.strip_prefix("mcp__").filter(|_| call.server.is_none());
-        let Some(rest) = rest else { return (call.clone(), None) };
-        let known = self.session.rules().tool_names();
-        let splits = rest.match_indices('_').filter_map(|(at, _)| {
-            let (server, tool) = (rest.get(..at)?, rest.get(at..)?.strip_prefix("__")?);
-            (!server.is_empty() && !tool.is_empty()).then_some((Some(server), tool))
-        });
-        let readings: Vec<(Option<&str>, &str)> = splits.chain([(None, name)]).collect();
-        let is_named = |(server, tool): &(Option<&str>, &str)| {
-            known.iter().any(|known| {
-                known == tool || server.is_some_and(|server| *known == format!("{server}/{tool}"))
-            })
-        };
-        let mut named = readings.iter().filter(|reading| is_named(reading));
-        let (server, tool) = *named.next().or(readings.first()).unwrap_or(&(None, name));
-        let ambiguous = match named.next() {
-            Some(_) => Some(format!(
+        if call.server.is_some() || !name.starts_with("mcp__") {
+            return (call.clone(), None);
+        }
+        let NameReading { server, tool, is_named, is_ambiguous } =
+            AgentNames::of(self.session.rules()).read(name);
+        let ambiguous = match (is_ambiguous, is_named) {
+            (true, _) => Some(format!(
                 "`{}` can be several tools that the rules name; rename the server",
                 name.escape_debug()
             )),
-            None if is_named(&(server, tool)) => None,
-            None => readings.iter().find_map(|(server, tool)| self.names.check_tool(*server, tool).err()),
+            (false, true) => None,
+            (false, false) => readings(name).find_map(|(server, tool)| self.names.check_tool(server, tool).err()),
         };
         let (server, tool) = (server.map(str::to_owned), tool.to_owned());
         (CarriedCall { server, tool, ..call.clone() }, ambiguous)

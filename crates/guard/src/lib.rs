@@ -15,6 +15,7 @@
 //! Nothing here reads, writes, waits or knows the time: bytes and results go in, decisions and bytes come out. What is
 //! passed on is what was decided on, to the byte.
 
+mod agent_names;
 mod answers;
 mod canary;
 mod decision;
@@ -28,6 +29,7 @@ mod replay;
 mod run;
 mod strict;
 
+pub use agent_names::{AgentNames, NameReading, plainest_reading, whole_name};
 pub use canary::{CANARY_TOOL, canary_reason, is_canary, mode_of_canary};
 pub use decision::{
     AskedCall, CarriedCall, GuardedSession, PENDING_BYTES_MAX, PENDING_CALLS_MAX, Refusal, RuleChange, Ruling,

@@ -298,6 +298,14 @@ impl LoggedLine {
         matches!(self, Self::Decision { call: Some(_), action: Passed | Noted, .. })
     }
 
+    /// Whether it is of a decision at a hook, where a call has the name that an agent has for its tool.
+    pub fn is_of_hook(&self) -> bool {
+        match self {
+            Self::Decision { seam, .. } => seam != crate::SEAM && seam != crate::DECIDE_SEAM,
+            Self::Result { .. } | Self::End { .. } => false,
+        }
+    }
+
     /// Whether it is of a call that counts in later decisions of its session.
     pub(crate) fn is_counted_call(&self) -> bool {
         match self {

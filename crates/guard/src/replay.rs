@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use planproof_spec::rules::RuleSet;
 
+use crate::agent_names::AgentNames;
 use crate::decision::{AskedCall, GuardedSession};
 use crate::log::{GuardAction, GuardMode, GuardModes, LoggedCall, LoggedLine};
 
@@ -38,6 +39,7 @@ pub fn replay<'l>(
     rules: &'l Arc<RuleSet>,
     lines: impl Iterator<Item = LoggedLine> + 'l,
 ) -> impl Iterator<Item = ReplayedCall> + 'l {
+    let names = AgentNames::of(rules);
     let own = GuardModes::asked(None, Some(rules));
     let mut sessions: BTreeMap<String, Replayed> = BTreeMap::new();
     lines.filter_map(move |line| {
@@ -45,8 +47,9 @@ pub fn replay<'l>(
         let session = sessions
             .entry(name)
             .or_insert_with(|| Replayed { session: GuardedSession::new(rules), numbers: BTreeMap::new() });
+        let is_of_hook = line.is_of_hook();
         match line {
-            LoggedLine::Decision { session: name, call: Some(call), action, reason, by_rule, .. } => {
+            LoggedLine::Decision { session: name, call: Some(mut call), action, reason, by_rule, .. } => {
                 if action == GuardAction::Continued {
                     return None;
                 }
@@ -56,6 +59,9 @@ pub fn replay<'l>(
                 {
                     session.session.take_back(number);
                     return None;
+                }
+                if let Some(server) = call.server.as_deref().filter(|_| is_of_hook) {
+                    (call.server, call.tool) = names.read_again(server, &call.tool);
                 }
                 let asked = AskedCall {
                     server: call.server.as_deref(),

@@ -50,6 +50,8 @@ pub struct SessionViolation {
 pub struct ViolatingCall {
     /// Its number in the session, from 1.
     pub number: usize,
+    /// The file in which it stands, if the session has several and it is not that of the session.
+    pub file: Option<String>,
     /// The line of the file on which it stands, or its session begins.
     pub line: u64,
     /// The tool and the arguments.
@@ -206,6 +208,7 @@ fn result(
 ) -> Option<Value> {
     let rule = rules.rules().get(number)?;
     let line = call.map_or(session.line, |call| call.line);
+    let file = call.and_then(|call| call.file.as_ref()).unwrap_or(&session.file);
     let text = format!("{} {}: {}.", demand(rule), session.name, words(call));
     // The line is not part of it: a log grows, and what is in it moves.
     let place = call.map_or(0, |call| call.number);
@@ -219,7 +222,7 @@ fn result(
         "message": { "text": text },
         "locations": [{
             "physicalLocation": {
-                "artifactLocation": { "uri": uri(&session.file) },
+                "artifactLocation": { "uri": uri(file) },
                 "region": { "startLine": line.max(1) },
             },
             "logicalLocations": [{ "fullyQualifiedName": session.name }],

@@ -1,9 +1,14 @@
 //! The logs that Claude Code and Codex keep of their sessions. Their tools have the names here that hooks report, so
-//! that the rules of a hook can be held against them.
+//! that the rules of a hook can be held against them: only rules can say which part of `mcp__SERVER__TOOL` is the
+//! server.
+
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Calls, Strays, arguments_of, content_of, text, text_of};
+use crate::calls::{Calls, Ordered, Strays, Unread};
+use crate::items::{arguments_of, content_of, text, text_of};
+use crate::spans::nanoseconds;
 use crate::{Gather, RecordedDoubts, RecordedSession, SessionError, SessionSink};
 
 /// Tools of Codex that run a command. Its hooks report all of them as [`SHELL`], with one argument, `command`.
@@ -12,9 +17,10 @@ const CODEX_SHELLS: [&str; 5] = ["shell", "local_shell", "container.exec", "exec
 /// What hooks call the tool that runs a command.
 const SHELL: &str = "Bash";
 
-/// A log that is read. Its calls are in memory until its end.
+/// A log that is read, of one file or, with those of sub-agents, of several. Its calls are in memory until its end.
 pub(crate) struct CodingAgentLog {
-    name: String,
+    /// The names of the files.
+    files: Vec<Arc<str>>,
     agent: CodingAgent,
     /// In the order in which they began. Codex has one.
     sessions: Vec<LoggedSession>,
@@ -33,27 +39,32 @@ struct LoggedSession {
     line: u64,
     query: Option<String>,
     calls: Calls,
+    /// A message in it is not one of a sub-agent.
+    has_main: bool,
 }
 
 impl CodingAgentLog {
     pub(crate) fn of_claude_code(name: &str) -> Self {
-        Self { name: name.to_owned(), agent: CodingAgent::ClaudeCode, sessions: Vec::new(), others: 0 }
+        Self { files: vec![name.into()], agent: CodingAgent::ClaudeCode, sessions: Vec::new(), others: 0 }
     }
 
     pub(crate) fn of_codex(name: &str) -> Self {
         Self { agent: CodingAgent::Codex, ..Self::of_claude_code(name) }
     }
 
-    /// The session of that id, which begins here if it is not known.
-    fn session(&mut self, id: &str, line: u64) -> &mut LoggedSession {
+    /// The session of that id, which begins here if it is not known, at a line of that time.
+    fn session(&mut self, id: &str, line: u64, time: Option<&Value>) -> &mut LoggedSession {
         let known = self.sessions.iter().rposition(|session| session.id == id);
         let place = known.unwrap_or_else(|| {
             let calls = Calls::with_repeats();
-            self.sessions.push(LoggedSession { id: id.to_owned(), line, query: None, calls });
+            let id = id.to_owned();
+            self.sessions.push(LoggedSession { id, line, query: None, calls, has_main: false });
             self.sessions.len() - 1
         });
         let session = &mut self.sessions[place];
         session.calls.line = line;
+        session.calls.time = time.and_then(nanoseconds);
+        session.calls.file = self.files.len() - 1;
         session
     }
 
@@ -62,10 +73,11 @@ impl CodingAgentLog {
         let kind = text(value, "type");
         let message = value.get("message").filter(|_| matches!(kind, "user" | "assistant"));
         let Some(message) = message else { return };
-        let session = self.session(text(value, "sessionId"), line);
-        let is_of_user = kind == "user"
-            && value.get("isMeta") != Some(&Value::Bool(true))
-            && value.get("isSidechain") != Some(&Value::Bool(true));
+        let session = self.session(text(value, "sessionId"), line, value.get("timestamp"));
+        text(message, "id").clone_into(&mut session.calls.reply);
+        let is_main = value.get("isSidechain") != Some(&Value::Bool(true));
+        session.has_main |= is_main;
+        let is_of_user = kind == "user" && value.get("isMeta") != Some(&Value::Bool(true)) && is_main;
         if is_of_user && session.query.is_none() {
             let said = message.get("content").and_then(text_of);
             session.query = said.filter(|text| !text.trim().is_empty());
@@ -73,15 +85,15 @@ impl CodingAgentLog {
         for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
             match block.get("type").and_then(Value::as_str) {
                 Some("tool_use") => {
-                    let (server, tool) = split(text(block, "name"));
-                    session.calls.call(text(block, "id"), server, tool, arguments_of(block.get("input")));
+                    let (id, name) = (text(block, "id"), text(block, "name"));
+                    session.calls.call(id, None, name, arguments_of(block.get("input")));
                 }
                 Some("tool_result") => {
                     let is_error = block.get("is_error") == Some(&Value::Bool(true));
                     let content = content_of(block.get("content"));
                     session.calls.outcome(text(block, "tool_use_id"), None, is_error, content);
                 }
-                _ => {}
+                _ => session.calls.note_unread(block),
             }
         }
     }
@@ -94,12 +106,12 @@ impl CodingAgentLog {
             // A session that continues another has the lines of that one behind its own first line.
             if self.sessions.is_empty() {
                 let id = payload.unwrap_or(value).get("id").and_then(Value::as_str).unwrap_or_default();
-                self.session(id, line);
+                self.session(id, line, None);
             }
             return;
         }
         let id = self.sessions.first().map(|session| session.id.clone()).unwrap_or_default();
-        let session = self.session(&id, line);
+        let session = self.session(&id, line, None);
         let item = match payload {
             Some(payload) if kind == "response_item" => payload,
             Some(payload) => {
@@ -118,10 +130,7 @@ impl CodingAgentLog {
                 let (name, arguments) = (text(item, "name"), arguments_of(item.get("arguments")));
                 match CODEX_SHELLS.contains(&name) {
                     true => session.calls.call(id, None, SHELL, as_command(arguments)),
-                    false => {
-                        let (server, tool) = split(name);
-                        session.calls.call(id, server, tool, arguments);
-                    }
+                    false => session.calls.call(id, None, name, arguments),
                 }
             }
             "local_shell_call" => {
@@ -142,6 +151,10 @@ impl CodingAgentLog {
 }
 
 impl Gather for CodingAgentLog {
+    fn file(&mut self, name: &str) {
+        self.files.push(name.into());
+    }
+
     fn value(
         &mut self,
         value: Value,
@@ -164,14 +177,22 @@ impl Gather for CodingAgentLog {
     }
 
     fn end(&mut self, sink: &mut dyn SessionSink) -> Result<(), SessionError> {
+        let file = Arc::clone(&self.files[0]);
         if self.others > 0 {
-            let name = &self.name;
-            sink.warn(&format!("{name}: {} that are not objects are left out", self.others));
+            sink.warn(&format!("{file}: {} that are not objects are left out", self.others));
         }
-        let mut strays = Strays::default();
-        for LoggedSession { id, line, query, calls } in std::mem::take(&mut self.sessions) {
-            let name = if id.is_empty() { self.name.clone() } else { format!("{} session {id}", self.name) };
+        let (mut strays, mut unread) = (Strays::default(), Unread::default());
+        for LoggedSession { id, line, query, mut calls, has_main } in std::mem::take(&mut self.sessions) {
+            let name = if id.is_empty() { file.to_string() } else { format!("{file} session {id}") };
             strays.add(&name, calls.strays);
+            unread.add(&name, &calls.unread);
+            if self.agent == CodingAgent::ClaudeCode && !has_main && !calls.happened.is_empty() {
+                sink.warn(&format!(
+                    "{name}: only sub-agents of the session are recorded here, so rules see no other call of it: name \
+                     the folder with its log as well"
+                ));
+            }
+            let Ordered { files, unordered } = calls.in_order();
             sink.session(RecordedSession {
                 name,
                 line,
@@ -179,24 +200,17 @@ impl Gather for CodingAgentLog {
                 tools: None,
                 happened: calls.happened,
                 call_lines: calls.lines,
-                doubts: RecordedDoubts::default(),
+                call_files: files.iter().map(|place| Arc::clone(&self.files[*place])).collect(),
+                doubts: RecordedDoubts { unordered, ..RecordedDoubts::default() },
             })?;
         }
         strays.report(sink);
+        unread.report(sink);
         Ok(())
     }
 
     fn may_leave_out(&self) -> bool {
         true
-    }
-}
-
-/// The server and the tool in a name: `mcp__SERVER__TOOL` for a tool of a server.
-fn split(name: &str) -> (Option<&str>, &str) {
-    let parts = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
-    match parts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty()) {
-        Some((server, tool)) => (Some(server), tool),
-        None => (None, name),
     }
 }
 

@@ -3,7 +3,7 @@
 use planproof_spec::rules::result_of;
 use serde_json::Value;
 
-use crate::conversation::{arguments_of, content_of};
+use crate::items::{arguments_of, content_of};
 
 /// The arguments within an input.
 pub(crate) fn inner_arguments(arguments: Value) -> Value {

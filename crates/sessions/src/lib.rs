@@ -3,11 +3,14 @@
 //! (`source.rs`), so that only what a session needs is in memory. It costs little more than reading the JSON: whoever
 //! holds a year of logs against rules waits for it.
 
+mod calls;
 mod coding_agents;
 mod conversation;
 mod form;
+mod items;
 mod langchain;
 mod logs;
+mod same_call;
 mod session;
 mod source;
 mod spans;
@@ -19,8 +22,16 @@ use conversation::Conversations;
 use form::Form;
 use session::{Gather, counted, unknown};
 pub use session::{RecordedDoubts, RecordedSession, SessionError, SessionSink};
-use source::{Lines, Values};
+use source::{Lines, RecordedLine, Values};
 use spans::Spans;
+
+/// A further file of a record: what a sub-agent of a session did.
+pub struct FurtherFile {
+    /// Its name in errors, and for calls that stand in it.
+    pub name: String,
+    /// Its text.
+    pub source: Box<dyn BufRead>,
+}
 
 /// Reads the sessions of a text, one after the other. `name` is the file's in the names of sessions and in errors. A
 /// text of nothing has no session.
@@ -28,44 +39,128 @@ use spans::Spans;
 /// # Errors
 /// The text cannot be read, or is not of a known form; or the sink cannot take a session.
 pub fn read(name: &str, source: Box<dyn BufRead>, sink: &mut dyn SessionSink) -> Result<(), SessionError> {
-    let mut lines = Lines::new(name, source);
-    // A log to which nothing was written yet has no session.
-    let Some(first) = lines.next()? else { return Ok(()) };
-    let mut values = match source::read(&first.bytes) {
-        Ok(value) => match form::of(&value, name)? {
-            Form::Traces => return logs::traces(name, first, lines, sink),
-            Form::Decisions => return logs::decisions(name, first, lines, sink),
-            _ => Values::by_lines(first.number, value, lines)?,
-        },
-        Err(_) => {
-            if logs::begins_cut(&first, &mut lines)? {
-                return logs::decisions(name, first, lines, sink);
-            }
-            // A document over several lines, or several of them.
-            Values::of_document(name, first, lines)?
+    read_all(FurtherFile { name: name.to_owned(), source }, &mut std::iter::empty(), sink)
+}
+
+/// The same, of a log of Claude Code in several files: the sessions of the first have what their sub-agents did in the
+/// others. If the first is another record, the others are records of their own.
+///
+/// # Errors
+/// As for [`read`]. One of the others does not keep the sessions from being read.
+pub fn read_all(
+    first: FurtherFile,
+    others: &mut dyn Iterator<Item = Result<FurtherFile, SessionError>>,
+    sink: &mut dyn SessionSink,
+) -> Result<(), SessionError> {
+    let FurtherFile { name, source } = first;
+    let mut values = match begin(&name, source)? {
+        Begun::Values(values) => values,
+        begun => {
+            let read = match begun {
+                Begun::Traces(first, lines) => logs::traces(&name, first, lines, sink),
+                Begun::Decisions(first, lines) => logs::decisions(&name, first, lines, sink),
+                Begun::Nothing | Begun::Values(_) => Ok(()),
+            };
+            return read.and(on_their_own(others, sink));
         }
     };
-    let mut gather: Box<dyn Gather> = match values.form(name)? {
-        Form::Spans => Box::new(Spans::new(name)),
-        Form::ClaudeCode => Box::new(CodingAgentLog::of_claude_code(name)),
-        Form::Codex => Box::new(CodingAgentLog::of_codex(name)),
-        Form::Conversations => Box::new(Conversations::new(name, values.take_document())),
+    let mut gather: Box<dyn Gather> = match values.form() {
+        Form::Spans => Box::new(Spans::new(&name)),
+        Form::ClaudeCode => Box::new(CodingAgentLog::of_claude_code(&name)),
+        Form::Codex => Box::new(CodingAgentLog::of_codex(&name)),
+        Form::Conversations => Box::new(Conversations::new(&name, values.take_document())),
         Form::Traces | Form::Decisions => {
             return Err(SessionError::new(format!(
                 "{name}: traces and logs of ours have an object on each line; undo its formatting, as with `jq -c .`"
             )));
         }
     };
+    gather_from(&name, &mut values, &mut *gather, sink)?;
+    if values.form() != Form::ClaudeCode {
+        return gather.end(sink).and(on_their_own(others, sink));
+    }
+    let mut failed = Ok(());
+    for other in others {
+        let read = other.and_then(|FurtherFile { name, source }| match begin(&name, source)? {
+            Begun::Nothing => Ok(()),
+            Begun::Values(mut values) if values.form() == Form::ClaudeCode => {
+                gather.file(&name);
+                gather_from(&name, &mut values, &mut *gather, sink)
+            }
+            _ => Err(SessionError::new(format!("{name}: not the log of a sub-agent of Claude Code"))),
+        });
+        failed = failed.and(read);
+    }
+    gather.end(sink).and(failed)
+}
+
+fn on_their_own(
+    others: &mut dyn Iterator<Item = Result<FurtherFile, SessionError>>,
+    sink: &mut dyn SessionSink,
+) -> Result<(), SessionError> {
+    match others.next() {
+        None => Ok(()),
+        Some(Ok(next)) => read_all(next, others, sink),
+        Some(Err(error)) => on_their_own(others, sink).and(Err(error)),
+    }
+}
+
+/// A file whose form is known.
+enum Begun {
+    Nothing,
+    Traces(RecordedLine, Lines),
+    Decisions(RecordedLine, Lines),
+    Values(Values),
+}
+
+fn begin(name: &str, source: Box<dyn BufRead>) -> Result<Begun, SessionError> {
+    let mut lines = Lines::new(name, source);
+    // A log to which nothing was written yet has no session.
+    let Some(first) = lines.next()? else { return Ok(Begun::Nothing) };
+    let number = first.number;
+    if let Ok(value) = source::read(&first.bytes) {
+        return match form::of(&value, name)? {
+            Form::Traces => Ok(Begun::Traces(first, lines)),
+            Form::Decisions => Ok(Begun::Decisions(first, lines)),
+            form => Ok(Begun::Values(Values::by_lines(form, number, value, lines)?)),
+        };
+    }
+    let Some(sound) = lines.first_sound(first)? else {
+        // A document over several lines, or several of them.
+        return Ok(Begun::Values(Values::of_document(name, number, lines)?));
+    };
+    match (form::of(&sound, name)?, lines.next()?) {
+        (Form::Traces, Some(first)) => Ok(Begun::Traces(first, lines)),
+        (Form::Decisions, Some(first)) => Ok(Begun::Decisions(first, lines)),
+        (form, first) => {
+            first.into_iter().for_each(|line| lines.put_back(line));
+            Ok(Begun::Values(Values::by_damaged_lines(form, lines)))
+        }
+    }
+}
+
+/// Hands the values of a file to what makes sessions of them.
+fn gather_from(
+    name: &str,
+    values: &mut Values,
+    gather: &mut dyn Gather,
+    sink: &mut dyn SessionSink,
+) -> Result<(), SessionError> {
     let mut left_out = LeftOut::default();
     while let Some(next) = values.next()? {
         match next.value {
-            Ok(value) => gather.value(value, next.line, &next.place, sink)?,
+            Ok(value) => {
+                if next.is_glued {
+                    left_out.add(next.line, true);
+                }
+                gather.value(value, next.line, &next.place, sink)?;
+            }
             Err(_) if next.is_cut || gather.may_leave_out() => left_out.add(next.line, next.is_cut),
             Err(_) => return Err(unknown(name, &next.place)),
         }
     }
     left_out.report(name, sink);
-    gather.end(sink)
+    Ok(())
 }
 
 /// Lines that are left out.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use planproof_guard::{LoggedLine, taken_back};
-use planproof_spec::rules::session_of;
+use planproof_guard::{LoggedLine, taken_back, whole_name};
+use planproof_spec::rules::{RecordedEvent, session_of};
 use planproof_trace::EventKind;
 use planproof_trace::wire::v1::read_traces_from;
 use serde::Deserialize;
@@ -65,29 +65,11 @@ fn trace(name: &str, text: &str, line: u64, sink: &mut dyn SessionSink) -> Resul
             tools: None,
             happened: session_of(&trace.events),
             call_lines: Vec::new(),
+            call_files: Vec::new(),
             doubts: RecordedDoubts::default(),
         })?;
     }
     Ok(())
-}
-
-/// What every line of a guard's log begins with.
-const LINE_BEGIN: &str = "{\"kind\":\"";
-
-/// Whether a first line, which is not JSON, is one of a guard's log that was cut off: a whole one stands behind it, or
-/// in the next line.
-///
-/// # Errors
-/// The next line cannot be read.
-pub(crate) fn begins_cut(first: &RecordedLine, lines: &mut Lines) -> Result<bool, SessionError> {
-    let text = first.text();
-    let text = text.trim_end();
-    if !text.starts_with(LINE_BEGIN) && !LINE_BEGIN.starts_with(text) {
-        return Ok(false);
-    }
-    let has_behind = LoggedLine::read(text).is_err_and(|fault| fault.behind.is_some());
-    let next = if has_behind { None } else { lines.peek()? };
-    Ok(has_behind || next.is_some_and(|line| LoggedLine::read(line.text().trim_end()).is_ok()))
 }
 
 /// Logs of guards. A session is complete at its last line, or at the end of the file.
@@ -101,7 +83,8 @@ pub(crate) fn decisions(
     let mut next = Some(first);
     while let Some(line) = next {
         let number = line.number;
-        match LoggedLine::read(line.text().trim_end()) {
+        let text = line.text();
+        match LoggedLine::read(text.trim_end()) {
             Ok(logged) => open.take(number, logged, sink)?,
             Err(fault) if fault.is_cut => {
                 sink.warn(&format!("{name}:{number}: left out: {fault}"));
@@ -157,6 +140,20 @@ impl OpenLogs<'_> {
 }
 
 impl OpenLog {
+    /// What happened. What a hook logged has the reading of a name that the rules of then meant; others may mean
+    /// another one, so such a name is put together again.
+    fn happened(&self) -> Vec<RecordedEvent> {
+        let mut happened = planproof_guard::happened(self.lines.iter().map(|(_, line)| line));
+        let mut decisions = self.lines.iter().map(|(_, line)| line).filter(|line| line.is_made_call());
+        let is_of_hooks = decisions.all(LoggedLine::is_of_hook);
+        for event in happened.iter_mut().filter(|_| is_of_hooks) {
+            if let Some(server) = event.server.take() {
+                event.tool = whole_name(&server, &event.tool);
+            }
+        }
+        happened
+    }
+
     fn recorded(self, name: &str) -> RecordedSession {
         let taken_back = taken_back(self.lines.iter().map(|(_, line)| line));
         let is_called = |line: &LoggedLine| match line {
@@ -172,7 +169,8 @@ impl OpenLog {
             query: None,
             tools: None,
             call_lines: called.map(|(number, _)| *number).collect(),
-            happened: planproof_guard::happened(self.lines.iter().map(|(_, line)| line)),
+            happened: self.happened(),
+            call_files: Vec::new(),
             doubts: RecordedDoubts::default(),
         }
     }

@@ -1,6 +1,7 @@
 //! What the readers of records have in common: a session, and what takes it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use planproof_spec::rules::RecordedEvent;
 use serde_json::Value;
@@ -16,10 +17,13 @@ pub struct RecordedSession {
     pub query: Option<String>,
     /// The list of the tools that the agent had as it was recorded, if it was.
     pub tools: Option<Value>,
-    /// The calls and what came of them.
+    /// The calls and what came of them. A tool of an MCP server may have the name that an agent has for it,
+    /// `mcp__SERVER__TOOL`, without a server beside it; rules, or the plainest reading, say what it means.
     pub happened: Vec<RecordedEvent>,
     /// The line of each call, where calls stand on lines of their own.
     pub call_lines: Vec<u64>,
+    /// The file of each call, where the session has several; otherwise nothing.
+    pub call_files: Vec<Arc<str>>,
     /// What the record leaves open.
     pub doubts: RecordedDoubts,
 }
@@ -33,6 +37,8 @@ pub struct RecordedDoubts {
     pub unordered: usize,
     /// Calls without their arguments.
     pub without_arguments: usize,
+    /// Calls whose name can mean several tools that the rules name, so that one of these was assumed.
+    pub ambiguous: usize,
 }
 
 /// Why a file cannot be used, in a sentence without a full stop that begins with the file's name. The texts in it are
@@ -73,6 +79,9 @@ pub trait SessionSink {
 
 /// What makes sessions of the JSON values of a file.
 pub(crate) trait Gather {
+    /// Begins a further file of the same record, which is of the same form. Only logs of agents have such.
+    fn file(&mut self, _name: &str) {}
+
     /// Takes the next value. `place` is what the name of a session has behind that of the file: `:LINE`, or nothing
     /// where the value is the whole file.
     fn value(

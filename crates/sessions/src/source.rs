@@ -1,7 +1,7 @@
 //! The lines of a file, and the JSON values on them.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, Cursor, Read as _};
+use std::io::{BufRead, Read as _};
 
 use planproof_trace::json;
 use serde_json::Value;
@@ -15,9 +15,17 @@ pub(crate) const RECORDED_LINE_BYTES_MAX: u64 = 64 << 20;
 /// Largest JSON document over several lines, in bytes: it is in memory as a whole.
 pub(crate) const RECORDED_DOCUMENT_BYTES_MAX: u64 = 512 << 20;
 
+/// Lines at the beginning of a file that are looked at for one that can be read, where the first cannot.
+pub(crate) const DAMAGED_LINES_MAX: usize = 1000;
+
+/// Lines that tell lines, of which the first is cut off, from a document over several lines.
+const TELLING_LINES: usize = 3;
+
 /// The lines of a file, without those that are blank.
 pub(crate) struct Lines {
     name: String,
+    /// Read already.
+    ready: VecDeque<RecordedLine>,
     source: Box<dyn BufRead>,
     number: u64,
 }
@@ -50,7 +58,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Value, serde_json::Error> {
 impl Lines {
     /// Those of this source, which has the file's name in errors.
     pub(crate) fn new(name: &str, source: Box<dyn BufRead>) -> Self {
-        Self { name: name.to_owned(), source, number: 0 }
+        Self { name: name.to_owned(), ready: VecDeque::new(), source, number: 0 }
     }
 
     /// The next line that is not blank.
@@ -58,6 +66,9 @@ impl Lines {
     /// # Errors
     /// It cannot be read, or is too long.
     pub(crate) fn next(&mut self) -> Result<Option<RecordedLine>, SessionError> {
+        if let Some(line) = self.ready.pop_front() {
+            return Ok(Some(line));
+        }
         loop {
             let mut bytes = Vec::new();
             let mut source = self.source.as_mut().take(RECORDED_LINE_BYTES_MAX + 1);
@@ -81,25 +92,51 @@ impl Lines {
         }
     }
 
-    /// The next line that is not blank, which comes again.
+    /// The first value on a line of its own, where the first line, which could not be read, is one that was cut off and
+    /// not the beginning of a document over several lines. All lines are there again afterwards, with the first.
     ///
     /// # Errors
-    /// It cannot be read, or is too long.
-    pub(crate) fn peek(&mut self) -> Result<Option<RecordedLine>, SessionError> {
-        let number = self.number;
-        let next = self.next()?;
-        if let Some(next) = &next {
-            let blank = usize::try_from(next.number - number - 1).unwrap_or_default();
-            let again = [vec![b'\n'; blank], next.bytes.clone()].concat();
-            let rest = std::mem::replace(&mut self.source, Box::new(std::io::empty()));
-            self.source = Box::new(Cursor::new(again).chain(rest));
+    /// A line cannot be read, or is too long.
+    pub(crate) fn first_sound(&mut self, first: RecordedLine) -> Result<Option<Value>, SessionError> {
+        let is_open = |bytes: &[u8]| read(bytes).map_or_else(|error| error.is_eof(), |_| true);
+        let mut whole = first.bytes.clone();
+        let mut may_be_document = is_open(&whole);
+        let mut found = if may_be_document { None } else { glued(&first.bytes).next() };
+        let mut looked_at = vec![first];
+        while found.is_none() && looked_at.len() < DAMAGED_LINES_MAX {
+            let Some(line) = self.next()? else {
+                // The file ends, and with it what would have to be a document as it is.
+                if may_be_document && read(&whole).is_err() {
+                    found = looked_at.iter().skip(1).find_map(of_its_own);
+                }
+                break;
+            };
+            if may_be_document {
+                whole.extend_from_slice(&line.bytes);
+                may_be_document = is_open(&whole);
+                looked_at.push(line);
+                match may_be_document {
+                    true if looked_at.len() >= TELLING_LINES => break,
+                    true => {}
+                    false => found = looked_at.iter().skip(1).find_map(of_its_own),
+                }
+            } else {
+                found = of_its_own(&line);
+                looked_at.push(line);
+            }
         }
-        self.number = number;
-        Ok(next)
+        looked_at.into_iter().rev().for_each(|line| self.put_back(line));
+        Ok(found)
     }
 
-    /// What is left of the file, behind these bytes.
-    fn rest(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>, SessionError> {
+    /// Gives a line back, which is then the next.
+    pub(crate) fn put_back(&mut self, line: RecordedLine) {
+        self.ready.push_front(line);
+    }
+
+    /// What is left of the file.
+    fn rest(&mut self) -> Result<Vec<u8>, SessionError> {
+        let mut bytes: Vec<u8> = self.ready.drain(..).flat_map(|line| line.bytes).collect();
         let room = (RECORDED_DOCUMENT_BYTES_MAX + 1).saturating_sub(bytes.len() as u64);
         self.source.as_mut().take(room).read_to_end(&mut bytes).map_err(|error| self.cannot(&error))?;
         if bytes.len() as u64 > RECORDED_DOCUMENT_BYTES_MAX {
@@ -117,10 +154,23 @@ impl Lines {
     }
 }
 
+/// The value of a line that is an object or a list.
+fn of_its_own(line: &RecordedLine) -> Option<Value> {
+    read(&line.bytes).ok().filter(|value| value.is_object() || value.is_array())
+}
+
+/// The objects with which a line ends that cannot be read as a whole: where one that was cut off has no end of its own,
+/// the next one is glued to it.
+pub(crate) fn glued(bytes: &[u8]) -> impl Iterator<Item = Value> {
+    let starts = bytes.windows(2).enumerate().skip(1).filter(|(_, pair)| pair == b"{\"");
+    starts.filter_map(|(at, _)| read(&bytes[at..]).ok())
+}
+
 /// The JSON values of a file: one a line, or those of a document over several lines.
 pub(crate) struct Values {
     /// Read already.
     ready: VecDeque<NextValue>,
+    form: Form,
     lines: Option<Lines>,
     document: Option<Document>,
 }
@@ -155,30 +205,38 @@ pub(crate) struct NextValue {
     pub(crate) place: String,
     /// It ends with the file, and too early.
     pub(crate) is_cut: bool,
+    /// The line begins with another one, which is cut off.
+    pub(crate) is_glued: bool,
 }
 
 impl Values {
     /// Those of lines, of which the first has been read.
-    pub(crate) fn by_lines(line: u64, first: Value, mut lines: Lines) -> Result<Self, SessionError> {
-        let second = lines.next()?.as_ref().map(of_line);
-        // A file of one line is that session, as a document over several lines is.
-        let place = if second.is_some() { format!(":{line}") } else { String::new() };
-        let first = NextValue { value: Ok(first), line, place, is_cut: false };
-        let ready = std::iter::once(first).chain(second).collect();
-        Ok(Self { ready, lines: Some(lines), document: None })
-    }
-
-    /// Those of a document that begins with this line.
-    ///
-    /// # Errors
-    /// It does not begin with a value.
-    pub(crate) fn of_document(
-        name: &str,
-        first: RecordedLine,
+    pub(crate) fn by_lines(
+        form: Form,
+        line: u64,
+        first: Value,
         mut lines: Lines,
     ) -> Result<Self, SessionError> {
-        let (mut line, mut counted) = (first.number, 0);
-        let bytes = lines.rest(first.bytes)?;
+        let second = lines.next()?.map(|line| of_line(&line, form));
+        // A file of one line is that session, as a document over several lines is.
+        let place = if second.is_some() { format!(":{line}") } else { String::new() };
+        let first = NextValue { value: Ok(first), line, place, is_cut: false, is_glued: false };
+        let ready = std::iter::once(first).chain(second).collect();
+        Ok(Self { ready, form, lines: Some(lines), document: None })
+    }
+
+    /// Those of lines of this form, of which the first is damaged.
+    pub(crate) fn by_damaged_lines(form: Form, lines: Lines) -> Self {
+        Self { ready: VecDeque::new(), form, lines: Some(lines), document: None }
+    }
+
+    /// Those of a document that begins with the line of this number, which is the next.
+    ///
+    /// # Errors
+    /// It does not begin with a value, or with one of a file of planproof that has no sessions.
+    pub(crate) fn of_document(name: &str, number: u64, mut lines: Lines) -> Result<Self, SessionError> {
+        let (mut line, mut counted) = (number, 0);
+        let bytes = lines.rest()?;
         let mended = json::mended(&bytes);
         let bytes = mended.as_deref().unwrap_or(&bytes);
         let mut ready = VecDeque::new();
@@ -200,7 +258,7 @@ impl Values {
                     _ => unknown(name, ""),
                 });
             }
-            ready.push_back(NextValue { value, line, place: format!(":{line}"), is_cut });
+            ready.push_back(NextValue { value, line, place: format!(":{line}"), is_cut, is_glued: false });
             if is_bad {
                 break;
             }
@@ -208,9 +266,13 @@ impl Values {
         if let [only] = ready.make_contiguous() {
             only.place.clear();
         }
+        let form = match ready.front().map(|next| &next.value) {
+            Some(Ok(value)) => form::of(value, name)?,
+            _ => return Err(unknown(name, "")),
+        };
         let text = String::from_utf8_lossy(bytes).into_owned();
-        let document = Some(Document { text, at: 0, line: first.number });
-        Ok(Self { ready, lines: None, document })
+        let document = Some(Document { text, at: 0, line: number });
+        Ok(Self { ready, form, lines: None, document })
     }
 
     /// The document, once.
@@ -219,11 +281,8 @@ impl Values {
     }
 
     /// The form of the file.
-    pub(crate) fn form(&self, name: &str) -> Result<Form, SessionError> {
-        match self.ready.front().map(|next| &next.value) {
-            Some(Ok(value)) => form::of(value, name),
-            _ => Err(unknown(name, "")),
-        }
+    pub(crate) fn form(&self) -> Form {
+        self.form
     }
 
     /// The next one.
@@ -235,14 +294,22 @@ impl Values {
             return Ok(Some(next));
         }
         match &mut self.lines {
-            Some(lines) => Ok(lines.next()?.as_ref().map(of_line)),
+            Some(lines) => Ok(lines.next()?.map(|line| of_line(&line, self.form))),
             None => Ok(None),
         }
     }
 }
 
-fn of_line(line: &RecordedLine) -> NextValue {
-    let value = read(&line.bytes);
+fn of_line(line: &RecordedLine, form: Form) -> NextValue {
+    let mut value = read(&line.bytes);
     let is_cut = !line.has_end() && value.as_ref().is_err_and(serde_json::Error::is_eof);
-    NextValue { value, line: line.number, place: format!(":{}", line.number), is_cut }
+    let mut is_glued = false;
+    if value.is_err() && form != Form::Conversations {
+        // Within what is cut off there may be whole objects as well.
+        let is_of_form = |value: &Value| form::of(value, "").is_ok_and(|it| it == form);
+        if let Some(found) = glued(&line.bytes).find(is_of_form) {
+            (value, is_glued) = (Ok(found), true);
+        }
+    }
+    NextValue { value, line: line.number, place: format!(":{}", line.number), is_cut, is_glued }
 }

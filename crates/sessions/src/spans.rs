@@ -7,12 +7,16 @@ use planproof_spec::rules::{Phase, RecordedEvent, outcome_of};
 use planproof_trace::wire::{DENIED_ATTRIBUTE, PENDING_ATTRIBUTE};
 use serde_json::{Map, Value, json};
 
-use crate::conversation::arguments_of;
+use crate::items::arguments_of;
 use crate::langchain::{inner_arguments, inner_result};
+use crate::same_call::{self, Above, SpanKey};
 use crate::{Gather, RecordedDoubts, RecordedSession, SessionError, SessionSink, counted};
 
 /// Most calls of a file of spans: they are in memory until its end, because spans come in the order in which they end.
 pub(crate) const SPAN_CALLS_MAX: usize = 2_000_000;
+
+/// Most spans of a file that are within others: their places are in memory, in 32 bytes or so, until its end.
+pub(crate) const SPANS_MAX: usize = 20_000_000;
 
 /// Attributes that say that a span executes a tool, with the value that does.
 const IS_TOOL: [(&str, &str); 6] = [
@@ -65,37 +69,40 @@ const CONVERSATIONS: [&str; 6] = [
     "traceloop.association.properties.thread_id",
 ];
 
+/// Keys of the span that a span is within, in each form.
+const PARENTS: [&str; 4] = ["parentSpanId", "parent_span_id", "parent_id", "parentId"];
+
 /// The spans of a file.
 pub(crate) struct Spans {
     name: String,
     calls: Vec<SpanCall>,
     /// The conversation of a trace, where a span of it has one.
     conversations: HashMap<String, String>,
-    /// Spans that were read, because exporters send some twice.
-    seen: HashSet<(String, String)>,
+    /// What is above each span, because spans of one call may be within one another.
+    above: HashMap<SpanKey, Above>,
     spans: usize,
     /// Objects that are not spans.
     others: usize,
 }
 
 /// A span that executes a tool.
-struct SpanCall {
-    trace: String,
-    span: String,
-    parent: String,
-    conversation: Option<String>,
-    id: String,
+pub(crate) struct SpanCall {
+    pub(crate) trace: String,
+    pub(crate) key: SpanKey,
+    pub(crate) conversation: Option<String>,
+    pub(crate) id: String,
     line: u64,
     /// In nanoseconds since 1970; 0 where it is missing.
-    start: u64,
-    end: u64,
-    tool: String,
-    server: Option<String>,
-    arguments: Option<Value>,
-    outcome: Value,
-    is_error: bool,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) tool: String,
+    pub(crate) server: Option<String>,
+    pub(crate) arguments: Option<Value>,
+    /// Null where it is not recorded.
+    pub(crate) outcome: Value,
+    pub(crate) is_error: bool,
     /// Its result never came.
-    is_pending: bool,
+    pub(crate) is_pending: bool,
 }
 
 impl Spans {
@@ -104,7 +111,7 @@ impl Spans {
             name: name.to_owned(),
             calls: Vec::new(),
             conversations: HashMap::new(),
-            seen: HashSet::new(),
+            above: HashMap::new(),
             spans: 0,
             others: 0,
         }
@@ -143,14 +150,25 @@ impl Spans {
     }
 
     fn span(&mut self, span: &Value, line: u64) -> Result<(), SessionError> {
-        let trace = identity(span, ["traceId", "trace_id"]);
-        let id = identity(span, ["spanId", "span_id"]);
+        let trace = identity(span, &["traceId", "trace_id"]);
+        let id = identity(span, &["spanId", "span_id"]);
         let (Some(trace), Some(id)) = (trace, id) else {
             self.others += 1;
             return Ok(());
         };
         self.spans += 1;
         let attributes = attributes_of(span.get("attributes"));
+        let key = SpanKey::of(&trace, &id);
+        if let Some(parent) = identity(span, &PARENTS) {
+            if self.above.len() >= SPANS_MAX {
+                return Err(SessionError::new(format!(
+                    "{}:{line}: the file has more than {SPANS_MAX} spans within others; split it by traces",
+                    self.name
+                )));
+            }
+            let parent = SpanKey::of(&trace, &parent);
+            self.above.insert(key, Above { parent, decides: same_call::decides(&attributes) });
+        }
         let text = |keys: &[&str]| keys.iter().find_map(|key| attributes.get(*key)?.as_str());
         let conversation = text(&CONVERSATIONS).filter(|id| !id.is_empty()).map(str::to_owned);
         if let Some(conversation) = &conversation {
@@ -160,9 +178,6 @@ impl Spans {
         let is_set = |key: &str| attributes.get(key) == Some(&Value::Bool(true));
         // A call of ours that a guard denied never happened.
         if !is_tool || is_set(DENIED_ATTRIBUTE) {
-            return Ok(());
-        }
-        if !self.seen.insert((trace.clone(), id.clone())) {
             return Ok(());
         }
         if self.calls.len() >= SPAN_CALLS_MAX {
@@ -205,9 +220,8 @@ impl Spans {
         };
         let time = |keys: [&str; 4]| keys.iter().find_map(|key| nanoseconds(span.get(key)?)).unwrap_or(0);
         self.calls.push(SpanCall {
-            parent: identity(span, ["parentSpanId", "parent_id"]).unwrap_or_default(),
             trace,
-            span: id,
+            key,
             conversation,
             id: text(&IDS).unwrap_or_default().to_owned(),
             line,
@@ -221,25 +235,6 @@ impl Spans {
             is_pending: is_set(PENDING_ATTRIBUTE),
         });
         Ok(())
-    }
-
-    /// The calls without those that another span of the same call is around or beside, as where a framework and a
-    /// client of MCP both report it.
-    fn distinct(&mut self) -> Vec<SpanCall> {
-        let of_spans: HashMap<(&str, &str), &str> =
-            self.calls.iter().map(|call| ((&*call.trace, &*call.span), &*call.tool)).collect();
-        let mut by_id: HashSet<(&str, &str, &str)> = HashSet::new();
-        let mut keep = Vec::with_capacity(self.calls.len());
-        for call in &self.calls {
-            let is_within =
-                of_spans.get(&(&*call.trace, &*call.parent)).is_some_and(|tool| *tool == call.tool);
-            let is_known = !call.id.is_empty() && !by_id.insert((&call.trace, &call.id, &call.tool));
-            keep.push(!is_within && !is_known);
-        }
-        let mut keep = keep.into_iter();
-        let mut calls = std::mem::take(&mut self.calls);
-        calls.retain(|_| keep.next().unwrap_or(true));
-        calls
     }
 }
 
@@ -270,7 +265,7 @@ impl Gather for Spans {
         if self.calls.is_empty() && self.spans > 0 {
             sink.warn(&format!("{name}: none of {} executes a tool", counted(self.spans, "span")));
         }
-        let calls = self.distinct();
+        let calls = same_call::distinct(std::mem::take(&mut self.calls), &self.above);
         let mut sessions: Vec<(String, Vec<SpanCall>)> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for call in calls {
@@ -364,12 +359,13 @@ fn session_of(file: &str, id: &str, calls: &[SpanCall]) -> RecordedSession {
         tools: None,
         happened,
         call_lines,
+        call_files: Vec::new(),
         doubts,
     }
 }
 
 /// The id of a span or of its trace. Those of one form of a span are in its `context`.
-fn identity(span: &Value, keys: [&str; 2]) -> Option<String> {
+fn identity(span: &Value, keys: &[&str]) -> Option<String> {
     let within = |value: &Value| keys.iter().find_map(|key| value.get(key)?.as_str().map(str::to_owned));
     let id = within(span).or_else(|| within(span.get("context")?))?;
     (!id.is_empty()).then_some(id)
@@ -439,7 +435,7 @@ fn is_failure(status: &Value) -> bool {
 }
 
 /// A time in nanoseconds since 1970: a number or its text, seconds with nanoseconds, or a date.
-fn nanoseconds(time: &Value) -> Option<u64> {
+pub(crate) fn nanoseconds(time: &Value) -> Option<u64> {
     match time {
         Value::Number(number) => number.as_u64(),
         Value::String(text) => text.parse::<u64>().ok().or_else(|| {

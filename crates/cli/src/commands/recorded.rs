@@ -1,11 +1,13 @@
 //! Recorded sessions that somebody names: files of any form that crate `sessions` reads, histories of guards, stdin.
 
 mod files;
+mod sub_agents;
 
 use std::io::{BufRead, BufReader, Cursor};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use planproof_sessions::{RecordedSession, SessionError, SessionSink};
+use planproof_guard::plainest_reading;
+use planproof_sessions::{FurtherFile, RecordedSession, SessionError, SessionSink};
 
 use super::guard::shared;
 use crate::failure::Failure;
@@ -13,6 +15,7 @@ use crate::progress::tell;
 use crate::render::counted;
 use crate::terminal::inline;
 pub(crate) use files::files_in;
+pub(crate) use sub_agents::{RecordFiles, records_in};
 
 /// Bytes of a file that are read at once.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -22,9 +25,9 @@ const BUFFER_BYTES: usize = 128 << 10;
 ///
 /// # Errors
 /// That of the only file; how many of several could not be used, each of which is named on stderr.
-pub(crate) fn with_each(
-    files: &[PathBuf],
-    mut act: impl FnMut(&Path) -> Result<(), Failure>,
+pub(crate) fn with_each<F>(
+    files: &[F],
+    mut act: impl FnMut(&F) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     if let [only] = files {
         return act(only);
@@ -46,35 +49,48 @@ pub(crate) fn with_each(
     }
 }
 
-/// The sessions of a file.
+/// The sessions of a file, the names of tools in their plainest reading. Where a record lists its tools, they have the
+/// names of that list.
 pub(crate) fn read(path: &Path) -> Result<Vec<RecordedSession>, Failure> {
     let mut sessions = Vec::new();
-    each(path, &mut |session| {
+    each(&RecordFiles::of(path)?, &mut |mut session| {
+        for event in session.happened.iter_mut().filter(|it| session.tools.is_none() && it.server.is_none()) {
+            let (server, tool) = plainest_reading(&event.tool);
+            let (server, tool) = (server.map(str::to_owned), tool.to_owned());
+            (event.server, event.tool) = (server, tool);
+        }
         sessions.push(session);
         Ok(())
     })?;
     Ok(sessions)
 }
 
-/// Reads the sessions of a file, one after the other; `-` is stdin.
+/// Reads the sessions of a record, one after the other; `-` is stdin.
 ///
 /// # Errors
-/// The file cannot be read, or is not of a known form; or `take` failed.
+/// A file of it cannot be read, or is not of a known form; or `take` failed.
 pub(crate) fn each(
-    path: &Path,
+    record: &RecordFiles,
     take: &mut dyn FnMut(RecordedSession) -> Result<(), SessionError>,
 ) -> Result<(), Failure> {
+    let path = record.path.as_path();
     let source: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(BufReader::with_capacity(BUFFER_BYTES, std::io::stdin()))
     } else if let Some(lines) = shared::history_of(path)? {
         Box::new(Cursor::new(lines))
     } else {
-        let file = planproof_files::open(path)
-            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
-        Box::new(BufReader::with_capacity(BUFFER_BYTES, file))
+        opened(path).map_err(|error| Failure::usage(error.to_string()))?
     };
-    planproof_sessions::read(&path.display().to_string(), source, &mut Announced(take))
+    let further = |path: &Path, source| FurtherFile { name: path.display().to_string(), source };
+    let mut others = record.of_sub_agents.iter().map(|path| Ok(further(path, opened(path)?)));
+    planproof_sessions::read_all(further(path, source), &mut others, &mut Announced(take))
         .map_err(|error| Failure::usage(inline(&error.to_string())))
+}
+
+fn opened(path: &Path) -> Result<Box<dyn BufRead>, SessionError> {
+    let file = planproof_files::open(path)
+        .map_err(|error| SessionError::new(format!("cannot read {}: {error}", path.display())))?;
+    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, file)))
 }
 
 /// Passes sessions on, and writes to stderr what is said of their file.

@@ -60,6 +60,7 @@ mod providers;
 mod published;
 mod reaching;
 mod recorded;
+mod recorded_files;
 mod recording;
 mod repeats;
 mod replay;

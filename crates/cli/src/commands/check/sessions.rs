@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use planproof_guard::AgentNames;
 use planproof_report::held::{self, HeldSession, SessionViolation, ViolatingCall};
 use planproof_sessions::{RecordedDoubts, RecordedSession, SessionError};
 use planproof_spec::rules::{Phase, RecordedEvent, RuleEnd, RuleSet};
@@ -27,17 +28,19 @@ const SHOWN_MAX: usize = 200;
 pub(super) fn run(arguments: &CheckArguments, rules: &Path, global: &Global) -> Result<ExitCode, Failure> {
     let reports = HeldReports::open(arguments, rules, global)?;
     let set = rules_of(rules)?;
+    let names = AgentNames::of(&set);
     let mut kept: Vec<HeldSession> = Vec::new();
     let (mut sessions, mut violating, mut calls) = (0, 0, 0);
     let mut without_session: Vec<String> = Vec::new();
     let mut by_rule: BTreeMap<usize, usize> = BTreeMap::new();
     // Every session counts for the exit status, also if the reader of stdout has stopped.
     let mut printed = Ok(());
-    let files = recorded::files_in(&arguments.sessions)?;
-    let used = recorded::with_each(&files, |file| {
-        let before = sessions;
-        recorded::each(file, &mut |session| {
+    let records = recorded::records_in(&arguments.sessions)?;
+    let used = recorded::with_each(&records, |record| {
+        let (before, file) = (sessions, record.path.as_path());
+        recorded::each(record, &mut |mut session| {
             sessions += 1;
+            session.doubts.ambiguous = names.apply(&mut session.happened);
             calls += session.happened.iter().filter(|event| event.phase == Phase::Call).count();
             let mut text = String::new();
             let violated = hold(&set, &session, &mut text, global)?;
@@ -146,6 +149,8 @@ fn kept_session(file: &Path, session: &RecordedSession, violations: Vec<SessionV
 /// A session, as `--json` has it.
 #[derive(Serialize)]
 struct HeldLine<'a> {
+    #[serde(skip_serializing_if = "is_zero")]
+    ambiguous: usize,
     calls: usize,
     #[serde(skip_serializing_if = "is_zero")]
     overlapping: usize,
@@ -198,7 +203,8 @@ fn hold(
             let call = calls.get(number.checked_sub(1)?)?;
             let arguments: String = call.arguments.to_string().chars().take(SHOWN_MAX).collect();
             let line = recorded.call_lines.get(number - 1).copied().unwrap_or(recorded.line);
-            Some(ViolatingCall { number, line, text: format!("{} {arguments}", call.tool) })
+            let file = recorded.call_files.get(number - 1).map(ToString::to_string);
+            Some(ViolatingCall { number, file, line, text: format!("{} {arguments}", call.tool) })
         };
         let first = outcomes[rule].call;
         let others =
@@ -217,8 +223,9 @@ fn hold(
             let (held, verdict) = (is_held(number), verdict.words());
             HeldRule { call, calls: &calls_of[number], held, id: &rule.id, verdict }
         });
-        let RecordedDoubts { overlapping, unordered, without_arguments } = recorded.doubts;
+        let RecordedDoubts { ambiguous, overlapping, unordered, without_arguments } = recorded.doubts;
         let line = HeldLine {
+            ambiguous,
             calls: calls.len(),
             overlapping,
             rules: rules.collect(),
@@ -267,8 +274,15 @@ fn hold(
 }
 
 fn doubts_in_words(doubts: &RecordedDoubts, text: &mut String) {
-    let RecordedDoubts { overlapping, unordered, without_arguments } = *doubts;
+    let RecordedDoubts { ambiguous, overlapping, unordered, without_arguments } = *doubts;
     let calls = |count| counted(count, "call");
+    if ambiguous > 0 {
+        let _ = writeln!(
+            text,
+            "  {} can be of several tools that the rules name, and the first is assumed: rename the server",
+            calls(ambiguous)
+        );
+    }
     if overlapping > 0 {
         let _ = writeln!(text, "  {} ran at the same time as others", calls(overlapping));
     }
