@@ -110,8 +110,8 @@ pub fn text_calls(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<TextCall> {
 }
 
 /// The text of a run in which an agent wrote calls instead of making them, and stopped there: its answer, the thought
-/// behind an answer of nothing, in which its server has left them, or the report of an executor in a team. `None` if there is none, or if the agent calls no tools through its model's interface, so
-/// that all it does is text.
+/// behind an answer of nothing, in which its server has left them, or the report of an executor in a team. `None` if
+/// there is none, or if the agent calls no tools through its model's interface, so that all it does is text.
 pub fn unparsed_calls<'e>(events: &'e [Event], is_tool: &dyn Fn(&str) -> bool) -> Option<&'e str> {
     let has_calls = |text: &&str| !text_calls(text, is_tool).is_empty();
     let is_own = |event: &&Event| event.actor.is_none();

@@ -23,7 +23,10 @@ pub(crate) struct Event {
 impl Event {
     /// Whether there is nothing in it to be read. By the standard an event without data is none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.name.as_deref() != Some("error") && matches!(self.data.trim(), "" | "null")
+        let data = self.data.trim();
+        // The mark of the end may be cut, when everything has been said.
+        let is_cut_mark = data.starts_with("[D") && DONE.starts_with(data) && data != DONE;
+        self.name.as_deref() != Some("error") && (matches!(data, "" | "null") || is_cut_mark)
     }
 }
 

@@ -1,13 +1,14 @@
-//! What a server leaves of a model's own format around the calls that it reads: tokens, namespaces and numbers. These are
-//! not the model's mistakes, so they are taken off where a call comes out.
+//! What a server leaves of a model's own format around the calls that it reads: tokens, namespaces and numbers. These
+//! are not the model's mistakes, so they are taken off where a call comes out.
 
 use planproof_trace::Arguments;
 use serde::de::IgnoredAny;
 
 use crate::ChatRequest;
 
-/// The name of a tool without what a server's parser has left of the model's own format around it: tokens, a namespace, the
-/// number of the call. A name that is none of a tool either way stays as it is, for it is what the model wrote.
+/// The name of a tool without what a server's parser has left of the model's own format around it: tokens, a
+/// namespace, the number of the call. A name that is none of a tool either way stays as it is, for it is what the
+/// model wrote.
 pub(crate) fn tool_name(name: String, request: &ChatRequest) -> String {
     let is_tool = |name: &str| request.tools.iter().any(|tool| tool.name == name);
     if is_tool(&name) {

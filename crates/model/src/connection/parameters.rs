@@ -11,7 +11,8 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::connection::fault;
+use serde_json::Value;
+
 use crate::turn_state::StatePart;
 use crate::{ChatRequest, Message, ModelError, Settings};
 
@@ -229,7 +230,7 @@ impl Refused {
     /// What to change about a limit on written tokens that the text of a refusal names.
     fn limit_change(&self, text: &str, limit: u32, sent: &Sent<'_>) -> Option<Named<'static>> {
         // What surrounds the message has numbers, too: those of the error.
-        let message = fault::message(text.as_bytes());
+        let message = message_of(text);
         let words = message.as_deref().unwrap_or(text);
         let given: Vec<u32> = numbers(words).filter(|number| *number > 0).collect();
         let ThisLimit { too_high, too_low, tries, .. } = self.this;
@@ -463,6 +464,15 @@ fn end_of(text: &[u8], name: &[u8]) -> Option<usize> {
         at += part.len();
     }
     (at > 0).then_some(at)
+}
+
+/// The message in the text of a refusal, if that is JSON of one of the common forms.
+fn message_of(text: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let message = ["/error/message", "/0/error/message", "/message", "/detail"]
+        .into_iter()
+        .find_map(|it| value.pointer(it));
+    message?.as_str().map(str::to_owned)
 }
 
 /// The whole numbers that stand alone in a text, and not in a name or a version.

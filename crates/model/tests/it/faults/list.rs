@@ -653,6 +653,17 @@ pub(super) const FAULTS: &[Fault] = &[
         good,
     ),
     fault(
+        "the mark of the end, cut",
+        once,
+        |exchange| {
+            let body = replaced(&exchange.body(&words()), b"[DONE]\n\n", b"[DO");
+            let head = exchange.head("connection: close\r\n");
+            let is_marked = exchange.streamed && exchange.protocol.mark.is_some();
+            is_marked.then(|| vec![Answer::SendAndClose([head, body].concat())])
+        },
+        good,
+    ),
+    fault(
         "lines ended by CR LF",
         once,
         |exchange| {
