@@ -185,7 +185,9 @@ impl HookSession {
                 name.escape_debug()
             )),
             (false, true) => None,
-            (false, false) => readings(name).find_map(|(server, tool)| self.names.check_tool(server, tool).err()),
+            (false, false) => {
+                readings(name).find_map(|(server, tool)| self.names.check_tool(server, tool).err())
+            }
         };
         let (server, tool) = (server.map(str::to_owned), tool.to_owned());
         (CarriedCall { server, tool, ..call.clone() }, ambiguous)

@@ -172,7 +172,7 @@ cases:
 {expect}"
     );
     let reviews = Scenarios::default().review(Data { text: &text, file: "cases.yaml" });
-    let review = reviews.unwrap_or_else(|error| panic!("{expect}: {error}")).remove(0);
+    let review = reviews.unwrap_or_else(|error| panic!("{expect}: {error:?}")).remove(0);
     let found = match (&review.right, &review.blame) {
         (Found::Session(calls), None) => {
             assert!(review.is_shortest && review.unrelated.is_none(), "{expect}: {review:?}");

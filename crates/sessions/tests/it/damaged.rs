@@ -68,13 +68,26 @@ fn a_line_that_is_cut_off_is_left_out_wherever_it_stands() {
     }
 }
 
+/// A line as its writer has it: what a guard logs begins with its kind.
+fn as_written(value: &Value) -> String {
+    let mut rest = value.clone();
+    match rest.as_object_mut().and_then(|entries| entries.remove("kind")) {
+        Some(kind) if value.get("schema").is_some() => {
+            format!("{{\"kind\":{kind},{}", &rest.to_string()[1..])
+        }
+        _ => value.to_string(),
+    }
+}
+
 #[test]
 fn a_line_that_is_glued_to_one_that_is_cut_off_counts() {
     for (name, values) in records() {
-        let whole: Vec<String> = values.iter().map(Value::to_string).collect();
+        let whole: Vec<String> = values.iter().map(as_written).collect();
         for at in 0..3 {
             let length = whole[at].len();
-            for cut in (1..length).filter(|cut| cut % 7 == 1 || length - cut < 9) {
+            // Where a value is due, what is glued there is one.
+            let is_due = |cut: usize| whole[at][..cut].ends_with(':');
+            for cut in (1..length).filter(|cut| !is_due(*cut) && (cut % 7 == 1 || length - cut < 9)) {
                 let text: String = whole
                     .iter()
                     .enumerate()
