@@ -36,11 +36,11 @@ pub use decision::{
 };
 pub use dialect::{DIALECT_BYTES_MAX, DIALECT_SCHEMA, HookDialect, HookOutput, HookReply};
 pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX};
-pub use lines::{DECIDE_SCHEMA, DECIDE_SEAM, LineAnswer, LineGuard, OPEN_SESSIONS_MAX};
+pub use lines::{DECIDE_SCHEMA, LineAnswer, LineGuard, OPEN_SESSIONS_MAX};
 pub use log::{
-    DecisionLog, GuardAction, GuardMode, GuardModes, LogFault, LoggedCall, LoggedLine, LoggedRule, SCHEMA,
-    happened, shown, taken_back,
+    DECIDE_SEAM, DecisionLog, GuardAction, GuardMode, GuardModes, LogFault, LoggedCall, LoggedLine,
+    LoggedRule, SCHEMA, SEAM, happened, shown, taken_back,
 };
-pub use mcp::{FromClient, LINE_BYTES_MAX, McpGuard, OUTSTANDING_MAX, SEAM, Then};
+pub use mcp::{FromClient, LINE_BYTES_MAX, McpGuard, OUTSTANDING_MAX, Then};
 pub use replay::{ReplayedCall, replay};
 pub use run::{RunGuard, RunRules};

@@ -9,16 +9,13 @@ use serde_json::{Map, Value, json};
 
 use crate::canary::{canary_reason, is_canary};
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling};
-use crate::log::{DecisionLog, GuardAction, GuardMode, GuardModes};
+use crate::log::{DECIDE_SEAM, DecisionLog, GuardAction, GuardMode, GuardModes};
 use crate::mcp::probable_id;
 use crate::names::KnownNames;
 use crate::{answers, strict};
 
 /// The name of the format, in the first line of a guard.
 pub const DECIDE_SCHEMA: &str = "planproof/decide/v1";
-
-/// What the log calls this place of a guard.
-pub const DECIDE_SEAM: &str = "decide";
 
 /// Most sessions that are open at once. Calls of further ones are rejected.
 pub const OPEN_SESSIONS_MAX: usize = 10_000;

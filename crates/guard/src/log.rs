@@ -8,11 +8,16 @@ use planproof_trace::{Arguments, Secrets};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::decision::CarriedCall;
-use crate::decision::Ruling;
+use crate::decision::{CarriedCall, Ruling};
 
 /// The name of the format, in every line.
 pub const SCHEMA: &str = "planproof/decision/v1";
+
+/// What a log calls a guard in front of a server.
+pub const SEAM: &str = "mcp";
+
+/// What a log calls a guard that is asked line by line.
+pub const DECIDE_SEAM: &str = "decide";
 
 /// What every line begins with.
 const LINE_BEGIN: &str = "{\"kind\":\"";
@@ -301,7 +306,7 @@ impl LoggedLine {
     /// Whether it is of a decision at a hook, where a call has the name that an agent has for its tool.
     pub fn is_of_hook(&self) -> bool {
         match self {
-            Self::Decision { seam, .. } => seam != crate::SEAM && seam != crate::DECIDE_SEAM,
+            Self::Decision { seam, .. } => seam != SEAM && seam != DECIDE_SEAM,
             Self::Result { .. } | Self::End { .. } => false,
         }
     }

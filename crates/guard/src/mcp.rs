@@ -20,9 +20,6 @@ use crate::log::{DecisionLog, GuardAction, GuardMode, LoggedLine};
 use crate::names::KnownNames;
 use crate::{answers, strict};
 
-/// What the log calls this place of a guard.
-pub const SEAM: &str = "mcp";
-
 /// Longest line of a client, in bytes; a longer one is refused. A longer line of a server is passed on without being
 /// read.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -63,8 +63,8 @@ impl RuleSet {
 
     /// The pointers in these rules that lead to no argument, with the nearest name: those of `per`, `where` and
     /// `argument`; the tests of an argument that no value of it passes, such as a text for a number; and a `per` that
-    /// leads to a list or an object, or that an event of the rule cannot have. Anything is only reported if it is so for
-    /// each of the tools that it is about, and their schemas say so.
+    /// leads to a list or an object, or that an event of the rule cannot have. Anything is only reported if it is so
+    /// for each of the tools that it is about, and their schemas say so.
     pub fn unknown_arguments(&self, known: &[KnownTool<'_>]) -> Vec<Fault> {
         let mut faults = Vec::new();
         for rule in &self.rules {
