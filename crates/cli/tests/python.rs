@@ -306,7 +306,7 @@ fn z3_agrees_on_scenarios() {
     for (forgotten, kinds, count, seed) in [
         ("expectation", "nothing", "40", "1"),
         ("message", "turns", "40", "1"),
-        ("state", "state", "12", "2"),
+        ("state", "state", "12", "6"),
     ] {
         let arguments = ["--cases", count, "--kinds", kinds, "--forget", forgotten, "--seed", seed];
         let totals = judged(&arguments).code(1).json();

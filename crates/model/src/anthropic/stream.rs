@@ -12,7 +12,7 @@ use super::state::StreamedBlocks;
 use crate::connection::calls::BegunCalls;
 use crate::connection::ending::{Ending, names_failure};
 use crate::connection::events::is_done;
-use crate::connection::fault::{Fault, fault_event, told};
+use crate::connection::fault::{Fault, fault_event, reported_error};
 use crate::connection::stream::{Decoder, Deltas};
 use crate::{ChatRequest, ModelError, lenient};
 
@@ -205,7 +205,7 @@ impl Decoder for BlockDecoder<'_> {
             }
             // Without a kind it is not an event of the protocol, and some kinds are failures by their names.
             _ if kind.is_empty() || names_failure(kind) => {
-                if let Some(fault) = told(data.as_bytes()) {
+                if let Some(fault) = reported_error(data.as_bytes()) {
                     return Err(fault.within_reply(out.endpoint));
                 }
                 self.foreign.get_or_insert_with(|| data.to_owned());

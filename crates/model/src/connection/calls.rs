@@ -168,9 +168,9 @@ impl BegunCalls {
         self.calls.len()
     }
 
-    /// Whether there are any, and nothing is missing of them.
-    pub(crate) fn are_complete(&self) -> bool {
-        !self.calls.is_empty() && self.calls.iter().all(BegunCall::is_complete)
+    /// Whether the end of the arguments of one is missing.
+    pub(crate) fn have_missing_parts(&self) -> bool {
+        self.calls.iter().any(|call| call.nesting.has_begun && !call.nesting.is_complete())
     }
 
     /// The newest call at that index of the server's.

@@ -161,7 +161,7 @@ pub(crate) fn message(bytes: &[u8]) -> Option<String> {
 
 /// The error that a document or an event tells which should have been a reply or a part of one, in whichever shape: no
 /// protocol has one for it, and every provider has its own. `None` for what does not speak of an error at all.
-pub(crate) fn told(bytes: &[u8]) -> Option<Fault> {
+pub(crate) fn reported_error(bytes: &[u8]) -> Option<Fault> {
     let value: Value = json::read(bytes).ok()?;
     // Google's servers put the object into a list.
     let value = match value {
@@ -301,8 +301,8 @@ pub(crate) fn fault_event(name: Option<&str>, data: &str) -> Option<Fault> {
     }
     let frame: Option<Frame> = json::read(data.as_bytes()).ok();
     let is_called_so = is_called_so || frame.as_ref().is_some_and(|it| it.object.as_deref() == Some(ERROR));
-    let told = frame.and_then(|frame| frame.error).or_else(|| told(data.as_bytes()));
-    is_called_so.then(|| told.unwrap_or_else(|| Fault::Text(data.to_owned())))
+    let reported = frame.and_then(|frame| frame.error).or_else(|| reported_error(data.as_bytes()));
+    is_called_so.then(|| reported.unwrap_or_else(|| Fault::Text(data.to_owned())))
 }
 
 /// The name of an event that tells an error, and the kind of such an object.
@@ -371,7 +371,7 @@ mod tests {
             (r#"{"statusCode":429,"error":"Too Many Requests","message":"later"}"#, 429, "later"),
             (r#"{"error":"model not loaded"}"#, 500, "model not loaded"),
         ] {
-            let fault = told(document.as_bytes()).expect(document);
+            let fault = reported_error(document.as_bytes()).expect(document);
             let (message, found) = fault.into_message_and_status();
             assert_eq!(found.unwrap_or(500), status, "{document}");
             assert!(message.starts_with(words), "{message}");
@@ -390,7 +390,7 @@ mod tests {
             r#"{"message":{"role":"assistant"},"done":false}"#,
             r#"{"type":"hologram","object":"chat.completion.chunk","status":"queued"}"#,
         ] {
-            assert!(told(other.as_bytes()).is_none(), "{other}");
+            assert!(reported_error(other.as_bytes()).is_none(), "{other}");
         }
     }
 

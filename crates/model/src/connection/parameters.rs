@@ -340,7 +340,7 @@ enum Named<'a> {
 /// The context of a model and what the prompt leaves of it, by the numbers of a refusal of so many more tokens.
 ///
 /// Servers write the context, the tokens of the prompt and mostly both together with the limit, in any order. They are
-/// told apart by their sizes: the prompt fits into the context, and the limit behind it does not.
+/// distinguished by their sizes: the prompt fits into the context, and the limit behind it does not.
 fn room_in(words: &str, given: &[u32], limit: u32) -> Option<(u32, u32)> {
     let lower = words.to_ascii_lowercase();
     if !lower.contains("context") && !lower.contains("`inputs`") {

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 
 use super::ending::{Ending, Said, finish};
 use super::events::{Event, EventReader, Framing, events_in};
-use super::fault::told;
+use super::fault::reported_error;
 use super::key::{Clean, CleanedPieces};
 use super::silence::Silence;
 use super::thoughts::Thoughts;
@@ -140,8 +140,8 @@ impl<'a> Deltas<'a> {
         }
     }
 
-    /// The error for a stream that is closed without having said why the reply ended: it was cut on its way, however
-    /// properly it was closed. `foreign` is an event in it that is not of the protocol.
+    /// The error for a stream that is closed without having said why the reply ended, although it holds an event which
+    /// is not of the protocol, or a part of a call: it was cut on its way, however properly it was closed.
     pub(crate) fn unfinished(&self, foreign: Option<&str>) -> ModelError {
         let foreign = foreign.map(|data| format!("; it holds {data}")).unwrap_or_default();
         self.endpoint.broken_off(&format!(
@@ -225,7 +225,7 @@ pub(crate) fn understood<T: Answer, D: Decoder>(
             of_events(endpoint, &events_in(bytes), decoder)
         }
         Err(error @ ModelError::Malformed { .. }) => {
-            Err(told(bytes).map_or(error, |fault| fault.into_model_error(endpoint)))
+            Err(reported_error(bytes).map_or(error, |fault| fault.into_model_error(endpoint)))
         }
         result => result,
     }
@@ -272,7 +272,7 @@ fn take<D: Decoder>(decoder: &mut D, event: &Event, deltas: &mut Deltas<'_>) -> 
     }
     decoder.take(event.name.as_deref(), &event.data, deltas).map_err(|error| match &error {
         ModelError::Malformed { .. } => {
-            told(event.data.as_bytes()).map_or(error, |fault| fault.within_reply(deltas.endpoint))
+            reported_error(event.data.as_bytes()).map_or(error, |fault| fault.within_reply(deltas.endpoint))
         }
         _ => error,
     })

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::connection::calls::{BegunCalls, NAMELESS, missing_id};
 use crate::connection::ending::Ending;
-use crate::connection::fault::{Fault, told};
+use crate::connection::fault::{Fault, reported_error};
 use crate::connection::left_over::tool_name;
 use crate::connection::stream::{Decoder, Deltas};
 use crate::http::Endpoint;
@@ -123,7 +123,7 @@ impl Decoder for LineDecoder<'_> {
         }
         if part.message.is_none()
             && !part.done
-            && let Some(fault) = told(data.as_bytes())
+            && let Some(fault) = reported_error(data.as_bytes())
         {
             return Err(fault.within_reply(out.endpoint));
         }

@@ -9,7 +9,7 @@ use super::grammar::{GrammarField, GrammarFields};
 use super::seed::wire_seed;
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
-use crate::connection::fault::{Fault, fault_event, told};
+use crate::connection::fault::{Fault, fault_event, reported_error};
 use crate::connection::parameters::Refused;
 use crate::connection::stream::{Decoder, Deltas};
 use crate::counts::Counts;
@@ -120,7 +120,7 @@ pub(super) fn read(
         return Err(endpoint.no_reply(bytes, "no `choices`: does the base URL end before /completions?"));
     };
     let Some(choice) = choices.into_iter().next() else {
-        let fault = told(bytes).map(|fault| fault.into_model_error(endpoint));
+        let fault = reported_error(bytes).map(|fault| fault.into_model_error(endpoint));
         return Err(fault.unwrap_or_else(|| endpoint.failed("`choices` is empty")));
     };
     let ending = choice_ending(choice.finish_reason, choice.native_finish_reason, choice.error, endpoint)?;
@@ -227,7 +227,8 @@ impl Decoder for PieceDecoder<'_> {
             if !self.has_begun {
                 return Err(out.endpoint.malformed("the stream ends without a part of a completion"));
             }
-            if self.ending.is_none() && !wants_nothing(self.request) {
+            // Some servers never say why a reply ended, so that alone is not a sign that it was cut.
+            if self.ending.is_none() && self.foreign.is_some() && !wants_nothing(self.request) {
                 return Err(out.unfinished(self.foreign.as_deref()));
             }
             return self.end(out);
@@ -241,7 +242,7 @@ impl Decoder for PieceDecoder<'_> {
         }
         let choices = part.choices.unwrap_or_default();
         if choices.is_empty() && part.usage.is_none() {
-            if let Some(fault) = told(data.as_bytes()) {
+            if let Some(fault) = reported_error(data.as_bytes()) {
                 return Err(fault.within_reply(out.endpoint));
             }
             self.foreign.get_or_insert_with(|| data.to_owned());

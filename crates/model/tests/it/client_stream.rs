@@ -80,8 +80,9 @@ async fn a_stream_may_lack_what_servers_leave_out() {
         ChatDelta::End { finish: FinishReason::Stop, usage: Usage::default(), id: None },
     ];
     for body in [
-        // No usage; no [DONE].
+        // No usage; neither a reason to finish; no [DONE].
         format!("{text}{stop}data: [DONE]\n\n"),
+        format!("{text}data: [DONE]\n\n"),
         format!("{text}{stop}"),
         format!("\u{feff}event: x\nid: 1\nretry: 5\n{text}{stop}data: [DONE]\n\nthis is not read any more"),
     ] {

@@ -151,16 +151,16 @@ async fn an_error_of_any_shape_is_never_swallowed() {
             let server = StandIn::start(vec![exchange.answer(&body)]).await;
             let mut config = server.connection(protocol.provider);
             config.attempts_max = 1;
-            let told = exchange.ask(&config).await.expect_err(error);
-            let place = format!("{}, {error}: {told}", protocol.name);
-            assert!(told.is_transient() && told.to_string().contains("out of order"), "{place}");
+            let reported = exchange.ask(&config).await.expect_err(error);
+            let place = format!("{}, {error}: {reported}", protocol.name);
+            assert!(reported.is_transient() && reported.to_string().contains("out of order"), "{place}");
         }
     }
 }
 
 /// A gateway ends each stream properly, whatever became of the reply in it.
 #[tokio::test]
-async fn a_stream_that_never_says_why_it_ended_is_broken_off() {
+async fn a_stream_that_something_else_ended_is_broken_off() {
     for protocol in [&CHAT, &COMPLETIONS] {
         let exchange = Exchange { protocol, streamed: true };
         let body = [exchange.beginning(), b"data: {\"beam\":1}\n\ndata: [DONE]\n\n".to_vec()].concat();

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::state;
 use crate::connection::calls::{NAMELESS, missing_id};
 use crate::connection::ending::Ending;
-use crate::connection::fault::{Fault, told};
+use crate::connection::fault::{Fault, reported_error};
 use crate::connection::left_over::{arguments_of, tool_name};
 use crate::content::Content;
 use crate::counts::Counts;
@@ -117,7 +117,7 @@ pub(in crate::openai) fn read(
     };
     let mut choices = choices.into_iter();
     let Some(choice) = choices.next() else {
-        let fault = told(bytes).map(|fault| fault.into_model_error(endpoint));
+        let fault = reported_error(bytes).map(|fault| fault.into_model_error(endpoint));
         return Err(fault.unwrap_or_else(|| endpoint.failed("`choices` is empty")));
     };
     // This comes before the message, which a choice that failed need not have.

@@ -10,7 +10,7 @@ use super::state::{self, ChatState};
 use crate::connection::calls::{BegunCalls, CallPiece};
 use crate::connection::ending::Ending;
 use crate::connection::events::is_done;
-use crate::connection::fault::{Fault, fault_event, told};
+use crate::connection::fault::{Fault, fault_event, reported_error};
 use crate::connection::stream::{Decoder, Deltas};
 use crate::content::Content;
 use crate::counts::Counts;
@@ -147,9 +147,9 @@ impl Decoder for ChunkDecoder<'_> {
             if !self.has_begun {
                 return Err(out.endpoint.malformed("the stream ends without a part of a chat completion"));
             }
-            // Whole calls need no reason: nothing of them can have been cut.
-            let is_whole = self.is_whole || (self.calls.are_complete() && self.foreign.is_none());
-            if self.ending.is_none() && !is_whole {
+            // Some servers never say why a reply ended, so that alone is not a sign that it was cut.
+            let is_torn = self.foreign.is_some() || self.calls.have_missing_parts();
+            if self.ending.is_none() && !self.is_whole && is_torn {
                 return Err(out.unfinished(self.foreign.as_deref()));
             }
             return self.end(out);
@@ -167,7 +167,7 @@ impl Decoder for ChunkDecoder<'_> {
         state::add_chunk(&mut self.state, data);
         let choices = chunk.choices.unwrap_or_default();
         if choices.is_empty() && chunk.usage.is_none() {
-            if let Some(fault) = told(data.as_bytes()) {
+            if let Some(fault) = reported_error(data.as_bytes()) {
                 return Err(fault.within_reply(out.endpoint));
             }
             self.foreign.get_or_insert_with(|| data.to_owned());

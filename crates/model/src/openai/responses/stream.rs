@@ -11,7 +11,7 @@ use super::state::StreamedItems;
 use crate::connection::calls::BegunCalls;
 use crate::connection::ending::names_failure;
 use crate::connection::events::is_done;
-use crate::connection::fault::{Fault, told};
+use crate::connection::fault::{Fault, reported_error};
 use crate::connection::stream::{Decoder, Deltas};
 use crate::{ChatRequest, ModelError, lenient};
 
@@ -204,7 +204,7 @@ impl Decoder for EventDecoder<'_> {
                 let response: WireResponse<'_> = out.endpoint.parse_part(data, "response")?;
                 if response.output.is_some() {
                     self.end(response, out)?;
-                } else if let Some(fault) = told(data.as_bytes()) {
+                } else if let Some(fault) = reported_error(data.as_bytes()) {
                     return Err(fault.within_reply(out.endpoint));
                 }
             }
@@ -213,7 +213,7 @@ impl Decoder for EventDecoder<'_> {
                 let fault = match event.error {
                     Some(fault) => Some(fault),
                     None if kind == "error" => Some(Fault::new(event.message, event.code)),
-                    None if names_failure(kind) => told(data.as_bytes()),
+                    None if names_failure(kind) => reported_error(data.as_bytes()),
                     None => None,
                 };
                 if let Some(fault) = fault {
