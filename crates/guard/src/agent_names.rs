@@ -80,7 +80,7 @@ impl<'r> AgentNames<'r> {
         (read.server.map(str::to_owned), read.tool.to_owned())
     }
 
-    /// Puts the server and the tool that the name of each event means in its place, where the event names no server.
+    /// Replaces the name of each event by the server and the tool that it means, where the event names no server.
     /// Gives the number of calls whose name is ambiguous.
     pub fn apply(&self, events: &mut [RecordedEvent]) -> usize {
         let mut ambiguous = 0;

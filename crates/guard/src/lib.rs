@@ -7,8 +7,9 @@
 //!
 //! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each, in the
 //! dialect of the agent (`dialect.rs`, with those that are known in `data/dialects`), and [`LineGuard`] (`lines.rs`,
-//! decide v1) for code that asks about its own calls. All refuse names that only look like those in the rules
-//! (`names.rs`), and the call that shows whether they are there (`canary.rs`).
+//! decide v1) for code that asks about its own calls. Coding agents put servers into the names of tools, which are read
+//! in one place (`agent_names.rs`). All refuse names that only look like those in the rules (`names.rs`), and the call
+//! that shows whether they are there (`canary.rs`).
 //!
 //! [`RunRules`] (`run.rs`) does so for the runs of a test, as any other guard of the engine.
 //!

@@ -192,7 +192,8 @@ pub(crate) fn is_of_later_message(case: &Scenario, id: &str) -> bool {
 }
 
 /// The class of a session that violates a rule, at this call if it did so for good. A last call that was never made is
-/// missing, and not in the wrong place; another call in the place of the first one is too early, whatever comes later.
+/// missing, and not in the wrong place; a call that comes first instead of the right one is too early, whatever comes
+/// later.
 fn class_in(
     rule: &CallRule,
     session: &[RecordedEvent],

@@ -106,7 +106,7 @@ fn refuse_odd_variable(variable: &str) -> Result<(), Failure> {
     )))
 }
 
-/// The name of a variable for a message, unless it has not the form of one: users write the key itself in its place.
+/// The name of a variable for a message, unless it does not look like one: some users write the key itself instead.
 fn shown_variable(variable: &str) -> &str {
     const NAME_BYTES_MAX: usize = 64;
     let is_of_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
