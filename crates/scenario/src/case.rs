@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use planproof_spec::rules::search::{Found, SampleCall, WantedSession};
+use planproof_spec::rules::search::{self, Found, SampleCall, WantedSession};
 use planproof_spec::rules::{CallRule, PossibleCalls, RuleSet, Session};
 use planproof_suite::case_line::refuse_schema;
 use planproof_suite::{Card, CaseError, Needed};
 use serde_json::{Value, json};
 
-use crate::limits::CASE_BYTES_MAX;
+use crate::limits::{CASE_BYTES_MAX, DEMANDS_REVIEWED_MAX};
 use crate::line::{CASE_SCHEMA, CaseLine, LineCall, NAME};
 use crate::state::{Values, beginning};
 use crate::world::{Answered, AnsweringTool};
@@ -188,6 +188,7 @@ impl Scenario {
             match self.find(&calls, wanted, self.line.only.as_deref()) {
                 Found::TooMany => match self.any_session(&calls) {
                     Some(calls) => Right::new(Found::Session(calls), false),
+                    None if self.some_contradict(&calls, &all) => Right::shortest(Found::None),
                     None => Right::shortest(Found::TooMany),
                 },
                 Found::Session(session) => {
@@ -197,6 +198,18 @@ impl Scenario {
                 Found::None => Right::shortest(Found::None),
             }
         })
+    }
+
+    /// Whether some of these rules contradict one another, a few or all but one, so that all of them do.
+    fn some_contradict(&self, calls: &[SampleCall], all: &[usize]) -> bool {
+        let contradict = |some: &[usize]| {
+            let wanted = WantedSession { holds: some, ..WantedSession::default() };
+            self.find(calls, wanted, self.line.only.as_deref()) == Found::None
+        };
+        let others = |left_out: usize| all.iter().copied().filter(move |rule| *rule != left_out).collect();
+        let mut all_but_one = all.iter().map(|rule| -> Vec<usize> { others(*rule) });
+        all.len() <= DEMANDS_REVIEWED_MAX
+            && (search::few(all, contradict).is_some() || all_but_one.any(|some| contradict(&some)))
     }
 
     /// The right session that a drawn case comes with, if it is one.

@@ -308,7 +308,7 @@ fn tools_of(sessions: &[&GoodSession]) -> Vec<Tool> {
     for call in &calls {
         if !tools.iter().any(|other| other.name == call.tool) {
             let of_tool = calls.iter().filter(|other| other.tool == call.tool);
-            let arguments: Vec<&Value> = of_tool.map(|call| &call.arguments).collect();
+            let arguments: Vec<&Value> = of_tool.map(|call| &*call.arguments).collect();
             let input_schema = inferred(&arguments).into();
             tools.push(Tool { name: call.tool.clone(), description: String::new(), input_schema });
         }

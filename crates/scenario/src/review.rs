@@ -387,7 +387,8 @@ impl<'a> Looked<'a> {
     }
 
     /// A set of demands of which none can be left out, of those for which something still holds. It holds for all of
-    /// `all`. One demand, or two, are named where that is enough; otherwise earlier ones are left out first.
+    /// `all`, though that may be too much to see. One demand, or two, are named where that is enough; otherwise earlier
+    /// ones are left out first.
     fn smallest(all: &[usize], holds: impl Fn(&[usize]) -> bool) -> Vec<usize> {
         if holds(&[]) {
             return Vec::new();
@@ -396,8 +397,13 @@ impl<'a> Looked<'a> {
             return vec![*one];
         }
         let mut kept = all.to_vec();
-        for demand in all {
-            let fewer: Vec<usize> = kept.iter().copied().filter(|other| other != demand).collect();
+        if !holds(all)
+            && let Some(few) = search::few(all, &holds)
+        {
+            kept = few;
+        }
+        for demand in kept.clone() {
+            let fewer: Vec<usize> = kept.iter().copied().filter(|other| *other != demand).collect();
             if holds(&fewer) {
                 kept = fewer;
             }

@@ -3,6 +3,8 @@
 //! The number of the message is put into the arguments of every event, under a name that no tool has, and the demands
 //! test it there. So the automata that judge, and the searches for right sessions, are those of any other case.
 
+use std::sync::Arc;
+
 use planproof_spec::rules::search::SampleCall;
 use planproof_spec::rules::{
     CallRule, EventPattern, Phase, RecordedEvent, RuleDemand, RuleSet, RulesPlace, ValueCheck, read_tests,
@@ -16,7 +18,7 @@ const TURN: &str = "planproof message";
 
 /// The event with the number of the message before it.
 pub(crate) fn with_turn(mut event: RecordedEvent, turn: u32) -> RecordedEvent {
-    put(&mut event.arguments, turn);
+    put(Arc::make_mut(&mut event.arguments), turn);
     event
 }
 

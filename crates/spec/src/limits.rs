@@ -71,5 +71,7 @@ pub const RULES_REVIEWED_MAX: usize = 100;
 pub const RULES_SINGLE_MAX: usize = 32;
 /// Rules of which each two are looked at, where there are too many sessions to look at all rules together.
 pub const RULES_PAIRED_MAX: usize = 12;
+/// Rules of which each three are looked at, where there are too many sessions to look at all rules together.
+pub const RULES_TRIPLED_MAX: usize = 6;
 /// Calls of the sessions by which the rules of a file are shown. Rules beyond that are shown without a session.
 pub const EXAMPLE_CALLS_MAX: usize = 5_000;

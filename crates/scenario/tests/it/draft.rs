@@ -1,6 +1,8 @@
 //! First files: what is written can be read, a session's own calls satisfy what is proposed, and nothing is expected
 //! unasked.
 
+use std::sync::Arc;
+
 use planproof_scenario::{GoodSession, Scenarios, draft_of_sessions, draft_of_tools, listed_tools};
 use planproof_spec::rules::{Phase, RecordedEvent};
 use planproof_suite::{Case, CaseSelection, Data, Suite as _};
@@ -16,7 +18,7 @@ fn session(query: &str, calls: &[(&str, Value, Result<Value, &str>)]) -> GoodSes
             phase,
             server: None,
             tool: (*tool).to_owned(),
-            arguments: arguments.clone(),
+            arguments: Arc::new(arguments.clone()),
             outcome,
         };
         happened.push(event(Phase::Call, None));
@@ -99,7 +101,7 @@ fn a_session_passes_the_case_that_is_made_of_it() {
             .happened
             .iter()
             .filter(|event| event.phase == Phase::Call && event.arguments.is_object())
-            .map(|event| (event.tool.as_str(), event.arguments.clone()))
+            .map(|event| (event.tool.as_str(), (*event.arguments).clone()))
             .collect();
         let verdict = judged_all(&*cases[0], &calls);
         assert!(verdict.0, "{}: {text}", verdict.1);

@@ -351,6 +351,35 @@ fn right_sessions_have_values_of_every_kind() {
 }
 
 #[test]
+fn what_a_few_demands_rule_out_is_decided() {
+    // Both rules compare arguments of their own, so there are too many sessions to look at all demands together.
+    let contradicting = |expect: &str| {
+        let text = format!(
+            "schema: planproof/scenario/v1\nrules:\n  - {{id: once, at-most: {{call: pay, times: 1}}, per: /o}}\n\
+             \x20 - {{id: open, never-after: {{call: pay, done: close}}, per: /c}}\ntools:\n\
+             \x20 - {{name: pay, arguments: {{o: integer, c: string}}}}\n\
+             \x20 - {{name: close, arguments: {{c: string}}}}\ncases:\n  - {{id: x, query: Do., expect: [{expect}]}}\n"
+        );
+        let reviews = Scenarios::default().review(Data { text: &text, file: "cases.yaml" }).expect("a file");
+        let review = &reviews[0];
+        let blame = review.blame.as_ref()?;
+        assert!(matches!((&review.right, blame.reason), (Found::None, CaseBlameReason::Contradiction)));
+        let ids = blame.demands.iter().map(|number| review.demands[*number].id.as_str());
+        Some(ids.collect::<Vec<_>>().join(", "))
+    };
+    // Three of four demands.
+    let twice = "{with: {call: pay, where: {/o: 1, /c: a}}}, {with: {call: pay, where: {/o: 1, /c: b}}}";
+    assert_eq!(contradicting(twice).as_deref(), Some("once, e1, e2"));
+    // All but one.
+    let late = "{last: {call: pay}}, {do: [pay]}, {with: {done: close, where: {/c: a}}}, \
+                {never: {call: pay, where: {/c: {is-not: a}}}}";
+    assert_eq!(contradicting(late).as_deref(), Some("open, e1, e3, e4"));
+    // What can be satisfied is not ruled out.
+    let two = "{with: {call: pay, where: {/o: 1, /c: a}}}, {with: {call: pay, where: {/o: 2, /c: b}}}";
+    assert_eq!(contradicting(two), None);
+}
+
+#[test]
 fn a_long_case_has_a_right_session_too() {
     // Far too many sessions to go through: each of these calls may come at many places.
     let tools: String = (0..16).map(|n| format!("{{name: t{n}, arguments: {{k: integer}}}}, ")).collect();

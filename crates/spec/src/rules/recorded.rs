@@ -17,8 +17,8 @@ pub struct RecordedEvent {
     pub server: Option<String>,
     /// The tool.
     pub tool: String,
-    /// The arguments of the call; a text if they are not a JSON object.
-    pub arguments: Value,
+    /// The arguments of the call, which its result shares; a text if they are not a JSON object.
+    pub arguments: Arc<Value>,
     /// The result or the error: JSON where the tool returned JSON, otherwise its text.
     pub outcome: Option<Value>,
 }
@@ -57,13 +57,13 @@ pub fn session_in_turns(events: &[Event]) -> Vec<(u32, RecordedEvent)> {
             _ => None,
         })
         .collect();
-    let mut open: BTreeMap<&str, (&str, Value)> = BTreeMap::new();
+    let mut open: BTreeMap<&str, (&str, Arc<Value>)> = BTreeMap::new();
     let mut session = Vec::new();
     for event in events {
         match &event.kind {
             EventKind::Query { .. } => turn = turn.saturating_add(1),
             EventKind::Call(call) if !denied.contains(call.id.as_str()) => {
-                let arguments = arguments_of(&call.arguments);
+                let arguments = Arc::new(arguments_of(&call.arguments));
                 open.insert(call.id.as_str(), (&call.name, arguments.clone()));
                 let tool = call.name.clone();
                 let called =

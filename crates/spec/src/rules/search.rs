@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::outcomes::{CallWorld, FixedOutcomes};
 use super::samples::{SampleHints, Samples};
 use super::{Phase, RuleSet, Session, SessionEvent, ToolNames};
-use crate::limits::{RULE_SEARCH_MAX, RULES_PAIRED_MAX, RULES_SINGLE_MAX};
+use crate::limits::{RULE_SEARCH_MAX, RULES_PAIRED_MAX, RULES_SINGLE_MAX, RULES_TRIPLED_MAX};
 
 pub use super::samples::{arguments_for, joined, put};
 pub use super::tried::{concerns, has_enough_values, knows_all_outcomes, outcomes_of};
@@ -101,7 +101,7 @@ pub(super) fn only_violation_with(rules: &RuleSet, rule: usize, others: &[String
     }
 }
 
-/// One or two of these for which something holds, if there are any. Two are only looked for among few.
+/// One, two or three of these for which something holds, if there are any. Two and three are only looked for among few.
 pub fn few(all: &[usize], holds: impl Fn(&[usize]) -> bool) -> Option<Vec<usize>> {
     if all.len() > RULES_SINGLE_MAX {
         return None;
@@ -109,8 +109,17 @@ pub fn few(all: &[usize], holds: impl Fn(&[usize]) -> bool) -> Option<Vec<usize>
     if let Some(one) = all.iter().find(|one| holds(&[**one])) {
         return Some(vec![*one]);
     }
-    let pairs = all.iter().enumerate().flat_map(|(at, one)| all[at + 1..].iter().map(|two| vec![*one, *two]));
-    pairs.filter(|_| all.len() <= RULES_PAIRED_MAX).find(|pair| holds(pair))
+    let pairs = || all.iter().enumerate().flat_map(|(at, one)| all[at + 1..].iter().map(|two| [*one, *two]));
+    if all.len() <= RULES_PAIRED_MAX
+        && let Some(pair) = pairs().find(|pair| holds(pair))
+    {
+        return Some(pair.to_vec());
+    }
+    let threes = pairs().flat_map(|[one, two]| {
+        let others = all.iter().skip_while(move |other| **other != two).skip(1);
+        others.map(move |three| [one, two, *three])
+    });
+    threes.filter(|_| all.len() <= RULES_TRIPLED_MAX).find(|three| holds(three)).map(|three| three.to_vec())
 }
 
 /// Whether some other rules imply a rule.

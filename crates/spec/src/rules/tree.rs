@@ -3,6 +3,8 @@
 //! Anchors, aliases, tags, merge keys and several documents are refused: without them a file says what it says where
 //! it stands, and cannot grow when it is read. A key that stands twice in one map is an error.
 
+use std::borrow::Cow;
+
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use serde_json::Value;
 
@@ -74,11 +76,44 @@ pub fn read(text: &str) -> Result<Node, Fault> {
         return Err(Fault::error(start, message, "split it into several files"));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = &*json_as_yaml(text);
     if let Some(fault) = control_character(text) {
         return Err(fault);
     }
     let mut reader = Reader { parser: Parser::new_from_str(text), place: start };
     reader.document().map_err(|fault| tab_near(text, &fault).unwrap_or(fault))
+}
+
+/// What is JSON without the little that YAML does not share: the control character U+007F as it is, and characters as
+/// two escapes of UTF-16.
+fn json_as_yaml(text: &str) -> Cow<'_, str> {
+    let has_either = || text.contains('\u{7f}') || text.contains("\\ud") || text.contains("\\uD");
+    if !text.trim_start().starts_with(['{', '[']) || !has_either() {
+        return Cow::Borrowed(text);
+    }
+    if serde_json::from_str::<Value>(text).is_err() {
+        return Cow::Borrowed(text);
+    }
+    let mut yaml = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['\u{7f}', '\\']) {
+        yaml.push_str(&rest[..at]);
+        let (piece, later) = match character_at(&rest[at..]) {
+            Some(character) => (character.to_string(), at + 12),
+            None if rest[at..].starts_with('\\') => (rest[at..at + 2].to_owned(), at + 2),
+            None => ("\\u007f".to_owned(), at + 1),
+        };
+        yaml.push_str(&piece);
+        rest = &rest[later..];
+    }
+    yaml.push_str(rest);
+    Cow::Owned(yaml)
+}
+
+/// The character that a text begins with as two escapes.
+fn character_at(text: &str) -> Option<char> {
+    let unit = |at: usize| u16::from_str_radix(text.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
+    char::decode_utf16([unit(0)?, unit(6)?]).next()?.ok().filter(|character| u32::from(*character) > 0xffff)
 }
 
 /// The first character that can stand in no file of YAML.
@@ -290,6 +325,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn json_is_read_as_json() {
+        for text in [
+            r#"{"a": "\ud83d\ude00 \uDB40\uDC41"}"#,
+            "[\"a \u{7f} b\", \"\\u007f\"]",
+            r#"["\\ud83d\\ude00", "\\\ud83d\ude00", "\n\"\ud83d\ude00"]"#,
+            r#"{"\ud83d\ude00": "\u00e9"}"#,
+        ] {
+            let expected: Value = serde_json::from_str(text).expect("JSON");
+            assert_eq!(read(text).map(|node| node.value()), Ok(expected), "{text}");
+        }
+        // Half a character is not JSON, and elsewhere the escape is a text.
+        assert!(read(r#"{"a": "\ud83d"}"#).is_err());
+        assert_eq!(read(r"a: \ud83d\ude00").map(|node| node.value()), Ok(json!({"a": r"\ud83d\ude00"})));
+    }
 
     #[test]
     fn scalars_are_those_of_yaml_1_2() {
