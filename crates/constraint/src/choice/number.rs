@@ -38,7 +38,7 @@ impl Number {
 
     /// An integer; `None` beyond [`NUMBER_MAX`].
     pub fn whole(number: i64) -> Option<Self> {
-        (-NUMBER_MAX..=NUMBER_MAX).contains(&number).then_some(Self { micros: number * MICROS })
+        (-NUMBER_MAX..=NUMBER_MAX).contains(&number).then(|| Self { micros: number * MICROS })
     }
 
     /// Reads digits with an optional sign and an optional decimal point, such as `-12.50`.
@@ -140,6 +140,7 @@ mod tests {
         assert_eq!(micros("1000000000000"), Ok(1_000_000_000_000_000_000));
         assert_eq!(micros("1000000000000.000001"), Err(NumberFault::TooLarge));
         assert_eq!(micros("1e99999999999"), Err(NumberFault::TooLarge));
+        assert_eq!([Number::whole(i64::MAX), Number::whole(i64::MIN)], [None; 2]);
         for text in ["", ".", "1.", ".5", "1,200", "+1", "--1", "1 2", "٣"] {
             assert_eq!(micros(text), Err(NumberFault::NotANumber), "{text}");
         }

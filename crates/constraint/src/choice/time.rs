@@ -40,7 +40,7 @@ fn clock_minutes(text: &str) -> Option<i64> {
     let (hour, minute) = text.split_once(':')?;
     let hour = digits(hour, 1..=2)?;
     let minute = digits(minute, 2..=2)?;
-    (hour < 24 && minute < 60).then_some(hour * 60 + minute)
+    (hour < 24 && minute < 60).then(|| hour * 60 + minute)
 }
 
 fn date_minutes(text: &str) -> Option<i64> {

@@ -17,7 +17,7 @@ pub fn elapsed(minutes: u16) -> String {
 pub(super) fn read_clock(text: &str) -> Option<u16> {
     let (hours, minutes) = text.split_once(':')?;
     let (hours, minutes): (u16, u16) = (digits(hours)?, digits(minutes)?);
-    (hours <= 24 && minutes < HOUR && text.len() == 5).then_some(hours * HOUR + minutes)
+    (hours <= 24 && minutes < HOUR && text.len() == 5).then(|| hours * HOUR + minutes)
 }
 
 /// Parses a duration into minutes.
@@ -46,6 +46,7 @@ mod tests {
             assert_eq!(read_elapsed(text).map(elapsed).as_deref(), Some(text));
         }
         assert_eq!([read_clock("6:05"), read_clock("25:00"), read_clock("+6:05")], [None; 3]);
+        assert_eq!([read_clock("1093:00"), read_clock("65535:59")], [None; 2]);
         assert_eq!([read_elapsed("1 hour 2 minutes"), read_elapsed("1 hours 60 minutes")], [None; 2]);
     }
 }
