@@ -70,7 +70,7 @@ pub use echo::{ECHO_NAME, EchoModel};
 pub use gold::{GOLD_NAME, GoldFaults, GoldModel, GoldNameError, SubTaskFault, gold_faults};
 pub use kind::SimKind;
 pub use planted::PlantedFault;
-use text::reply::{TextReply, ended, text_bytes, usage};
+use text::reply::{TextReply, ended, text_bytes, usage, within_limit};
 
 /// A simulated model.
 #[derive(Debug)]
@@ -221,7 +221,7 @@ impl Model for SimModel {
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         let reply = match self.not_understood(request) {
             Some(what) => Err(ModelError::Unsupported { model: self.name.clone(), what }),
-            None => Ok(self.reply(request)),
+            None => Ok(within_limit(self.reply(request), request.settings.output_tokens_max)),
         };
         Box::pin(std::future::ready(reply))
     }

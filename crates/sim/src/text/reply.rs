@@ -1,6 +1,6 @@
 //! Replies in text: their limits, and what they cost.
 
-use planproof_model::{Message, Settings};
+use planproof_model::{ChatReply, Message, Settings};
 use planproof_trace::{FinishReason, Usage};
 
 /// Most bytes of one reply. A model that never ends is cut off there, as by a server's token limit.
@@ -32,6 +32,19 @@ pub(crate) fn ended(mut text: String, settings: &Settings) -> TextReply {
     TextReply { text, finish: if is_cut { FinishReason::Length } else { FinishReason::Stop } }
 }
 
+/// A reply to a conversation, cut at the token limit. Calls are never cut, and stop texts are left out of account. The
+/// texts of `sim/gold` are right answers, which are never cut: our tokens are not those of any model.
+pub(crate) fn within_limit(reply: ChatReply, output_tokens_max: Option<u32>) -> ChatReply {
+    if !reply.calls.is_empty() || reply.finish != FinishReason::Stop {
+        return reply;
+    }
+    let TextReply { text, finish } =
+        ended(reply.text, &Settings { output_tokens_max, ..Settings::default() });
+    let written = reply.usage.output_tokens.min(usage(0, text.len()).output_tokens);
+    let usage = Usage { output_tokens: written, ..reply.usage };
+    ChatReply { text, finish, usage, ..reply }
+}
+
 pub(crate) fn text_bytes(message: &Message) -> usize {
     match message {
         Message::System { text }
@@ -49,7 +62,34 @@ pub(crate) fn usage(read: usize, written: usize) -> Usage {
 
 #[cfg(test)]
 mod tests {
+    use planproof_model::TurnState;
+    use planproof_trace::{Arguments, CallId, ToolCall};
+
     use super::*;
+
+    #[test]
+    fn a_reply_without_calls_ends_at_the_limit() {
+        let reply = |calls: Vec<ToolCall>| ChatReply {
+            text: "one two three".into(),
+            finish: if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
+            calls,
+            usage: usage(8, 13),
+            id: None,
+            state: TurnState::default(),
+        };
+        let cut = within_limit(reply(Vec::new()), Some(2));
+        assert_eq!((cut.text.as_str(), cut.finish), ("one two ", FinishReason::Length));
+        assert_eq!(cut.usage, usage(8, 8));
+        for limit in [Some(4), None] {
+            assert_eq!(within_limit(reply(Vec::new()), limit), reply(Vec::new()));
+        }
+        let call = ToolCall {
+            id: CallId::new("a"),
+            name: "pay".into(),
+            arguments: Arguments::Object(serde_json::Map::new()),
+        };
+        assert_eq!(within_limit(reply(vec![call.clone()]), Some(1)), reply(vec![call]));
+    }
 
     #[test]
     fn texts_end_where_they_are_told_to() {
