@@ -1,6 +1,6 @@
 //! Reading: listings, rows and exports. Nothing here keeps more than a page of rows in memory.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::io::Write;
 
 use rusqlite::{OptionalExtension, Row, ToSql, params};
@@ -263,14 +263,41 @@ impl Store {
         let digests_from = self.digests_from(key)?;
         let campaign = campaign.to_owned();
         let mut last: (i64, i64) = (-1, -1);
+        let mut unlisted: Option<VecDeque<(RunId, Unit)>> = None;
         Ok(pages(move || {
             let of = OfCampaign { key, id: &campaign, digests_from };
             // A run that is replaced in the meantime must not look like one that lost its events.
             let _snapshot = self.snapshot()?;
-            let page = self.run_ids(key, last, rows_per_page)?;
-            last = page.last().map_or(last, |(_, unit)| (unit.ordinal.into(), unit.repeat.into()));
+            let unlisted = match &mut unlisted {
+                Some(unlisted) => unlisted,
+                none => none.insert(self.unlisted(key)?.into()),
+            };
+            let mut page = self.run_ids(key, last, rows_per_page)?;
+            let until = page.last().map(|(_, unit)| *unit);
+            last = until.map_or(last, |unit| (unit.ordinal.into(), unit.repeat.into()));
+            while let Some(run) = unlisted.pop_front_if(|(_, unit)| until.is_none_or(|until| *unit < until)) {
+                page.push(run);
+            }
+            page.sort_by_key(|(_, unit)| *unit);
             page.into_iter().map(|(run, unit)| self.read_run(&of, run, unit).map(kept)).collect()
         }))
+    }
+
+    /// The finished runs of a campaign that a damaged index of its units lacks, in order. They are in the table and in
+    /// the index of the summaries.
+    fn unlisted(&self, key: i64) -> Result<Vec<(RunId, Unit)>, StoreError> {
+        if self.version < DIGEST_VERSION {
+            return Ok(Vec::new());
+        }
+        self.select(
+            "SELECT id, ordinal, repeat FROM run AS finished INDEXED BY run_summary
+             WHERE campaign = ?1 AND state = 'finished' AND NOT EXISTS (
+                 SELECT 1 FROM run INDEXED BY run_unit
+                 WHERE campaign = ?1 AND ordinal = finished.ordinal AND repeat = finished.repeat)
+             ORDER BY ordinal, repeat",
+            &[&key],
+            |row| Ok((RunId(row.get(0)?), Unit { ordinal: row.get(1)?, repeat: row.get(2)? })),
+        )
     }
 
     /// The next runs of a campaign after the unit `last`.

@@ -258,6 +258,20 @@ impl Store {
         self.read_seals(key, signatures).map_err(|error| self.place.error(error))
     }
 
+    /// Checks that the indexes of the file say the same as its tables. Takes a reading of the whole file.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] with the first difference, and read errors.
+    pub fn check_indexes(&self) -> Result<(), StoreError> {
+        self.place.patience.begin_unlimited();
+        let found = self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
+        self.place.patience.begin();
+        match found.map_err(|error| self.place.error(error))?.as_str() {
+            "ok" => Ok(()),
+            what => Err(StoreError::Damaged { path: self.place.path.clone(), what: what.to_owned() }),
+        }
+    }
+
     /// The fingerprint of the key that last sealed a campaign (its full id). Nothing is checked.
     ///
     /// # Errors

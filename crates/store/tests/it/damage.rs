@@ -55,6 +55,38 @@ fn runs_that_are_as_they_were_written_are_sound() {
 }
 
 #[test]
+fn a_run_that_an_index_lacks_is_read_and_the_index_is_named() {
+    for left_out in ["= 0", "= 2", "= 3", "< 4"] {
+        let directory = Directory::new();
+        let store = stored(&directory);
+        assert_eq!(store.check_indexes(), Ok(()));
+        // The index is built with a condition that leaves runs out, and described as before.
+        let connection = Connection::open(directory.file("store.db")).expect("opens");
+        let sql = "SELECT sql FROM sqlite_schema WHERE name = 'run_unit'";
+        let index: String = connection.query_row(sql, [], |row| row.get(0)).expect("reads");
+        let describe = |sql: &str| {
+            let set = "UPDATE sqlite_schema SET sql = ?1 WHERE name = 'run_unit'";
+            connection.pragma_update(None, "writable_schema", true).expect("sets");
+            connection.execute(set, [sql]).expect("changes");
+            connection.pragma_update(None, "writable_schema", "RESET").expect("sets");
+        };
+        describe(&format!("{index} WHERE NOT ordinal {left_out}"));
+        connection.execute_batch("REINDEX run_unit").expect("rebuilds");
+        describe(&index);
+        drop(connection);
+        let store = directory.store();
+        let runs: Vec<_> = store.runs("a").expect("reads").map(|run| run.expect("reads")).collect();
+        let finished = runs.iter().filter(|run| run.state == RunState::Finished && run.is_checked);
+        let ordinals: Vec<u32> = finished.map(|run| run.unit.ordinal).collect();
+        assert_eq!(ordinals, [0, 1, 2, 3], "without {left_out}");
+        let exported = store.export_traces("a", &mut Vec::new()).expect("exports");
+        assert_eq!(exported.traces, u64::from(CASES));
+        let error = store.check_indexes().expect_err("is damaged").to_string();
+        assert!(error.contains("run_unit"), "{error}");
+    }
+}
+
+#[test]
 fn each_change_of_a_run_is_found_and_named() {
     let differs = |what: &[&'static str]| Damage::Differs(what.to_vec());
     let changes: &[(&str, Damage)] = &[
