@@ -10,7 +10,8 @@
 //!
 //! # Module layout
 //!
-//! - `address.rs`: what an address asks for; `server.rs`: who is answered, and with what headers.
+//! - `address.rs`: what an address asks for; `server.rs`: who is answered, and with what headers; `waiting.rs`: whose
+//!   connection is closed for want of room.
 //! - `site.rs`: reads what a page shows, with the figures of campaigns in `site/figures.rs` and the events of a run in
 //!   `site/following.rs`; `rates.rs`: runs per minute.
 //! - `pages.rs` and its folder: renders pages from that. `snapshot.rs`: the changing parts of one, and differences.
@@ -26,6 +27,7 @@ mod rates;
 mod server;
 mod site;
 mod snapshot;
+mod waiting;
 
 pub use library::{KnownCampaign, Library};
 pub use server::{ViewConfig, ViewServer};

@@ -35,6 +35,7 @@ use crate::live::{Live, State, Told};
 use crate::pages::frame::PAGE;
 use crate::pages::message;
 use crate::site::{Fault, Site};
+use crate::waiting::{Place, Waiting};
 
 /// What is shown, and to whom.
 pub struct ViewConfig {
@@ -147,6 +148,7 @@ impl Drop for ViewServer {
 async fn serve(listener: StdListener, shared: Arc<Shared>) {
     let Ok(listener) = TcpListener::from_std(listener) else { return };
     let connections = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let waiting = Waiting::default();
     let mut stopped = shared.stopped.clone();
     loop {
         let accepted = tokio::select! {
@@ -158,9 +160,16 @@ async fn serve(listener: StdListener, shared: Arc<Shared>) {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        match Arc::clone(&connections).try_acquire_owned() {
-            Ok(permit) => drop(tokio::spawn(connection(stream, Arc::clone(&shared), permit))),
-            Err(_) => drop(tokio::spawn(turn_away(stream))),
+        let permit = match Arc::clone(&connections).try_acquire_owned() {
+            // One that is closed gives its place up at once.
+            Err(_) if waiting.close_oldest() => Arc::clone(&connections).acquire_owned().await.ok(),
+            permit => permit.ok(),
+        };
+        match permit {
+            Some(permit) => {
+                drop(tokio::spawn(connection(stream, Arc::clone(&shared), waiting.join(), permit)));
+            }
+            None => drop(tokio::spawn(turn_away(stream))),
         }
     }
 }
@@ -185,16 +194,23 @@ async fn turn_away(stream: TcpStream) {
     let _ = tokio::time::timeout(Duration::from_secs(1), written).await;
 }
 
-async fn connection(stream: TcpStream, shared: Arc<Shared>, _permit: OwnedSemaphorePermit) {
+async fn connection(
+    stream: TcpStream,
+    shared: Arc<Shared>,
+    (place, closed): (Place, impl Future<Output = ()>),
+    _permit: OwnedSemaphorePermit,
+) {
     let _ = stream.set_nodelay(true);
     let mut stopped = shared.stopped.clone();
-    let service = service_fn(move |request: axum::http::Request<hyper::body::Incoming>| {
+    let service = service_fn(|request: axum::http::Request<hyper::body::Incoming>| {
         let shared = Arc::clone(&shared);
-        async move {
-            // What a request carries beyond its head is of no interest.
-            let (head, _) = request.into_parts();
-            Ok::<_, Infallible>(answer(&shared, &head).await)
+        // What a request carries beyond its head is of no interest.
+        let (head, _) = request.into_parts();
+        let checked = checked(&shared, &head);
+        if checked.is_ok() {
+            place.leave();
         }
+        async move { Ok::<_, Infallible>(answer(&shared, &head, checked).await) }
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -205,13 +221,18 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>, _permit: OwnedSemaph
     tokio::select! {
         // A client that goes away, or writes no HTTP, is its own affair.
         _ = serving => {}
+        () = closed => {}
         _ = stopped.wait_for(|stopped| *stopped) => {}
     }
 }
 
-async fn answer(shared: &Arc<Shared>, head: &Parts) -> Response<Body> {
+async fn answer(
+    shared: &Arc<Shared>,
+    head: &Parts,
+    checked: Result<address::Request, Fault>,
+) -> Response<Body> {
     let is_head = head.method == Method::HEAD;
-    let answer = match checked(shared, head) {
+    let answer = match checked {
         Ok(request) => match request.live {
             Some(last) => live(shared, request.wanted, last_event(head).or(last), is_head),
             None => page(shared, request.wanted).await,

@@ -1,5 +1,6 @@
 //! Who is not answered, and with what words.
 
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
 use planproof_view::limits::{ADDRESS_BYTES_MAX, CONNECTIONS_MAX, HEAD_BYTES_MAX, LIVE_PAGES_MAX};
@@ -109,11 +110,34 @@ fn what_is_too_long_or_too_much_is_refused() {
     // Pages that are not live can still be read beside them.
     assert_eq!(site.get("").status, 200);
 
-    let connections: Vec<_> =
-        (0..CONNECTIONS_MAX - LIVE_PAGES_MAX).map(|_| TcpStream::connect(&host).expect("connects")).collect();
+    // Anybody can open connections: they make room for whoever knows the token, however many there are.
+    let open = |count: usize| -> Vec<_> {
+        (0..count).map(|_| TcpStream::connect(&host).expect("connects")).collect()
+    };
+    let mut idle = open(CONNECTIONS_MAX);
+    for _ in 0..3 {
+        assert_eq!(site.get("").status, 200);
+        idle.extend(open(CONNECTIONS_MAX));
+    }
+    let watched =
+        site.send(&format!("GET /{TOKEN}/?live HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"));
+    assert!(watched.status == 503 && watched.body.contains("200 pages"), "pages stay open: {watched:?}");
+
+    // Connections that have shown the token are kept.
+    let kept: Vec<_> = (LIVE_PAGES_MAX..CONNECTIONS_MAX)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&host).expect("connects");
+            let head = format!("HEAD /{TOKEN}/ HTTP/1.1\r\nHost: {host}\r\n\r\n");
+            stream.write_all(head.as_bytes()).expect("writes");
+            let mut answer = [0; 12];
+            stream.read_exact(&mut answer).expect("answers");
+            assert_eq!(&answer, b"HTTP/1.1 200");
+            stream
+        })
+        .collect();
     let refused = site.get("");
     assert!(refused.status == 503 && refused.body.contains("too many pages"), "{refused:?}");
-    drop((pages, connections));
+    drop((pages, idle, kept));
     let again = (0..100).find(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
         site.get("").status == 200
