@@ -36,6 +36,7 @@ use crate::refusal::{no_such_tool, not_an_object};
 use crate::{BoxFuture, Toolbox};
 
 use connection::{Connection, Era, Reason};
+use lines::StdoutFaults;
 pub use lines::{Line, LineReader};
 pub use message::MESSAGE_BYTES_MAX;
 pub use server::{CommandServer, HttpServer, ServerError};
@@ -90,6 +91,7 @@ pub struct McpTools {
     protocol_version: String,
     peer: Peer<RoleClient>,
     connection: Mutex<Option<Connection>>,
+    faults: StdoutFaults,
 }
 
 impl McpTools {
@@ -152,6 +154,7 @@ impl McpTools {
                 let version = peer.peer_info().map(|info| info.protocol_version.clone()).unwrap_or_default();
                 // Only now is it known whether the lines on stderr may be complaints about the newer request.
                 let is_older = matches!(era, Era::Any) && version < ProtocolVersion::V_2026_07_28;
+                let faults = program.as_ref().map(|program| program.faults.clone()).unwrap_or_default();
                 if let Some(program) = &mut program {
                     program.release(if is_older { Held::Sum } else { Held::Show });
                 }
@@ -163,6 +166,7 @@ impl McpTools {
                     protocol_version: version.to_string(),
                     peer,
                     connection: Mutex::new(Some(Connection { service, program })),
+                    faults,
                 })
             }
             Err(reason) => Err(connection::failed(program, reason, era).await),
@@ -209,7 +213,7 @@ impl McpTools {
                 let code = error.code.0;
                 (format!("the tool server answered with the error {code}: {}", error.message), true)
             }
-            Ok(Err(error)) => (connection::call_failure(error), true),
+            Ok(Err(error)) => (connection::call_failure(error, &self.faults), true),
             Err(_) => (format!("`{}` did not answer within {:?}", call.name, self.limits.call), true),
         };
         let bytes_max = self.limits.result_bytes;

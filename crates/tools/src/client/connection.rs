@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::http::{HttpClient, HttpError};
-use super::lines::{LineTransport, StrayLine};
+use super::lines::{LineTransport, StdoutFaults};
 use super::stderr::{Held, StderrTail, follow};
 use super::{
     CommandServer, LEAVING_MAX, MESSAGE_BYTES_MAX, PAGES_MAX, Server, ServerError, ServerLog, message,
@@ -67,7 +67,7 @@ pub(super) struct Program {
     group: ProcessGroup,
     stderr: Option<AbortOnDropHandle<()>>,
     tail: StderrTail,
-    stray: StrayLine,
+    pub(super) faults: StdoutFaults,
     /// Decides about the stderr lines that were withheld so far.
     held: Option<oneshot::Sender<Held>>,
     /// The user sees its stderr.
@@ -116,18 +116,18 @@ fn start(server: &CommandServer, log: Option<&ServerLog>) -> Result<(LineTranspo
     let (Some(stdin), Some(stdout), Some(stderr)) = group.take_streams() else {
         unreachable!("all three streams were asked for as pipes");
     };
-    let (tail, stray) = (StderrTail::default(), StrayLine::default());
+    let (tail, faults) = (StderrTail::default(), StdoutFaults::default());
     let sink = log.cloned().unwrap_or_else(|| Arc::new(|_: &str| {}));
     let (held, verdict) = oneshot::channel();
     let program = Program {
         group,
         stderr: Some(follow(stderr, tail.clone(), sink, verdict)),
         tail,
-        stray: stray.clone(),
+        faults: faults.clone(),
         held: Some(held),
         is_logged: log.is_some(),
     };
-    Ok((LineTransport::new(stdout, stdin, stray), program))
+    Ok((LineTransport::new(stdout, stdin, faults), program))
 }
 
 /// Agrees with the server on a protocol.
@@ -218,12 +218,12 @@ fn transport_failure(error: &DynamicTransportError) -> Reason {
 }
 
 /// The answer for an agent whose call got no answer.
-pub(super) fn call_failure(error: ServiceError) -> String {
+pub(super) fn call_failure(error: ServiceError, faults: &StdoutFaults) -> String {
     let reason = match error {
         ServiceError::UnexpectedResponse => "its answer is not understood".to_owned(),
         error => match Reason::from(error) {
             Reason::Unreachable(what) | Reason::OddGreeting(what) | Reason::Other(what) => what,
-            _ => "its connection ended before it answered".to_owned(),
+            _ => faults.ended_by().unwrap_or_else(|| "its connection ended before it answered".to_owned()),
         },
     };
     format!("the call failed at the tool server: {reason}")
@@ -231,6 +231,11 @@ pub(super) fn call_failure(error: ServiceError) -> String {
 
 /// The error of a failed start. The remaining processes of the server are ended.
 pub(super) async fn failed(program: Option<Program>, reason: Reason, era: Era) -> ServerError {
+    let ended_by = program.as_ref().and_then(|program| program.faults.ended_by());
+    let reason = match ended_by {
+        Some(what) if matches!(reason, Reason::Closed) => Reason::Other(what),
+        _ => reason,
+    };
     let details = match program {
         Some(mut program) => {
             // A program that exited at the newer request is about to be started again.
@@ -276,7 +281,7 @@ impl Program {
             // A process that outlives the program may hold its pipe for ever.
             let _ = timeout(EXIT_MAX, stderr).await;
         }
-        if let Some(line) = self.stray.get() {
+        if let Some(line) = self.faults.stray() {
             let line = shortened(&line);
             text.push_str(&format!(
                 "; on its stdout, where only messages of the protocol belong, it wrote `{line}`"

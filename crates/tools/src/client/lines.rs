@@ -1,6 +1,7 @@
 //! Messages over the stdin and stdout of a program, one per line.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use bytes::{Bytes, BytesMut};
@@ -75,18 +76,28 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 }
 
-/// The first line on stdout that was not a message, if there was one: it shows that a program is not a tool server.
+/// What is wrong with the lines of a program's stdout.
 #[derive(Debug, Clone, Default)]
-pub(super) struct StrayLine(Arc<StdMutex<Option<String>>>);
+pub(super) struct StdoutFaults {
+    stray: Arc<StdMutex<Option<String>>>,
+    is_too_long: Arc<AtomicBool>,
+}
 
-impl StrayLine {
+impl StdoutFaults {
     fn note(&self, line: &[u8]) {
-        let mut stray = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stray = self.stray.lock().unwrap_or_else(PoisonError::into_inner);
         stray.get_or_insert_with(|| String::from_utf8_lossy(line).trim_end().to_owned());
     }
 
-    pub(super) fn get(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The first line that was not a message, if there was one: it shows that a program is not a tool server.
+    pub(super) fn stray(&self) -> Option<String> {
+        self.stray.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why the program is not listened to any more, if that is not because it has ended.
+    pub(super) fn ended_by(&self) -> Option<String> {
+        let is_too_long = self.is_too_long.load(Ordering::Relaxed);
+        is_too_long.then(|| format!("a message of it is longer than {MESSAGE_BYTES_MAX} bytes"))
     }
 }
 
@@ -94,7 +105,7 @@ impl StrayLine {
 pub(super) struct LineTransport<R = ChildStdout, W = ChildStdin> {
     lines: LineReader<R>,
     stdin: Arc<Mutex<Option<W>>>,
-    stray: StrayLine,
+    faults: StdoutFaults,
     /// The newer protocol's first request, while its answer is pending.
     asked: Option<RequestId>,
     /// The same, after it was given up and the older protocol's handshake sent. A program that takes long to start
@@ -103,9 +114,9 @@ pub(super) struct LineTransport<R = ChildStdout, W = ChildStdin> {
 }
 
 impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
-    pub(super) fn new(stdout: R, stdin: W, stray: StrayLine) -> Self {
+    pub(super) fn new(stdout: R, stdin: W, faults: StdoutFaults) -> Self {
         let lines = LineReader::new(stdout, MESSAGE_BYTES_MAX);
-        Self { lines, stdin: Arc::new(Mutex::new(Some(stdin))), stray, asked: None, given_up: None }
+        Self { lines, stdin: Arc::new(Mutex::new(Some(stdin))), faults, asked: None, given_up: None }
     }
 
     /// Keeps in mind what is asked.
@@ -135,7 +146,7 @@ impl<R: AsyncRead + Unpin, W> LineTransport<R, W> {
         }
         let message = message::read(line);
         if message.is_none() {
-            self.stray.note(line);
+            self.faults.note(line);
         }
         message
     }
@@ -180,7 +191,11 @@ where
                 }
                 // The request of this answer is unknown, so the only way to inform the caller is to end the
                 // connection.
-                Line::Piece(_) | Line::End => return None,
+                Line::Piece(_) => {
+                    self.faults.is_too_long.store(true, Ordering::Relaxed);
+                    return None;
+                }
+                Line::End => return None,
             }
         }
     }
@@ -232,7 +247,7 @@ mod tests {
         let greeting = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
         for (is_given_up, first_id) in [(false, 0), (true, 1)] {
             let text = format!("{refusal}\n{greeting}\n");
-            let mut transport = LineTransport::new(text.as_bytes(), Vec::new(), StrayLine::default());
+            let mut transport = LineTransport::new(text.as_bytes(), Vec::new(), StdoutFaults::default());
             transport.send(request("server/discover", 0)).await.unwrap();
             if is_given_up {
                 transport.send(request("initialize", 1)).await.unwrap();

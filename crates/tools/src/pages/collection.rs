@@ -55,7 +55,7 @@ const BEST: &str = "
 #[derive(Debug, Error)]
 pub enum CollectionError {
     /// Nothing is there, or no folder.
-    #[error("{} is no folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file", path.display())]
+    #[error("{} is not a folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file", path.display())]
     NotAFolder { path: PathBuf },
     /// A file or folder cannot be read.
     #[error("{} cannot be read: {source}", path.display())]
@@ -63,6 +63,17 @@ pub enum CollectionError {
         path: PathBuf,
         /// The operating system's word.
         source: std::io::Error,
+    },
+    /// A link leads to a file outside of the folder.
+    #[error(
+        "{} leads to a file outside of {}, which an agent could then read: put a copy there instead of the link",
+        path.display(),
+        folder.display()
+    )]
+    LinkOut {
+        path: PathBuf,
+        /// The folder of the documents.
+        folder: PathBuf,
     },
     /// It holds no documents.
     #[error("{} holds no documents: they are .txt, .md, .jsonl and .xml files", path.display())]

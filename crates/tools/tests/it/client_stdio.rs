@@ -200,8 +200,18 @@ async fn a_server_that_floods_is_not_listened_to_any_more() {
     const { assert!(MESSAGE_BYTES_MAX < 40_000_000) };
     for _ in 0..2 {
         let text = error_text(call(&tools).await);
-        assert_eq!(text, "the call failed at the tool server: its connection ended before it answered");
+        let expected = format!(
+            "the call failed at the tool server: a message of it is longer than {MESSAGE_BYTES_MAX} bytes"
+        );
+        assert_eq!(text, expected);
     }
+    // It has not ended, and is not said to have.
+    let server = Script { list: "head -c 40000000 /dev/zero; sleep 9", ..GOOD }.server();
+    let error = McpTools::start(server, limits(), None).await.unwrap_err().to_string();
+    let expected = format!(
+        "the tool server does not list its tools: a message of it is longer than {MESSAGE_BYTES_MAX} bytes"
+    );
+    assert!(error.starts_with(&expected) && !error.contains("exit status"), "{error}");
 }
 
 #[tokio::test]

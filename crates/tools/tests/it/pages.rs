@@ -384,7 +384,7 @@ fn folders_that_are_no_collections_are_refused() {
     }
     let folder = Folder::new("refused", &[("a.txt", b"x")]);
     let no_folder =
-        "DIR is no folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file";
+        "DIR is not a folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file";
     assert_eq!(open(&folder.0.join("a.txt")).unwrap_err(), no_folder);
     assert_eq!(open(&folder.0.join("b")).unwrap_err(), no_folder);
     let given_up = Collection::open(&folder.0, &AtomicBool::new(true)).unwrap_err();
@@ -436,6 +436,11 @@ fn links_lead_to_files_but_not_round_in_circles() {
     symlink(&folder.0, folder.0.join("deep/up")).unwrap();
     symlink(folder.0.join("a.txt"), folder.0.join("c.txt")).unwrap();
     assert_eq!(open(&folder.0).unwrap().documents(), 3);
+    let outside = Folder::new("outside", &[("secret.txt", b"A key.")]);
+    symlink(outside.0.join("secret.txt"), folder.0.join("deep/e.txt")).unwrap();
+    let error = open(&folder.0).unwrap_err();
+    assert!(error.contains("deep/e.txt leads to a file outside of"), "{error}");
+    std::fs::remove_file(folder.0.join("deep/e.txt")).unwrap();
     symlink(folder.0.join("nowhere"), folder.0.join("d.txt")).unwrap();
     let error = open(&folder.0).unwrap_err();
     assert!(error.starts_with("DIR/d.txt cannot be read: No such file"), "{error}");
@@ -455,6 +460,6 @@ async fn a_folder_is_a_source_of_tools() {
     assert!(error.is_usage());
     assert_eq!(
         error.to_string(),
-        "search:nowhere/at/all: nowhere/at/all is no folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file"
+        "search:nowhere/at/all: nowhere/at/all is not a folder: give one that holds .txt, .md, .jsonl or .xml files, or a .jsonl or .xml file"
     );
 }

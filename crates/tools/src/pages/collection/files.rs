@@ -86,6 +86,9 @@ pub(super) fn list(folder: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>> {
                 }
                 folders.push((path, depth + 1));
             } else if Kind::of(&path).is_some() && (kind.is_file() || is_link_to_file(&path, kind)) {
+                if kind.is_symlink() && leads_out(folder, &path) {
+                    return Err(CollectionError::LinkOut { path, folder: folder.to_owned() });
+                }
                 files.push(path);
                 if files.len() > DOCUMENTS_MAX as usize {
                     let what = format!("it holds more than {DOCUMENTS_MAX} files");
@@ -101,6 +104,13 @@ pub(super) fn list(folder: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>> {
 /// A dangling link counts, so that it is reported. Pipes and devices do not: they could be read for ever.
 fn is_link_to_file(path: &Path, kind: fs::FileType) -> bool {
     kind.is_symlink() && fs::metadata(path).map_or(true, |data| data.is_file())
+}
+
+/// Whether a link leads out of a folder. The agent reads what is found, and the folder may come from somebody else.
+fn leads_out(folder: &Path, link: &Path) -> bool {
+    // What cannot be followed is reported when it is read.
+    let Ok(target) = fs::canonicalize(link) else { return false };
+    fs::canonicalize(folder).is_ok_and(|folder| !target.starts_with(folder))
 }
 
 /// Passes each document and redirect of the files to `take`.
