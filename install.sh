@@ -31,7 +31,8 @@ main() {
     target=$(target)
     name=planproof-$target
     scratch=$(mktemp -d)
-    trap 'rm -rf "$scratch"' EXIT
+    staged=
+    trap 'rm -rf "$scratch" ${staged:+"$staged"}' EXIT
 
     status=0
     get "$release/SHA256SUMS" "$scratch/SHA256SUMS" || status=$?
@@ -49,20 +50,25 @@ main() {
     tar -xzf "$scratch/archive" -C "$scratch" 2>/dev/null || fail "$name.tar.gz cannot be unpacked: nothing is installed"
     [ -f "$scratch/$name/planproof" ] || fail "$name.tar.gz has no planproof in it: nothing is installed"
     mkdir -p "$folder" 2>/dev/null || fail "$folder cannot be made: set PLANPROOF_INSTALL_DIR to a folder that you may write to"
-    # It takes its name when it is whole: a planproof that runs keeps its file.
-    new=$folder/.planproof.$$
+    # They take their names when they are whole: a planproof that runs keeps its file. Nobody else can write into a new
+    # folder of an unknown name, or have put a link there.
+    staged=$(mktemp -d "$folder/.planproof.XXXXXXXX" 2>/dev/null) ||
+        fail "$folder cannot be written to: set PLANPROOF_INSTALL_DIR to another folder"
     for program in planproof planproof-launch; do
         # planproof can be its own launcher, which takes longer.
         [ -f "$scratch/$name/$program" ] || continue
-        cp "$scratch/$name/$program" "$new" 2>/dev/null ||
+        cp "$scratch/$name/$program" "$staged/$program" 2>/dev/null ||
             fail "$folder cannot be written to: set PLANPROOF_INSTALL_DIR to another folder"
-        chmod 755 "$new"
-        # The launcher does nothing by itself.
-        if [ "$program" = planproof ] && ! runs=$("$new" --version 2>/dev/null </dev/null); then
-            rm -f "$new"
-            fail "the planproof of $name.tar.gz does not run on this machine: nothing is installed"
-        fi
-        mv -f "$new" "$folder/$program" || fail "$folder/$program cannot be replaced"
+        chmod 755 "$staged/$program"
+    done
+    # The launcher does nothing by itself.
+    runs=$("$staged/planproof" --version 2>/dev/null </dev/null) ||
+        fail "the planproof of $name.tar.gz does not run on this machine: nothing is installed"
+    # The launcher of another version, which planproof would start if there is none in this release.
+    rm -f "$folder/planproof-launch" || fail "$folder/planproof-launch cannot be replaced"
+    for program in planproof planproof-launch; do
+        [ -f "$staged/$program" ] || continue
+        mv -f "$staged/$program" "$folder/$program" || fail "$folder/$program cannot be replaced"
     done
     say "installed $runs as $folder/planproof"
     case ":$PATH:" in

@@ -7,9 +7,12 @@ mod layer;
 mod locate;
 mod mistakes;
 mod origin;
+mod powers;
 mod reach;
 mod schema;
 mod secrets;
+mod texts;
+mod within;
 mod written;
 
 use std::ffi::OsString;
@@ -37,6 +40,7 @@ pub(crate) use origin::Origins;
 pub(crate) use reach::is_unasked;
 pub(crate) use schema::schema;
 pub(crate) use secrets::holds_secret;
+pub(crate) use within::may_write;
 pub(crate) use written::written_anew;
 
 use layer::{Entry, Reading};

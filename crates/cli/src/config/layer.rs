@@ -10,6 +10,7 @@ use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
 use super::keys::{Key, Kind, Section};
 use super::secrets;
+use super::texts;
 
 /// The minimum similarity of two names (Jaro, 0 to 1) for a suggestion.
 const LIKENESS_MIN: f64 = 0.8;
@@ -253,7 +254,9 @@ fn word(key: &Key, value: &DeValue<'_>, reading: Reading<'_>) -> Result<OsString
             return Err(format!("`{name}` takes the name of a file, but this is empty"));
         }
         (Kind::Path, DeValue::String(text)) => resolve(text, reading.folder),
-        (Kind::Text | Kind::Scalar, DeValue::String(text)) => text.as_ref().into(),
+        (Kind::Text | Kind::Scalar, DeValue::String(text)) => {
+            texts::seen_from(name, text, reading.folder)?.into()
+        }
         (Kind::Choice(choices), DeValue::String(text)) if choices.iter().any(|choice| choice == text) => {
             text.as_ref().into()
         }

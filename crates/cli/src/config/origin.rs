@@ -124,6 +124,13 @@ impl Origins {
         self.0.iter().filter(is_meant).map(Setting::note).collect()
     }
 
+    /// Whether nothing is said only because a file in a folder above says so.
+    pub(crate) fn is_hushed_from_above(&self) -> bool {
+        let is_above =
+            |setting: &Setting| setting.file().is_some_and(|source| source.standing == Standing::Above);
+        self.0.iter().any(|setting| setting.entry.key.name == "quiet" && is_above(setting))
+    }
+
     /// The file and its keys in the command's own section, for a line of progress; `None` if there are none.
     pub(crate) fn summary(&self) -> Option<String> {
         let mut from = None;

@@ -1,19 +1,26 @@
-//! What a configuration file must not do by itself: have a variable of the environment sent, and, by where the file
-//! is and what the command does, start a program or ask a server.
+//! What a configuration file must not do by itself: have a variable of the environment sent, write outside its folder,
+//! and, by where the file is and what the command does, start a program, ask a server, decide what is started and whom
+//! that asks, loosen what holds it, or have files read.
 //!
 //! A file that the person named, with `--config` or `PLANPROOF_CONFIG`, may do what a command line may. One that was
-//! only found may have come with a repository: it never has a variable sent, and only one in the working folder itself
-//! may name a program or an address. No file at all does so for a command that only checks or plans.
+//! only found may have come with a repository: it never has a variable sent, writes only in its own folder or below,
+//! and only one in the working folder itself may do the rest. No file at all has a program started or a server asked
+//! for a command that only checks or plans. What each key can do is in `powers.rs`.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
 use std::sync::{Mutex, PoisonError};
 
 use miette::LabeledSpan;
+use planproof_isolation::AgentMemory;
 use planproof_tools::ToolSource;
 
-use super::keys::MEDIA;
+use super::keys::{Kind, MEDIA};
 use super::layer::Entry;
 use super::origin::{Setting, Source};
+use super::powers::Power;
+use super::texts;
+use super::within;
 use crate::failure::Failure;
 
 /// How a file came to be read.
@@ -30,40 +37,6 @@ pub(super) enum Standing {
 /// Commands that begin nothing.
 const IDLE: [&str; 4] = ["spec", "rules", "scenario", "check"];
 
-/// Keys whose texts name programs, servers or variables, by the part of the rule that they fall under.
-const REACHING: [(&str, Names); 14] = [
-    ("agent", Names::Place),
-    ("evaluator", Names::Place),
-    ("serve-model", Names::Place),
-    ("model", Names::Place),
-    ("judge", Names::Place),
-    ("rewrite", Names::Place),
-    ("pages", Names::Place),
-    ("tools", Names::Place),
-    ("url", Names::Place),
-    ("player", Names::Program),
-    ("header", Names::Filled),
-    ("env", Names::Variable),
-    ("key-env", Names::Variable),
-    // Where the variable of `key-env` goes, which alone is nothing.
-    ("key-in", Names::Nothing),
-];
-
-/// What the text of a key names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Names {
-    /// An agent, a model, tools or a server: those of ours, a program, or an address.
-    Place,
-    /// A program, whatever it is.
-    Program,
-    /// A text in which `${NAME}` stands for a variable.
-    Filled,
-    /// A variable.
-    Variable,
-    /// Neither.
-    Nothing,
-}
-
 /// What a setting makes planproof do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Reach {
@@ -73,6 +46,12 @@ enum Reach {
     Starts,
     /// A server at an address of the file's is asked.
     Asks,
+    /// This, which is for a file in the working folder.
+    Decides(&'static str),
+    /// These files are read.
+    Reads(Vec<PathBuf>),
+    /// These files are written.
+    Writes(Vec<PathBuf>),
 }
 
 /// What files that nobody named have named themselves, and those files.
@@ -81,24 +60,67 @@ static UNASKED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// What begins the texts that name a program.
 const PROGRAMS: [&str; 4] = ["command:", "worker:", "program:", "mcp:"];
 
+/// What begins a source of tools that names a file of servers and programs.
+const SERVERS: &str = "everyday:";
+
 fn reach(entry: &Entry) -> Option<Reach> {
-    let (_, names) = REACHING.iter().find(|(name, _)| *name == entry.key.name)?;
-    let texts = || entry.words.iter().flatten().map(|word| word.to_string_lossy());
-    match names {
-        Names::Nothing => None,
-        Names::Program => texts().next().map(|_| Reach::Starts),
-        Names::Variable => texts().next().map(|name| Reach::Sends(name.into_owned())),
-        Names::Filled => texts().find_map(|text| {
+    let words = || entry.words.iter().flatten();
+    let texts = || words().map(|word| word.to_string_lossy());
+    let is_any = |is_meant: &dyn Fn(&str) -> bool| texts().any(|text| is_meant(&text));
+    let decides = |what| words().next().map(|_| Reach::Decides(what));
+    match Power::of(&entry.key) {
+        Power::Harmless => None,
+        Power::Program => words().next().map(|_| Reach::Starts),
+        Power::Variable => texts().next().map(|name| Reach::Sends(name.into_owned())),
+        Power::Filled => texts().find_map(|text| {
             let (_, behind) = text.split_once("${")?;
             Some(Reach::Sends(behind.split('}').next().unwrap_or_default().to_owned()))
         }),
-        Names::Place => {
+        Power::Place => {
             let token = texts().find_map(|text| token_of(&text).map(Reach::Sends));
-            let starts = || texts().any(|text| PROGRAMS.iter().any(|start| text.contains(start)));
-            let asks = || texts().any(|text| text.contains("://") || text.starts_with("url:"));
-            token.or_else(|| starts().then_some(Reach::Starts)).or_else(|| asks().then_some(Reach::Asks))
+            let starts = || is_any(&|text| PROGRAMS.iter().any(|start| text.contains(start)));
+            let asks = || is_any(&|text| text.contains("://") || text.starts_with("url:"));
+            let names_servers = || is_any(&|text| text.contains(SERVERS)).then_some(Power::SERVERS);
+            token
+                .or_else(|| starts().then_some(Reach::Starts))
+                .or_else(|| asks().then_some(Reach::Asks))
+                .or_else(|| names_servers().map(Reach::Decides))
+                .or_else(|| reads(entry))
+        }
+        Power::Servers => decides(Power::SERVERS),
+        Power::Folder => decides("says where a program is started, and so which one"),
+        Power::Environment => decides("sets variables of the program that is started"),
+        Power::Host => decides("says where this machine is, and so where calls are sent"),
+        Power::Prices => decides("says what tokens cost, and so when a budget is used up"),
+        Power::Speech => decides("speaks to a model that has tools"),
+        Power::Isolation => is_any(&loosens).then_some(Reach::Decides("loosens what holds the agent")),
+        Power::Reads => reads(entry),
+        Power::Writes if entry.key.kind != Kind::Path => None,
+        Power::Writes => {
+            Some(Reach::Writes(words().filter(|word| *word != "-").map(PathBuf::from).collect()))
         }
     }
+}
+
+/// Whether a value of a key that is about what holds the agent holds it less than the default does.
+fn loosens(text: &str) -> bool {
+    let usual = AgentMemory::default().bytes();
+    // A text of another form is refused by the parser.
+    let is_more = |memory: AgentMemory| memory.bytes().is_none_or(|bytes| Some(bytes) > usual);
+    text == "none" || AgentMemory::from_str(text).is_ok_and(is_more)
+}
+
+/// The files that the value of a key names.
+fn reads(entry: &Entry) -> Option<Reach> {
+    let words = entry.words.iter().flatten();
+    let files: Vec<PathBuf> = match entry.key.kind {
+        Kind::Path => words.filter(|word| *word != "-").map(PathBuf::from).collect(),
+        _ => {
+            let texts: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+            texts.iter().flat_map(|text| texts::files(&entry.key.name, text)).map(PathBuf::from).collect()
+        }
+    };
+    (!files.is_empty()).then_some(Reach::Reads(files))
 }
 
 /// The variable whose value a source of tools gets because of its name, if it is set.
@@ -133,6 +155,7 @@ fn must_not_reach(path: &[&str], entry: &Entry, source: &Source) -> Result<(), F
     let is_idle = path.first().is_some_and(|command| IDLE.contains(command));
     let Some(reach) = reach(entry) else { return Ok(()) };
     let (name, file) = (entry.full_name(), source.path.display());
+    let folder = source.path.parent().unwrap_or(Path::new(""));
     let by_name = match source.standing {
         Standing::Named => String::new(),
         Standing::Here | Standing::Above => format!(", or name the file with `--config {file}`"),
@@ -141,6 +164,11 @@ fn must_not_reach(path: &[&str], entry: &Entry, source: &Source) -> Result<(), F
         true => "`--media FILE`".to_owned(),
         false if entry.key.is_positional => "the argument".to_owned(),
         false => format!("`--{}`", entry.key.name),
+    };
+    let from_above = |what: &str| {
+        format!(
+            "`{name}` {what}, and {file} is not in the working folder: give {option} on the command line{by_name}"
+        )
     };
     let what = match (reach, source.standing) {
         (Reach::Sends(variable), Standing::Here | Standing::Above) => format!(
@@ -152,10 +180,20 @@ fn must_not_reach(path: &[&str], entry: &Entry, source: &Source) -> Result<(), F
              {option} on the command line",
             path.join(" ")
         ),
-        (Reach::Starts | Reach::Asks, Standing::Above) => format!(
-            "`{name}` names a program or a server, and {file} is not in the working folder: give {option} on the command \
-             line{by_name}"
-        ),
+        (Reach::Starts | Reach::Asks, Standing::Above) => from_above("names a program or a server"),
+        (Reach::Decides(what), Standing::Above) => from_above(what),
+        (Reach::Reads(files), Standing::Above) if !files.iter().all(|it| within::may_read(folder, it)) => {
+            from_above("names a file that is not in its folder or below")
+        }
+        (Reach::Writes(files), Standing::Here | Standing::Above)
+            if !files.iter().all(|it| within::may_write(folder, it)) =>
+        {
+            format!(
+                "`{name}` would have a file written because of a file that nobody named, which may only have it written \
+                 in its folder or below, and to no name that begins with a dot: give {option} on the command \
+                 line{by_name}"
+            )
+        }
         _ => return Ok(()),
     };
     let title = format!("{file} goes too far");
@@ -190,60 +228,8 @@ pub(crate) fn is_unasked(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::{Kind, Section};
+    use super::super::keys::Section;
     use super::*;
-
-    /// Keys whose texts name nothing outside: words, numbers, and files that are data.
-    const HARMLESS: [&str; 29] = [
-        "actions",
-        "agent-memory",
-        "allow-host",
-        "answer",
-        "body",
-        "compat",
-        "day",
-        "durations",
-        "evaluation",
-        "fail-over",
-        "faults",
-        "format",
-        "frequent",
-        "gate-metric",
-        "hints",
-        "job",
-        "label",
-        "level",
-        "long-model",
-        "media",
-        "mode",
-        "policy",
-        "raters",
-        "scoring",
-        "secret",
-        "success-min",
-        "system",
-        "topic",
-        "turns",
-    ];
-
-    fn texts(section: &Section, out: &mut Vec<String>) {
-        let is_text = |kind: &Kind| matches!(kind, Kind::Text | Kind::Scalar);
-        out.extend(section.keys.iter().filter(|key| is_text(&key.kind)).map(|key| key.name.clone()));
-        section.sections.iter().for_each(|below| texts(below, out));
-    }
-
-    /// A new key that takes a text is put into one of the two lists.
-    #[test]
-    fn every_key_with_a_text_is_known_to_reach_out_or_not_to() {
-        let mut all = Vec::new();
-        texts(&Section::root(), &mut all);
-        all.sort_unstable();
-        all.dedup();
-        let reaching = |name: &String| REACHING.iter().any(|(known, _)| known == name);
-        let (reaching, others): (Vec<_>, Vec<_>) = all.into_iter().partition(reaching);
-        assert_eq!(others, HARMLESS);
-        assert_eq!(reaching.len(), REACHING.len());
-    }
 
     fn reach_of(text: &str) -> Option<Reach> {
         let reading = super::super::Reading { folder: Path::new(""), raw: None };
@@ -277,8 +263,35 @@ mod tests {
             ("media.player = 'vlc'", Some(Reach::Starts)),
             ("score.judge = 'http://h/v1/m'", Some(Reach::Asks)),
             ("test.label = 'http://h'", None),
+            ("run.tools = 'a=everyday:m.toml'", Some(Reach::Decides(Power::SERVERS))),
+            ("bench.media = 'm.toml'", Some(Reach::Decides(Power::SERVERS))),
+            ("test.isolate = 'strict'", None),
+            ("test.agent-memory = '4GiB'", None),
+            ("test.agent-memory = 'all'", None),
+            ("test.agent = 'spec:a.spec@sim/perfect'", Some(Reach::Reads(vec!["a.spec".into()]))),
+            ("test.agent = 'react@replay/r.jsonl'", Some(Reach::Reads(vec!["r.jsonl".into()]))),
+            ("test.policy = 'p.md'", Some(Reach::Reads(vec!["p.md".into()]))),
+            ("test.policy = 'stated'", None),
+            ("test.from = '-'", None),
+            ("limit.from = 3", None),
+            ("test.from = 'c.jsonl'", Some(Reach::Reads(vec!["c.jsonl".into()]))),
+            ("test.html = '-'", Some(Reach::Writes(vec![]))),
+            ("test.step-summary = true", Some(Reach::Writes(vec![]))),
+            ("view.store = ['a.db', 'b.db']", Some(Reach::Writes(vec!["a.db".into(), "b.db".into()]))),
         ] {
             assert_eq!(reach_of(text), expected, "{text}");
+        }
+        for text in [
+            "test.cwd = 'evil'",
+            "limit.env-file = 'x.env'",
+            "serve-tools.allow-host = ['h']",
+            "test.isolate = 'none'",
+            "bench.agent-memory = 'none'",
+            "bench.agent-memory = '5GiB'",
+            "test.prices = 'p.json'",
+            "run.system = 'Do.'",
+        ] {
+            assert!(matches!(reach_of(text), Some(Reach::Decides(_))), "{text}");
         }
     }
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::assembly::secrets;
-use crate::config::{MEDIA, is_unasked};
+use crate::config::{MEDIA, is_unasked, may_write};
 use crate::failure::Failure;
 use crate::terminal::inline;
 use crate::text_files;
@@ -243,6 +243,13 @@ fn read(path: &Path) -> Result<Read, Failure> {
     let endpoints = Endpoints::from_settings(&settings, variable).map_err(|error| fail(&error))?;
     let beside = |named: PathBuf| path.parent().map_or_else(|| named.clone(), |folder| folder.join(&named));
     let output = beside(file.output.unwrap_or_else(|| OUTPUT.into()));
+    if is_unasked(path) && !may_write(path.parent().unwrap_or(Path::new("")), &output) {
+        return Err(fail(
+            &"`output` would have files written because of a file that nobody named, which may only have them written in \
+              its folder or below, and to no name that begins with a dot: name it on the command line, with --media or \
+              --tools everyday:FILE, or the configuration file that names it with --config",
+        ));
+    }
     let folders =
         MediaFolders::new(file.input.map(beside).as_deref(), &output).map_err(|error| fail(&error))?;
     // Before any server is asked: its answers may repeat the key that it was sent.

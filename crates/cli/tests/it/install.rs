@@ -67,6 +67,16 @@ fn a_release_is_installed() {
     release(&with_launcher);
     install(&with_launcher, &with_launcher.path("."), &[]).code(0);
     assert!(with_launcher.path("home/.local/bin/planproof-launch").is_file());
+    // The launcher of another version does not stay beside a planproof that has none.
+    install(&with_launcher, &place.path("."), &[]).code(0);
+    assert_eq!(fs::read_dir(with_launcher.path("home/.local/bin")).unwrap().count(), 1);
+    // A link in place of the program is replaced, and not written through.
+    fs::remove_file(&program).unwrap();
+    place.write("mine", "mine");
+    std::os::unix::fs::symlink(place.path("mine"), &program).unwrap();
+    install(&place, &place.path("."), &[]).code(0);
+    assert!(fs::symlink_metadata(&program).unwrap().is_file());
+    assert_eq!(fs::read_to_string(place.path("mine")).unwrap(), "mine");
     // Once more, over the one that is there.
     install(&place, &place.path("."), &[("PLANPROOF_VERSION", "v9.9.9")]).code(0);
     assert_eq!(fs::read_dir(program.parent().unwrap()).unwrap().count(), 1);
@@ -174,6 +184,9 @@ fn the_action_starts_nothing_of_the_agents() {
         ("cp \"$0\" \"${0%/*}/jq\"", true),
         ("echo >> \"$0\"", true),
         ("ln -s /bin/true \"${0%/*}/tee\"", true),
+        // The same bytes, which it can change later.
+        ("cp \"$0\" \"$FOLDER/own\" && ln -sf \"$FOLDER/own\" \"$0\"", true),
+        ("mv \"${0%/*}\" \"$FOLDER/own\" && ln -s \"$FOLDER/own\" \"${0%/*}\"", true),
         ("echo evil >> \"${GITHUB_PATH:-/dev/null}\"", false),
         // Into the file of the report, or through it into another one.
         ("printf '%9000s{\"cases\": 50}' '' > \"$FOLDER/report.json\"", false),
@@ -217,4 +230,49 @@ fn the_action_starts_nothing_of_the_agents() {
     command.env("FOLDER", "");
     let run = Run::of(command, "").code(2);
     assert!(run.out.contains("folder is empty"), "{run:?}");
+}
+
+/// Where there is no sha256sum, as on older macOS, the program that replaces it is not the agent's either.
+#[test]
+fn the_action_looks_for_the_program_of_checksums_before_the_agent_runs() {
+    let place = Place::new();
+    for folder in ["root/bin", "early", "tools"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    let script = |name: &str, text: &str| {
+        place.write(name, &format!("#!/bin/sh\n{text}\n"));
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let mut link = Command::new("sh");
+    let needed = "for each in jq rm tee find readlink mkdir date env cat chmod; do ln -s \"$(command -v $each)\"; done; \
+                  command -v sha256sum > ../sum";
+    link.args(["-c", needed]).current_dir(place.path("tools"));
+    Run::of(link, "").code(0);
+    let sum = fs::read_to_string(place.path("sum")).unwrap();
+    script("tools/shasum", &format!("exec {} \"$@\"", sum.trim_end()));
+    let early = place.path("early/shasum");
+    let early = early.display();
+    let planted = place.path("planted");
+    script("evil", &format!("echo > {}", planted.display()));
+    script(
+        "root/bin/planproof",
+        &format!("cat {} > {early}; chmod 755 {early}; echo >> \"$0\"", place.path("evil").display()),
+    );
+    let bash = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+    let bash = bash.into_iter().find(|it| Path::new(it).exists()).expect("there is a bash");
+    let of_step = step("Test the agent's planning");
+    let mut command = Command::new(bash);
+    command.args(of_step.get_args());
+    for name in ["GITHUB_OUTPUT", "GITHUB_PATH"] {
+        place.write(name, "");
+        command.env(name, place.path(name));
+    }
+    for name in ["AGENT", "CASES", "SEED", "ARGUMENTS", "SUCCESS_MIN"] {
+        command.env(name, "");
+    }
+    command.env("PATH", format!("{}:{}", place.path("early").display(), place.path("tools").display()));
+    command.env("ROOT", place.path("root")).env("FOLDER", place.path("reports"));
+    let run = Run::of(command, "").code(2);
+    assert!(run.out.contains("the agent changed "), "{run:?}");
+    assert!(place.path("early/shasum").exists() && !planted.exists());
 }

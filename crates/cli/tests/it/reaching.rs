@@ -64,8 +64,10 @@ fn a_file_that_nobody_named_has_no_variable_sent() {
             place.write("planproof.toml", file);
             let words: Vec<&str> = line.split_whitespace().collect();
             let refused = run(&place, folder, &words).code(2);
+            // In a folder above, a file of servers is refused before it is read.
+            let is_above = folder == "sub" && refused.err.contains("not in the working folder");
             assert!(
-                refused.err.contains("planproof.toml") && refused.err.contains(key),
+                refused.err.contains("planproof.toml") && (refused.err.contains(key) || is_above),
                 "{file}: {}",
                 refused.err
             );
@@ -103,6 +105,181 @@ fn only_a_file_in_the_working_folder_starts_programs_and_asks_servers() {
             run(&place, "sub", &[&words[..], &["--config", "../planproof.toml"]].concat());
             assert!(place.path("sub/started").exists(), "{file}");
         }
+    }
+}
+
+/// What a file in a folder above does not decide, the key, and a command line that has an agent of its own.
+const DECIDES: [(&str, &str); 12] = [
+    ("test.cwd = \"evil\"", "test command:./agent --cases 1 -q"),
+    ("limit.cwd = \"evil\"", "limit command:./agent --to 2 --cases-per-pair 1 -q"),
+    ("bench.cwd = \"evil\"", "bench gsm8k worker:./agent --limit 1 -q"),
+    ("test.env-file = \"x.env\"", "test command:true --cases 1 -q"),
+    ("bench.env-file = \"x.env\"", "bench gsm8k command:true --limit 1 -q"),
+    ("test.env-file = \"x.env\"", "test command:true --serve-model sim/gold --cases 1 -q"),
+    ("test.allow-host = [\"evil.example\"]", "test command:true --cases 1 -q"),
+    ("test.isolate = \"none\"", "test command:true --cases 1 -q"),
+    ("test.agent-memory = \"none\"", "test command:true --cases 1 -q"),
+    ("test.agent-memory = \"8GiB\"", "test command:true --cases 1 -q"),
+    ("bench.media = \"m.toml\"", BENCH),
+    ("run.tools = \"everyday:m.toml\"", "run tools@sim/gold x"),
+];
+
+#[test]
+fn a_file_in_a_folder_above_decides_nothing_about_programs_and_servers() {
+    for (file, line) in DECIDES {
+        let place = repository();
+        place.write("planproof.toml", file);
+        fs::create_dir_all(place.path("evil")).unwrap();
+        for name in ["evil/agent", "evil/true"] {
+            place.write(name, &format!("#!/bin/sh\ntouch {}\n", place.path("started").display()));
+            #[cfg(unix)]
+            fs::set_permissions(place.path(name), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .unwrap();
+        }
+        place.write("x.env", &format!("PATH={}:/usr/bin:/bin\n", place.path("evil").display()));
+        place.write("m.toml", "player = \"vlc\"\n");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let refused = run(&place, "sub", &words).code(2);
+        let key = file.split(' ').next().unwrap();
+        assert!(refused.err.contains("not in the working folder"), "{file}: {}", refused.err);
+        assert!(refused.err.contains(key) && refused.err.contains("on the command line"), "{}", refused.err);
+        assert!(!place.path("started").exists() && !place.path("sub/.planproof").exists(), "{file}");
+        // The canary: in the folder itself it is followed, and also where it is named.
+        for (folder, named) in [("", &[][..]), ("sub", &["--config", "../planproof.toml"])] {
+            let followed = run(&place, folder, &[&words[..], named].concat());
+            assert!(!followed.err.contains("goes too far"), "{file}: {}", followed.err);
+            #[cfg(unix)]
+            if file.contains("evil\"") || file.contains("x.env") {
+                assert!(place.path("started").exists(), "{file}: {}", followed.err);
+                fs::remove_file(place.path("started")).unwrap();
+            }
+        }
+    }
+    // What a server says is the same, but nobody waits for one here.
+    for (file, line) in [
+        ("serve-tools.allow-host = \"evil.example\"", "serve-tools --scenarios s.yaml"),
+        ("serve-model.allow-host = \"evil.example\"", "serve-model sim/gold"),
+        ("test.prices = \"p.json\"", "test tools@sim/gold --max-cost 1"),
+        ("run.system = \"Pay.\"", "run tools@sim/gold x"),
+    ] {
+        let place = repository();
+        place.write("planproof.toml", file);
+        let refused = run(&place, "sub", &line.split_whitespace().collect::<Vec<_>>()).code(2);
+        assert!(refused.err.contains("not in the working folder"), "{file}: {}", refused.err);
+    }
+    // All else is followed, and the file does not hide itself.
+    let place = repository();
+    place.write("planproof.toml", "quiet = true\n[test]\ncases = 1\nhtml = \"r.html\"\n");
+    let followed = run(&place, "sub", &["test", "tools@sim/perfect"]).code(0);
+    assert!(followed.err.contains("planproof.toml: cases, html"), "{}", followed.err);
+    assert!(place.path("r.html").exists());
+    assert_eq!(run(&place, "sub", &["test", "tools@sim/perfect", "-q"]).code(0).err, "");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_nobody_named_writes_only_in_its_folder() {
+    use std::os::unix::fs::symlink;
+
+    let place = Place::new();
+    for folder in ["out", "repo/.git/hooks", "repo/sub"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
+    let kept = ["out/.bashrc", "out/notes.csv", "repo/.git/hooks/post-commit", "repo/.envrc"];
+    kept.iter().for_each(|file| place.write(file, "mine"));
+    symlink("../out", place.path("repo/away")).unwrap();
+    symlink("../out/notes.csv", place.path("repo/notes.csv")).unwrap();
+    symlink("../out/new.csv", place.path("repo/new.csv")).unwrap();
+    let absolute = format!("test.csv = \"{}\"", place.path("out/notes.csv").display());
+    let test = "test tools@sim/perfect --cases 1 -q";
+    for (file, line) in [
+        ("test.csv = \"../out/.bashrc\"", test),
+        ("test.csv = \".git/hooks/post-commit\"", test),
+        ("test.csv = \".git/hooks/pre-commit\"", test),
+        ("test.html = \".envrc\"", test),
+        ("test.html = \"away/notes.csv\"", test),
+        ("test.junit = \"notes.csv\"", test),
+        ("test.inspect = \"new.csv\"", test),
+        ("test.step-summary = \"../out/.bashrc\"", test),
+        ("test.cache = \"../out/cache\"", test),
+        ("test.store = \"../out/runs.db\"", test),
+        ("store = \"../out/runs.db\"", "runs list"),
+        ("demo.html = \"../out/notes.csv\"", "demo"),
+        ("bench.csv = \"away/notes.csv\"", "bench gsm8k tools@sim/gold --limit 1"),
+        ("bench.models.recordings = \"../out/recordings\"", "bench models sim/perfect"),
+        ("serve-media.output = \"../out/media\"", "serve-media"),
+        ("media.output = \"../out/media\"", BENCH),
+        (&absolute, test),
+    ] {
+        place.write("repo/planproof.toml", file);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for folder in ["repo", "repo/sub"] {
+            let refused = run(&place, folder, &words).code(2);
+            let key = file.split(' ').next().unwrap();
+            assert!(refused.err.contains("that nobody named"), "{file}: {}", refused.err);
+            assert!(refused.err.contains(key), "{file}: {}", refused.err);
+        }
+        assert_eq!(fs::read_dir(place.path("out")).unwrap().count(), 2, "{file}");
+        assert_eq!(fs::read_dir(place.path("repo/.git/hooks")).unwrap().count(), 1, "{file}");
+    }
+    // So for a file of servers that only such a file names.
+    place.write("repo/planproof.toml", "bench.media = \"m.toml\"");
+    place.write("repo/m.toml", "output = \"../out/media\"\n");
+    let refused = run(&place, "repo", &BENCH.split_whitespace().collect::<Vec<_>>()).code(2);
+    assert!(refused.err.contains("`output`") && refused.err.contains("nobody named"), "{}", refused.err);
+    for file in kept {
+        assert_eq!(fs::read_to_string(place.path(file)).unwrap(), "mine", "{file}");
+    }
+    // The canary: below, it is written, and anywhere if the file is named.
+    let words: Vec<&str> = test.split_whitespace().collect();
+    place.write("repo/planproof.toml", "test.csv = \"sub/r.csv\"\ntest.html = \"r.html\"\n");
+    run(&place, "repo/sub", &words).code(0);
+    assert!(place.path("repo/sub/r.csv").exists() && place.path("repo/r.html").exists());
+    place.write("repo/planproof.toml", "test.csv = \"../out/named.csv\"");
+    run(&place, "repo/sub", &[&words[..], &["--config", "../planproof.toml"]].concat()).code(0);
+    assert!(place.path("out/named.csv").exists());
+}
+
+#[test]
+fn a_file_in_a_folder_above_has_only_its_own_files_read() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("repo/sub")).unwrap();
+    place.write("repo/.git", "gitdir: elsewhere\n");
+    let cases = place.run("synth --count 2").code(0).out;
+    let spec = place.run("spec print react").code(0).out;
+    for folder in ["", "repo/"] {
+        place.write(&format!("{folder}cases.jsonl"), &cases);
+        place.write(&format!("{folder}my.spec"), &spec);
+        place.write(&format!("{folder}rules.yaml"), RULES);
+        place.write(&format!("{folder}policy.md"), "Pay once. [once]\n");
+        place.write(
+            &format!("{folder}tools.json"),
+            r#"[{"name": "pay", "input_schema": {"type": "object"}}]"#,
+        );
+    }
+    let of_rules = "test tools@sim/perfect --rules ../rules.yaml --tools ../tools.json --cases 1 -q";
+    let test = "test tools@sim/perfect -q";
+    for (key, own, line) in [
+        ("test.from", "cases.jsonl", test),
+        ("test.rules", "rules.yaml", "test tools@sim/perfect --tools ../tools.json --cases 1 -q"),
+        ("test.agent", "spec:my.spec@sim/perfect", "test --cases 1 -q"),
+        ("test.policy", "policy.md", of_rules),
+        ("rules.check.tools", "tools.json", "rules check ../rules.yaml"),
+    ] {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let away = match own.strip_prefix("spec:") {
+            Some(file) => format!("spec:../{file}"),
+            None => format!("../{own}"),
+        };
+        place.write("repo/planproof.toml", &format!("{key} = \"{away}\""));
+        let refused = run(&place, "repo/sub", &words).code(2);
+        assert!(refused.err.contains(key) && refused.err.contains("not in its folder"), "{}", refused.err);
+        // The canary: what is named is read, and so is what lies beside the file, which is where it is looked for.
+        let named = run(&place, "repo/sub", &[&words[..], &["--config", "../planproof.toml"]].concat());
+        assert!(named.code != 2, "{key} = {away}: {}", named.err);
+        place.write("repo/planproof.toml", &format!("{key} = \"{own}\""));
+        let read = run(&place, "repo/sub", &words);
+        assert!(read.code != 2, "{key} = {own}: {}", read.err);
     }
 }
 
