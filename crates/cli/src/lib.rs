@@ -95,6 +95,8 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == planproof_sandbox::WORKER_ARGUMENT) {
         planproof_sandbox::worker::main();
     }
+    let (printed, changes) = (assembly::secrets::printed, assembly::secrets::changes);
+    terminal::search_for(terminal::Keys { printed, changes });
     // A hook has exit codes of its own: at most of ours, agents let a call pass.
     let words: Vec<_> = std::env::args_os().collect();
     if words.get(1).is_some_and(|word| word == "hook")
@@ -107,7 +109,11 @@ pub fn main(own: impl IntoIterator<Item = Arc<dyn Suite>>) -> ! {
     let code = match registered.and_then(|()| config::parse(std::env::args_os().collect())) {
         Ok(parsed) => {
             if let Some(summary) = parsed.origins.summary() {
-                progress::say(&parsed.arguments.global, &summary);
+                // A file that may have come with a repository does not hide itself.
+                match parsed.origins.is_hushed_from_above() {
+                    true => tell!("{summary}"),
+                    false => progress::say(&parsed.arguments.global, &summary),
+                }
             }
             exit_code(run(&parsed.arguments), &parsed.origins)
         }

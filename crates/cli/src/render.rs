@@ -591,6 +591,7 @@ fn wrap(text: &str, width: usize) -> String {
 
 /// The same for a text after the beginning of a line; the lines below begin with `indent` blanks.
 fn wrapped(begin: &str, text: &str, width: usize, indent: usize) -> String {
+    let text = terminal::before_wrapping(text);
     let mut out = begin.to_owned();
     let mut column = terminal::width(begin);
     let mut start = column;

@@ -18,6 +18,7 @@ use planproof_report::{ReportedCampaign, csv, inspect, junit, step_summary};
 use crate::arguments::Global;
 use crate::failure::Failure;
 use crate::random::random_bytes;
+use crate::terminal::{Search, Searched};
 use crate::{progress, terminal};
 
 /// The variable in which GitHub names the file for a step's summary.
@@ -69,6 +70,7 @@ pub(crate) struct ReportFile {
     /// As it was asked for.
     asked: PathBuf,
     place: Place,
+    search: Search,
 }
 
 #[derive(Debug)]
@@ -161,7 +163,9 @@ impl ReportFileArguments {
         ];
         for (format, path) in plain {
             if let Some(path) = path {
-                files.add(format, ReportFile::open(format.option(), path)?, global)?;
+                let file = ReportFile::open(format.option(), path)?;
+                let file = if format == Format::Inspect { file.of_json() } else { file };
+                files.add(format, file, global)?;
             }
         }
         if let Some(path) = &self.step_summary {
@@ -309,7 +313,17 @@ impl ReportFile {
     /// stdout.
     pub(crate) fn open(option: &str, path: &Path) -> Result<Self, Failure> {
         let place = Self::place(path).map_err(|error| cannot(option, path, &error))?;
-        Ok(Self { asked: path.to_owned(), place })
+        Ok(Self { asked: path.to_owned(), place, search: Search::Text })
+    }
+
+    /// The same file, for JSON.
+    pub(crate) fn of_json(self) -> Self {
+        Self { search: Search::Json, ..self }
+    }
+
+    /// The same file, whose text is the user's own and is not searched for keys.
+    pub(crate) fn unsearched(self) -> Self {
+        Self { search: Search::Nothing, ..self }
     }
 
     /// The same for the file of `--out`, which must not exist unless it is overwritten by `force`.
@@ -330,7 +344,7 @@ impl ReportFile {
         };
         let place = if is_stdout(path) { Ok(Place::Stdout) } else { open() };
         let place = place.map_err(|error| cannot("--step-summary", path, &error))?;
-        Ok(Self { asked: path.to_owned(), place })
+        Ok(Self { asked: path.to_owned(), place, search: Search::Text })
     }
 
     fn place(path: &Path) -> io::Result<Place> {
@@ -362,7 +376,7 @@ impl ReportFile {
         matches!(self.place, Place::Stdout)
     }
 
-    /// Writes the file, renames it to its final name, and reports it.
+    /// Writes the file, without the keys that we hold, renames it to its final name, and reports it.
     pub(crate) fn write(
         self,
         global: &Global,
@@ -381,12 +395,16 @@ impl ReportFile {
         self,
         report: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
-        let Self { asked, place } = self;
+        let Self { asked, place, search } = self;
+        let report = |out: &mut dyn Write| {
+            let mut out = Searched::new(out, search);
+            report(&mut out).and_then(|()| out.flush())
+        };
         let fail = |error: io::Error| Failure::outside(format!("cannot write {}: {error}", asked.display()));
         match place {
             Place::Stdout => {
                 // Not with `fail`: the conversion recognises a reader that has closed the pipe, which is no fault.
-                let mut out = BufWriter::new(terminal::document());
+                let mut out = BufWriter::new(terminal::searched_document());
                 report(&mut out).and_then(|()| out.flush()).map_err(Failure::from)
             }
             Place::New(temporary) => temporary.write(report).map_err(fail),

@@ -5,11 +5,19 @@
 //! Invisible characters and those that move visible ones are shown as escapes; so is text that GitHub, Azure or
 //! TeamCity would interpret as a command to the runner (`::error::` at the beginning of a line, `##[group]` and
 //! similar text anywhere). Line breaks are not affected: text that belongs on one line of a layout is put there with
-//! [`inline`]. Clippy refuses `std::io::stdout` and `std::io::stderr` elsewhere (`clippy.toml`).
+//! [`inline`]. Keys that we hold are replaced ([`searched`]). Clippy refuses `std::io::stdout` and `std::io::stderr`
+//! elsewhere (`clippy.toml`).
+
+mod searched;
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::str;
+
+pub(crate) use searched::{Keys, Search, Searched, before_wrapping, search_for};
+
+/// What goes to stdout.
+type Stdout = Searched<Harmless<io::StdoutLock<'static>>>;
 
 /// Opens and closes the codes of a style, which the writer turns into an escape sequence. Noncharacters of Unicode:
 /// no text has them, and foreign text with them can only change colours.
@@ -34,32 +42,59 @@ enum Form {
 }
 
 /// Text for people, to stdout.
-pub(crate) fn text() -> Harmless<io::StdoutLock<'static>> {
+pub(crate) fn text() -> Stdout {
     let colour = is_coloured(&stdout());
-    Harmless::new(stdout().lock(), Form::Text { colour })
+    to_stdout(Form::Text { colour }, Search::Text)
 }
 
 /// JSON documents, to stdout.
-pub(crate) fn json() -> Harmless<io::StdoutLock<'static>> {
-    Harmless::new(stdout().lock(), Form::Json)
+pub(crate) fn json() -> Stdout {
+    to_stdout(Form::Json, Search::Json)
 }
 
 /// One of the two, to stdout.
-pub(crate) fn results(is_json: bool) -> Harmless<io::StdoutLock<'static>> {
+pub(crate) fn results(is_json: bool) -> Stdout {
     if is_json { json() } else { text() }
 }
 
-/// A document in a format of its own, to stdout: HTML, CSV, a drawing, a grammar, a script. Unchanged to a file or a
-/// program; like any text to a terminal.
-pub(crate) fn document() -> Harmless<io::StdoutLock<'static>> {
-    let form = if stdout().is_terminal() { Form::Text { colour: false } } else { Form::Document };
-    Harmless::new(stdout().lock(), form)
+/// A document in a format of its own, to stdout: HTML, CSV, a drawing, a script. Unchanged, but for keys, to a file or
+/// a program; like any text to a terminal.
+pub(crate) fn document() -> Stdout {
+    to_stdout(document_form(), Search::Text)
+}
+
+/// The document of a report on stdout, which is searched already.
+pub(crate) fn searched_document() -> Stdout {
+    to_stdout(document_form(), Search::Nothing)
+}
+
+fn document_form() -> Form {
+    if stdout().is_terminal() { Form::Text { colour: false } } else { Form::Document }
+}
+
+/// An answer in JSON to the program that asked, to stdout. Keys in it are the program's own, and are not replaced.
+pub(crate) fn answer() -> Stdout {
+    to_stdout(Form::Json, Search::Nothing)
+}
+
+/// Text for people, to stdout, that is printed for the sake of a key in it: the URL that lets them in.
+pub(crate) fn disclosed() -> Stdout {
+    to_stdout(Form::Text { colour: false }, Search::Nothing)
+}
+
+fn to_stdout(form: Form, search: Search) -> Stdout {
+    Searched::new(Harmless::new(stdout().lock(), form), search)
 }
 
 /// Text for people, to stderr.
-pub(crate) fn errors() -> Harmless<io::StderrLock<'static>> {
+pub(crate) fn errors() -> Searched<Harmless<io::StderrLock<'static>>> {
     let colour = is_coloured(&stderr());
-    Harmless::new(stderr().lock(), Form::Text { colour })
+    Searched::new(Harmless::new(stderr().lock(), Form::Text { colour }), Search::Text)
+}
+
+/// What another program writes to stderr, as it is but for keys, to ours.
+pub(crate) fn relayed() -> Searched<io::StderrLock<'static>> {
+    Searched::new(stderr().lock(), Search::Text)
 }
 
 /// Whether text on stdout has styles.

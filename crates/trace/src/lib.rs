@@ -66,7 +66,9 @@ pub use plain::plain_message;
 pub use recorder::{EventSink, Recorder};
 pub use sample::sample_arguments;
 pub use secret_names::names_secret;
-pub use secrets::{REDACTED, SECRET_BYTES_MIN, Secrets, secrets_in_settings, secrets_in_urls};
+pub use secrets::{
+    REDACTED, SECRET_BYTES_MIN, SECRET_FORM_BYTES_MAX, Secrets, secrets_in_settings, secrets_in_urls,
+};
 pub use text_calls::{TextCall, text_calls, unparsed_calls};
 pub use time_of_day::TimeOfDay;
 pub use tool::{Arguments, CallId, Tool, ToolCall, ToolResult};

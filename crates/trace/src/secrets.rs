@@ -22,6 +22,9 @@ pub const REDACTED: &str = "[key]";
 /// Shorter texts are not secrets: they would occur by chance.
 pub const SECRET_BYTES_MIN: usize = 8;
 
+/// No form of a secret, or of a piece of a long one, takes more bytes, escaped or not.
+pub const SECRET_FORM_BYTES_MAX: usize = 64 << 10;
+
 /// Longer secrets are split into several, each of this length or slightly more.
 const SECRET_BYTES_MAX: usize = 4096;
 
@@ -152,23 +155,46 @@ impl Secrets {
         self.0.is_none()
     }
 
-    /// The text without any secret.
-    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let Some(held) = self.0.as_ref() else { return Cow::Borrowed(text) };
-        let (mut out, mut rest) = (String::new(), 0);
-        for (place, _) in held.found_in(text) {
-            // What overlaps with the one before it is covered by the same mark.
-            if place.start >= rest {
-                out += &text[rest..place.start];
-                out += REDACTED;
+    /// Where secrets stand in a text, in whatever form: ranges that neither touch on half a character nor overlap, in
+    /// the order of the text. Costs as much as [`redact`](Self::redact).
+    pub fn places_in(&self, text: &str) -> Vec<Range<usize>> {
+        let mut places: Vec<Range<usize>> = Vec::new();
+        for (place, _) in self.0.iter().flat_map(|held| held.found_in(text)) {
+            match places.last_mut() {
+                Some(last) if place.start < last.end => last.end = last.end.max(place.end),
+                _ => places.push(place),
             }
-            rest = rest.max(place.end);
         }
-        // No pattern is empty, so after a match `rest` is not 0.
-        if rest == 0 {
+        places
+    }
+
+    /// The text without any secret. What overlaps is covered by one mark.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let places = self.places_in(text);
+        if places.is_empty() {
             return Cow::Borrowed(text);
         }
+        let (mut out, mut rest) = (String::new(), 0);
+        for place in places {
+            out += &text[rest..place.start];
+            out += REDACTED;
+            rest = place.end;
+        }
         Cow::Owned(out + &text[rest..])
+    }
+
+    /// Where a text can be cut, at or before `end`, so that the cut goes through no secret: each part can then be
+    /// searched alone, if `end` lies at least [`SECRET_FORM_BYTES_MAX`] before the end of the text.
+    pub fn cut_before(&self, text: &str, end: usize) -> usize {
+        let mut cut = text.floor_char_boundary(end);
+        let Some(held) = self.0.as_ref() else { return cut };
+        // Each beginning may lie within another one.
+        for (place, _) in held.found_in(text).into_iter().rev() {
+            if place.contains(&cut) {
+                cut = place.start;
+            }
+        }
+        cut
     }
 
     /// The arguments of a call without secrets, in keys and values at any depth.
@@ -318,6 +344,17 @@ mod tests {
         assert!(matches!(secrets.redact("nothing"), Cow::Borrowed(_)));
         assert_eq!(format!("{secrets:?}"), "Secrets(2)");
         assert!(Secrets::new(["short".into()]).is_empty() && Secrets::default().is_empty());
+    }
+
+    #[test]
+    fn a_text_is_cut_beside_secrets() {
+        let secrets = Secrets::new(["sk-abcdefgh".into()]);
+        let text = "é sk-abcdefgh-ijklmn é sk%2Dabcdefgh";
+        let cuts = |end| secrets.cut_before(text, end);
+        assert_eq!([0, 1, 2, 3, 4, 13, 14, 23].map(cuts), [0, 0, 2, 3, 3, 3, 14, 22]);
+        assert_eq!(cuts(text.len() - 1), text.find("sk%").unwrap());
+        assert_eq!(cuts(text.len()), text.len());
+        assert_eq!(Secrets::none().cut_before(text, 9), 9);
     }
 
     #[test]

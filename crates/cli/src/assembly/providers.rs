@@ -64,6 +64,7 @@ fn set_up_with(
     let keys = global.key_for.iter().map(|text| key_for(text)).collect::<Result<_, _>>()?;
     // A second call cannot happen: the command runs once in a process.
     let _ = KNOWN.set(Known { providers, keys });
+    secrets::have_changed();
     Ok(())
 }
 

@@ -1,23 +1,141 @@
 //! The keys that we hold, which must not be written anywhere.
 
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use planproof_guard::HeldKeys;
 use planproof_suite::Case;
 use planproof_trace::{SECRET_BYTES_MIN, Secrets, names_secret, secrets_in_settings, secrets_in_urls};
 
 use crate::assembly::providers;
 use crate::config::holds_secret;
+use crate::digest::sha256;
 use crate::failure::Failure;
 use crate::terminal::inline;
 
 /// Keys that files of the user's named.
 static NAMED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// The variables that the user named as those of secrets.
+static VARIABLES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Hexadecimal digits of the name of a session that has a key in it.
+const SESSION_DIGITS: usize = 16;
+
+/// How often what is held has changed.
+static CHANGES: AtomicUsize = AtomicUsize::new(0);
+
+/// What is held after so many changes. Nothing here changes the environment itself.
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+
+#[derive(Clone)]
+struct Known {
+    changes: usize,
+    held: Secrets,
+    held_but_words: Secrets,
+    printed: Secrets,
+}
+
 /// The keys of all providers in the environment, the values of variables whose names suggest a key, and those that were
 /// [registered](hold) since.
 pub(crate) fn held() -> Secrets {
-    Secrets::new(values())
+    known().held
+}
+
+/// Those of them that no output has: all except [plain words](is_plain_word), which could be words of the output.
+pub(crate) fn printed() -> Secrets {
+    known().printed
+}
+
+/// What is held now. Takes as long as [`Secrets::new`] after a change, and next to nothing otherwise.
+fn known() -> Known {
+    // Before the values: a change in between is noticed the next time.
+    let changes = changes();
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.as_ref().filter(|known| known.changes == changes) {
+        return known.clone();
+    }
+    let held: Vec<String> = values().collect();
+    // Most environments have no key.
+    if held.is_empty() {
+        let none = Secrets::none;
+        let new = Known { changes, held: none(), held_but_words: none(), printed: none() };
+        return known.insert(new).clone();
+    }
+    // A text may also have one line of a key that has several.
+    let lines: Vec<String> =
+        held.iter().filter(|value| value.trim().contains('\n')).flat_map(|value| lines_of(value)).collect();
+    let printed = held.iter().filter(|value| !is_plain_word(value)).cloned().chain(lines);
+    let new = Known {
+        changes,
+        printed: Secrets::new(printed),
+        held_but_words: Secrets::new(held.iter().filter(|value| !is_word(value)).cloned()),
+        held: Secrets::new(held),
+    };
+    known.insert(new).clone()
+}
+
+/// How often what is held has changed: what was searched for before has to be taken anew after a change.
+pub(crate) fn changes() -> usize {
+    CHANGES.load(Ordering::Acquire)
+}
+
+/// Says that other variables may hold keys from now on.
+pub(crate) fn have_changed() {
+    CHANGES.fetch_add(1, Ordering::Release);
+}
+
+/// The lines of a key that has several, such as a private key, except short ones and its headings.
+fn lines_of(key: &str) -> impl Iterator<Item = String> {
+    let lines = key.lines().map(str::trim);
+    lines.filter(|line| line.len() >= LINE_BYTES_MIN && !line.starts_with("-----")).map(str::to_owned)
+}
+
+/// Shorter lines of a key are not searched for alone.
+const LINE_BYTES_MIN: usize = 16;
+
+/// Whether a key looks like a word, such as `placeholder` or `NOT_NEEDED`: letters without accents, all of one case
+/// behind the first, with `-` and `_` between them. Outputs have such words of their own, and a program that reads
+/// them would not find them.
+fn is_plain_word(key: &str) -> bool {
+    let key = key.trim();
+    let letters = || key.chars().filter(char::is_ascii_alphabetic);
+    key.chars().all(|c| c.is_ascii_alphabetic() || c == '-' || c == '_')
+        && (letters().skip(1).all(|c| c.is_ascii_lowercase()) || letters().all(|c| c.is_ascii_uppercase()))
+}
+
+/// The keys of [`held`] with the names of their variables, for guards: what they remember has these names instead. The
+/// whole value of a variable has its name, and a part of it, such as the password in a URL, also a number.
+pub(crate) fn held_with_names() -> HeldKeys {
+    let asked = VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let variables = std::env::vars_os();
+    let mut variables: Vec<(String, String)> = variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    // In an order that does not depend on who started the process.
+    variables.sort();
+    let named = variables.into_iter().flat_map(|(name, value)| {
+        let parts = match asked.contains(&name) {
+            true => vec![value.clone()],
+            false => of_variable(&name, &value),
+        };
+        let parts = parts.into_iter().enumerate();
+        let parts = parts.map(|(place, part)| match part == value {
+            true => (name.clone(), part),
+            false => (format!("{name}/{}", place + 1), part),
+        });
+        parts.collect::<Vec<_>>()
+    });
+    HeldKeys::new(held(), named)
+}
+
+/// The name of a session as it is kept: itself or, if it has a key in it, one that is made from it.
+pub(crate) fn session_kept(name: &str) -> String {
+    if held().places_in(name).is_empty() {
+        return name.to_owned();
+    }
+    format!("key-{}", sha256(name.as_bytes()).chars().take(SESSION_DIGITS).collect::<String>())
 }
 
 /// A text of the user's without keys, as it is kept.
@@ -110,6 +228,7 @@ pub(crate) fn hold_variables(names: &[String]) -> Result<(), Failure> {
             )));
         }
         hold([value]);
+        VARIABLES.lock().unwrap_or_else(PoisonError::into_inner).push(name.clone());
     }
     Ok(())
 }
@@ -122,7 +241,11 @@ pub(crate) fn hold_passwords(words: &[OsString]) {
 
 /// Registers more keys, which must not be written from now on.
 pub(crate) fn hold(keys: impl IntoIterator<Item = String>) {
-    NAMED.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
+    let keys: Vec<String> = keys.into_iter().collect();
+    if !keys.is_empty() {
+        NAMED.lock().unwrap_or_else(PoisonError::into_inner).extend(keys);
+        have_changed();
+    }
 }
 
 /// The keys of the environment except placeholders that occur in the cases themselves, such as `benchmark`.
@@ -156,6 +279,15 @@ fn refuse_keys_in(keys: &Secrets, text: &str, id: &str) -> Result<(), Failure> {
     )))
 }
 
+/// Refuses a text that is written and would be another one without a key in it; `what` names it.
+///
+/// # Errors
+/// It contains a key that we hold. Names the variable, not the key.
+pub(crate) fn refuse_keys_in_text(what: &str, text: &str) -> Result<(), Failure> {
+    let Some(whose) = whose_key_in(&printed(), text) else { return Ok(()) };
+    Err(Failure::usage(format!("{what} would hold {whose}, which is not written anywhere: take it out")))
+}
+
 /// Whose key a text holds, if it holds one of these: names the variable, not the key.
 pub(crate) fn whose_key_in(keys: &Secrets, text: &str) -> Option<String> {
     let key = keys.first_in(text)?;
@@ -170,7 +302,7 @@ pub(crate) fn whose_key_in(keys: &Secrets, text: &str) -> Option<String> {
 
 /// The keys that we hold except plain words, which may be placeholders.
 pub(crate) fn held_but_words() -> Secrets {
-    Secrets::new(values().filter(|value| !is_word(value)))
+    known().held_but_words
 }
 
 /// All stored texts of a case, which include everything the agent sees. (Keys have no character that JSON escapes.)
@@ -181,6 +313,30 @@ fn text_of(case: &dyn Case) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_that_outputs_may_have_of_their_own() {
+        for (key, is_word) in [
+            ("placeholder", true),
+            ("not-needed", true),
+            ("NO_KEY_NEEDED", true),
+            ("Anything", true),
+            ("sk-abcdefg1", false),
+            ("correct horse", false),
+            ("sKabCdEfGh", false),
+            ("naïve-key", false),
+            ("a.b.c.d.e", false),
+        ] {
+            assert_eq!(is_plain_word(key), is_word, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_key_of_several_lines_is_searched_for_line_by_line() {
+        let key =
+            "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG\nshort\n  AAAABBBBCCCC1234\n-----END-----\n";
+        assert_eq!(lines_of(key).collect::<Vec<_>>(), ["MIIEvQIBADANBgkqhkiG", "AAAABBBBCCCC1234"]);
+    }
 
     #[test]
     fn variables_that_hold_secrets() {

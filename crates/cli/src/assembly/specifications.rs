@@ -12,7 +12,7 @@ use planproof_spec::{
 use crate::digest::sha256;
 use crate::failure::Failure;
 use crate::progress::tell;
-use crate::terminal::from_ansi;
+use crate::terminal::{before_wrapping, from_ansi};
 use crate::text_files::{self, must_be_below};
 
 /// Most diagnostics that are shown for one specification; `spec check --json` shows all.
@@ -116,18 +116,18 @@ impl Source {
         let is_quotable = self.text.lines().all(|line| line.len() <= QUOTED_LINE_BYTES_MAX);
         for diagnostic in diagnostics.iter().take(SHOWN_MAX) {
             let labels = diagnostic.labels.iter().map(|label| {
-                let text = (!label.text.is_empty()).then(|| label.text.clone());
+                let text = (!label.text.is_empty()).then(|| before_wrapping(&label.text).into_owned());
                 LabeledSpan::new(text, label.span.start, label.span.end - label.span.start)
             });
             let severity = match diagnostic.severity {
                 Severity::Error => miette::Severity::Error,
                 Severity::Warning => miette::Severity::Warning,
             };
-            let shown = MietteDiagnostic::new(&diagnostic.message)
+            let shown = MietteDiagnostic::new(before_wrapping(&diagnostic.message))
                 .with_code(format!("planproof::spec::{}", diagnostic.code))
                 .with_severity(severity);
             let shown = match &diagnostic.help {
-                Some(help) => shown.with_help(help),
+                Some(help) => shown.with_help(before_wrapping(help)),
                 None => shown,
             };
             if is_quotable {
@@ -156,7 +156,7 @@ impl Source {
             let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
             shown.message += &format!("\nin {}, line {line}, column {column}", self.name);
             if !label.text.is_empty() {
-                shown.message += &format!(": {}", label.text);
+                shown.message += &format!(": {}", before_wrapping(&label.text));
             }
         }
         shown

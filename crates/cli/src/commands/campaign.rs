@@ -66,7 +66,7 @@ pub(super) fn run_request(request: &CampaignRequest<'_>, global: &Global) -> Res
         None => None,
         Some(path) => {
             must_differ(path, &request.taken)?;
-            Some(ReportFile::open("--shrink-to", path)?)
+            Some(ReportFile::open("--shrink-to", path)?.of_json())
         }
     };
     let before = Before::read(&request.all.gate, request.campaign)?;

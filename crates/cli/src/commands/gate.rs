@@ -258,7 +258,7 @@ pub(super) fn print(gate: &GateReport, is_stdout_taken: bool, global: &Global) -
 pub(super) fn export(store: &Store, run: &str, file: &Path, global: &Global) -> Result<(), Failure> {
     must_differ(file, &[("--store", store.path())])?;
     let row = stored::find(store, run)?;
-    let file = ReportFile::open("--baseline", file)?;
+    let file = ReportFile::open("--baseline", file)?.of_json();
     let text = of_campaign(store, row)?.to_text();
     file.write(global, |out| out.write_all(text.as_bytes()))
 }

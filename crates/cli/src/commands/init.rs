@@ -8,6 +8,7 @@ use std::path::Path;
 use planproof_campaign::make_folder;
 
 use crate::arguments::InitArguments;
+use crate::assembly::secrets;
 use crate::config::{self, Kind, NAME, Section};
 use crate::failure::{ExitCode, Failure};
 use crate::terminal;
@@ -48,6 +49,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
             arguments.agent
         )));
     }
+    secrets::refuse_keys_in_text(NAME, &arguments.agent)?;
     write_new(Path::new(NAME), &file(&arguments.agent), arguments.force)?;
     let has_schema = write_schema(Path::new(SCHEMA));
     writeln!(

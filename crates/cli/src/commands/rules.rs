@@ -149,7 +149,8 @@ fn show(out: &mut impl Write, file: &str, rules: &RuleSet, review: &RulesReview)
 
 /// A paragraph of at most [`WIDTH`] columns, of which this begins the first line and blanks the others.
 fn indented(text: &str, first: &str) -> String {
-    textwrap::fill(text, textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(INDENT))
+    let text = terminal::before_wrapping(text);
+    textwrap::fill(&text, textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(INDENT))
 }
 
 fn example(out: &mut impl Write, what: &str, found: &Found) -> io::Result<()> {

@@ -216,6 +216,8 @@ fn compile(
         GrammarLanguage::Lark => lark(&automaton, scope),
     };
     let grammar = grammar.map_err(|error| Failure::usage(format!("{}: {error}", source.name)))?;
+    // With a mark in place of a key, it would be the grammar of another text.
+    assembly::secrets::refuse_keys_in_text("the grammar", &grammar)?;
     writeln!(terminal::document(), "{}", grammar.trim_end())?;
     Ok(ExitCode::Passed)
 }

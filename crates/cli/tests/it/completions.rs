@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::{Place, Run};
 
 /// All commands with all below them, as the manual names them.
-const PAGES: [&str; 75] = [
+pub(crate) const PAGES: [&str; 75] = [
     "planproof",
     "planproof-bench",
     "planproof-bench-models",

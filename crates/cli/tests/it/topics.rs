@@ -8,7 +8,7 @@ use crate::stand_in::{KEY, StandIn, failure, say};
 use crate::support::{Place, Run, json_lines};
 
 /// An MCP server in the shell that lists these tools and leaves a file behind when one of them is called.
-fn write_server(place: &Place, name: &str, tools: &Value) {
+pub(crate) fn write_server(place: &Place, name: &str, tools: &Value) {
     place.write(&format!("{name}.list"), &tools.to_string());
     let script = format!(
         r#"

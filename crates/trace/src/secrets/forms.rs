@@ -7,6 +7,19 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 /// Shorter secrets are not found where a character is missing: what is left of them could occur by chance.
 const CUT_BYTES_MIN: usize = 16;
 
+/// Characters with their escapes in formats that escape each of them, always, so that a secret has one form there.
+const ESCAPES: [(&str, &[&str]); 9] = [
+    ("&<>\"'", &["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"]),
+    ("&<>\"'", &["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"]),
+    ("&<>\"'", &["&amp;", "&lt;", "&gt;", "&#34;", "&#39;"]),
+    ("&<>\"'", &["&amp;", "&lt;", "&gt;", "&quot;", "&#x27;"]),
+    ("&<>\"", &["&amp;", "&lt;", "&gt;", "&quot;"]),
+    ("&<>", &["&amp;", "&lt;", "&gt;"]),
+    ("~/", &["~0", "~1"]),
+    ("\"", &["\"\""]),
+    ("'", &["''"]),
+];
+
 /// All forms of a secret, the plain one first; some may be equal. The search ignores the case of ASCII letters, and
 /// reads escapes.
 pub(super) fn of(secret: &str) -> Vec<String> {
@@ -18,6 +31,19 @@ pub(super) fn of(secret: &str) -> Vec<String> {
     if secret.contains(' ') {
         // As in the query of a URL. What else is escaped there is read by the search.
         forms.push(secret.replace(' ', "+"));
+    }
+    // As planproof's own formats write it: in XML and HTML, in a JSON pointer, and in quotes of CSV and YAML.
+    for (marks, escapes) in ESCAPES {
+        if secret.contains(|c: char| marks.contains(c)) {
+            let escaped = |c: char| marks.chars().position(|mark| mark == c).map(|place| escapes[place]);
+            forms.push(secret.chars().fold(String::new(), |mut form, c| {
+                match escaped(c) {
+                    Some(escape) => form.push_str(escape),
+                    None => form.push(c),
+                }
+                form
+            }));
+        }
     }
     if !secret.is_ascii() {
         forms.extend([secret.to_lowercase(), secret.to_uppercase()]);
@@ -56,6 +82,24 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn forms_in_our_own_formats_have_each_mark_escaped() {
+        let forms = of("p<a&b>\"c'/~");
+        for form in [
+            "p&lt;a&amp;b&gt;&quot;c&#39;/~",
+            "p&lt;a&amp;b&gt;&quot;c&apos;/~",
+            "p&lt;a&amp;b&gt;&#34;c&#39;/~",
+            "p&lt;a&amp;b&gt;&quot;c&#x27;/~",
+            "p&lt;a&amp;b&gt;&quot;c'/~",
+            "p&lt;a&amp;b&gt;\"c'/~",
+            "p<a&b>\"c'~1~0",
+            "p<a&b>\"\"c'/~",
+            "p<a&b>\"c''/~",
+        ] {
+            assert!(forms.iter().any(|it| it == form), "{form}: {forms:?}");
+        }
+    }
+
     /// A secret's characters are found in the text's encoding, whatever surrounds it.
     #[test]
     fn base64_is_found_wherever_the_secret_stands() {
@@ -74,7 +118,8 @@ mod tests {
     #[test]
     fn forms_are_as_others_write_them() {
         let forms = of("a b/\"ü");
-        for form in ["a b/\"ü", "ü\"/b a", "6120622f22c3bc", "a+b/\"ü", "A B/\"Ü"] {
+        for form in ["a b/\"ü", "ü\"/b a", "6120622f22c3bc", "a+b/\"ü", "A B/\"Ü", "a b~1\"ü", "a b/\"\"ü"]
+        {
             assert!(forms.iter().any(|it| it == form), "{form}: {forms:?}");
         }
     }

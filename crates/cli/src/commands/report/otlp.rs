@@ -79,7 +79,7 @@ impl Destination {
                 others.chain([("--store", arguments.store.store.as_path())]).collect();
             must_differ(path, &taken)?;
         }
-        Ok(Some(Self::File(ReportFile::open("--otlp", path)?)))
+        Ok(Some(Self::File(ReportFile::open("--otlp", path)?.of_json())))
     }
 
     /// Writes or sends all runs.

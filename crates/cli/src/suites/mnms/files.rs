@@ -127,6 +127,7 @@ impl Out {
                 progress::say(global, words);
             }
             Some((path, file)) => {
+                let file = if form == Form::Lines { file.of_json() } else { file };
                 file.write_silently(|out| out.write_all(text.as_bytes()))?;
                 if global.json {
                     return print_json(summary);

@@ -66,7 +66,7 @@ pub(crate) fn read_cases(path: &Path) -> Result<Vec<PlanningCase>, Failure> {
 }
 
 /// Refuses a case that contains one of our keys, if we have any.
-fn refuse_keys(case: &PlanningCase) -> Result<(), Failure> {
+pub(super) fn refuse_keys(case: &PlanningCase) -> Result<(), Failure> {
     if secrets::held().is_empty() {
         return Ok(());
     }

@@ -114,8 +114,9 @@ fn point_at(text: &str, error: &ReadError) -> Failure {
     };
     // The reader counts characters, a label takes bytes.
     let byte = |character: usize| text.char_indices().nth(character).map_or(text.len(), |(byte, _)| byte);
-    let label = LabeledSpan::at(byte(*start)..byte(*end), format!("expected {}", expected.join(" or ")));
-    let diagnosis = MietteDiagnostic::new(error.to_string())
+    let expected = format!("expected {}", expected.join(" or "));
+    let label = LabeledSpan::at(byte(*start)..byte(*end), terminal::before_wrapping(&expected).into_owned());
+    let diagnosis = MietteDiagnostic::new(terminal::before_wrapping(&error.to_string()))
         .with_code("planproof::read::unexpected")
         .with_label(label)
         .with_help("the grammar is that of synthesised paragraphs; name every task of the text with --task");

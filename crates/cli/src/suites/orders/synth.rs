@@ -9,7 +9,7 @@ use planproof_order::synth::{
 };
 use tokio::task::JoinSet;
 
-use super::files::{no_synthesis, topic_bank};
+use super::files::{no_synthesis, refuse_keys, topic_bank};
 use crate::arguments::{Global, SynthArguments};
 use crate::assembly::secrets;
 use crate::commands::helper_model::HelperModel;
@@ -90,6 +90,8 @@ fn write(
     case: &PlanningCase,
     arguments: &SynthArguments,
 ) -> Result<(), Failure> {
+    // Topics of the user's and models may write one. In its place, the case would be another one.
+    refuse_keys(case)?;
     if arguments.text {
         writeln!(out, "{}\n{}\n", case.id, case.query)?;
         let later = case.turns.iter().flat_map(|turns| &turns.later);

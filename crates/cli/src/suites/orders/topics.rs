@@ -73,7 +73,7 @@ impl Out {
     /// Checks that they can be written, before anything is requested.
     fn open(arguments: &OutArguments) -> Result<Self, Failure> {
         let Some(path) = &arguments.out else { return Ok(Self(None)) };
-        Ok(Self(Some((path.clone(), ReportFile::open_new(path, arguments.force)?))))
+        Ok(Self(Some((path.clone(), ReportFile::open_new(path, arguments.force)?.of_json()))))
     }
 
     /// Writes them, and the result to stdout, if that is requested and free.
