@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import enum
 import functools
+import inspect
 import types
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from decimal import Decimal
@@ -63,7 +64,36 @@ def known(function: Callable[..., Any]) -> Callable[..., Any]:
     return functools.wraps(function)(forwarding(function))
 
 
+def injecting(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def inject(*args: Any, **kwargs: Any) -> Any:
+        return function("database", *args, **kwargs)
+
+    return inject
+
+
+def swapping(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def swap(amount: Any, order_id: int) -> Any:
+        return function(order_id, amount)
+
+    return swap
+
+
+@injecting
+def injected(database: str, order_id: int, amount: Any = 10) -> str:
+    return f"{amount} of {order_id}"
+
+
 class Shop:
+    @known
+    def decorated(self, order_id: int, amount: Any = 400) -> str:
+        return f"{amount} of {order_id}"
+
+    @known
+    def __call__(self, order_id: int, amount: Any = 400) -> str:
+        return f"{amount} of {order_id}"
+
     def refund(self, order_id: int, amount: Any) -> str:
         return f"{amount} of {order_id}"
 
@@ -76,13 +106,15 @@ CALLS: List[Tuple[Callable[..., Any], Tuple[Any, ...], Dict[str, Any]]] = [
     (refund, (1, 0), {}),
     (keywords, (), {"order_id": 1, "amount": 0}),
     (further, (1,), {"amount": 0}),
-    (known(refund), (1, 0), {}),
-    (known(further), (1,), {"amount": 0}),
+    (known(refund), (), {"order_id": 1, "amount": 0}),
+    (known(further), (), {"order_id": 1, "amount": 0}),
+    (functools.lru_cache(refund), (1, 0), {}),
     (forwarding(refund), (), {"order_id": 1, "amount": 0}),
     (functools.partial(refund, 1), (0,), {}),
     (functools.partial(keywords, order_id=1), (), {"amount": 0}),
     (functools.partial(known(functools.partial(refund, 1)), amount=0), (), {}),
-    (known(functools.partial(refund, 1)), (0,), {}),
+    (known(functools.partial(refund, 1)), (), {"amount": 0}),
+    (swapping(refund), (0, 1), {}),
     (functools.partial(Shop().refund, amount=0), (1,), {}),
     (Shop().refund, (1, 0), {}),
     (Shop.refund, (Shop(), 1, 0), {}),
@@ -120,6 +152,72 @@ def test_arguments_that_were_given_in_advance_are_seen(guard: planproof.Guard) -
             guard.wrap(call, "refund")()
     with pytest.raises(planproof.CallDenied, match="small"):
         guard.wrap(shop.large, "refund")(1)
+
+
+def declared(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As libraries do that say what the parameters are."""
+    function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return function
+
+
+def signed(database: str, order_id: int, amount: Any = 10) -> str:
+    return "made"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [injected, known(refund), Shop().decorated, Shop(), injecting(declared(signed)), functools.partial(injected)],
+)
+def test_what_a_decorator_gets_by_place_has_no_name(guard: planproof.Guard, function: Callable[..., Any]) -> None:
+    call = guard.wrap(function, "refund")
+    with pytest.raises(planproof.CallDenied, match="2 arguments of refund have no names"):
+        call(17, 4)
+    assert call(order_id=17, amount=4)
+    with pytest.raises(planproof.CallDenied, match="small"):
+        call(order_id=17, amount=400)
+
+
+def test_what_stands_behind_a_decorator_is_seen(guard: planproof.Guard) -> None:
+    for function in (Shop().decorated, Shop(), known(known(Shop().decorated)), known(functools.partial(refund, 1, 400))):
+        given = {} if isinstance(getattr(function, "__wrapped__", None), functools.partial) else {"order_id": 1}
+        with pytest.raises(planproof.CallDenied, match="small"):
+            guard.wrap(function, "refund")(**given)
+    assert guard.wrap(injected, "refund")(order_id=1) == "10 of 1"
+
+
+def test_arguments_that_change_meanwhile_are_denied(guard: planproof.Guard) -> None:
+    def paid(order: Dict[str, int]) -> str:
+        return str(order["amount"])
+
+    async def later(order: Dict[str, int]) -> str:
+        return paid(order)
+
+    def lines(order: Dict[str, int]) -> Generator[str, None, None]:
+        yield paid(order)
+
+    async def stream(order: Dict[str, int]) -> AsyncGenerator[str, None]:
+        yield paid(order)
+
+    async def work(function: Callable[..., Any], begin: Callable[[Any], Any], changed: Dict[str, int]) -> Any:
+        order = {"amount": 50}
+        begun = begin(guard.wrap(function, "refund")(order))
+        await asyncio.sleep(0)
+        order.update(changed)
+        return await outcome(begun)
+
+    ways: List[Tuple[Callable[..., Any], Callable[[Any], Any]]] = [
+        (later, asyncio.ensure_future),
+        (later, lambda it: it),
+        (lambda order: later(order), lambda it: it),
+        (lines, lambda it: it),
+        (stream, lambda it: it),
+    ]
+    for function, begin in ways:
+        assert asyncio.run(work(function, begin, {})) in ("50", ["50"])
+        # Where it is decided on when it begins, the rule itself denies it.
+        with pytest.raises(planproof.CallDenied, match="the arguments of refund have changed|nested"):
+            asyncio.run(work(function, begin, {"amount": 500}))
+    assert guard.end().pending == []
 
 
 def test_arguments_without_names_are_denied_or_named(guard: planproof.Guard, tmp_path: Path) -> None:

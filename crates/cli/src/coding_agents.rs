@@ -172,6 +172,14 @@ pub(crate) fn is_planproof(words: &[String], command: &str) -> bool {
         && words.get(1).is_some_and(|word| word == command)
 }
 
+/// Whether these words have another program start planproof with this command, to all appearance: `env`, or a shell
+/// with its line. Only that program knows.
+pub(crate) fn names_planproof(words: &[String], command: &str) -> bool {
+    let mut words =
+        words.iter().flat_map(|word| word.split_whitespace()).map(|word| word.trim_matches(['"', '\'']));
+    words.any(is_our_program) && words.any(|word| word == command)
+}
+
 /// Whether a program is planproof: by its name, or because it is this one. A name may have more behind ours, such as
 /// the version.
 fn is_our_program(program: &str) -> bool {

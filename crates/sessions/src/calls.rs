@@ -3,6 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use planproof_spec::rules::{Phase, RecordedEvent};
 use serde_json::Value;
@@ -25,6 +26,8 @@ pub(crate) struct Calls {
     pub(crate) file: usize,
     /// The id of the reply that is read: a call of another reply is another call, whatever its own id.
     pub(crate) reply: String,
+    /// The number of the message or item that is read: calls of one are answered in their order.
+    pub(crate) message: u64,
     /// What each call can be found by in the text, where that matters: its id or, without one, its tool.
     pub(crate) marks: Option<Vec<String>>,
     /// What is read continues what was read before, and may repeat the call that it ended with.
@@ -37,6 +40,8 @@ pub(crate) struct Calls {
     pub(crate) unread: Vec<String>,
     /// In the order in which they were made.
     open: Vec<OpenCall>,
+    /// Results since the last call of which it is not known yet to which of several calls they belong.
+    unsettled: Vec<UnsettledResult>,
     /// What was read, where the record may have an item twice.
     once: Option<Once>,
 }
@@ -54,6 +59,17 @@ struct OpenCall {
     /// Empty where the transcript has none.
     id: String,
     /// Its place among what happened.
+    place: usize,
+    /// The number of its message.
+    message: u64,
+}
+
+struct UnsettledResult {
+    id: String,
+    /// The tool that the result names.
+    tool: Option<String>,
+    file: usize,
+    /// Its place among what happened, where it is that of any of the calls.
     place: usize,
 }
 
@@ -94,7 +110,7 @@ impl Calls {
         let known = once.calls.entry(hasher.finish()).or_default();
         let is_same = |place: &usize| {
             let call = &self.happened[*place];
-            call.tool == tool && call.arguments == *arguments
+            call.tool == tool && *call.arguments == *arguments
         };
         let is_repeated = known.iter().any(is_same);
         if !is_repeated {
@@ -106,6 +122,7 @@ impl Calls {
     /// Takes a call.
     pub(crate) fn call(&mut self, id: &str, server: Option<&str>, tool: &str, arguments: Value) {
         self.taken += 1;
+        self.settle();
         if self.is_repeated(id, tool, &arguments) || self.is_continued && self.is_open(id, tool, &arguments) {
             return;
         }
@@ -115,8 +132,9 @@ impl Calls {
             marks.push(if id.is_empty() { tool.clone() } else { id.to_owned() });
         }
         let place = self.happened.len();
-        self.open.push(OpenCall { id: id.to_owned(), place });
+        self.open.push(OpenCall { id: id.to_owned(), place, message: self.message });
         self.stamps.push(Stamp { file: self.file, time: self.time, call: place });
+        let arguments = Arc::new(arguments);
         self.happened.push(RecordedEvent { phase: Phase::Call, server, tool, arguments, outcome: None });
     }
 
@@ -125,35 +143,87 @@ impl Calls {
         self.open.iter().any(|open| {
             let call = &self.happened[open.place];
             let is_last = open.place + 1 == self.happened.len();
-            open.id == id && (is_last || !id.is_empty()) && call.tool == tool && call.arguments == *arguments
+            open.id == id && (is_last || !id.is_empty()) && call.tool == tool && *call.arguments == *arguments
         })
     }
 
-    /// Takes an outcome. One of a call that was never made is not an event of the session. Of several calls with one
-    /// id, or without any, the first that is open has it: results come in the order of the calls. A result that names
-    /// its tool is one of that tool, if there is such a call.
+    /// Takes an outcome. One of a call that was never made is not an event of the session. A result that names its tool
+    /// is one of that tool, if there is such a call.
     pub(crate) fn outcome(&mut self, id: &str, tool: Option<&str>, is_error: bool, outcome: Value) {
         self.taken += 1;
-        let fits = |open: &OpenCall| open.id == id && self.stamps[open.place].file == self.file;
-        let of_tool = |open: &OpenCall| fits(open) && tool == Some(self.happened[open.place].tool.as_str());
-        let place = self.open.iter().position(of_tool).or_else(|| self.open.iter().position(fits));
+        let candidates = self.candidates(id, tool, self.file);
         let once = self.once.as_mut().filter(|_| !id.is_empty());
         let is_repeated = once.is_some_and(|once| !once.outcomes.insert(id.to_owned()));
-        let Some(place) = place else {
+        let is_of_them = |result: &&UnsettledResult| result.id == id && result.file == self.file;
+        let unsettled = self.unsettled.iter().filter(is_of_them).count();
+        let first = candidates.first().map(|open| self.open[*open].place);
+        let Some(call) = first.filter(|_| unsettled < self.candidates(id, None, self.file).len()) else {
             self.strays += usize::from(!is_repeated);
             return;
         };
-        let place = self.open.remove(place).place;
-        let call = &self.happened[place];
-        let (server, tool, arguments) = (call.server.clone(), call.tool.clone(), call.arguments.clone());
+        let place = self.happened.len();
         let phase = if is_error { Phase::Failed } else { Phase::Done };
-        self.stamps.push(Stamp { file: self.file, time: self.time, call: place });
-        self.happened.push(RecordedEvent { phase, server, tool, arguments, outcome: Some(outcome) });
+        self.happened.push(RecordedEvent { phase, outcome: Some(outcome), ..self.happened[call].clone() });
+        self.stamps.push(Stamp { file: self.file, time: self.time, call });
+        match candidates.as_slice() {
+            [open] if unsettled == 0 => {
+                self.open.remove(*open);
+            }
+            _ => {
+                let (id, tool) = (id.to_owned(), tool.map(str::to_owned));
+                self.unsettled.push(UnsettledResult { id, tool, file: self.file, place });
+            }
+        }
+    }
+
+    /// The open calls that a result may belong to, by their places among those.
+    fn candidates(&self, id: &str, tool: Option<&str>, file: usize) -> Vec<usize> {
+        let fits = |open: &OpenCall| open.id == id && self.stamps[open.place].file == file;
+        let fitting: Vec<usize> = (0..self.open.len()).filter(|open| fits(&self.open[*open])).collect();
+        let is_of_tool = |open: &usize| tool == Some(self.happened[self.open[*open].place].tool.as_str());
+        let of_tool: Vec<usize> = fitting.iter().copied().filter(is_of_tool).collect();
+        if of_tool.is_empty() { fitting } else { of_tool }
+    }
+
+    /// Gives the results since the last call to their calls. Of several calls with one id, or without any, those of the
+    /// last messages have them, as many as results have come, in their order: where an earlier call had no result by
+    /// then, it has none, such as where it was interrupted and the next reply used its id again.
+    pub(crate) fn settle(&mut self) {
+        while let Some(first) = self.unsettled.first() {
+            let mut candidates = self.candidates(&first.id, first.tool.as_deref(), first.file);
+            let is_like =
+                |it: &UnsettledResult| (&it.id, &it.tool, it.file) == (&first.id, &first.tool, first.file);
+            let alike: Vec<usize> =
+                (0..self.unsettled.len()).filter(|place| is_like(&self.unsettled[*place])).collect();
+            let unanswered = candidates.len().saturating_sub(alike.len());
+            if let Some(open) = candidates.get(unanswered) {
+                // Of the first message that has some, the first calls have them.
+                let message = self.open[*open].message;
+                let begin = candidates.partition_point(|open| self.open[*open].message < message);
+                let end = candidates.partition_point(|open| self.open[*open].message <= message);
+                candidates.drain(end - (unanswered - begin)..end);
+                candidates.drain(..begin);
+            }
+            let pairs: Vec<(usize, usize)> = alike.into_iter().zip(candidates).collect();
+            // There are no more results than calls, so there always is a pair.
+            if pairs.is_empty() {
+                return self.unsettled.clear();
+            }
+            for (result, open) in pairs.iter().rev() {
+                let (result, call) = (self.unsettled.remove(*result).place, self.open.remove(*open).place);
+                let RecordedEvent { server, tool, arguments, .. } = self.happened[call].clone();
+                let RecordedEvent { phase, outcome, .. } = &self.happened[result];
+                self.happened[result] =
+                    RecordedEvent { phase: *phase, server, tool, arguments, outcome: outcome.clone() };
+                self.stamps[result].call = call;
+            }
+        }
     }
 
     /// Puts the events of several files in the order of their times, those of each file in the order in which they are
     /// written. Where all are of one file, its order is better than any clock.
     pub(crate) fn in_order(&mut self) -> Ordered {
+        self.settle();
         let first = self.stamps.first().map_or(0, |stamp| stamp.file);
         if self.stamps.iter().all(|stamp| stamp.file == first) {
             return Ordered {

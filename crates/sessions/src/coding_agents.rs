@@ -14,6 +14,9 @@ use crate::{Gather, RecordedDoubts, RecordedSession, SessionError, SessionSink};
 /// Tools of Codex that run a command. Its hooks report all of them as [`SHELL`], with one argument, `command`.
 const CODEX_SHELLS: [&str; 5] = ["shell", "local_shell", "container.exec", "exec_command", "shell_command"];
 
+/// Types of lines of Codex that have no calls of their own.
+const CODEX_NOTES: [&str; 3] = ["event_msg", "turn_context", "compacted"];
+
 /// What hooks call the tool that runs a command.
 const SHELL: &str = "Bash";
 
@@ -22,8 +25,12 @@ pub(crate) struct CodingAgentLog {
     /// The names of the files.
     files: Vec<Arc<str>>,
     agent: CodingAgent,
-    /// In the order in which they began. Codex has one.
+    /// In the order in which they began. Codex has one, unless logs were joined.
     sessions: Vec<LoggedSession>,
+    /// The sessions that the first lines of the one of Codex that is read name: its own, and those that it continues.
+    heads: Vec<String>,
+    /// It has no other lines so far.
+    has_heads_only: bool,
     /// Lines that are not of the form.
     others: usize,
 }
@@ -45,7 +52,14 @@ struct LoggedSession {
 
 impl CodingAgentLog {
     pub(crate) fn of_claude_code(name: &str) -> Self {
-        Self { files: vec![name.into()], agent: CodingAgent::ClaudeCode, sessions: Vec::new(), others: 0 }
+        Self {
+            files: vec![name.into()],
+            agent: CodingAgent::ClaudeCode,
+            sessions: Vec::new(),
+            heads: Vec::new(),
+            has_heads_only: true,
+            others: 0,
+        }
     }
 
     pub(crate) fn of_codex(name: &str) -> Self {
@@ -70,12 +84,20 @@ impl CodingAgentLog {
 
     /// A line of Claude Code. Sub-agents are part of the session, as they are to hooks.
     fn claude_code(&mut self, value: &Value, line: u64) {
-        let kind = text(value, "type");
-        let message = value.get("message").filter(|_| matches!(kind, "user" | "assistant"));
-        let Some(message) = message else { return };
+        // What a sub-agent does can stand in the log of the session, as a line within a line.
+        let of_agent = value.pointer("/data/message").filter(|_| text(value, "type") == "progress");
+        let inner = of_agent.unwrap_or(value);
+        let kind = text(inner, "type");
+        let message = inner.get("message").filter(|_| matches!(kind, "user" | "assistant"));
+        let Some(message) = message else {
+            return self.note_unread(text(value, "sessionId"), value, line);
+        };
         let session = self.session(text(value, "sessionId"), line, value.get("timestamp"));
-        text(message, "id").clone_into(&mut session.calls.reply);
-        let is_main = value.get("isSidechain") != Some(&Value::Bool(true));
+        // A reply is written in several lines.
+        let reply = text(message, "id");
+        session.calls.message += u64::from(reply.is_empty() || reply != session.calls.reply);
+        reply.clone_into(&mut session.calls.reply);
+        let is_main = of_agent.is_none() && value.get("isSidechain") != Some(&Value::Bool(true));
         session.has_main |= is_main;
         let is_of_user = kind == "user" && value.get("isMeta") != Some(&Value::Bool(true)) && is_main;
         if is_of_user && session.query.is_none() {
@@ -96,6 +118,21 @@ impl CodingAgentLog {
                 _ => session.calls.note_unread(block),
             }
         }
+        for (key, value) in message.as_object().into_iter().flatten() {
+            let is_read = key == "content" && value.is_array();
+            if !is_read {
+                session.calls.note_unread_at(key, value);
+            }
+        }
+    }
+
+    /// Notes what looks like a call in a line that is not read, as one of that session.
+    fn note_unread(&mut self, id: &str, value: &Value, line: u64) {
+        let mut calls = Calls::default();
+        calls.note_unread(value);
+        if !calls.unread.is_empty() {
+            self.session(id, line, value.get("timestamp")).calls.unread.append(&mut calls.unread);
+        }
     }
 
     /// A line of Codex.
@@ -103,14 +140,26 @@ impl CodingAgentLog {
         let payload = value.get("payload");
         let kind = payload.map_or("", |_| text(value, "type"));
         if kind == "session_meta" || payload.is_none() && value.get("type").is_none() {
-            // A session that continues another has the lines of that one behind its own first line.
-            if self.sessions.is_empty() {
-                let id = payload.unwrap_or(value).get("id").and_then(Value::as_str).unwrap_or_default();
+            let head = payload.unwrap_or(value);
+            let id = text(head, "id");
+            // A session that continues another has the lines of that one, with its first, behind its own first line.
+            // A first line that stands elsewhere is that of another log, which was joined to this one.
+            let is_joined = !id.is_empty() && !self.has_heads_only && !self.heads.iter().any(|it| it == id);
+            if id.is_empty() && !self.sessions.is_empty() {
+                let current = self.heads.first().cloned().unwrap_or_default();
+                return self.note_unread(&current, value, line);
+            }
+            if self.sessions.is_empty() || is_joined {
                 self.session(id, line, None);
+                (self.heads, self.has_heads_only) = (Vec::new(), true);
+            }
+            if self.heads.is_empty() || self.has_heads_only {
+                self.heads.extend([id, text(head, "forked_from_id")].map(str::to_owned));
             }
             return;
         }
-        let id = self.sessions.first().map(|session| session.id.clone()).unwrap_or_default();
+        self.has_heads_only &= matches!(kind, "turn_context");
+        let id = self.heads.first().cloned().unwrap_or_default();
         let session = self.session(&id, line, None);
         let item = match payload {
             Some(payload) if kind == "response_item" => payload,
@@ -119,12 +168,17 @@ impl CodingAgentLog {
                 if is_query && session.query.is_none() {
                     session.query = Some(text(payload, "message").to_owned()).filter(|it| !it.is_empty());
                 }
+                // Those of known types repeat what items say.
+                if !CODEX_NOTES.contains(&kind) {
+                    session.calls.note_unread(payload);
+                }
                 return;
             }
             // Older ones have the items themselves.
             None => value,
         };
         let id = item.get("call_id").or_else(|| item.get("id")).and_then(Value::as_str).unwrap_or_default();
+        session.calls.message += 1;
         match text(item, "type") {
             "function_call" => {
                 let (name, arguments) = (text(item, "name"), arguments_of(item.get("arguments")));

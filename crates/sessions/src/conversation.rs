@@ -45,6 +45,7 @@ impl Conversations {
         if !is_conversation {
             return Err(unknown(&self.name, place));
         }
+        calls.settle();
         parts.others.iter().for_each(|(key, value)| calls.note_unread_at(key, value));
         let name = format!("{}{place}", self.name);
         self.strays.add(&name, calls.strays);
@@ -109,6 +110,13 @@ impl Gather for Conversations {
 fn has_conversation(item: &Value) -> bool {
     let is_item = item.get("role").is_some() || item.get("type").is_some();
     item.get("messages").is_some_and(Value::is_array) || !is_item && !Parts::of(item).lists.is_empty()
+}
+
+/// Whether a value, such as a line of a file of another form, is a conversation or a message of one.
+pub(crate) fn is_conversation(value: &Value) -> bool {
+    let is_message = |value: &Value| value.get("role").is_some_and(Value::is_string);
+    let is_part = |value: &Value| is_message(value) || value.get("type").is_some_and(Value::is_string);
+    is_message(value) || Parts::of(value).lists.iter().any(|list| list.iter().any(is_part))
 }
 
 /// What the user asked first.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::SessionError;
+use crate::conversation::is_conversation;
 
 /// The forms of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,20 @@ pub(crate) enum Form {
     Codex,
     /// Transcripts: anything else.
     Conversations,
+}
+
+impl Form {
+    /// What a file of this form is, in words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Traces => "a trace of planproof",
+            Self::Decisions => "the log of a guard",
+            Self::Spans => "spans of OpenTelemetry",
+            Self::ClaudeCode => "a log of Claude Code",
+            Self::Codex => "a log of Codex",
+            Self::Conversations => "a transcript",
+        }
+    }
 }
 
 /// Keys of OTLP's requests, in both spellings that JSON of protocol buffers has. The other signals have no calls, but
@@ -81,4 +96,27 @@ pub(crate) fn of(first: &Value, name: &str) -> Result<Form, SessionError> {
         return Ok(Form::ClaudeCode);
     }
     Ok(Form::Conversations)
+}
+
+/// The form of a value that stands in a file of another form, as where files were joined; `None` where nothing says
+/// that it is of another.
+pub(crate) fn of_another(value: &Value, own: Form) -> Option<Form> {
+    if let Value::Array(items) = value
+        && own != Form::Conversations
+    {
+        return items.iter().find_map(|item| of_another(item, own));
+    }
+    let form = of(value, "").ok().filter(|form| *form != own)?;
+    match (form, own) {
+        // Items of Codex look like those of a transcript.
+        (Form::Conversations, Form::Codex)
+            if value.get("type").or_else(|| value.get("payload")).is_some() =>
+        {
+            None
+        }
+        (Form::Conversations, _) => is_conversation(value).then_some(form),
+        // What is not a transcript is an error where transcripts are read.
+        (_, Form::Conversations) => None,
+        _ => Some(form),
+    }
 }

@@ -15,6 +15,9 @@ const CAME_OF_IT: [&str; 4] = ["output", "outputs", "results", "result"];
 /// What else is in such an item, and is not an argument.
 const ABOUT_ITEMS: [&str; 8] = ["type", "id", "call_id", "status", "name", "role", "error", "created_by"];
 
+/// How many models write a call into their text.
+const CALL_IN_TEXT: &str = "<tool_call>";
+
 impl Calls {
     /// Takes messages, and gives whether they are some.
     pub(crate) fn messages(&mut self, messages: &[Value]) -> bool {
@@ -24,6 +27,7 @@ impl Calls {
 
     /// Takes a message, or an item of a response.
     pub(crate) fn message(&mut self, message: &Value) {
+        self.message += 1;
         let before = self.taken;
         let calls = message.get("tool_calls").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for call in calls {
@@ -50,6 +54,11 @@ impl Calls {
             if !is_listed && !self.block(block) {
                 self.note_unread(block);
             }
+        }
+        let is_said = text(message, "role") == "assistant"
+            && message.get("content").and_then(text_of).is_some_and(|text| text.contains(CALL_IN_TEXT));
+        if is_said && self.taken == before {
+            self.unread.push(CALL_IN_TEXT.to_owned());
         }
         if !is_item && self.taken == before {
             for (key, value) in message.as_object().into_iter().flatten().filter(|(key, _)| *key != "content")
@@ -146,7 +155,10 @@ impl Calls {
             Value::Array(items) => items.iter().for_each(|item| self.note_unread(item)),
             Value::Object(entries) => {
                 let kind = text(value, "type");
-                if is_like_call(kind) {
+                // The AI SDK names parts after their tools.
+                let is_of_tool =
+                    kind.starts_with("tool-") && kind != "tool-result" && entries.contains_key("toolCallId");
+                if is_like_call(kind) || is_of_tool {
                     return self.unread.push(kind.to_owned());
                 }
                 entries.iter().for_each(|(key, value)| self.note_unread_at(key, value));
@@ -178,7 +190,9 @@ impl Calls {
 fn is_like_call(kind: &str) -> bool {
     let letters: String = kind.chars().filter(char::is_ascii_alphabetic).collect();
     let letters = letters.to_ascii_lowercase();
-    ["toolcall", "functioncall", "tooluse"].iter().any(|ending| letters.ends_with(ending))
+    ["toolcall", "functioncall", "tooluse", "toolinvocation", "dynamictool"]
+        .iter()
+        .any(|ending| letters.ends_with(ending))
 }
 
 /// Whether there is a message among these, or an item of a response. An empty conversation is one.

@@ -146,12 +146,19 @@ fn gather_from(
     gather: &mut dyn Gather,
     sink: &mut dyn SessionSink,
 ) -> Result<(), SessionError> {
-    let mut left_out = LeftOut::default();
+    let (mut left_out, mut of_others) = (LeftOut::default(), OfOtherForms::default());
     while let Some(next) = values.next()? {
         match next.value {
             Ok(value) => {
                 if next.is_glued {
                     left_out.add(next.line, true);
+                }
+                if let Some(form) = form::of_another(&value, values.form()) {
+                    of_others.add(next.line, form);
+                    // In a list there may be others as well.
+                    if !value.is_array() {
+                        continue;
+                    }
                 }
                 gather.value(value, next.line, &next.place, sink)?;
             }
@@ -160,7 +167,35 @@ fn gather_from(
         }
     }
     left_out.report(name, sink);
+    of_others.report(name, values.form(), sink);
     Ok(())
+}
+
+/// Values of other forms than that of their file, which are not read.
+#[derive(Default)]
+struct OfOtherForms {
+    count: usize,
+    first: Option<(u64, Form)>,
+}
+
+impl OfOtherForms {
+    fn add(&mut self, line: u64, form: Form) {
+        self.count += 1;
+        self.first.get_or_insert((line, form));
+    }
+
+    fn report(&self, name: &str, own: Form, sink: &mut dyn SessionSink) {
+        let Some((line, form)) = self.first else { return };
+        let (form, own) = (form.words(), own.words());
+        let times = match self.count {
+            1 => String::new(),
+            count => format!(", the first of {count} such lines"),
+        };
+        sink.warn(&format!(
+            "{name}:{line}: not read: the file begins as {own}, and this is {form}{times}, so rules do not see the calls in \
+             it; put each into a file of its own"
+        ));
+    }
 }
 
 /// Lines that are left out.

@@ -2,6 +2,7 @@
 //! of SDKs have them. A call is a span that executes a tool, by any of the conventions that are in use.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use planproof_spec::rules::{Phase, RecordedEvent, outcome_of};
 use planproof_trace::wire::{DENIED_ATTRIBUTE, PENDING_ATTRIBUTE};
@@ -340,7 +341,7 @@ fn session_of(file: &str, id: &str, calls: &[SpanCall]) -> RecordedSession {
     let mut call_lines = Vec::new();
     for event in timed {
         let call = &calls[event.call];
-        let arguments = call.arguments.clone().unwrap_or_else(|| json!({}));
+        let arguments = Arc::new(call.arguments.clone().unwrap_or_else(|| json!({})));
         let (phase, outcome) = match (event.is_call, call.is_error) {
             (true, _) => (Phase::Call, None),
             (false, true) => (Phase::Failed, Some(call.outcome.clone())),

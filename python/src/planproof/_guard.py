@@ -158,9 +158,10 @@ class GuardSession:
 
         The function gets the arguments by name. Raises `CallDenied` if the call is rejected.
         """
-        decision = self.before(tool, arguments)
+        given = dict(arguments)
+        decision = self.before(tool, given)
         decision.raise_if_denied()
-        return made_with(self, decision, lambda: function(**arguments))
+        return made_with(self, decision, lambda: function(**given))
 
     def wrap(
         self, function: _Function, tool: Optional[str] = None, *, arguments: Optional[ArgumentsOf] = None
@@ -170,7 +171,9 @@ class GuardSession:
         It raises `CallDenied` instead of calling the function. The tool is called like the function, unless named.
         Rules see the arguments by the names of the function's parameters, with those of `**kwargs` and of
         `functools.partial` among them; a call with arguments in `*args`, which have no names, is denied. `arguments`
-        names them otherwise: it is called like the function, and gives them by name.
+        names them otherwise: it is called like the function, and gives them by name. Of a decorated function they see
+        what the decorator gets, whose parameters are mostly `*args` and `**kwargs`: pass arguments by name, or wrap the
+        function and decorate what `wrap` gives. Arguments that have changed by the time the function begins are denied.
 
         What the function only promises is reported when it has come: the result of a coroutine or a future, and the
         list of all that a generator yields, which is kept until its end. One that does not come to its end stays

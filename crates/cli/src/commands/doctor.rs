@@ -78,7 +78,9 @@ fn try_out(ways: &mut [Way], arguments: &DoctorArguments, folder: &Path) -> Resu
             let sign = runtime.block_on(async {
                 match &guard {
                     Guarding::Hook(hook) => attempt::hook(hook, folder).await,
-                    Guarding::Server(server) => attempt::server(server, folder).await,
+                    Guarding::Server(server) | Guarding::Starter(server) => {
+                        attempt::server(server, folder).await
+                    }
                     Guarding::Listener(server) => attempt::listener(server).await,
                 }
             });
@@ -89,8 +91,13 @@ fn try_out(ways: &mut [Way], arguments: &DoctorArguments, folder: &Path) -> Resu
         let Some(guard) = &way.guard else { continue };
         match signs.get(&key(guard)) {
             Some(sign) => {
-                if matches!(guard, Guarding::Listener(_)) {
-                    stand_as_heard(way, sign);
+                let heard = match guard {
+                    Guarding::Listener(_) => Some("a guard listens at the server's address"),
+                    Guarding::Starter(_) => Some("its program starts a guard"),
+                    Guarding::Hook(_) | Guarding::Server(_) => None,
+                };
+                if let Some(reason) = heard {
+                    stand_as_heard(way, sign, reason);
                 }
                 settle(way, sign);
             }
@@ -105,14 +112,14 @@ fn try_out(ways: &mut [Way], arguments: &DoctorArguments, folder: &Path) -> Resu
 fn key(guard: &Guarding) -> String {
     match guard {
         Guarding::Hook(hook) => format!("{}\n{}", hook.event, guard.line()),
-        Guarding::Server(server) | Guarding::Listener(server) => {
+        Guarding::Server(server) | Guarding::Listener(server) | Guarding::Starter(server) => {
             format!("{}\n{}\n{}", server.file.display(), server.name, guard.line())
         }
     }
 }
 
-/// Has a way stand higher where a guard listens at the server's address, which no file says.
-fn stand_as_heard(way: &mut Way, sign: &Sign) {
+/// Has a way stand higher where there is a guard that no file speaks of, for this reason.
+fn stand_as_heard(way: &mut Way, sign: &Sign, reason: &str) {
     if let Sign::Guarded(mode) = sign {
         (way.standing, way.mend) = match mode {
             GuardMode::Enforce => (Standing::Enforced, None),
@@ -120,7 +127,7 @@ fn stand_as_heard(way: &mut Way, sign: &Sign) {
                 (Standing::Advisory, Some("start that guard with --enforce, and not --shadow".to_owned()))
             }
         };
-        way.reason = "a guard listens at the server's address".to_owned();
+        reason.clone_into(&mut way.reason);
     }
 }
 

@@ -53,6 +53,47 @@ fn an_agent_with_hooks_that_fail_closed_is_enforced() {
     assert!(text.contains("mend: planproof hook install claude-code --rules /"), "{text}");
 }
 
+/// What starts a guard by way of another program, and what only looks like it.
+#[test]
+fn a_program_that_may_start_a_guard_is_tried() {
+    let user = User::new();
+    let (own, rules) = (planproof(), user.path("rules.yaml").display().to_string());
+    fs::write(user.path("server.sh"), SERVER).unwrap();
+    let server = user.path("server.sh").display().to_string();
+    let guard = |mode: &str| format!("{own} guard --rules {rules} {mode} -- sh {server}");
+    let split = |line: String| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let shell = |line: String| vec!["sh".to_owned(), "-c".to_owned(), line];
+    for (words, configured, state, reason) in [
+        (
+            split(format!("env A=b {}", guard("--enforce"))),
+            "by `env`;",
+            "enforced",
+            "its program starts a guard; it rejected",
+        ),
+        (
+            shell(format!("exec {}", guard("--enforce"))),
+            "by `sh`;",
+            "enforced",
+            "its program starts a guard; it rejected",
+        ),
+        (
+            shell(format!("cd . && {}", guard("--shadow"))),
+            "by `sh`;",
+            "advisory",
+            "would reject nothing else",
+        ),
+        (shell(format!("sh {server} # {own} guard")), "by `sh`;", "unguarded", "canary"),
+        (split(format!("sh {server}")), "without a guard", "unguarded", "without a guard"),
+    ] {
+        let servers = json!({"mcpServers": {"shop": {"command": words[0], "args": words[1..]}}});
+        fs::write(user.path("home/.claude.json"), servers.to_string()).unwrap();
+        let found = ways(&user, "doctor --json", 1);
+        assert!(found[1].1 == "unguarded" && found[1].2.contains(configured), "{words:?}: {found:?}");
+        let tried = ways(&user, "doctor --json --try --yes", 1);
+        assert!(tried[1].1 == state && tried[1].2.contains(reason), "{words:?}: {tried:?}");
+    }
+}
+
 /// Rules that are in modes of their own.
 #[test]
 fn modes_of_rules_are_seen() {
@@ -64,7 +105,7 @@ fn modes_of_rules_are_seen() {
     assert!(!user.read("home/.claude/settings.json").contains("--enforce"));
     let found = ways(&user, "doctor --json --try --yes", 0);
     assert!(
-        found[0].2.contains("of 2 rules, 1 only watch (mode: shadow); it rejected the canary"),
+        found[0].2.contains("of 2 rules, 1 only watches (mode: shadow); it rejected the canary"),
         "{found:?}"
     );
     user.place
@@ -130,6 +171,13 @@ fn a_hook_that_does_not_hold_is_found_out() {
         (" --enforce", " --enforce -h", "advisory", "asks for help"),
         (" --enforce", " --enforce --bogus", "enforced", "every call is denied: its command line is wrong"),
         (" --enforce", " # --enforce", "advisory", "has `#`"),
+        (
+            "\"command\": \"",
+            "\"command\": \"env A=b ",
+            "advisory",
+            "starts `env`, and what that does is not known",
+        ),
+        ("\"command\": \"", "\"command\": \"cd / && ", "advisory", "starts `cd`, and"),
         (" --enforce", " \\\"$(true)\\\"", "advisory", "has `(`"),
         ("hook claude-code", "hook gemini-cli", "unguarded", "does not read how the hook denies"),
         ("hook claude-code", "hook opencode", "unguarded", "does not read how the hook denies"),

@@ -100,6 +100,40 @@ fn hooks_are_installed_work_and_are_removed() {
     }
 }
 
+/// A file that an installation has made goes with the hooks; one that was there before stays.
+#[test]
+fn a_file_that_was_made_for_hooks_is_removed() {
+    for (agent, file) in [("claude-code", "home/.claude/settings.json"), ("codex", "home/.codex/hooks.json")]
+    {
+        for (former, installations, expected) in [
+            (None, vec!["--enforce"], None),
+            (None, vec!["--enforce", "--shadow", "--enforce"], None),
+            (Some("{}"), vec!["--enforce"], Some("{}")),
+            (Some("{\n}\n"), vec!["--enforce", "--shadow"], Some("{\n}\n")),
+            (Some("{\"hooks\": {}}"), vec!["--enforce"], Some("{}")),
+            (Some(SETTINGS), vec!["--shadow"], Some(SETTINGS)),
+        ] {
+            let user = User::new();
+            if let Some(text) = former {
+                user.place.write(file, text);
+            }
+            for mode in &installations {
+                user.run(&format!("hook install {agent} --rules ../rules.yaml {mode} --yes")).code(0);
+            }
+            let shown = user.run(&format!("hook uninstall {agent} --dry-run")).code(0).out;
+            assert!(shown.contains("-") && user.path(file).exists(), "{shown}");
+            let said = user.run(&format!("hook uninstall {agent} --yes")).code(0).err;
+            assert_eq!(said.contains("removed "), expected.is_none(), "{former:?}: {said}");
+            let left = fs::read_to_string(user.path(file)).ok();
+            let plain = |text: &str| text.split_whitespace().collect::<String>();
+            assert_eq!(left.as_deref().map(plain), expected.map(plain), "{former:?}");
+            assert!(
+                user.run(&format!("hook uninstall {agent} --yes")).code(0).err.contains("as it should be")
+            );
+        }
+    }
+}
+
 /// A copy of the program under another name knows its hooks, and those of others know them, too.
 #[test]
 fn hooks_of_a_program_of_another_name_are_ours() {

@@ -99,11 +99,11 @@ fn the_log_of_codex() {
     };
     let lines = [
         line("session_meta", json!({"id": "s1", "cwd": "/w", "cli_version": "0.169.0"})),
+        // Of the session that this one continues.
+        line("session_meta", json!({"id": "s0"})),
         line("event_msg", json!({"type": "user_message", "message": "Refund order 7."})),
         call("1", "mcp__shop__look", json!({"id": 7})),
         output("1", json!("{\"paid\": false}")),
-        // Of the session that this one continues.
-        line("session_meta", json!({"id": "s0"})),
         call("2", "refund", json!({"id": 7})),
         output("2", json!({"content": "no", "success": false})),
         call("3", "exec_command", json!({"cmd": "ls"})),

@@ -27,6 +27,27 @@ fn of_reply(mut line: Value, id: &str) -> Value {
     line
 }
 
+/// Parallel calls of one reply stand in several lines; a further reply may use their ids again.
+#[test]
+fn a_result_belongs_to_the_last_reply_that_it_can_answer() {
+    let none = json!({});
+    let asks = |reply: &str, amount: u64| {
+        of_reply(asks(1, "call_0", "look", &json!({ "amount": amount }), &none), reply)
+    };
+    let ok = gets(2, "call_0", "ok", &none);
+    for (name, log, expected) in [
+        ("two replies", vec![asks("m1", 17), asks("m2", 18), ok.clone()], vec![18]),
+        ("one reply", vec![asks("m1", 17), asks("m1", 18), ok.clone()], vec![17]),
+        ("one reply, whole", vec![asks("m1", 17), asks("m1", 18), ok.clone(), ok.clone()], vec![17, 18]),
+        ("nameless replies", vec![asks("", 17), asks("", 18), ok.clone()], vec![18]),
+    ] {
+        let taken = read(&lines(&log));
+        let results = taken.sessions[0].happened.iter().filter(|event| event.outcome.is_some());
+        let amounts: Vec<u64> = results.filter_map(|event| event.arguments["amount"].as_u64()).collect();
+        assert_eq!(amounts, expected, "{name}");
+    }
+}
+
 #[test]
 fn only_the_same_call_is_a_repetition() {
     let none = json!({});
@@ -86,6 +107,69 @@ fn only_the_same_call_is_a_repetition() {
     ];
     let expected = format!("{once}, call refund {{\"amount\":40}}, done refund \"ok\"");
     assert_eq!(read(&lines(&log)).in_short(), [expected]);
+}
+
+/// Logs of Codex, as their lines: `s1` is the first line of that session, and `pay` a call of it.
+#[test]
+fn joined_logs_of_codex_are_sessions_of_their_own() {
+    for (log, expected) in [
+        ("s1 a", vec!["s1: a"]),
+        ("s1 a s2 b", vec!["s1: a", "s2: b"]),
+        ("s1 a s2 b s1 c", vec!["s1: a c", "s2: b"]),
+        // A session that continues others has their lines.
+        ("s2 s1 a b", vec!["s2: a b"]),
+        ("s3 s2 s1 a b", vec!["s3: a b"]),
+        ("s2<s1 a s1 b", vec!["s2: a b"]),
+        ("s1 a s1 b", vec!["s1: a b"]),
+        ("s1 a s3 s2 b s4 c", vec!["s1: a", "s3: b", "s4: c"]),
+        ("a b", vec![": a b"]),
+    ] {
+        let values: Vec<Value> = log
+            .split(' ')
+            .map(|word| match word.split_once('<').unwrap_or((word, "")) {
+                (id, of) if id.starts_with('s') => {
+                    json!({"type": "session_meta", "payload": {"id": id, "forked_from_id": of}})
+                }
+                (tool, _) => json!({"type": "response_item", "payload": {"type": "function_call",
+                    "call_id": tool, "name": tool, "arguments": "{}"}}),
+            })
+            .collect();
+        let taken = read(&lines(&values));
+        let sessions = taken.sessions.iter().map(|session| {
+            let tools: Vec<&str> = session.happened.iter().map(|event| event.tool.as_str()).collect();
+            let name = session.name.strip_prefix("x.jsonl").unwrap_or_default();
+            format!("{}: {}", name.strip_prefix(" session ").unwrap_or(name), tools.join(" "))
+        });
+        assert_eq!(sessions.collect::<Vec<_>>(), expected, "{log}");
+    }
+}
+
+/// Where a log of Claude Code has calls beside the messages of the session.
+#[test]
+fn calls_of_other_lines_are_read_or_said() {
+    let call = json!({"type": "tool_use", "id": "t9", "name": "pay", "input": {"x": 1}});
+    let reply = json!({"id": "m2", "role": "assistant", "content": [call]});
+    let with = |kind: &str, key: &str, value: &Value| json!({"sessionId": "s1", "type": kind, "uuid": "u", "timestamp": "2026-11-20T10:00:03.000Z", key: value});
+    let of_agent = json!({"type": "agent_progress", "message": {"type": "assistant", "message": reply}});
+    for (name, other, is_read) in [
+        ("a sub-agent's", with("progress", "data", &of_agent), true),
+        ("an attachment", with("attachment", "attachment", &json!({"message": {"content": [call]}})), false),
+        ("another type", with("system", "message", &reply), false),
+        ("one block", with("assistant", "message", &json!({"role": "assistant", "content": call})), false),
+        ("of another form", with("assistant", "message", &json!({"tool_calls": [{"id": "c"}]})), false),
+    ] {
+        let none = json!({});
+        let log = [
+            line("user", 1, &json!("go"), &none),
+            asks(2, "t1", "Task", &none, &none),
+            other,
+            gets(4, "t1", "done", &none),
+        ];
+        let taken = read(&lines(&log));
+        let is_paid = taken.in_short()[0].contains("call Task {}, call pay {\"x\":1}, done Task \"done\"");
+        assert_eq!((is_paid, taken.said.len()), (is_read, usize::from(!is_read)), "{name}: {taken:?}");
+        assert!(taken.said.iter().all(|said| said.contains("what looks like calls")), "{name}: {taken:?}");
+    }
 }
 
 #[test]

@@ -35,6 +35,59 @@ fn records() -> Vec<(&'static str, Vec<Value>)> {
     .to_vec()
 }
 
+/// Files that were joined: of each pair of forms, every call is read, or a warning has the line of one that is not, or
+/// the file is refused.
+#[test]
+fn nothing_of_another_form_is_lost_in_silence() {
+    let asks = json!({"role": "assistant", "tool_calls": [
+        {"id": "1", "type": "function", "function": {"name": "t1", "arguments": "{}"}}]});
+    let more = [
+        ("chat", vec![json!({"messages": [{"role": "user", "content": "hi"}, asks]})]),
+        ("list", vec![json!([{"role": "user", "content": "hi"}, asks])]),
+        ("message", vec![asks.clone()]),
+        (
+            "responses",
+            vec![
+                json!({"output": [{"type": "function_call", "call_id": "1", "name": "t1", "arguments": "{}"}]}),
+            ],
+        ),
+        ("reply", vec![json!({"choices": [{"message": asks}]})]),
+        (
+            "span",
+            vec![json!({"name": "execute_tool t1", "context": {"trace_id": "1", "span_id": "2"},
+            "attributes": {"gen_ai.operation.name": "execute_tool"}})],
+        ),
+        ("trace", vec![json!({"schema": "planproof/trace/v1"})]),
+    ];
+    let records: Vec<(&str, Vec<Value>)> = records().into_iter().chain(more).collect();
+    for (one, first) in records.iter().filter(|(name, _)| !["message", "trace"].contains(name)) {
+        for (other, second) in records.iter().filter(|(name, _)| name != one) {
+            let name = format!("{one}, {other}");
+            let (called, said) = tools(&lines(&[first.clone(), second.clone()].concat()));
+            let is_whole = called.len() == first.len() + second.len();
+            let place = format!("x.jsonl:{}", first.len() + 1);
+            assert!(is_whole || said.contains(&place), "{name}: {called:?} {said}");
+            // What one form writes in two ways is read.
+            let is_alike = [one, other].iter().all(|it| it.starts_with("span"));
+            assert!(!is_alike || is_whole && said.is_empty(), "{name}: {called:?} {said}");
+        }
+    }
+    // Lines that only look odd are nothing to speak of.
+    let (claude, codex) = (&records[1].1, &records[2].1);
+    let odd = [
+        json!({"type": "summary", "summary": "x", "leafUuid": "u"}),
+        json!({"type": "queue-operation", "content": "x"}),
+    ];
+    assert_eq!(tools(&lines(&[claude.as_slice(), &odd].concat())).1, "");
+    let odd = [json!({"type": "message", "role": "user", "content": []}), json!({"record_type": "state"})];
+    assert_eq!(tools(&lines(&[codex.as_slice(), &odd].concat())).1, "");
+    let other = [json!({"contents": [{"parts": [{"functionCall": {"name": "t1"}}]}]})];
+    for record in [claude, codex] {
+        let (_, said) = tools(&lines(&[record.as_slice(), &other].concat()));
+        assert!(said.contains("`functionCall`: what looks like calls"), "{said}");
+    }
+}
+
 /// The tools that are called.
 fn tools(text: &str) -> (Vec<String>, String) {
     let taken = read(text);

@@ -92,6 +92,53 @@ fn calls_are_read_wherever_a_conversation_has_them() {
     }
 }
 
+/// Sessions in which calls have one id, or none: `a 1` is a message with a call of `a`, `a 1 a 2` one with two calls,
+/// and `= x` a result `x`. What is expected is the argument of the call that each result belongs to.
+#[test]
+fn a_result_belongs_to_the_last_call_that_it_can_answer() {
+    let call = |id: &str, tool: &str, n: &str| json!({"id": id, "type": "function", "function": {"name": tool, "arguments": json!({"n": n}).to_string()}});
+    for (session, expected) in [
+        ("a 1, a 2, = x", "x 2"),
+        ("a 1, a 2, = x, = y", "x 1, y 2"),
+        ("a 1, a 2, = x, b 3, = y", "x 2, y 3"),
+        ("a 1, a 2, a 3, = x, = y", "x 2, y 3"),
+        ("a 1 a 2, = x", "x 1"),
+        ("a 1 a 2, = x, = y", "x 1, y 2"),
+        ("a 1, a 2 a 3, = x", "x 2"),
+        ("a 1, a 2 a 3, = x, = y", "x 2, y 3"),
+        ("a 1 a 2, a 3, = x, = y", "x 1, y 3"),
+        ("a 1, = x, a 2, = y", "x 1, y 2"),
+        ("a 1, a 2, = x, a 3, = y, = z", "x 2, y 1, z 3"),
+        ("a 1, = x, = y", "x 1"),
+        ("a 1, a 2, = x, = y, = z", "x 1, y 2"),
+        ("a 1, b 2, a =x", "x 1"),
+        ("b 1, a 2, b 3, b =x, a =y", "x 3, y 2"),
+    ] {
+        for id in ["call_0", ""] {
+            let mut messages = vec![json!({"role": "user", "content": "hi"})];
+            for part in session.split(", ") {
+                let words: Vec<&str> = part.split(' ').collect();
+                messages.push(match words.as_slice() {
+                    ["=", result] => json!({"role": "tool", "tool_call_id": id, "content": result}),
+                    [tool, result] if result.starts_with('=') => {
+                        json!({"role": "tool", "tool_call_id": id, "name": tool, "content": result[1..]})
+                    }
+                    calls => {
+                        let calls: Vec<Value> = calls.chunks(2).map(|it| call(id, it[0], it[1])).collect();
+                        json!({"role": "assistant", "tool_calls": calls})
+                    }
+                });
+            }
+            let taken = read(&json!({ "messages": messages }).to_string());
+            let results = taken.sessions[0].happened.iter().filter_map(|event| {
+                let result = event.outcome.as_ref()?.as_str()?;
+                Some(format!("{result} {}", event.arguments["n"].as_str()?))
+            });
+            assert_eq!(results.collect::<Vec<_>>().join(", "), expected, "{session} {id}");
+        }
+    }
+}
+
 #[test]
 fn tools_that_a_provider_has_are_named_after_their_items() {
     for (item, expected) in [
@@ -168,6 +215,34 @@ fn what_looks_like_a_call_and_is_not_read_is_said() {
             "another choice",
             json!({"choices": [{"message": user}, {"message": {"role": "assistant", "tool_calls": [{}]}}]}),
             "`tool_calls`",
+        ),
+        (
+            "AI SDK, a part of any tool",
+            json!({"messages": [user, {"role": "assistant", "parts": [
+            {"type": "tool-invocation", "toolInvocation": {"toolCallId": "c", "toolName": "refund", "args": {}}}]}]}),
+            "`tool-invocation`",
+        ),
+        (
+            "AI SDK, a part of this tool",
+            json!({"messages": [user, {"role": "assistant", "parts": [{"type": "text", "text": "x"},
+            {"type": "tool-refund", "toolCallId": "c", "state": "output-available", "input": {}, "output": "ok"}]}]}),
+            "`tool-refund`",
+        ),
+        (
+            "AI SDK, a part of a tool that is found later",
+            json!({"messages": [user, {"role": "assistant", "parts": [
+            {"type": "dynamic-tool", "toolName": "refund", "toolCallId": "c", "input": {}}]}]}),
+            "`dynamic-tool`",
+        ),
+        (
+            "AI SDK, beside the parts",
+            json!({"messages": [user, {"role": "assistant", "content": "", "toolInvocations": [{"toolCallId": "c"}]}]}),
+            "`toolInvocations`",
+        ),
+        (
+            "in a text",
+            json!({"messages": [user, {"role": "assistant", "content": "<tool_call>{\"name\": \"refund\"}</tool_call>"}]}),
+            "`<tool_call>`",
         ),
         (
             "a block beside others",

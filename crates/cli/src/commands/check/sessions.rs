@@ -114,7 +114,7 @@ impl HeldReports {
         if let (Some(junit), Some(sarif)) = (&arguments.junit, &arguments.sarif) {
             must_differ(sarif, &[("--junit", junit)])?;
         }
-        Ok(Self { junit, sarif: open("--sarif", arguments.sarif.as_ref())? })
+        Ok(Self { junit, sarif: open("--sarif", arguments.sarif.as_ref())?.map(ReportFile::of_json) })
     }
 
     /// Whether a session is in one of them. Only JUnit has those that violate nothing.

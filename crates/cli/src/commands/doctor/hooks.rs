@@ -12,7 +12,7 @@ use super::found::{FoundAgent, FoundHook};
 use super::known::{DENIED_STATUS, KnownAgent, Owner};
 use super::standing::{Judged, Standing, Words, command_of, enforced, program, shown};
 use crate::arguments::Command;
-use crate::coding_agents::{HookForm, is_planproof, looks_installed};
+use crate::coding_agents::{HookForm, is_planproof, looks_installed, names_planproof};
 use crate::commands::hook;
 
 /// The hook of planproof that does most for an agent.
@@ -41,7 +41,12 @@ pub(super) fn best_hook(agent: &FoundAgent, folder: &Path) -> (Option<FoundHook>
 }
 
 fn is_ours(hook: &FoundHook) -> bool {
-    is_planproof(&hook.words, "hook") || is_of_other_name(hook)
+    is_planproof(&hook.words, "hook") || is_of_other_name(hook) || is_started_by_another(hook)
+}
+
+/// Whether another program starts a hook of planproof, to all appearance.
+fn is_started_by_another(hook: &FoundHook) -> bool {
+    !is_planproof(&hook.words, "hook") && names_planproof(&hook.words, "hook")
 }
 
 /// Whether it looks like a hook that was installed by a program that is not called planproof.
@@ -79,6 +84,14 @@ fn judge(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
     if !is_there && !hook.is_closed {
         let reason = format!("the program of the hook, `{}`, is not there", shown(&hook.words[..1]));
         return unguarded(reason, install);
+    }
+    if is_started_by_another(hook) {
+        let program = shown(&hook.words[..1]);
+        return Judged {
+            standing: Standing::Advisory,
+            reason: format!("the hook starts `{program}`, and what that does is not known"),
+            mend: install,
+        };
     }
     let line = HookLine::read(hook);
     match &line {

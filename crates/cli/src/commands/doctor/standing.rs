@@ -14,7 +14,7 @@ use super::found::{FoundAgent, FoundHook, FoundServer};
 use super::hooks::best_hook;
 use super::known::{KnownAgent, Owner};
 use crate::arguments::{Arguments, Command};
-use crate::coding_agents::{is_planproof, is_this_machine};
+use crate::coding_agents::{is_planproof, is_this_machine, names_planproof};
 use planproof_trace::names_secret;
 
 use crate::config::holds_secret;
@@ -70,13 +70,15 @@ pub(super) enum Guarding {
     Server(FoundServer),
     /// What listens at the address of a server, on this machine. Only a trial shows whether that is a guard.
     Listener(FoundServer),
+    /// A program that may start a guard. Only a trial shows whether it does.
+    Starter(FoundServer),
 }
 
 impl Guarding {
     pub(super) fn scope(&self) -> Owner {
         match self {
             Self::Hook(hook) => hook.scope,
-            Self::Server(server) | Self::Listener(server) => server.scope,
+            Self::Server(server) | Self::Listener(server) | Self::Starter(server) => server.scope,
         }
     }
 
@@ -84,7 +86,7 @@ impl Guarding {
     pub(super) fn line(&self) -> String {
         match self {
             Self::Hook(hook) => shown(&hook.words),
-            Self::Server(server) => shown(&server.words),
+            Self::Server(server) | Self::Starter(server) => shown(&server.words),
             Self::Listener(server) => format!("(a request to {})", address(server).unwrap_or_default()),
         }
     }
@@ -137,7 +139,9 @@ pub(super) fn ways(agent: &FoundAgent, folder: &Path) -> Vec<Way> {
             }
             false => {
                 let guard = match of_server.standing {
-                    Standing::Unguarded if !server.words.is_empty() => None,
+                    Standing::Unguarded if !server.words.is_empty() => {
+                        starts_another(server).then(|| Guarding::Starter(server.clone()))
+                    }
                     Standing::Unguarded => address(server).map(|_| Guarding::Listener(server.clone())),
                     _ => Some(Guarding::Server(server.clone())),
                 };
@@ -181,6 +185,13 @@ fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
         return unguarded(&reason, mend);
     }
     let folder = server.folder.as_deref().unwrap_or(folder);
+    if starts_another(server) {
+        let reason = format!(
+            "it is started by `{}`; --try shows whether that starts a guard",
+            shown(&server.words[..1])
+        );
+        return unguarded(&reason, Some("start planproof guard itself".to_owned()));
+    }
     if !is_planproof(&server.words, "guard") {
         let mend =
             format!("start it as planproof guard --rules RULES.yaml --enforce -- {}", shown(&server.words));
@@ -199,6 +210,11 @@ fn judge_server(server: &FoundServer, folder: &Path) -> Judged {
         return Judged { standing: Standing::Advisory, reason, mend };
     }
     enforced(&words, folder, "the guard rejects calls".to_owned())
+}
+
+/// Whether a server is started by another program, which may start a guard.
+fn starts_another(server: &FoundServer) -> bool {
+    !is_planproof(&server.words, "guard") && names_planproof(&server.words, "guard")
 }
 
 /// Why a command line of the guard starts none before a server.
@@ -259,7 +275,8 @@ pub(super) fn enforced(words: &Words<'_>, folder: &Path, reason: String) -> Judg
             match all.iter().filter(|rule| rule.is_shadow).count() {
                 0 => (reason, None),
                 shadow => {
-                    (format!("{reason}; of {} rules, {shadow} only watch (mode: shadow)", all.len()), None)
+                    let watch = if shadow == 1 { "watches" } else { "watch" };
+                    (format!("{reason}; of {} rules, {shadow} only {watch} (mode: shadow)", all.len()), None)
                 }
             }
         }

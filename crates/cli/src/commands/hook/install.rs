@@ -180,7 +180,8 @@ fn carry_out(
         progress::say(global, &format!("{name} is as it should be"));
         return Ok(Outcome::Same);
     }
-    show(&name, before.as_deref().unwrap_or_default(), &after)?;
+    let is_removed = holds_nothing(&after) && was_made_here(path, &change);
+    show(&name, before.as_deref().unwrap_or_default(), if is_removed { "" } else { &after })?;
     if edit.dry_run {
         return Ok(Outcome::OnlyShown);
     }
@@ -205,17 +206,26 @@ fn carry_out(
     if path.metadata().is_ok_and(|found| found.permissions().readonly()) {
         return Err(cannot_use("the file is read-only: allow yourself to write to it first".to_owned()));
     }
+    let has_changed = || Failure::outside(format!("{name} has changed in the meantime: try again"));
     let cannot_write = |error: io::Error| Failure::outside(format!("cannot write {name}: {error}"));
+    if is_removed {
+        if read(path).map_err(cannot_write)? != before {
+            return Err(has_changed());
+        }
+        fs::remove_file(path).map_err(cannot_write)?;
+        progress::say(global, &format!("removed {name}, in which nothing else was"));
+        return Ok(Outcome::Written);
+    }
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(cannot_write)?;
     let backup = match &before {
         Some(text) => Some(back_up(path, text).map_err(cannot_write)?),
         None => None,
     };
-    let file = ReportFile::open("the configuration", path)?;
+    let file = ReportFile::open("the configuration", path)?.unsearched();
     // The agent writes to it, too.
     if read(path).map_err(cannot_write)? != before {
-        return Err(Failure::outside(format!("{name} has changed in the meantime: try again")));
+        return Err(has_changed());
     }
     file.write_silently(|out| out.write_all(after.as_bytes()))?;
     let kept = backup.map(|backup| format!("; the former one is {}", backup.display())).unwrap_or_default();
@@ -249,13 +259,33 @@ fn show(name: &str, before: &str, after: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether a configuration is an object with nothing in it.
+fn holds_nothing(text: &str) -> bool {
+    text.chars().filter(|c| !c.is_whitespace()).eq("{}".chars())
+}
+
+/// Whether a configuration was made by an installation: there was none before, or the first that was kept holds what is
+/// changed, and nothing else.
+fn was_made_here(path: &Path, change: impl Fn(&str) -> Result<String, String>) -> bool {
+    match read(&backup_of(path, 1)) {
+        Ok(None) => true,
+        Ok(Some(first)) => !holds_nothing(&first) && change(&first).is_ok_and(|rest| holds_nothing(&rest)),
+        Err(_) => false,
+    }
+}
+
+/// Where a configuration is kept beside it.
+fn backup_of(path: &Path, number: u32) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".before-planproof-{number}"));
+    path.with_file_name(name)
+}
+
 /// Keeps a configuration beside it, under a name that nobody has.
 fn back_up(path: &Path, text: &str) -> io::Result<PathBuf> {
     let permissions = path.metadata()?.permissions();
     for number in 1..=BACKUPS_MAX {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".before-planproof-{number}"));
-        let backup = path.with_file_name(name);
+        let backup = backup_of(path, number);
         match OpenOptions::new().write(true).create_new(true).open(&backup) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             file => {
