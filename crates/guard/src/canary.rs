@@ -3,7 +3,7 @@
 //! It is rejected by every guard, in shadow mode as well, and never passed on: whoever makes it, as `planproof doctor`
 //! does, learns from the answer alone whether calls come past a guard, and whether that one enforces.
 
-use crate::log::GuardMode;
+use crate::modes::GuardMode;
 
 /// The tool that no server may have.
 pub const CANARY_TOOL: &str = "planproof_canary";

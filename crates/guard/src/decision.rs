@@ -1,15 +1,19 @@
 //! The decision on a call.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod memory;
+
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use planproof_spec::rules::{
     CallChanges, CallRule, Phase, RuleSet, RuleVerdict, Session, SessionEvent, TooManyValues,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::log::{GuardAction, GuardModes, LoggedLine};
+use crate::modes::GuardModes;
+use memory::PendingCall;
+pub(crate) use memory::SeenAgain;
 
 /// Most calls whose results have not come. Further calls are rejected until one comes.
 pub const PENDING_CALLS_MAX: usize = 1024;
@@ -118,6 +122,8 @@ pub struct GuardedSession {
     session: Session,
     pending: BTreeMap<u64, PendingCall>,
     pending_bytes: usize,
+    /// Calls that were made without counting, and whose results have not come.
+    noted: BTreeMap<u64, PendingCall>,
     calls: u64,
     /// A result could not be remembered: nothing is known any more, and nothing approved.
     lost: Option<TooManyValues>,
@@ -140,43 +146,6 @@ struct LastCall {
     lost: Option<TooManyValues>,
 }
 
-#[derive(Debug, Clone)]
-struct PendingCall {
-    server: Option<String>,
-    tool: String,
-    arguments: Value,
-    bytes: usize,
-    /// The agent's name for it, where somebody knows one.
-    id: Option<String>,
-    /// Who has seen it on its way.
-    seams: BTreeSet<String>,
-}
-
-/// A pending call that is seen once more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SeenAgain {
-    /// Its number.
-    pub(crate) number: u64,
-    /// Whoever asks has seen it before.
-    pub(crate) is_known: bool,
-}
-
-impl PendingCall {
-    /// Whether a call is like this one. Not everybody on its way knows the server.
-    fn is_like(&self, call: &AskedCall<'_>) -> bool {
-        let is_of_server = match (&self.server, call.server) {
-            (Some(own), Some(other)) => own == other,
-            _ => true,
-        };
-        is_of_server && self.tool == call.tool && self.arguments == *call.arguments
-    }
-
-    fn event(&self, moment: Phase) -> SessionEvent<'_> {
-        let event = SessionEvent::new(moment, &self.tool, &self.arguments);
-        SessionEvent { server: self.server.as_deref(), ..event }
-    }
-}
-
 impl GuardedSession {
     /// A session without a call.
     pub fn new(rules: &Arc<RuleSet>) -> Self {
@@ -185,6 +154,7 @@ impl GuardedSession {
             session: Session::new(rules),
             pending: BTreeMap::new(),
             pending_bytes: 0,
+            noted: BTreeMap::new(),
             calls: 0,
             lost: None,
             has_unknown_result: false,
@@ -218,7 +188,7 @@ impl GuardedSession {
         let number = self.calls;
         let event =
             SessionEvent { server: call.server, ..SessionEvent::new(Phase::Call, call.tool, call.arguments) };
-        let bytes = call.server.map_or(0, str::len) + call.tool.len() + size(call.arguments);
+        let bytes = bytes_of(&call);
         let before = self.session.standing(&event);
         let (refusal, noted) = self.objections(&event, bytes);
         let objecting = match &refusal {
@@ -299,116 +269,7 @@ impl GuardedSession {
         let Some(call) = made else { return };
         let event =
             SessionEvent { server: call.server, ..SessionEvent::new(Phase::Call, call.tool, call.arguments) };
-        let bytes = call.server.map_or(0, str::len) + call.tool.len() + size(call.arguments);
-        self.count(number, call, &event, bytes);
-    }
-
-    /// The pending call that this one is, if it is one: that of the agent's name for it, or, where one side has no
-    /// name, the first like it that has not passed this seam. A seam that sees two calls without names has two.
-    pub(crate) fn seen_again(&self, call: &AskedCall<'_>, id: Option<&str>, seam: &str) -> Option<SeenAgain> {
-        let is_named = |pending: &PendingCall| id.is_some() && pending.id.as_deref() == id;
-        if let Some((number, pending)) = self.pending.iter().find(|(_, pending)| is_named(pending)) {
-            // A name that stands for another call by now says nothing.
-            let is_known = pending.seams.contains(seam);
-            return pending.is_like(call).then_some(SeenAgain { number: *number, is_known });
-        }
-        let is_other = |pending: &PendingCall| pending.id.is_some() && id.is_some();
-        let is_it = |pending: &PendingCall| {
-            !pending.seams.contains(seam) && !is_other(pending) && pending.is_like(call)
-        };
-        let (number, _) = self.pending.iter().find(|(_, pending)| is_it(pending))?;
-        Some(SeenAgain { number: *number, is_known: false })
-    }
-
-    /// The pending call that has ended: that of the agent's name for it, or without one the oldest like it that has
-    /// passed this seam.
-    pub(crate) fn ended(&self, call: &AskedCall<'_>, id: Option<&str>, seam: &str) -> Option<u64> {
-        let of_name = |pending: &PendingCall| id.is_some() && pending.id.as_deref() == id;
-        let is_it = |pending: &PendingCall| {
-            pending.id.is_none() == id.is_none() && pending.seams.contains(seam) && pending.is_like(call)
-        };
-        let named = self.pending.iter().find(|(_, pending)| of_name(pending));
-        let found = match id {
-            Some(_) => named,
-            None => self.pending.iter().find(|(_, pending)| is_it(pending)),
-        };
-        found.map(|(number, _)| *number)
-    }
-
-    /// Notes that a pending call has passed a seam, where the agent's name for it may be known.
-    pub(crate) fn passed(&mut self, number: u64, id: Option<&str>, seam: &str) {
-        if let Some(pending) = self.pending.get_mut(&number) {
-            if pending.id.is_none() {
-                pending.id = id.map(str::to_owned);
-            }
-            pending.seams.insert(seam.to_owned());
-        }
-    }
-
-    /// A pending call has not passed this seam after all.
-    pub(crate) fn not_passed(&mut self, number: u64, seam: &str) {
-        if let Some(pending) = self.pending.get_mut(&number) {
-            pending.seams.remove(seam);
-        }
-    }
-
-    /// What is remembered, as JSON; `None` if something could not be, so that nothing is approved any more.
-    pub(crate) fn state(&self) -> Option<Value> {
-        if self.lost.is_some() || self.has_unknown_result {
-            return None;
-        }
-        let pending = self.pending.iter().map(|(number, call)| {
-            json!({
-                "number": number, "server": call.server, "tool": call.tool, "arguments": call.arguments,
-                "id": call.id, "seams": call.seams,
-            })
-        });
-        let pending: Vec<Value> = pending.collect();
-        Some(json!({ "calls": self.calls, "rules": self.session.state(), "pending": pending }))
-    }
-
-    /// The session with this state, by the rules that it was made with; `None` if it cannot be of these.
-    pub(crate) fn with_state(rules: &Arc<RuleSet>, state: &Value) -> Option<Self> {
-        let mut session = Self::new(rules);
-        session.session = Session::with_state(rules, state.get("rules")?)?;
-        session.calls = state.get("calls")?.as_u64()?;
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        for call in state.get("pending")?.as_array()? {
-            let (server, tool) = (call.get("server").and_then(text), call.get("tool").and_then(text)?);
-            let arguments = call.get("arguments")?.clone();
-            let bytes = server.as_deref().map_or(0, str::len) + tool.len() + size(&arguments);
-            let seams = call.get("seams")?.as_array()?.iter().map(text).collect::<Option<BTreeSet<_>>>()?;
-            let id = call.get("id").and_then(text);
-            let pending = PendingCall { server, tool, arguments, bytes, id, seams };
-            session.pending.insert(call.get("number")?.as_u64()?, pending);
-            session.pending_bytes += bytes;
-        }
-        Some(session)
-    }
-
-    /// Takes what a log says has happened. It counts, whatever the rules say of it.
-    pub(crate) fn apply(&mut self, line: &LoggedLine) {
-        match line {
-            LoggedLine::Decision { call: Some(call), action, seam, .. } => {
-                let asked = AskedCall {
-                    server: call.server.as_deref(),
-                    tool: &call.tool,
-                    arguments: &call.arguments,
-                };
-                let is_counted = line.is_counted_call();
-                let is_continued = *action == GuardAction::Continued;
-                if !is_continued {
-                    self.recall(call.number, Some(asked).filter(|_| is_counted));
-                }
-                if is_counted || is_continued {
-                    self.passed(call.number, call.id.as_deref(), seam);
-                }
-            }
-            LoggedLine::Result { number, is_error, outcome, .. } => {
-                self.finished(*number, *is_error, outcome);
-            }
-            LoggedLine::Decision { .. } | LoggedLine::End { .. } => {}
-        }
+        self.count(number, call, &event, bytes_of(&call));
     }
 
     fn count(&mut self, number: u64, call: AskedCall<'_>, event: &SessionEvent<'_>, bytes: usize) {
@@ -417,15 +278,7 @@ impl GuardedSession {
             self.lost.get_or_insert(error);
         }
         self.last = Some(LastCall { number, changes, lost });
-        let pending = PendingCall {
-            server: call.server.map(str::to_owned),
-            tool: call.tool.to_owned(),
-            arguments: call.arguments.clone(),
-            bytes,
-            id: None,
-            seams: BTreeSet::new(),
-        };
-        self.pending.insert(number, pending);
+        self.pending.insert(number, PendingCall::of(call, bytes));
         self.pending_bytes += bytes;
     }
 
@@ -433,6 +286,9 @@ impl GuardedSession {
     /// Gives whether the call was pending; a second result of a call, or one for a call that was never made, changes
     /// nothing.
     pub fn finished(&mut self, number: u64, is_error: bool, outcome: &Value) -> bool {
+        if self.noted.remove(&number).is_some() {
+            return true;
+        }
         let Some(call) = self.forget(number) else { return false };
         self.last = None;
         let event = call.event(if is_error { Phase::Failed } else { Phase::Done }).with_outcome(outcome);
@@ -531,6 +387,11 @@ impl GuardedSession {
         }
         text
     }
+}
+
+/// About the bytes of a call that is kept.
+fn bytes_of(call: &AskedCall<'_>) -> usize {
+    call.server.map_or(0, str::len) + call.tool.len() + size(call.arguments)
 }
 
 /// About the bytes of a value as JSON.

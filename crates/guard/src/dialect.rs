@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// The name of the format.
@@ -89,6 +90,11 @@ impl Places {
         self.0.iter().filter_map(|place| value.pointer(place)).find(|found| !found.is_null())
     }
 
+    /// Whether one of the places is there, be it with `null`.
+    pub(crate) fn are_in(&self, value: &Value) -> bool {
+        self.0.iter().any(|place| value.pointer(place).is_some())
+    }
+
     /// The first place as a person writes it: `a.b`.
     pub(crate) fn words(&self) -> String {
         self.0.first().map(|place| place.trim_start_matches('/').replace('/', ".")).unwrap_or_default()
@@ -130,8 +136,14 @@ struct AnswerForm {
     stdout: Option<Value>,
     #[serde(default)]
     stderr: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "exit_status")]
     status: u8,
+}
+
+fn exit_status<'de, D: Deserializer<'de>>(reader: D) -> Result<u8, D::Error> {
+    let value = Value::deserialize(reader)?;
+    let status = value.as_u64().and_then(|status| u8::try_from(status).ok());
+    status.ok_or_else(|| D::Error::custom(format!("`status` is a whole number from 0 to 255, not {value}")))
 }
 
 /// What a hook has decided.

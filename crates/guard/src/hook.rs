@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use planproof_spec::rules::{CallResult, RuleSet, result_of};
+use planproof_spec::rules::{CallResult, CallRule, RuleSet, result_of};
 use serde_json::{Value, json};
 
 use crate::agent_names::{AgentNames, NameReading, readings};
 use crate::canary::{canary_reason, is_canary};
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling, SeenAgain};
 use crate::dialect::{EventMeaning, HookDialect, HookReply, Places};
-use crate::log::{DecisionLog, GuardAction, GuardMode, LoggedLine};
+use crate::log::{DecisionLog, LoggedLine};
+use crate::modes::{GuardAction, GuardMode};
 use crate::names::KnownNames;
 use crate::strict;
 
@@ -64,23 +65,31 @@ impl HookPayload {
         };
         let name = text(&fields.event)?;
         let session = text(&fields.session)?.to_owned();
-        let call = || -> Result<CarriedCall, String> {
+        let call = |arguments: Option<Value>| -> Result<CarriedCall, String> {
             let optional = |places: &Places| places.find(&payload).and_then(Value::as_str).map(str::to_owned);
             Ok(CarriedCall {
                 id: optional(&fields.call),
                 server: optional(&fields.server),
                 tool: text(&fields.tool)?.to_owned(),
-                arguments: arguments_in(&payload, &fields.arguments)?,
+                arguments: arguments.unwrap_or_else(|| json!({})),
             })
         };
+        let arguments = || arguments_in(&payload, &fields.arguments);
         let ended = |is_error: bool| -> Result<HookEvent, String> {
             let found = (if is_error { &fields.error } else { &fields.result }).find(&payload);
             let CallResult { value, says_error, .. } = found.map(result_of).unwrap_or_default();
-            Ok(HookEvent::After { call: call()?, is_error: is_error || says_error, outcome: value })
+            // What a call did counts, even if its arguments are not said again.
+            let call = call(arguments()?)?;
+            Ok(HookEvent::After { call, is_error: is_error || says_error, outcome: value })
         };
         let is_true = |places: &Places| places.find(&payload) == Some(&Value::Bool(true));
         let event = match dialect.events.get(name) {
-            Some(EventMeaning::Before) => HookEvent::Before(call()?),
+            Some(EventMeaning::Before) => {
+                let missing = || format!("the payload of the hook has no `{}`", fields.arguments.words());
+                // The tool first, because a payload without one is of something else.
+                text(&fields.tool)?;
+                HookEvent::Before(call(Some(arguments()?.ok_or_else(missing)?))?)
+            }
             Some(EventMeaning::Result) => ended(false)?,
             Some(EventMeaning::Error) => ended(true)?,
             Some(EventMeaning::After) => {
@@ -103,16 +112,17 @@ impl HookPayload {
     }
 }
 
-/// The arguments of a call, which some agents give as a text of JSON.
-fn arguments_in(payload: &Value, places: &Places) -> Result<Value, String> {
+/// The arguments of a call, which some agents give as a text of JSON; `None` if the payload has none. A call without
+/// arguments has an empty object there, or `null`.
+fn arguments_in(payload: &Value, places: &Places) -> Result<Option<Value>, String> {
     let not_object = || format!("`{}` is not an object", places.words());
     match places.find(payload) {
-        None => Ok(json!({})),
-        Some(arguments @ Value::Object(_)) => Ok(arguments.clone()),
+        None => Ok(places.are_in(payload).then(|| json!({}))),
+        Some(arguments @ Value::Object(_)) => Ok(Some(arguments.clone())),
         Some(Value::String(text)) => {
             let read =
                 strict::read(text.as_bytes()).map_err(|fault| format!("`{}`: {fault}", places.words()))?;
-            if read.is_object() { Ok(read) } else { Err(not_object()) }
+            if read.is_object() { Ok(Some(read)) } else { Err(not_object()) }
         }
         Some(_) => Err(not_object()),
     }
@@ -146,28 +156,32 @@ pub struct HookSession {
 
 impl HookSession {
     /// The session after these lines. What the log says has happened counts, whatever these rules say of it.
-    pub fn resume(rules: &Arc<RuleSet>, lines: impl Iterator<Item = LoggedLine>) -> Self {
-        let mut resumed = Self { session: GuardedSession::new(rules), names: KnownNames::of(rules) };
-        lines.for_each(|line| resumed.apply(&line));
+    /// `log` is that of the guard which asks.
+    pub fn resume(rules: &Arc<RuleSet>, lines: impl Iterator<Item = LoggedLine>, log: &DecisionLog) -> Self {
+        let mut session = GuardedSession::new(rules);
+        session.set_modes(log.modes());
+        let mut resumed = Self { session, names: KnownNames::of(rules) };
+        lines.for_each(|line| resumed.apply(&line, log));
         resumed
     }
 
-    /// The session with a [`state`](Self::state) that was made with the same rules by the same version of planproof;
-    /// `None` if it cannot be of these.
-    pub fn with_state(rules: &Arc<RuleSet>, state: &Value) -> Option<Self> {
-        let session = GuardedSession::with_state(rules, state)?;
+    /// The session with a [`state`](Self::state) that was made with the same rules in the same modes by the same
+    /// version of planproof; `None` if it cannot be of these.
+    pub fn with_state(rules: &Arc<RuleSet>, state: &Value, log: &DecisionLog) -> Option<Self> {
+        let mut session = GuardedSession::with_state(rules, state, log.keys())?;
+        session.set_modes(log.modes());
         Some(Self { session, names: KnownNames::of(rules) })
     }
 
-    /// What is remembered, so that the lines so far need not be read again; `None` if too much was forgotten. If only
-    /// lines of a log were applied so far, there is no secret in it.
-    pub fn state(&self) -> Option<Value> {
-        self.session.state()
+    /// What is remembered, so that the lines so far need not be read again, without keys of the log's; `None` if too
+    /// much was forgotten, or if a key has a form that could not be had back.
+    pub fn state(&self, log: &DecisionLog) -> Option<Value> {
+        self.session.state(log.keys())
     }
 
-    /// Takes a further line of the log.
-    pub fn apply(&mut self, line: &LoggedLine) {
-        self.session.apply(line);
+    /// Takes a further line of the session, whichever of its guards wrote it.
+    pub fn apply(&mut self, line: &LoggedLine, log: &DecisionLog) {
+        self.session.apply(line, log);
     }
 
     /// The call with the server in the name of its tool. `mcp__a__b__pay` can be a tool of `a` or of `a__b`: the
@@ -194,12 +208,12 @@ impl HookSession {
     }
 
     /// Why others could read a call differently, in a sentence without a full stop.
-    fn unclear(&self, call: &CarriedCall) -> Option<String> {
+    fn unclear(&self, call: &CarriedCall, log: &DecisionLog) -> Option<String> {
         if strict::has_inexact_integer(&call.arguments) {
             let why = "an integer beyond 2^53 does not mean one number to all readers; send it as a text";
             return Some(why.to_owned());
         }
-        self.names.check(&asked(call)).err()
+        self.names.check(&asked(call)).err().or_else(|| log.forgets(call))
     }
 
     /// Takes an event, with the rules in the modes of the log. The microseconds are those since the hook was started.
@@ -214,22 +228,19 @@ impl HookSession {
                 let call = &call;
                 // A call that is reported twice counts once. Without a name, an equal one is another call, unless it
                 // was seen elsewhere only.
-                let seen = self.session.seen_again(&asked(call), call.id.as_deref(), log.seam());
-                if let Some(SeenAgain { number, is_known }) = seen {
-                    let reply = HookReply::Allow;
-                    if is_known {
-                        return HookAnswer { reply, ..HookAnswer::default() };
-                    }
-                    let ruling = Ruling::undecided(number);
-                    self.session.passed(number, call.id.as_deref(), log.seam());
-                    let line = self.line(call, &ruling, GuardAction::Continued, None, log, microseconds);
-                    return HookAnswer { line: Some(line), reply, reason: None };
+                let seam = log.seam();
+                let seen = self.session.seen_again(&asked(call), call.id.as_deref(), &seam);
+                if seen.is_some_and(|seen| seen.is_known) {
+                    return HookAnswer { reply: HookReply::Allow, ..HookAnswer::default() };
                 }
-                let ruling = self.session.decide(asked(call));
-                let unclear = ambiguous.or_else(|| self.unclear(call));
+                let ruling = match seen {
+                    Some(SeenAgain { number, .. }) => self.session.decide_again(number),
+                    None => self.session.decide(asked(call)),
+                };
+                let unclear = ambiguous.or_else(|| self.unclear(call, log));
                 let unclear = unclear.map(|why| format!("The call is denied: {why}."));
                 let is_refused = ruling.refusal.is_some() || unclear.is_some();
-                if ruling.refusal.is_none() && unclear.is_some() {
+                if seen.is_none() && ruling.refusal.is_none() && unclear.is_some() {
                     self.session.take_back(ruling.number);
                 }
                 // What refuses a call is said before what only notes it.
@@ -239,38 +250,54 @@ impl HookSession {
                 };
                 let action = modes.action(reason.is_some(), is_refused);
                 let reason = reason.map(|reason| action.worded(reason));
+                let action = if seen.is_some() { action.once_more() } else { action };
                 let line = self.line(call, &ruling, action, reason.as_deref(), log, microseconds);
-                if action.is_counted(modes.is_by_rule()) {
-                    self.session.passed(ruling.number, call.id.as_deref(), log.seam());
-                }
+                self.settle(call, ruling.number, action, log);
                 let denied = reason.clone().filter(|_| action == GuardAction::Blocked);
                 let reply = denied.map_or(HookReply::Allow, HookReply::Deny);
                 HookAnswer { line: Some(line), reply, reason }
             }
             HookEvent::After { call, is_error, outcome } => {
                 let (call, _) = self.of_server(call);
-                let ended = self.session.ended(&asked(&call), call.id.as_deref(), log.seam());
+                let ended = self.session.ended(&asked(&call), call.id.as_deref(), &log.seam());
                 let Some(number) = ended else { return HookAnswer::default() };
                 self.session.finished(number, *is_error, outcome);
                 HookAnswer { line: Some(log.result(number, *is_error, outcome)), ..HookAnswer::default() }
             }
             HookEvent::Stop { is_again } => {
                 let unsatisfied = self.session.unsatisfied();
-                let is_enforced = match modes.is_by_rule() {
-                    true => unsatisfied.iter().any(|rule| !rule.is_shadow),
+                let is_enforced = |rule: &CallRule| match modes.is_by_rule() {
+                    true => !rule.is_shadow,
                     false => modes.mode() == GuardMode::Enforce,
                 };
-                let due: Vec<String> =
-                    unsatisfied.iter().map(|rule| format!("{}: {rule}.", rule.id)).collect();
-                let is_due = !due.is_empty();
-                let reason = is_due
-                    .then(|| format!("Before you end, these rules are to be satisfied: {}", due.join(" ")));
-                // Once: an agent that is always kept from ending never does.
-                let is_kept = !is_again && is_enforced;
-                let kept = reason.clone().filter(|_| is_kept);
+                let due = |rules: &[&CallRule]| {
+                    let rules: Vec<String> =
+                        rules.iter().map(|rule| format!("{}: {rule}.", rule.id)).collect();
+                    let are_due = !rules.is_empty();
+                    are_due.then(|| {
+                        format!("Before you end, these rules are to be satisfied: {}", rules.join(" "))
+                    })
+                };
+                let enforced: Vec<&CallRule> =
+                    unsatisfied.iter().copied().filter(|rule| is_enforced(rule)).collect();
+                // Once: an agent that is always kept from ending never does. What only watches demands nothing.
+                let kept = due(&enforced).filter(|_| !is_again);
+                let reason = kept.clone().or_else(|| due(&unsatisfied));
                 HookAnswer { line: None, reply: kept.map_or(HookReply::Nothing, HookReply::Keep), reason }
             }
         }
+    }
+
+    /// Remembers what became of a call.
+    fn settle(&mut self, call: &CarriedCall, number: u64, action: GuardAction, log: &DecisionLog) {
+        match action {
+            GuardAction::Blocked => return self.session.stopped(number),
+            GuardAction::Noted if !action.is_counted(log.modes().is_by_rule()) => {
+                self.session.note(number, asked(call));
+            }
+            GuardAction::Noted | GuardAction::Passed | GuardAction::Continued => {}
+        }
+        self.session.passed(number, call.id.as_deref(), &log.seam());
     }
 
     fn line(

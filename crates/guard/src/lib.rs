@@ -13,6 +13,8 @@
 //!
 //! [`RunRules`] (`run.rs`) does so for the runs of a test, as any other guard of the engine.
 //!
+//! What is written holds no key of the environment, and whoever reads it back has them (`keys.rs`).
+//!
 //! Nothing here reads, writes, waits or knows the time: bytes and results go in, decisions and bytes come out. What is
 //! passed on is what was decided on, to the byte.
 
@@ -22,9 +24,11 @@ mod canary;
 mod decision;
 mod dialect;
 mod hook;
+mod keys;
 mod lines;
 mod log;
 mod mcp;
+mod modes;
 mod names;
 mod replay;
 mod run;
@@ -37,11 +41,13 @@ pub use decision::{
 };
 pub use dialect::{DIALECT_BYTES_MAX, DIALECT_SCHEMA, HookDialect, HookOutput, HookReply};
 pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX};
+pub use keys::HeldKeys;
 pub use lines::{DECIDE_SCHEMA, LineAnswer, LineGuard, OPEN_SESSIONS_MAX};
 pub use log::{
-    DECIDE_SEAM, DecisionLog, GuardAction, GuardMode, GuardModes, LogFault, LoggedCall, LoggedLine,
-    LoggedRule, SCHEMA, SEAM, happened, shown, taken_back,
+    DECIDE_SEAM, DecisionLog, LogFault, LoggedCall, LoggedLine, LoggedRule, SCHEMA, SEAM, happened, shown,
+    taken_back,
 };
 pub use mcp::{FromClient, LINE_BYTES_MAX, McpGuard, OUTSTANDING_MAX, Then};
+pub use modes::{GuardAction, GuardMode, GuardModes};
 pub use replay::{ReplayedCall, replay};
 pub use run::{RunGuard, RunRules};

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use planproof_spec::rules::{CallResult, RuleSet, result_of};
-use planproof_trace::Secrets;
 use serde_json::{Map, Value, json};
 
 use crate::canary::{canary_reason, is_canary};
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling};
-use crate::log::{DECIDE_SEAM, DecisionLog, GuardAction, GuardMode, GuardModes};
+use crate::keys::HeldKeys;
+use crate::log::{DECIDE_SEAM, DecisionLog};
 use crate::mcp::probable_id;
+use crate::modes::{GuardAction, GuardMode, GuardModes};
 use crate::names::KnownNames;
 use crate::{answers, strict};
 
@@ -40,7 +41,7 @@ pub struct LineGuard {
     names: KnownNames,
     modes: GuardModes,
     digest: String,
-    secrets: Secrets,
+    keys: HeldKeys,
     /// The session of calls that name none.
     own: String,
     sessions: BTreeMap<String, LineSession>,
@@ -73,23 +74,26 @@ struct Unanswerable(String);
 
 impl LineGuard {
     /// A guard by these rules, or with none that can be read: then every call is rejected, for the reason given. Calls
-    /// that name no session are of the session `own`.
+    /// that name no session are of the session `own`, whose name no other guard has: those of others begin with it in
+    /// the log.
     pub fn new(
         rules: Result<Arc<RuleSet>, String>,
         modes: impl Into<GuardModes>,
         digest: impl Into<String>,
         own: impl Into<String>,
-        secrets: Secrets,
+        keys: impl Into<HeldKeys>,
     ) -> Self {
         let names = rules.as_deref().map_or_else(|_| KnownNames::default(), KnownNames::of);
-        let (modes, digest, own) = (modes.into(), digest.into(), own.into());
-        let mut guard = Self { rules, names, modes, digest, secrets, own, sessions: BTreeMap::new() };
+        let (modes, digest, own, keys) = (modes.into(), digest.into(), own.into(), keys.into());
+        let mut guard = Self { rules, names, modes, digest, keys, own, sessions: BTreeMap::new() };
         guard.open(guard.own.clone());
         guard
     }
 
     fn open(&mut self, session: String) {
-        let log = DecisionLog::new(&session, DECIDE_SEAM, self.modes, &self.digest, self.secrets.clone());
+        // Other programs have sessions of this name, and may write to the same log.
+        let logged = if session == self.own { session.clone() } else { format!("{}/{session}", self.own) };
+        let log = DecisionLog::new(logged, DECIDE_SEAM, self.modes, &self.digest, self.keys.clone());
         let guarded = self.rules.as_ref().ok().map(|rules| {
             let mut guarded = GuardedSession::new(rules);
             guarded.set_modes(self.modes);

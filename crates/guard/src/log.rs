@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
-use planproof_spec::rules::{CallRule, Phase, RecordedEvent, RuleSet};
+use planproof_spec::rules::{Phase, RecordedEvent, RuleSet};
 use planproof_trace::{Arguments, Secrets};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::decision::{CarriedCall, Ruling};
+use crate::decision::{CarriedCall, Ruling, UNREAD};
+use crate::keys::HeldKeys;
+use crate::modes::{GuardAction, GuardMode, GuardModes};
 
 /// The name of the format, in every line.
 pub const SCHEMA: &str = "planproof/decision/v1";
@@ -28,106 +31,6 @@ const LINE_BEGIN_SEEN: usize = 3;
 /// Most characters of a call that people are shown beside the reason why it is rejected.
 const CALL_SHOWN_MAX: usize = 200;
 
-/// What becomes of a call that is rejected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GuardMode {
-    /// It is made, and only the log says that it would have been rejected.
-    Shadow,
-    /// It is not made.
-    Enforce,
-}
-
-impl GuardMode {
-    /// The mode of a rule.
-    fn of_rule(rule: &CallRule) -> Self {
-        if rule.is_shadow { Self::Shadow } else { Self::Enforce }
-    }
-}
-
-/// In which mode the rules of a guard are: all in one, or each in its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GuardModes {
-    mode: GuardMode,
-    is_by_rule: bool,
-}
-
-impl From<GuardMode> for GuardModes {
-    /// All rules in this mode, whatever they say.
-    fn from(mode: GuardMode) -> Self {
-        Self { mode, is_by_rule: false }
-    }
-}
-
-impl GuardModes {
-    /// What a command line asks for: one mode for all rules or, if it names none, for each rule that of the rule or of
-    /// its file. Rules that cannot be read (`None`) enforce.
-    pub fn asked(asked: Option<GuardMode>, rules: Option<&RuleSet>) -> Self {
-        match (asked, rules) {
-            (Some(mode), _) => mode.into(),
-            (None, Some(rules)) if rules.rules().iter().all(|rule| rule.is_shadow) => {
-                Self { mode: GuardMode::Shadow, is_by_rule: true }
-            }
-            (None, _) => Self { mode: GuardMode::Enforce, is_by_rule: true },
-        }
-    }
-
-    /// The mode of whatever no single rule decides, such as messages that cannot be read and logs that cannot be
-    /// written: that of all rules or, if each is in its own, enforcement unless all are in shadow mode.
-    pub fn mode(self) -> GuardMode {
-        self.mode
-    }
-
-    /// Whether each rule is in its own mode.
-    pub fn is_by_rule(self) -> bool {
-        self.is_by_rule
-    }
-
-    /// What becomes of a call: approved, objected to by rules that are only in shadow mode, or refused.
-    pub(crate) fn action(self, is_objected_to: bool, is_refused: bool) -> GuardAction {
-        match (is_objected_to, is_refused, self.mode) {
-            (false, false, _) => GuardAction::Passed,
-            (_, true, GuardMode::Enforce) => GuardAction::Blocked,
-            _ => GuardAction::Noted,
-        }
-    }
-}
-
-/// What became of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GuardAction {
-    /// It was approved and passed on.
-    Passed,
-    /// It was passed on because it continues a call that was approved before: the server had asked for more.
-    Continued,
-    /// It was rejected, and not passed on.
-    Blocked,
-    /// Rules in shadow mode object, and it was passed on nevertheless.
-    Noted,
-}
-
-impl GuardAction {
-    /// Whether the server got the message.
-    pub fn is_passed_on(self) -> bool {
-        self != Self::Blocked
-    }
-
-    /// Whether a call counts in later decisions: it is approved, or its own rules only note it. In shadow mode of the
-    /// whole guard, what would have been rejected does not count, as it would not if the guard enforced.
-    pub(crate) fn is_counted(self, is_by_rule: bool) -> bool {
-        self == Self::Passed || self == Self::Noted && is_by_rule
-    }
-
-    /// The reason of a decision, in the words that fit what became of the call.
-    pub(crate) fn worded(self, reason: String) -> String {
-        match (self, reason.strip_prefix("The call is denied")) {
-            (Self::Noted, Some(rest)) => format!("The call would be denied{rest}"),
-            _ => reason,
-        }
-    }
-}
-
 /// A line of a log. All lines have the session's id and, in the file, the name of the format.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
@@ -140,6 +43,9 @@ pub enum LoggedLine {
         session: String,
         /// Where the guard stands, such as `mcp`.
         seam: String,
+        /// Which of several guards at such a place; absent for the first before a server, and for a program's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        place: Option<String>,
         /// What was asked for; absent if the message cannot be read as a call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<LoggedCall>,
@@ -156,6 +62,9 @@ pub enum LoggedLine {
         /// Whether each rule is in its own mode. A call that was only noted then counts in later decisions.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_rule: bool,
+        /// An answer could not be read, so nothing is approved from here on.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unread: bool,
         /// The digest of the rules; empty if they could not be read.
         digest: String,
         /// How long the decision took.
@@ -311,14 +220,6 @@ impl LoggedLine {
         }
     }
 
-    /// Whether it is of a call that counts in later decisions of its session.
-    pub(crate) fn is_counted_call(&self) -> bool {
-        match self {
-            Self::Decision { call: Some(_), action, by_rule, .. } => action.is_counted(*by_rule),
-            _ => false,
-        }
-    }
-
     /// The id of its session.
     pub fn session(&self) -> &str {
         match self {
@@ -354,7 +255,7 @@ pub fn happened<'l>(lines: impl Iterator<Item = &'l LoggedLine> + Clone) -> Vec<
         phase,
         server: call.server.clone(),
         tool: call.tool.clone(),
-        arguments: call.arguments.clone(),
+        arguments: Arc::new(call.arguments.clone()),
         outcome,
     };
     for line in lines {
@@ -376,14 +277,33 @@ pub fn happened<'l>(lines: impl Iterator<Item = &'l LoggedLine> + Clone) -> Vec<
     happened
 }
 
-/// Makes the lines of one session. Secrets are removed from all texts of others.
+/// What a line of the log says of a call, for the guard that reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remembered {
+    /// It was not made.
+    Rejected,
+    /// It was made, and counts. By rules of another guard, or in another mode: these rules were not asked.
+    Made {
+        /// These rules were not asked.
+        is_by_others: bool,
+    },
+    /// It was made, and to this guard, which decides as if it enforced, it does not count.
+    Noted,
+    /// It was counted before, and has passed another place.
+    Passed,
+}
+
+/// Makes the lines of one session, and reads those of all its guards. Keys are removed from all texts of others, and
+/// put in their place again where a line is read.
 #[derive(Debug, Clone)]
 pub struct DecisionLog {
     session: String,
     seam: String,
+    place: Option<String>,
     modes: GuardModes,
     digest: String,
-    secrets: Secrets,
+    keys: HeldKeys,
+    is_memory: bool,
 }
 
 impl DecisionLog {
@@ -393,10 +313,25 @@ impl DecisionLog {
         seam: impl Into<String>,
         modes: impl Into<GuardModes>,
         digest: impl Into<String>,
-        secrets: Secrets,
+        keys: impl Into<HeldKeys>,
     ) -> Self {
-        let (session, seam, digest) = (session.into(), seam.into(), digest.into());
-        Self { session, seam, modes: modes.into(), digest, secrets }
+        let (session, seam, digest, keys) = (session.into(), seam.into(), digest.into(), keys.into());
+        let session = if keys.are_in(&session) { keys.text(&session).kept } else { session };
+        Self { session, seam, place: None, modes: modes.into(), digest, keys, is_memory: false }
+    }
+
+    /// The same of a guard that is not the only one which a call passes at such a seam: its name among them, which
+    /// stays the same over restarts.
+    #[must_use]
+    pub fn at(self, place: impl Into<String>) -> Self {
+        Self { place: Some(place.into()), ..self }
+    }
+
+    /// The same where the lines are the memory of the session, also for others. A call with a key in a form that could
+    /// not be had back from its line is then refused.
+    #[must_use]
+    pub fn as_memory(self) -> Self {
+        Self { is_memory: true, ..self }
     }
 
     /// The modes of the guard.
@@ -404,14 +339,50 @@ impl DecisionLog {
         self.modes
     }
 
-    /// Where the guard stands.
-    pub(crate) fn seam(&self) -> &str {
-        &self.seam
+    /// Where the guard stands, apart from all others.
+    pub(crate) fn seam(&self) -> String {
+        whole_seam(&self.seam, self.place.as_deref())
+    }
+
+    /// The keys that are not written.
+    pub(crate) fn keys(&self) -> &HeldKeys {
+        &self.keys
+    }
+
+    /// Why a call cannot be remembered, in a sentence without a full stop; `None` if it can, or need not be.
+    pub(crate) fn forgets(&self, call: &CarriedCall) -> Option<String> {
+        if !self.is_memory || self.keys.secrets().is_empty() {
+            return None;
+        }
+        let texts = [call.id.as_deref(), call.server.as_deref(), Some(&*call.tool)];
+        let is_exact = texts.iter().flatten().all(|text| self.keys.text(text).is_exact)
+            && self.keys.value(&call.arguments).is_exact;
+        (!is_exact).then(|| {
+            "it has a key of the environment in a form that cannot be compared later; write the key as it is, or the \
+             name of its variable"
+                .to_owned()
+        })
+    }
+
+    /// What a line says of a call, for this guard; `None` if it is about none.
+    pub(crate) fn remembered(&self, line: &LoggedLine) -> Option<Remembered> {
+        let LoggedLine::Decision { call: Some(_), action, by_rule, digest, .. } = line else { return None };
+        let is_own = *digest == self.digest;
+        Some(match action {
+            GuardAction::Blocked => Remembered::Rejected,
+            GuardAction::Continued => Remembered::Passed,
+            GuardAction::Passed => Remembered::Made { is_by_others: !is_own },
+            // What these rules note in shadow mode would not have been made if they were enforced.
+            GuardAction::Noted if is_own && !by_rule && self.modes == GuardMode::Shadow.into() => {
+                Remembered::Noted
+            }
+            GuardAction::Noted => Remembered::Made { is_by_others: true },
+        })
     }
 
     /// The call as [`shown`], or that it is a message which cannot be read as one.
     pub(crate) fn about(&self, call: Option<&CarriedCall>) -> String {
-        shown(call, &self.session, &self.secrets)
+        shown(call, &self.session, self.keys.secrets())
     }
 
     /// The line of a decision, without its end.
@@ -427,40 +398,64 @@ impl DecisionLog {
         let changes = changes.filter_map(|change| {
             let rule = rules?.rules().get(change.rule)?;
             let (before, after) = (change.before.words().to_owned(), change.after.words().to_owned());
-            let mode = self.modes.is_by_rule.then(|| GuardMode::of_rule(rule));
+            let mode = self.modes.is_by_rule().then(|| GuardMode::of_rule(rule));
             Some(LoggedRule { id: rule.id.clone(), before, after, mode })
         });
         let rules: Vec<LoggedRule> = changes.collect();
-        let without = |text: &String| self.secrets.redact(text).into_owned();
+        let without = |text: &String| self.keys.text(text).kept;
         let call = call.map(|(ruling, call)| LoggedCall {
             number: ruling.number,
             id: call.id.as_ref().map(without),
             server: call.server.as_ref().map(without),
             tool: without(&call.tool),
-            arguments: self.without_secrets(&call.arguments),
+            arguments: self.keys.value(&call.arguments).kept,
         });
         let mode = match action {
-            GuardAction::Noted if self.modes.is_by_rule && call.is_some() => GuardMode::Shadow,
-            _ => self.modes.mode,
+            GuardAction::Noted if self.modes.is_by_rule() && call.is_some() => GuardMode::Shadow,
+            _ => self.modes.mode(),
         };
-        line(&LoggedLine::Decision {
+        line(&self.decided(call, rules, action, reason, mode, microseconds))
+    }
+
+    fn decided(
+        &self,
+        call: Option<LoggedCall>,
+        rules: Vec<LoggedRule>,
+        action: GuardAction,
+        reason: Option<&str>,
+        mode: GuardMode,
+        microseconds: u64,
+    ) -> LoggedLine {
+        LoggedLine::Decision {
             schema: SCHEMA.to_owned(),
             session: self.session.clone(),
             seam: self.seam.clone(),
+            place: self.place.clone(),
             call,
             rules,
             action,
-            reason: reason.map(|reason| self.secrets.redact(reason).into_owned()),
+            reason: reason.map(|reason| self.keys.secrets().redact(reason).into_owned()),
             mode,
-            by_rule: self.modes.is_by_rule,
+            by_rule: self.modes.is_by_rule(),
+            unread: false,
             digest: self.digest.clone(),
             microseconds,
-        })
+        }
+    }
+
+    /// The line that an answer could not be read, without its end.
+    pub(crate) fn unread(&self) -> String {
+        let mode = self.modes.mode();
+        let mut decided = self.decided(None, Vec::new(), GuardAction::Noted, Some(UNREAD), mode, 0);
+        if let LoggedLine::Decision { unread, .. } = &mut decided {
+            *unread = true;
+        }
+        line(&decided)
     }
 
     /// The line of a result, without its end.
     pub fn result(&self, number: u64, is_error: bool, outcome: &Value) -> String {
-        let outcome = self.without_secrets(outcome);
+        let outcome = self.keys.value(outcome).kept;
         line(&LoggedLine::Result {
             schema: SCHEMA.to_owned(),
             session: self.session.clone(),
@@ -479,10 +474,11 @@ impl DecisionLog {
             pending,
         })
     }
+}
 
-    fn without_secrets(&self, value: &Value) -> Value {
-        without_secrets(value, &self.secrets)
-    }
+/// A seam, with the place if there are several like it.
+pub(crate) fn whole_seam(seam: &str, place: Option<&str>) -> String {
+    place.map_or_else(|| seam.to_owned(), |place| format!("{seam}\0{place}"))
 }
 
 /// What a person needs to find a call again: the tool, the arguments, cut, and the session, without secrets. Without a

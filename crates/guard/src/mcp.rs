@@ -2,9 +2,12 @@
 //!
 //! Messages are lines of JSON. All but calls of tools pass as they are, whatever they mean, except those that client
 //! and server could understand differently. Nothing is written anew: a line is passed on as it came, or not at all.
-//! `mcp/server.rs` reads what the server says, and `mcp/undo.rs` takes decisions back that cannot be kept.
+//! `mcp/server.rs` reads what the server says, with the ids of its answers (`mcp/ids.rs`) and the calls that become
+//! tasks (`mcp/tasks.rs`), and `mcp/undo.rs` takes decisions back that cannot be kept.
 
+mod ids;
 mod server;
+mod tasks;
 mod undo;
 
 use std::collections::{HashMap, HashSet};
@@ -16,7 +19,8 @@ use serde_json::{Map, Value};
 
 use crate::canary::{CANARY_TOOL, canary_reason, is_canary};
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling, SeenAgain};
-use crate::log::{DecisionLog, GuardAction, GuardMode, LoggedLine};
+use crate::log::{DecisionLog, LoggedLine};
+use crate::modes::{GuardAction, GuardMode};
 use crate::names::KnownNames;
 use crate::{answers, strict};
 
@@ -47,10 +51,37 @@ enum Awaited {
         /// It is a continuation.
         continues: bool,
     },
-    /// The result of a task, by the task's id.
+    /// The state of a task, by the task's id.
     Task(String),
+    /// The states of tasks.
+    Tasks,
+    /// The result of a task.
+    TaskResult(String),
     /// Nothing that matters here.
     Other,
+}
+
+impl Awaited {
+    /// Whether the answer says what became of a call.
+    fn is_call(&self) -> bool {
+        matches!(self, Self::Call(..) | Self::Task(_) | Self::TaskResult(_))
+    }
+
+    fn is_result_of(&self, task: &str) -> bool {
+        matches!(self, Self::TaskResult(id) if id == task)
+    }
+}
+
+/// A request of the client that has not been answered.
+#[derive(Debug)]
+struct Outstanding {
+    /// The text of its id.
+    id: String,
+    /// The stream in which it was sent, where there are several.
+    stream: Option<u64>,
+    awaited: Awaited,
+    /// Its scope has ended. Only a stream that is resumed can have the answer.
+    is_over: bool,
 }
 
 /// A guard's session with one client and one server.
@@ -63,12 +94,14 @@ pub struct McpGuard {
     log: DecisionLog,
     /// Names in the rules.
     names: KnownNames,
-    /// By the text of the id.
-    outstanding: HashMap<String, Awaited>,
+    /// By the scope and the text of the id.
+    outstanding: HashMap<String, Outstanding>,
     /// Calls that the server asked for more about.
     unfinished: Vec<Unfinished>,
-    /// Calls by the tasks that they became.
-    tasks: HashMap<String, u64>,
+    /// Calls that became tasks.
+    tasks: tasks::Tasks,
+    /// Lines of the log about results that were learnt from what the client did.
+    late: Vec<String>,
     /// Tools whose results must have a form of their own, which a rejection has not.
     with_schema: HashSet<String>,
     /// Whether the client has greeted in the older protocol.
@@ -77,6 +110,10 @@ pub struct McpGuard {
     calls: u64,
     /// Where ids are unique, if that is not the session.
     scope: String,
+    /// The stream to which the messages belong, if it is known.
+    stream: Option<u64>,
+    /// Whether the client resumes it.
+    is_resumed: bool,
     /// The method that comes with the message, and what that is about, if they do.
     said: [Option<String>; 2],
     /// The tools of the server so far, with the schemas of the arguments of those that the rules name.
@@ -160,11 +197,14 @@ impl McpGuard {
             names: KnownNames::default(),
             outstanding: HashMap::new(),
             unfinished: Vec::new(),
-            tasks: HashMap::new(),
+            tasks: tasks::Tasks::default(),
+            late: Vec::new(),
             with_schema: HashSet::new(),
             is_older: false,
             calls: 0,
             scope: String::new(),
+            stream: None,
+            is_resumed: false,
             said: [None, None],
             listed: Vec::new(),
             notices: Vec::new(),
@@ -186,13 +226,38 @@ impl McpGuard {
         self.said.clone_from(said);
     }
 
-    /// Answers that have not come in this scope will not come. Calls stay pending.
+    /// Says of the messages that follow to which stream they belong, by the number of the exchange that began it, and
+    /// whether the client resumes that stream; `None` if it is not known which one it resumes.
+    pub fn in_stream(&mut self, stream: Option<u64>, is_resumed: bool) {
+        self.stream = stream;
+        self.is_resumed = is_resumed;
+    }
+
+    /// Answers that have not come in this scope will not come in it. Calls stay pending: the client may resume the
+    /// stream, or find the answer in another.
     pub fn scope_ended(&mut self, scope: &str) {
-        self.outstanding.retain(|key, _| !key.strip_prefix(scope).is_some_and(|rest| rest.starts_with('\0')));
+        let pending: HashSet<u64> = self.session.iter().flat_map(GuardedSession::pending).collect();
+        let tasks = &self.tasks;
+        self.outstanding.retain(|key, it| {
+            it.is_over |= key.strip_prefix(scope).is_some_and(|rest| rest.starts_with('\0'));
+            !it.is_over
+                || match &it.awaited {
+                    Awaited::Call(number, _) => pending.contains(number),
+                    Awaited::Task(id) | Awaited::TaskResult(id) => tasks.has(id),
+                    Awaited::Tools { .. } | Awaited::Tasks | Awaited::Other => false,
+                }
+        });
+    }
+
+    /// Notes what the answer to a request will be about.
+    fn await_answer(&mut self, id: &Value, awaited: Awaited) {
+        let request = Outstanding { id: ids::text_of(id), stream: self.stream, awaited, is_over: false };
+        self.outstanding.insert(self.key(id), request);
     }
 
     fn key(&self, id: &Value) -> String {
-        if self.scope.is_empty() { text_of(id) } else { format!("{}\0{}", self.scope, text_of(id)) }
+        let id = ids::text_of(id);
+        if self.scope.is_empty() { id } else { format!("{}\0{id}", self.scope) }
     }
 
     /// What the headers of a message say otherwise than the message, in a sentence without a full stop.
@@ -234,7 +299,7 @@ impl McpGuard {
     /// Takes what other guards of the session have written to its history since.
     pub fn catch_up(&mut self, lines: &[LoggedLine]) {
         if let Ok(session) = &mut self.session {
-            lines.iter().for_each(|line| session.apply(line));
+            lines.iter().for_each(|line| session.apply(line, &self.log));
         }
     }
 
@@ -341,17 +406,16 @@ impl McpGuard {
             "tools/list" => {
                 Awaited::Tools { continues: params.get("cursor").is_some_and(|cursor| !cursor.is_null()) }
             }
-            "tasks/result" | "tasks/get" => match params.get("taskId").and_then(Value::as_str) {
-                Some(task) => Awaited::Task(task.to_owned()),
-                None => Awaited::Other,
-            },
+            "tasks/result" => tasks::id_of(&params).map_or(Awaited::Other, Awaited::TaskResult),
+            "tasks/get" | "tasks/cancel" => tasks::id_of(&params).map_or(Awaited::Other, Awaited::Task),
+            "tasks/list" => Awaited::Tasks,
             "initialize" => {
                 self.is_older = true;
                 Awaited::Other
             }
             _ => Awaited::Other,
         };
-        self.outstanding.insert(self.key(&id), awaited);
+        self.await_answer(&id, awaited);
         Ok(None)
     }
 
@@ -360,11 +424,15 @@ impl McpGuard {
         if params.get("name").and_then(Value::as_str).is_some_and(is_canary) {
             return self.canary(id);
         }
-        let (tool, arguments, state) = match self.parts_of(params) {
+        let parts = self.parts_of(params).and_then(|(tool, arguments, state)| {
+            let asked = CarriedCall { id: None, server: None, tool, arguments };
+            self.log.forgets(&asked).map_or(Ok((asked, state)), Err)
+        });
+        let (asked, state) = match parts {
             Ok(parts) => parts,
             Err(reason) => {
                 if self.mode == GuardMode::Shadow {
-                    self.outstanding.insert(self.key(&id), Awaited::Other);
+                    self.await_answer(&id, Awaited::Other);
                 }
                 return self.refuse(Unclear {
                     reason,
@@ -375,30 +443,26 @@ impl McpGuard {
                 });
             }
         };
-        let asked = CarriedCall { id: None, server: None, tool, arguments };
         // The server asked for more before it answered: this is the call that was approved, once more.
         let continued = state.and_then(|state| {
             let place =
                 self.unfinished.iter().position(|(_, call, known)| *call == asked && *known == state)?;
             Some(self.unfinished.swap_remove(place))
         });
+        self.settle_tasks();
         let again = |number| (Ruling::undecided(number), GuardAction::Continued);
         if let Some(unfinished) = continued {
             return self.pass(id, asked, again(unfinished.0), Change::Continued(unfinished), None);
         }
         let call = AskedCall { server: None, tool: &asked.tool, arguments: &asked.arguments };
         // Another guard of the session has approved it, and it comes by here on its way.
-        let seen = self.session.as_ref().ok().and_then(|it| it.seen_again(&call, None, self.log.seam()));
-        if let (Some(SeenAgain { number, .. }), Ok(session)) = (seen, &mut self.session) {
-            session.passed(number, None, self.log.seam());
-            return self.pass(id, asked, again(number), Change::Passed, None);
-        }
+        let seam = self.log.seam();
+        let seen = self.session.as_ref().ok().and_then(|it| it.seen_again(&call, None, &seam));
         let ruling = match &mut self.session {
-            Ok(session) => {
-                let ruling = session.decide(call);
-                session.passed(ruling.number, None, self.log.seam());
-                ruling
-            }
+            Ok(session) => match seen {
+                Some(SeenAgain { number, .. }) => session.decide_again(number),
+                None => session.decide(call),
+            },
             Err(_) => {
                 self.calls += 1;
                 Ruling::undecided(self.calls)
@@ -411,9 +475,25 @@ impl McpGuard {
         let is_refused = self.session.is_err() || ruling.refusal.is_some();
         let action = self.log.modes().action(reason.is_some(), is_refused);
         let reason = reason.map(|reason| action.worded(reason));
+        let action = if seen.is_some() { action.once_more() } else { action };
+        let is_counted = action.is_counted(self.log.modes().is_by_rule());
+        if let Ok(session) = &mut self.session {
+            match action {
+                // It was not counted here, unless another guard had let it pass.
+                GuardAction::Blocked => session.stopped(ruling.number),
+                GuardAction::Noted if !is_counted => session.note(ruling.number, call),
+                GuardAction::Noted | GuardAction::Passed | GuardAction::Continued => {}
+            }
+            if action.is_passed_on() {
+                session.passed(ruling.number, None, &seam);
+            }
+        }
         let Some(reason) = reason.clone().filter(|_| action == GuardAction::Blocked) else {
-            let is_counted = action.is_counted(self.log.modes().is_by_rule());
-            let change = if is_counted { Change::Counted } else { Change::None };
+            let change = match (seen, is_counted) {
+                (Some(_), _) => Change::Passed,
+                (None, true) => Change::Counted,
+                (None, false) => Change::None,
+            };
             return self.pass(id, asked, (ruling, action), change, reason);
         };
         let structured = (!self.with_schema.contains(&asked.tool)).then(|| {
@@ -445,7 +525,7 @@ impl McpGuard {
         change: Change,
         reason: Option<String>,
     ) -> FromClient {
-        self.outstanding.insert(self.key(&id), Awaited::Call(ruling.number, asked.clone()));
+        self.await_answer(&id, Awaited::Call(ruling.number, asked.clone()));
         let decision = Some(Decided { call: Some((ruling, asked)), action, change });
         FromClient { then: Then::Pass, reason, decision, id }
     }
@@ -482,6 +562,12 @@ impl McpGuard {
             Some(_) => return Err("`requestState` is not a text".to_owned()),
         };
         Ok((tool, arguments, state))
+    }
+
+    /// Lines of the log about results of calls that were learnt from the last line of the client, to be written before
+    /// the decision on it.
+    pub fn late_lines(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.late)
     }
 
     /// The line of the log on what was heard; `None` if there was nothing to decide. The microseconds are those that
@@ -541,14 +627,6 @@ fn is_usable(id: &Value) -> bool {
         Value::String(_) => true,
         Value::Number(number) => !number.is_f64() && !strict::has_inexact_integer(id),
         _ => false,
-    }
-}
-
-/// The text of an id. That of `7` and of `"7"` is one, because servers mix them up.
-fn text_of(id: &Value) -> String {
-    match id {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

@@ -5,31 +5,30 @@
 
 use std::collections::{HashMap, HashSet};
 
-use planproof_spec::rules::RuleSet;
+use planproof_spec::rules::{ArgumentPlace, RuleSet};
 use serde_json::Value;
 
 use crate::decision::AskedCall;
 use crate::strict;
 
-/// The names of tools and arguments in rules, by their plain forms.
+/// The names of tools and arguments in rules.
 #[derive(Debug, Default)]
 pub(crate) struct KnownNames {
+    /// By their plain forms.
     tools: HashMap<String, HashSet<String>>,
-    arguments: HashMap<String, HashSet<String>>,
+    /// Where rules look in the arguments of a tool: the same name elsewhere is another one.
+    arguments: Vec<ArgumentPlace>,
 }
 
 impl KnownNames {
     pub(crate) fn of(rules: &RuleSet) -> Self {
-        let mut known = Self::default();
+        let mut known = Self { tools: HashMap::new(), arguments: rules.argument_places() };
         for name in rules.tool_names() {
             // What stands before a `/` may be a server, or the beginning of the tool's own name.
             let ends = name.match_indices('/').filter_map(|(at, slash)| name.get(at + slash.len()..));
             for name in std::iter::once(name).chain(ends) {
                 known.tools.entry(plain(name)).or_default().insert(name.to_owned());
             }
-        }
-        for name in rules.argument_names() {
-            known.arguments.entry(plain(&name)).or_default().insert(name);
         }
         known
     }
@@ -41,7 +40,8 @@ impl KnownNames {
     pub(crate) fn check(&self, call: &AskedCall<'_>) -> Result<(), String> {
         let AskedCall { server, tool, arguments } = *call;
         self.check_tool(server, tool)?;
-        match self.careless(arguments) {
+        let places = self.arguments.iter().filter(|place| place.is_of(server, tool));
+        match careless(arguments, &places.map(|place| &*place.names).collect::<Vec<_>>()) {
             Some((name, known)) => {
                 Err(format!("an argument is called `{known}` in the rules, not `{}`", name.escape_debug()))
             }
@@ -66,17 +66,34 @@ impl KnownNames {
         }
         Ok(())
     }
+}
 
-    /// A name in arguments that looks like one in the rules, and that name.
-    fn careless<'a>(&'a self, value: &'a Value) -> Option<(&'a str, &'a str)> {
-        match value {
-            Value::Object(entries) => entries.iter().find_map(|(name, value)| {
-                let known = like(&self.arguments, name).map(|known| (name.as_str(), known));
-                known.or_else(|| self.careless(value))
-            }),
-            Value::Array(items) => items.iter().find_map(|item| self.careless(item)),
-            _ => None,
+/// A name in a value that looks like one on the way to one of these places, and that name.
+fn careless<'a>(value: &'a Value, places: &[&'a [String]]) -> Option<(&'a str, &'a str)> {
+    // Where a place has this name next, and what is left of the way there.
+    let behind = |name: &str| -> Vec<&'a [String]> {
+        places
+            .iter()
+            .filter_map(|place| place.split_first().filter(|(first, _)| *first == name))
+            .map(|(_, rest)| rest)
+            .collect()
+    };
+    match value {
+        _ if places.is_empty() => None,
+        Value::Object(entries) => entries.iter().find_map(|(name, value)| {
+            let known = behind(name);
+            if !known.is_empty() {
+                return careless(value, &known);
+            }
+            let plain_name = plain(name);
+            let next = places.iter().filter_map(|place| place.first());
+            let known = next.filter(|next| plain(next) == plain_name).min()?;
+            Some((name.as_str(), known.as_str()))
+        }),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(at, item)| careless(item, &behind(&at.to_string())))
         }
+        _ => None,
     }
 }
 
@@ -110,6 +127,8 @@ fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     /// A tool with slashes in its own name, and one of a server.
@@ -149,6 +168,47 @@ mod tests {
         ] {
             let refused = known.check_tool(server, tool);
             assert_eq!(refused.is_err(), is_refused, "{server:?} {tool}: {refused:?}");
+        }
+    }
+
+    /// Arguments of calls, and the name in them that is refused.
+    #[test]
+    fn a_name_is_refused_where_rules_look_for_it() {
+        let text = "schema: planproof/rules/v1\naliases: {pay: [shop/settle]}\nrules:\n\
+                    \x20 - {id: a, never: {call: pay, where: {/order/name: x, /items/0/id: 1, /Name: x, /a~1b: 1}}}\n\
+                    \x20 - {id: b, requires: {call: refund, done: look}, per: /order_id}\n\
+                    \x20 - {id: c, takes: {call: send, argument: /to, from: find, value: /mail}}\n\
+                    \x20 - {id: d, never: {call: \"*\", where: {/token: {present: true}}}}\n";
+        let known = KnownNames::of(&RuleSet::read(text).expect("rules"));
+        for (server, tool, arguments, refused) in [
+            (None, "pay", json!({"order": {"name": "y"}, "Name": "y"}), None),
+            (None, "pay", json!({"Order": {"name": "y"}}), Some("Order")),
+            (None, "pay", json!({"order": {"name": "y", "NAME": "x"}}), Some("NAME")),
+            (None, "pay", json!({"other": {"NAME": "x", "Order": 1}}), None),
+            (None, "pay", json!({"order": {"deep": {"Name": "x"}}}), None),
+            (None, "pay", json!({"order": [{"Name": "x"}]}), None),
+            (None, "pay", json!({"name": "x"}), Some("name")),
+            (None, "pay", json!({"items": [{"ID": 1}]}), Some("ID")),
+            (None, "pay", json!({"items": [{"id": 2}, {"ID": 1}]}), None),
+            (None, "pay", json!({"A/B": 1}), Some("A/B")),
+            (None, "pay", json!({"to": 1, "To": 1, "Order_ID": 1}), None),
+            (Some("shop"), "settle", json!({"Order": {}}), Some("Order")),
+            (Some("mail"), "settle", json!({"Order": {}}), None),
+            (None, "search", json!({"Name": 1, "filter": {"NAME": "x"}, "Order": 1}), None),
+            (None, "search", json!({"Token": 1}), Some("Token")),
+            (None, "look", json!({"Order_ID": 1}), Some("Order_ID")),
+            (None, "refund", json!({"order_id": 1, "order_id ": 2}), Some("order_id ")),
+            (None, "send", json!({"To": 1}), Some("To")),
+            (None, "send", json!({"Mail": 1}), None),
+            (None, "find", json!({"To": 1, "Mail": 1}), None),
+        ] {
+            let checked = known.check(&AskedCall { server, tool, arguments: &arguments });
+            let said = refused.map(|name| format!(", not `{name}`"));
+            match (&checked, &said) {
+                (Ok(()), None) => {}
+                (Err(why), Some(said)) => assert!(why.ends_with(said.as_str()), "{tool} {arguments}: {why}"),
+                _ => panic!("{tool} {arguments}: {checked:?}"),
+            }
         }
     }
 

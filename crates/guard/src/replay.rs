@@ -7,7 +7,8 @@ use planproof_spec::rules::RuleSet;
 
 use crate::agent_names::AgentNames;
 use crate::decision::{AskedCall, GuardedSession};
-use crate::log::{GuardAction, GuardMode, GuardModes, LoggedCall, LoggedLine};
+use crate::log::{LoggedCall, LoggedLine};
+use crate::modes::{GuardAction, GuardMode, GuardModes};
 
 /// A call of a log, decided on again.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub struct ReplayedCall {
     /// Whether the log rejects it, in whichever mode of the whole guard. What rules in a shadow mode of their own note
     /// is not rejected.
     pub was_rejected: bool,
+    /// Whether it was made nevertheless, because the guard was in shadow mode.
+    pub was_noted: bool,
     /// Why the log does.
     pub was_reason: Option<String>,
     /// Why these rules reject it; `None` if they approve it.
@@ -74,6 +77,7 @@ pub fn replay<'l>(
                 Some(ReplayedCall {
                     session: name,
                     was_rejected: action == GuardAction::Blocked || action == GuardAction::Noted && !by_rule,
+                    was_noted: action == GuardAction::Noted && !by_rule,
                     was_reason: reason,
                     reason: ruling
                         .refusal

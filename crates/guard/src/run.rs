@@ -51,6 +51,11 @@ impl RunGuard {
         self.session.unsatisfied().into_iter().map(|rule| format!("{}: {rule}", rule.id)).collect()
     }
 
+    /// Whether one of them is enforced. What only watches demands nothing.
+    pub fn is_demanding(&self) -> bool {
+        self.session.unsatisfied().into_iter().any(|rule| !rule.is_shadow)
+    }
+
     fn ids(&self, numbers: &[usize]) -> Vec<String> {
         self.at(numbers).map(|rule| rule.id.clone()).collect()
     }

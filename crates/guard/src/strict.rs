@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 const TWICE: &str = "stands twice";
 
 /// The largest integer up to which all integers are exact in a float.
-const EXACT_MAX: u64 = 1 << 53;
+pub(crate) const EXACT_MAX: u64 = 1 << 53;
 
 /// Reads a line.
 ///

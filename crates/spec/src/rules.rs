@@ -69,6 +69,7 @@ pub use checks::{RuleTest, ValueCheck, ValueType};
 pub use event::{Phase, SessionEvent};
 pub use fault::{Fault, RulesPlace};
 pub use flags::{TextFlag, text_flags};
+pub use foresight::ArgumentPlace;
 pub use known::{KnownTool, unknown_in_checks};
 pub use outcomes::{CallWorld, FixedOutcomes};
 pub use pointer::Pointer;

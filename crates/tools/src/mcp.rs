@@ -18,6 +18,7 @@ mod handler;
 mod listed;
 mod server;
 mod stdio;
+mod streams;
 mod token;
 mod written;
 

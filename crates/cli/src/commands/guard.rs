@@ -6,6 +6,7 @@ mod log_file;
 mod relay;
 mod replay;
 pub(super) mod said;
+mod server_stderr;
 pub(super) mod shared;
 
 use std::path::Path;
@@ -31,6 +32,9 @@ use log_file::LogFile;
 use relay::Relay;
 use shared::{Place, Shared};
 
+/// How many guards stand before a server, for one that starts as that server.
+const DEPTH_VARIABLE: &str = "PLANPROOF_GUARDS_BEFORE";
+
 /// Random bytes that name a session.
 const SESSION_BYTES: usize = 8;
 
@@ -47,6 +51,12 @@ pub(crate) fn run(arguments: &GuardArguments, global: &Global) -> Result<ExitCod
         // The parser requires one of them.
         (None, None) => Err(Failure::usage("--rules is missing")),
     }
+}
+
+/// Which one this guard is of those that a call passes one behind the other, from 1. It is the same after a restart.
+fn depth() -> u32 {
+    let outer = std::env::var(DEPTH_VARIABLE).ok().and_then(|depth| depth.parse::<u32>().ok());
+    outer.unwrap_or(0).saturating_add(1)
 }
 
 /// A name of a session that no other has.
@@ -80,9 +90,16 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
         let named = http::Named { by: arguments.session.clone().unwrap_or(SessionName::One), name };
         return runtime()?.block_on(http::serve(held, log, history, (to, port, named), global));
     }
-    let session = name.unwrap_or_else(session_name);
+    let session = name.as_deref().map_or_else(session_name, secrets::session_kept);
     let shared = history.map(|history| (history, Place::new(&*session)));
-    let lines = DecisionLog::new(session, SEAM, modes, digest, secrets::held());
+    let mut lines = DecisionLog::new(session, SEAM, modes, digest, secrets::held_with_names());
+    let depth = depth();
+    if depth > 1 {
+        lines = lines.at(depth.to_string());
+    }
+    if shared.is_some() {
+        lines = lines.as_memory();
+    }
     let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), lines);
 
     // The parser requires the program.
@@ -94,8 +111,13 @@ fn stand_between(arguments: &GuardArguments, rules: &Path, global: &Global) -> R
         // Before there is a server that a signal would leave behind.
         let stop = signals::stop_requested();
         let mut command = Command::new(program);
-        // What the server writes to stderr is for whoever reads that of a server without a guard.
+        // Its environment stays as it is, unless another guard of the same history may stand behind this one.
+        if shared.is_some() {
+            command.env(DEPTH_VARIABLE, depth.to_string());
+        }
         command.args(words).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        // What the server writes to stderr is for whoever reads that of a server without a guard.
+        server_stderr::place(&mut command);
         let group = ProcessGroup::start(&mut command).map_err(|error| {
             let program = program.to_string_lossy();
             Failure::usage(format!("the server `{}` cannot be started: {error}", inline(&program)))

@@ -44,6 +44,9 @@ const STATE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Lines of a history after which the state of a session is kept, so that they are not read again.
 const SNAPSHOT_LINES: usize = 256;
 
+/// Hexadecimal digits that tell the hooks of an agent apart.
+const PLACE_DIGITS: usize = 8;
+
 /// Hexadecimal digits of a session's file.
 const NAME_DIGITS: usize = 32;
 
@@ -224,7 +227,7 @@ fn say(output: &HookOutput) -> u8 {
     }
     if let Some(answer) = &output.stdout {
         // Without a reader there is nobody to deny anything to.
-        let _ = writeln!(terminal::json(), "{answer}");
+        let _ = writeln!(terminal::answer(), "{answer}");
     }
     output.status
 }
@@ -261,19 +264,27 @@ fn take(
     modes: GuardModes,
     started: Instant,
 ) -> Result<HookAnswer, String> {
-    let session = asked.session.unwrap_or(&payload.session);
-    let log = DecisionLog::new(session, &*payload.seam, modes, digest, secrets::held());
+    let session = &*secrets::session_kept(asked.session.unwrap_or(&payload.session));
+    let log = DecisionLog::new(session, &*payload.seam, modes, digest, secrets::held_with_names());
+    let log = log.at(place()).as_memory();
     let decide = |mut session: HookSession| {
         let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
         session.take(&payload.event, &log, microseconds)
     };
     match asked.memory {
-        Memory::Folder(folder) => in_folder(folder, session, rules, decide),
+        Memory::Folder(folder) => in_folder(folder, session, rules, &log, decide),
         Memory::History(path) => {
-            let made_with = format!("planproof {} {digest}", env!("CARGO_PKG_VERSION"));
-            in_history(path, session, rules, made_with, decide)
+            let modes = (modes.mode(), modes.is_by_rule());
+            let made_with = format!("planproof {} {digest} {modes:?}", env!("CARGO_PKG_VERSION"));
+            in_history(path, session, rules, made_with, &log, decide)
         }
     }
+}
+
+/// Which of several hooks of an agent this is: that of its command line, which is the same for each event.
+fn place() -> String {
+    let words: Vec<Vec<u8>> = std::env::args_os().skip(1).map(OsString::into_encoded_bytes).collect();
+    sha256(&words.join(&0)).chars().take(PLACE_DIGITS).collect()
 }
 
 /// Decides on an event after the lines of the session's file, and writes to it what came of that.
@@ -281,6 +292,7 @@ fn in_folder(
     folder: &Path,
     session: &str,
     rules: &Arc<RuleSet>,
+    log: &DecisionLog,
     decide: impl FnOnce(HookSession) -> HookAnswer,
 ) -> Result<HookAnswer, String> {
     let cannot = |error: std::io::Error| {
@@ -292,7 +304,7 @@ fn in_folder(
     let options = OpenOptions::new().read(true).append(true).create(true).clone();
     let mut file = planproof_files::open_own(&path, &options).map_err(cannot)?;
     lock(&file)?;
-    let answer = decide(HookSession::resume(rules, read_log(&file, &path)?.into_iter()));
+    let answer = decide(HookSession::resume(rules, read_log(&file, &path)?.into_iter(), log));
     if let Some(line) = &answer.line {
         file.write_all(format!("{line}\n").as_bytes()).map_err(cannot)?;
     }
@@ -306,6 +318,7 @@ fn in_history(
     session: &str,
     rules: &Arc<RuleSet>,
     made_with: String,
+    log: &DecisionLog,
     decide: impl FnOnce(HookSession) -> HookAnswer,
 ) -> Result<HookAnswer, String> {
     let mut history = shared::open(path)?;
@@ -313,14 +326,14 @@ fn in_history(
     let kept = turn.snapshot().map_err(|error| error.to_string())?.filter(|kept| kept.made_with == made_with);
     let resumed = kept.and_then(|kept| {
         let state = serde_json::from_str(&kept.state).ok()?;
-        Some((HookSession::with_state(rules, &state)?, kept.number))
+        Some((HookSession::with_state(rules, &state, log)?, kept.number))
     });
-    let (mut session, first) = resumed.unwrap_or_else(|| (HookSession::resume(rules, std::iter::empty()), 0));
+    let (mut session, first) =
+        resumed.unwrap_or_else(|| (HookSession::resume(rules, std::iter::empty(), log), 0));
     let (lines, number) = shared::lines_after(&turn, first)?;
-    lines.iter().for_each(|line| session.apply(line));
-    // Before the event, which may hold a secret.
+    lines.iter().for_each(|line| session.apply(line, log));
     if lines.len() >= SNAPSHOT_LINES
-        && let Some(state) = session.state()
+        && let Some(state) = session.state(log)
     {
         let snapshot = HistorySnapshot { number, made_with, state: state.to_string() };
         turn.keep(&snapshot).map_err(|error| error.to_string())?;

@@ -208,11 +208,11 @@ async fn carry_out(mut prepared: Prepared, global: &Global) -> Result<ExitCode, 
     };
     result?;
     let code = conclude(recorder.take_events().pop().map(|event| event.kind), &live, global)?;
-    let unsatisfied = ruled.map(|ruled| ruled.unsatisfied()).unwrap_or_default();
+    let (unsatisfied, is_demanded) = ruled.map(|ruled| ruled.unsatisfied()).unwrap_or_default();
     for rule in &unsatisfied {
         tell!("not satisfied when the run ended: {rule}");
     }
-    Ok(if code == ExitCode::Passed && !unsatisfied.is_empty() { ExitCode::Failed } else { code })
+    Ok(if code == ExitCode::Passed && is_demanded { ExitCode::Failed } else { code })
 }
 
 /// Asks the person at the terminal.

@@ -382,6 +382,83 @@ fn results_that_come_over_a_stream_of_the_client_are_learnt() {
     assert!(get.head.to_ascii_lowercase().contains("last-event-id: 7"), "{}", get.head);
 }
 
+/// Sessions of the protocol are optional: what a stream was for is found again by its events.
+#[test]
+fn a_stream_is_resumed_without_a_session_of_the_server() {
+    const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    // The events from which the stream is resumed, one after the other; which id the answer has; and whether the result
+    // is learnt, or nothing is approved any more.
+    for (events, id, is_learnt, is_blocked) in [
+        (vec!["e1"], 1, true, false),
+        (vec!["e1", "e1+"], 1, true, false),
+        (vec!["e1"], 7, false, true),
+        (vec!["unknown"], 1, false, true),
+        (vec!["e0"], 7, false, false),
+    ] {
+        let last: &'static str = events[events.len() - 1];
+        let server = Upstream::serving(move |request, stream| {
+            let write = |stream: &mut TcpStream, text: &str| stream.write_all(text.as_bytes()).is_ok();
+            if request.head.starts_with("POST") {
+                let number = serde_json::from_str::<Value>(&request.body).unwrap()["id"].to_string();
+                match number.as_str() {
+                    "1" => write(stream, &format!("{HEAD}id: e1\nretry: 5\ndata:\n\n")),
+                    _ => write(stream, &format!("{HEAD}id: e0\ndata: {}\n\n", result_of(request))),
+                };
+                return false;
+            }
+            if request.head.to_ascii_lowercase().contains(&format!("last-event-id: {last}\r")) {
+                let asked = Heard { head: String::new(), body: json!({ "id": id }).to_string() };
+                write(stream, &format!("{HEAD}id: e9\ndata: {}\n\n", result_of(&asked)));
+            } else {
+                write(stream, &format!("{HEAD}id: {last}\ndata:\n\n"));
+            }
+            false
+        });
+        let place = place();
+        let guard = Guard::start(&place, &server.url, "--enforce");
+        assert_eq!(guard.post(&guard.url, "", &call(7, "other")).0, 200);
+        assert_eq!(guard.post(&guard.url, "", &call(1, "look")).0, 200);
+        assert!(guard.post(&guard.url, "", &call(2, "pay")).1.contains("denied by rule look-first"));
+        for event in events {
+            let head = format!("accept: text/event-stream\r\nlast-event-id: {event}\r\n");
+            assert_eq!(request(&guard.url, "GET", &head, "").0, 200);
+        }
+        let (_, paid) = guard.post(&guard.url, "", &call(3, "pay"));
+        assert_eq!(!paid.contains("denied"), is_learnt, "{id} {paid}");
+        let (_, other) = guard.post(&guard.url, "", &call(4, "other"));
+        assert_eq!(other.contains("could not be read"), is_blocked, "{id} {other}");
+    }
+}
+
+/// What comes for a call of an earlier guard is not known to be for it, and may be.
+#[test]
+fn a_stream_that_is_resumed_after_a_new_start_ends_all_approval() {
+    const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let server = Upstream::serving(|request, stream| {
+        let asked = Heard { head: String::new(), body: json!({"id": 1}).to_string() };
+        let events = match request.head.starts_with("POST") {
+            true => "id: e1\ndata:\n\n".to_owned(),
+            false => format!("id: e2\ndata: {}\n\n", result_of(&asked)),
+        };
+        let _ = stream.write_all(format!("{HEAD}{events}").as_bytes());
+        false
+    });
+    let place = place();
+    for (call_before, is_denied) in [(true, true), (false, false)] {
+        let history = format!("--enforce --history {call_before}.db --session-name s");
+        if call_before {
+            let guard = Guard::start(&place, &server.url, &history);
+            assert_eq!(guard.post(&guard.url, "", &call(1, "look")).0, 200);
+            guard.end("KILL");
+        }
+        let guard = Guard::start(&place, &server.url, &history);
+        let head = "accept: text/event-stream\r\nlast-event-id: e1\r\n";
+        assert!(request(&guard.url, "GET", head, "").1.contains("\"ok\\\":true"));
+        let (_, other) = guard.post(&guard.url, "", &call(2, "other"));
+        assert_eq!(other.contains("could not be read"), is_denied, "{other}");
+    }
+}
+
 /// What the server does with the call of a client that has gone is not known, so the call stays pending.
 #[test]
 fn a_call_whose_client_goes_away_stays_pending() {
@@ -483,6 +560,15 @@ fn sessions_are_named_as_asked_for() {
     assert!(looked_and_paid(
         &guard,
         ["authorization: Bearer secret-2\r\n", "authorization: Bearer secret-3\r\n"]
+    ));
+    // One login, however it is written.
+    let written =
+        ["Bearer", "bearer ", "BEARER\t"].map(|scheme| format!("authorization: {scheme} secret-4 \r\n"));
+    assert!(!looked_and_paid(&guard, [&written[0], &written[1]]));
+    assert!(!looked_and_paid(&guard, [&written[2], &written[0]]));
+    assert!(looked_and_paid(
+        &guard,
+        ["authorization: bearer secret-5\r\n", "authorization: bearer SECRET-5\r\n"]
     ));
     assert_eq!(guard.post(&guard.url, "", &call(3, "look")).0, 401);
     drop(guard.end("TERM"));

@@ -62,6 +62,7 @@ mod reaching;
 mod recorded;
 mod recorded_files;
 mod recording;
+mod remembered;
 mod repeats;
 mod replay;
 mod reports;
@@ -101,6 +102,7 @@ mod turns;
 mod view;
 mod wanted;
 mod ways_out;
+mod ways_out_all;
 mod worker;
 mod worlds;
 

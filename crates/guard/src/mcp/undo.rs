@@ -3,7 +3,7 @@
 use super::{Change, Decided, FromClient, McpGuard, Then};
 use crate::answers;
 use crate::decision::Ruling;
-use crate::log::{GuardAction, GuardMode};
+use crate::modes::{GuardAction, GuardMode};
 
 impl McpGuard {
     /// Takes back what was heard last, because it cannot be kept. Gives what the client gets instead, with a decision
@@ -38,7 +38,7 @@ impl McpGuard {
                 }
             }
             Change::Passed => {
-                let seam = self.log.seam().to_owned();
+                let seam = self.log.seam();
                 if let Ok(session) = &mut self.session {
                     session.not_passed(number, &seam);
                 }

@@ -19,7 +19,13 @@ use crate::sessions::{LIVE, Move, PENDING_MAX, a_move, file};
 use crate::support::{self, call, is_passed, rules};
 
 fn event(phase: Phase, tool: &str, arguments: &Value, outcome: Option<Value>) -> RecordedEvent {
-    RecordedEvent { phase, server: None, tool: tool.to_owned(), arguments: arguments.clone(), outcome }
+    RecordedEvent {
+        phase,
+        server: None,
+        tool: tool.to_owned(),
+        arguments: Arc::new(arguments.clone()),
+        outcome,
+    }
 }
 
 /// Whether nothing that comes can mend a session any more, by the definitions.
@@ -107,16 +113,16 @@ struct Together {
 
 impl Together {
     fn new(rules: &Arc<RuleSet>) -> Self {
-        let hook = HookSession::resume(rules, std::iter::empty());
         let hook_log = DecisionLog::new("s", "hook", GuardMode::Enforce, "", Secrets::none());
+        let hook = HookSession::resume(rules, std::iter::empty(), &hook_log);
         let proxy = support::guard(rules, GuardMode::Enforce);
-        Self { rules: Arc::clone(rules), state: hook.state().unwrap(), hook_log, proxy }
+        Self { rules: Arc::clone(rules), state: hook.state(&hook_log).unwrap(), hook_log, proxy }
     }
 
     fn hook<T>(&mut self, act: impl FnOnce(&mut HookSession, &DecisionLog) -> T) -> T {
-        let mut hook = HookSession::with_state(&self.rules, &self.state).unwrap();
+        let mut hook = HookSession::with_state(&self.rules, &self.state, &self.hook_log).unwrap();
         let done = act(&mut hook, &self.hook_log);
-        self.state = hook.state().unwrap();
+        self.state = hook.state(&self.hook_log).unwrap();
         done
     }
 
@@ -135,14 +141,14 @@ impl Together {
         }
         let heard = self.proxy.from_client(call(number, tool, arguments).as_bytes());
         let line = LoggedLine::read(&self.proxy.decision_line(&heard, 0).unwrap()).unwrap();
-        self.hook(|hook, _| hook.apply(&line));
+        self.hook(|hook, log| hook.apply(&line, log));
         (true, is_passed(&heard))
     }
 
     fn finish(&mut self, line: &str) {
         for line in self.proxy.from_server(line.as_bytes()) {
             let line = LoggedLine::read(&line).unwrap();
-            self.hook(|hook, _| hook.apply(&line));
+            self.hook(|hook, log| hook.apply(&line, log));
         }
     }
 }

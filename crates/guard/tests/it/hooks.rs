@@ -1,8 +1,8 @@
 //! Events of coding agents, each taken by a process of its own.
 
 use planproof_guard::{
-    DecisionLog, GuardMode, HookAnswer, HookDialect, HookEvent, HookPayload, HookReply, HookSession,
-    LoggedLine,
+    DecisionLog, GuardMode, GuardModes, HookAnswer, HookDialect, HookEvent, HookPayload, HookReply,
+    HookSession, LoggedLine,
 };
 use planproof_trace::Secrets;
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use crate::support::rules;
 
 const RULES: &str = "- {id: tests-first, requires: {call: Bash, where: {/command: {matches: 'git push.*'}}, done: mark}}\n\
                      - {id: once, at-most: {call: refund, times: 1}}\n\
+                     - {id: looked, requires: {call: pay, done: look}, per: /o}\n\
                      - {id: tell, followed-by: {done: refund, call: mail}}\n";
 
 fn codex() -> HookDialect {
@@ -29,7 +30,7 @@ impl Sessions {
         let payload = HookPayload::read(payload.to_string().as_bytes(), &codex()).unwrap();
         let log = DecisionLog::new(payload.session, "codex", self.mode, "sha256:00", Secrets::none());
         let lines = self.lines.iter().map(|line| LoggedLine::read(line).unwrap());
-        let mut session = HookSession::resume(&rules, lines);
+        let mut session = HookSession::resume(&rules, lines, &log);
         let answer = session.take(&payload.event, &log, 1);
         self.lines.extend(answer.line.clone());
         answer
@@ -85,6 +86,36 @@ fn a_session_is_held_over_many_processes() {
     assert!(!session.before("9", "other", &json!({"n": 9_007_199_254_740_993_u64})));
 }
 
+/// Some servers of models number the calls of each reply anew, and a call whose result never comes keeps its number.
+#[test]
+fn a_result_belongs_to_the_call_that_it_is_like() {
+    let of = |order: u64| json!({"o": order});
+    // The calls, what is said to have ended, and which orders were looked at then.
+    for (name, asked, ended, looked) in [
+        ("the second", vec![("0", 17), ("0", 18)], vec![("look", of(18))], [false, true]),
+        ("the first", vec![("0", 17), ("0", 18)], vec![("look", of(17))], [true, false]),
+        ("both", vec![("0", 17), ("0", 18)], vec![("look", of(18)), ("look", of(17))], [true, true]),
+        ("several alike", vec![("0", 18), ("0", 17), ("0", 18)], vec![("look", of(18))], [false, true]),
+        ("another tool", vec![("0", 17)], vec![("see", of(17))], [false, false]),
+        // What a hook has changed, or nobody says, is not like anything.
+        ("changed", vec![("0", 17)], vec![("look", json!({"o": 17, "deep": true}))], [true, false]),
+        ("none", vec![("0", 17), ("0", 18)], vec![("look", json!({}))], [false, true]),
+    ] {
+        let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Enforce };
+        for (id, order) in asked {
+            assert!(session.before(id, "look", &of(order)), "{name}");
+        }
+        for (tool, arguments) in ended {
+            session.after("0", tool, &arguments);
+        }
+        assert_eq!([17, 18].map(|order| session.before("1", "pay", &of(order))), looked, "{name}");
+    }
+    // A call of an older name is reported again.
+    let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Enforce };
+    assert!(session.before("0", "look", &of(17)) && session.before("0", "refund", &of(18)));
+    assert!(session.before("0", "refund", &of(18)), "it counts once");
+}
+
 /// Names that an agent, or a server behind it, may take for those in the rules.
 #[test]
 fn names_that_look_like_those_of_rules_are_refused() {
@@ -99,7 +130,9 @@ fn names_that_look_like_those_of_rules_are_refused() {
     for key in ["Command", "command ", "ｃommand", "com\u{ad}mand", "command\u{fe0f}"] {
         let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Enforce };
         assert!(!session.before("1", "Bash", &json!({key: "git push origin"})), "{key}");
-        assert!(!session.before("2", "Bash", &json!({"x": [{key: "git push origin"}]})), "{key}");
+        // Elsewhere it is another name.
+        assert!(session.before("2", "Bash", &json!({"x": [{key: "git push origin"}]})), "{key}");
+        assert!(session.before("3", "search", &json!({key: "git push origin"})), "{key}");
     }
     let mut session = Sessions { lines: Vec::new(), mode: GuardMode::Enforce };
     assert!(session.before("1", "Bashful", &json!({"commands": "git push origin"})));
@@ -112,8 +145,8 @@ fn a_name_with_several_servers_in_it_is_read_as_the_rules_do() {
          - {id: three, at-most: {call: x__y/z, times: 9}}\n- {id: four, never: {call: mcp__whole__name}}\n\
          - {id: five, never: {call: ends}}\n",
     );
-    let mut session = HookSession::resume(&rules, std::iter::empty());
     let log = DecisionLog::new("s", "codex", GuardMode::Enforce, "sha256:00", Secrets::none());
+    let mut session = HookSession::resume(&rules, std::iter::empty(), &log);
     let mut number = 0;
     let mut reason = |tool: &str| {
         number += 1;
@@ -151,6 +184,42 @@ fn shadow_mode_only_notes() {
 }
 
 #[test]
+fn what_only_watches_demands_nothing_at_the_end() {
+    let watched = "- {id: watched, followed-by: {done: refund, call: mail}, mode: shadow}\n";
+    let enforced = "- {id: enforced, followed-by: {done: refund, call: note}}\n";
+    for (text, mode, wanted) in [
+        (format!("{watched}{enforced}"), None, Some(["enforced"].as_slice())),
+        (watched.to_owned(), None, None),
+        (enforced.to_owned(), None, Some(&["enforced"])),
+        (format!("{watched}{enforced}"), Some(GuardMode::Enforce), Some(&["watched", "enforced"])),
+        (format!("{watched}{enforced}"), Some(GuardMode::Shadow), None),
+    ] {
+        let rules = rules(&text);
+        let log = DecisionLog::new("s", "codex", GuardModes::asked(mode, Some(&rules)), "", Secrets::none());
+        let mut session = HookSession::resume(&rules, std::iter::empty(), &log);
+        let mut take = |name: &str| {
+            let payload = json!({"session_id": "s", "hook_event_name": name, "tool_name": "refund",
+                "tool_input": {}, "tool_use_id": "1", "tool_response": "ok"});
+            let payload = HookPayload::read(payload.to_string().as_bytes(), &codex()).unwrap();
+            session.take(&payload.event, &log, 1)
+        };
+        take("PreToolUse");
+        take("PostToolUse");
+        let ended = take("Stop");
+        let demanded = match &ended.reply {
+            HookReply::Keep(reason) => Some(reason.clone()),
+            _ => None,
+        };
+        assert_eq!(demanded.is_some(), wanted.is_some(), "{text} {mode:?}: {ended:?}");
+        for rule in ["watched", "enforced"] {
+            let is_demanded = demanded.as_ref().is_some_and(|reason| reason.contains(&format!("{rule}: ")));
+            assert_eq!(is_demanded, wanted.is_some_and(|it| it.contains(&rule)), "{text} {mode:?} {rule}");
+        }
+        assert!(ended.reason.is_some(), "the user reads what is due");
+    }
+}
+
+#[test]
 fn payloads_of_others_are_errors() {
     for (payload, fault) in [
         ("", "not valid JSON"),
@@ -161,11 +230,35 @@ fn payloads_of_others_are_errors() {
             "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\",\"tool_name\":\"a\",\"tool_input\":7}",
             "not an object",
         ),
+        (
+            "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\",\"tool_name\":\"a\"}",
+            "the payload of the hook has no `tool_input`",
+        ),
+        (
+            "{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s\",\"tool_name\":\"a\",\"tool_inptu\":{}}",
+            "has no `tool_input`",
+        ),
         ("{\"session_id\":\"s\",\"session_id\":\"t\"}", "stands twice"),
     ] {
         let error = HookPayload::read(payload.as_bytes(), &codex()).unwrap_err();
         assert!(error.contains(fault), "{payload}: {error}");
     }
+    // A call without arguments says so, and what has ended counts anyway.
+    for (name, input, is_read) in [
+        ("PreToolUse", "{}", true),
+        ("PreToolUse", "null", true),
+        ("PreToolUse", "\"{}\"", true),
+        ("PreToolUse", "\"\"", false),
+        ("PostToolUse", "null", true),
+        ("PostToolUse", "{},\"tool_input_\":1", true),
+    ] {
+        let payload = format!(
+            "{{\"hook_event_name\":\"{name}\",\"session_id\":\"s\",\"tool_name\":\"a\",\"tool_input\":{input}}}"
+        );
+        assert_eq!(HookPayload::read(payload.as_bytes(), &codex()).is_ok(), is_read, "{payload}");
+    }
+    let ended = "{\"hook_event_name\":\"PostToolUse\",\"session_id\":\"s\",\"tool_name\":\"a\"}";
+    assert!(HookPayload::read(ended.as_bytes(), &codex()).is_ok());
     for name in ["pretooluse", "PreToolUse ", "PRETOOLUSE", "ＰreToolUse", "BeforeTool", ""] {
         let payload = json!({"hook_event_name": name, "session_id": "s", "tool_name": "Bash"});
         let error = HookPayload::read(payload.to_string().as_bytes(), &codex()).unwrap_err();
@@ -257,7 +350,7 @@ fn agents_differ_in_words_only() {
         let dialect = HookDialect::named(agent).unwrap();
         assert_eq!(dialect.name(), agent);
         let log = DecisionLog::new("s", agent, GuardMode::Enforce, "", Secrets::none());
-        let mut session = HookSession::resume(&rules, std::iter::empty());
+        let mut session = HookSession::resume(&rules, std::iter::empty(), &log);
         let mut reply = |is_after: bool, server: &str, tool: &str, error: bool| {
             let payload = event(agent, is_after, server, tool, error).to_string();
             let payload = HookPayload::read(payload.as_bytes(), &dialect).unwrap();
@@ -292,7 +385,8 @@ fn a_dialect_with_two_questions_about_a_call_counts_it_once() {
                     "allow": {"stdout": {"permission": "allow"}}}}"#;
     let dialect = HookDialect::read(text).unwrap();
     let rules = rules("- {id: once, at-most: {call: pay, times: 1}}\n");
-    let mut session = HookSession::resume(&rules, std::iter::empty());
+    let log = DecisionLog::new("s", "cursor", GuardMode::Enforce, "", Secrets::none());
+    let mut session = HookSession::resume(&rules, std::iter::empty(), &log);
     let mut reply = |event: &str| {
         // Its arguments are a text at one of them.
         let arguments = if event == "preToolUse" { json!({"n": 1}) } else { json!("{\"n\": 1}") };
@@ -330,7 +424,8 @@ fn a_dialect_with_a_fault_is_refused() {
         (changed("/events/BeforeTool", json!("Before")), "unknown variant"),
         (changed("/answers/deny", json!({"status": 2})), "no `{reason}`"),
         (changed("/answers/deny", json!({"stderr": "{reason}"})), "differ in neither"),
-        (changed("/answers/deny/status", json!(256)), "256"),
+        (changed("/answers/deny/status", json!(256)), "`status` is a whole number from 0 to 255, not 256"),
+        (changed("/answers/deny/status", json!("2")), "not \"2\""),
         (right.to_string().replacen('{', "{\"name\":\"a\",", 1), "stands twice"),
     ] {
         let error = HookDialect::read(&text).unwrap_err();

@@ -84,7 +84,7 @@ fn what_happened_is_what_the_server_got() {
         let lines = read(&session(SHOP, mode));
         happened(lines.iter())
             .into_iter()
-            .map(|it| (format!("{:?} {}", it.phase, it.tool), it.arguments))
+            .map(|it| (format!("{:?} {}", it.phase, it.tool), (*it.arguments).clone()))
             .collect()
     };
     let (one, two) = (json!({"id": 17}), json!({"id": 18}));

@@ -73,7 +73,7 @@ fn hooked(rules: &Arc<RuleSet>, modes: GuardModes) -> Vec<String> {
             arguments: json!({}),
         };
         let take = |event: &HookEvent, lines: &[LoggedLine]| {
-            HookSession::resume(rules, lines.iter().cloned()).take(event, &log, 0)
+            HookSession::resume(rules, lines.iter().cloned(), &log).take(event, &log, 0)
         };
         let before = take(&HookEvent::Before(call.clone()), &lines);
         lines.push(LoggedLine::read(&before.line.unwrap()).unwrap());

@@ -124,6 +124,33 @@ fn what_a_tool_returns_is_not_taken_for_a_form() {
     }
 }
 
+/// The protocol has `true` and `false` there. The SDK for Python reads more.
+#[test]
+fn an_error_may_be_said_in_other_words() {
+    for (said, is_error) in [
+        (json!(true), true),
+        (json!(1), true),
+        (json!(1.0), true),
+        (json!("true"), true),
+        (json!("True"), true),
+        (json!("yes"), true),
+        (json!("1"), true),
+        (json!(false), false),
+        (json!(0), false),
+        (json!(2), false),
+        (json!("false"), false),
+        (json!("no"), false),
+        (json!(""), false),
+        (json!(null), false),
+        (json!([true]), false),
+    ] {
+        let result = json!({"content": [{"type": "text", "text": "x"}], "isError": said});
+        for read in [result_of(&result), mcp_result(&result), result_of(&Value::from(result.to_string()))] {
+            assert_eq!((read.says_error, read.value), (is_error, json!("x")), "{said}");
+        }
+    }
+}
+
 /// What people write about the results of servers that are made with the SDK for Python.
 #[test]
 fn rules_need_not_know_how_a_server_wraps_its_results() {

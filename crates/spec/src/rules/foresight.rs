@@ -9,7 +9,7 @@ use super::session::{Instance, State, is_indifferent, key, verdict_of};
 use super::values::ValueClasses;
 use super::{
     CallRule, EventPattern, Phase, RuleDemand, RuleSet, RuleTest, RuleVerdict, Session, SessionEvent,
-    TooManyValues, ValueCheck,
+    TooManyValues, ToolNames, ValueCheck,
 };
 use crate::automaton::dfa::DEAD;
 use crate::limits::{RULE_FORESIGHT_MAX, RULE_INSTANCES_MAX};
@@ -100,23 +100,40 @@ impl Session {
     }
 }
 
+/// A place in the arguments of calls that a rule looks at.
+#[derive(Debug, Clone)]
+pub struct ArgumentPlace {
+    /// Of calls of which tool; `None` for any.
+    tools: Option<ToolNames>,
+    /// The names on the way to it, from the outside inwards; positions, where lists are on it.
+    pub names: Vec<String>,
+}
+
+impl ArgumentPlace {
+    /// Whether a rule looks there in calls of this tool.
+    pub fn is_of(&self, server: Option<&str>, tool: &str) -> bool {
+        self.tools.as_ref().is_none_or(|tools| tools.match_tool(server, tool))
+    }
+}
+
 impl RuleSet {
-    /// The names in arguments that the rules look at, each once: the parts of all pointers into arguments.
-    pub fn argument_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
+    /// The places in arguments that the rules look at.
+    pub fn argument_places(&self) -> Vec<ArgumentPlace> {
+        let mut places = Vec::new();
         for rule in &self.rules {
-            let checks = rule.patterns().into_iter().flat_map(|pattern| &pattern.arguments);
-            let taken = match &rule.demand {
-                RuleDemand::Takes { argument, .. } => Some(argument),
-                _ => None,
-            };
-            for pointer in checks.map(|check| &check.pointer).chain(&rule.per).chain(taken) {
-                names.extend(pointer.parts());
+            for (number, pattern) in rule.patterns().into_iter().enumerate() {
+                let taken = match &rule.demand {
+                    RuleDemand::Takes { argument, .. } if number == 0 => Some(argument),
+                    _ => None,
+                };
+                let checked = pattern.arguments.iter().map(|check| &check.pointer);
+                places.extend(checked.chain(&rule.per).chain(taken).map(|pointer| ArgumentPlace {
+                    tools: pattern.tools.clone(),
+                    names: pointer.parts().collect(),
+                }));
             }
         }
-        names.sort_unstable();
-        names.dedup();
-        names
+        places
     }
 
     /// The names of tools in the rules, with their aliases, each once.

@@ -45,7 +45,7 @@ pub fn result_of(result: &Value) -> CallResult {
 /// The result in an answer of MCP to `tools/call`. An answer without any content that MCP knows is the value itself.
 pub fn mcp_result(result: &Value) -> CallResult {
     let of = |keys: [&str; 2]| keys.into_iter().find_map(|key| result.get(key).filter(|it| !it.is_null()));
-    let says_error = of(["isError", "is_error"]) == Some(&Value::Bool(true));
+    let says_error = of(["isError", "is_error"]).is_some_and(is_true);
     let said = match result.get("content") {
         // No block at all: an empty list arrives as that.
         Some(Value::Array(blocks)) if blocks.is_empty() => None,
@@ -65,6 +65,17 @@ pub fn mcp_result(result: &Value) -> CallResult {
             let value = said.unwrap_or_else(|| empty().unwrap_or(result).clone());
             CallResult { value, says_error, is_contradictory: false }
         }
+    }
+}
+
+/// Whether a value means yes. The protocol knows `true` alone; the SDK for Python reads numbers and words, too.
+fn is_true(value: &Value) -> bool {
+    const WORDS: [&str; 6] = ["true", "t", "yes", "y", "on", "1"];
+    match value {
+        Value::Bool(is_true) => *is_true,
+        Value::Number(number) => number.as_f64() == Some(1.0),
+        Value::String(text) => WORDS.iter().any(|word| text.trim().eq_ignore_ascii_case(word)),
+        _ => false,
     }
 }
 

@@ -363,7 +363,7 @@ fn a_call_counts_once_for_a_rule_that_its_result_violates_too() {
         phase,
         server: None,
         tool: "a".to_owned(),
-        arguments: json!({}),
+        arguments: Arc::new(json!({})),
         outcome: (phase == Phase::Done).then(|| json!("ok")),
     };
     let events = [Phase::Call, Phase::Done, Phase::Call, Phase::Done].map(event);

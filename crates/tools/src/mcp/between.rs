@@ -5,8 +5,8 @@
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
@@ -29,6 +29,7 @@ use planproof_loopback::{from_this_machine, same};
 use tokio::net::TcpListener;
 
 use super::events::{EventMessages, Found};
+use super::streams::{KnownStreams, Origin, StreamMarks, place_of_events, resumed_event};
 use crate::connections::{Connections, ConnectionsError, innermost};
 
 /// Longest message of either side that is read, in bytes. A longer one of a client is refused; a longer one of the
@@ -38,7 +39,7 @@ pub const HTTP_MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Longest name of a session, in bytes.
 pub const SESSION_BYTES_MAX: usize = 256;
 
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -79,8 +80,13 @@ pub enum SessionName {
 pub struct Exchange {
     /// The name of the session, as the request has it.
     pub session: String,
-    /// Where ids of messages are unique: the server's session, or else this exchange.
+    /// Where ids of messages are unique: the server's session, or else this exchange or that whose stream it resumes.
     pub scope: String,
+    /// The number of the exchange that began the stream of this one; `None` if it resumes one that is not known.
+    pub stream: Option<u64>,
+    /// Whether it resumes the stream of the answer to a request, or one that is not known. A client takes whichever
+    /// answer comes in it for that to its request.
+    pub is_resumed: bool,
     /// Whether the scope ends with the exchange.
     pub ends_scope: bool,
     /// Whether it is of the newer era of the protocol.
@@ -144,6 +150,7 @@ struct Relay {
     connections: Connections,
     between: Arc<dyn Between>,
     exchanges: AtomicU64,
+    streams: Arc<Mutex<KnownStreams>>,
 }
 
 impl BetweenServer {
@@ -155,7 +162,8 @@ impl BetweenServer {
         let connections = Connections::new(&config.to).map_err(BindError::Url)?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, config.port));
         let listener = TcpListener::bind(address).await.map_err(BindError::Port)?;
-        let relay = Relay { config, connections, between, exchanges: AtomicU64::new(0) };
+        let relay =
+            Relay { config, connections, between, exchanges: AtomicU64::new(0), streams: Arc::default() };
         Ok(Self { listener, relay: Arc::new(relay) })
     }
 
@@ -257,7 +265,18 @@ impl Relay {
                 }
                 refused(StatusCode::BAD_GATEWAY, &why)
             })?;
-        passed_on(ending, answered).await
+        // The answer to the first request names the session.
+        let of = if head.headers.contains_key(SESSION) { &head.headers } else { answered.headers() };
+        let marks = StreamMarks {
+            streams: Arc::clone(&self.streams),
+            place: place_of_events(&ending.exchange.session, of),
+            origin: ending.exchange.stream.map(|number| Origin {
+                number,
+                scope: ending.exchange.scope.clone(),
+                is_of_request: head.method == Method::POST || ending.exchange.is_resumed,
+            }),
+        };
+        passed_on(ending, answered, marks).await
     }
 
     /// What the request is about, by its path and headers.
@@ -288,7 +307,7 @@ impl Relay {
                 )
             })?,
             (SessionName::Authorization, []) => {
-                named(&head.headers, AUTHORIZATION.as_str())?.ok_or_else(|| {
+                named(&head.headers, AUTHORIZATION.as_str())?.as_deref().map(login).ok_or_else(|| {
                     let why = "the header Authorization, which names the session, is missing";
                     refused(StatusCode::UNAUTHORIZED, why)
                 })?
@@ -301,15 +320,27 @@ impl Relay {
         }
         let number = self.exchanges.fetch_add(1, Ordering::Relaxed);
         let of_server = one(&head.headers, SESSION.as_str())?;
-        let ends_scope = of_server.is_none();
-        let scope = match of_server {
-            Some(session) => format!("session {session}"),
-            None => format!("exchange {number}"),
+        let resumed = resumed_event(head).map(|event| {
+            let key = place_of_events(&session, &head.headers) + &event;
+            self.streams.lock().unwrap_or_else(PoisonError::into_inner).origin(&key)
+        });
+        // What resumes a stream without a request is like a new one.
+        let is_resumed = resumed.as_ref().is_some_and(|it| it.as_ref().is_none_or(|it| it.is_of_request));
+        let stream = match &resumed {
+            Some(origin) => origin.as_ref().map(|origin| origin.number),
+            None => Some(number),
+        };
+        let origin = resumed.flatten();
+        let ends_scope = of_server.is_none() && origin.is_none();
+        let scope = match (of_server, origin) {
+            (Some(session), _) => format!("session {session}"),
+            (None, Some(origin)) => origin.scope,
+            (None, None) => format!("exchange {number}"),
         };
         let said = [one(&head.headers, METHOD.as_str())?, one(&head.headers, NAME.as_str())?.map(decoded)];
         let version = one(&head.headers, VERSION.as_str())?;
         let is_newer = said[0].is_some() || version.is_some_and(|version| *version >= *NEWER);
-        Ok(Exchange { session, scope, ends_scope, is_newer, said })
+        Ok(Exchange { session, scope, stream, is_resumed, ends_scope, is_newer, said })
     }
 
     /// The request to the server.
@@ -341,6 +372,16 @@ fn one(headers: &HeaderMap, name: &str) -> Result<Option<String>, Refused> {
 /// The one value of a header, if it is not empty.
 fn named(headers: &HeaderMap, name: &str) -> Result<Option<String>, Refused> {
     Ok(one(headers, name)?.filter(|value| !value.is_empty()))
+}
+
+/// A login, the same however it is written: the case of its scheme, and how many blanks follow that, mean nothing.
+fn login(authorization: &str) -> String {
+    let (scheme, key) = authorization.split_once([' ', '\t']).unwrap_or((authorization, ""));
+    let mut scheme = scheme.to_ascii_lowercase();
+    if let Some(first) = scheme.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    format!("{scheme} {}", key.trim()).trim_end().to_owned()
 }
 
 /// A value as it was before it was packed for a header. What cannot be unpacked stays, and agrees with nothing.
@@ -407,7 +448,11 @@ fn instead(headers: &HeaderMap, answer: String, is_result: bool) -> Response {
 }
 
 /// The server's answer, heard and passed on.
-async fn passed_on(ending: Ending, answered: hyper::Response<Incoming>) -> Result<Response, Refused> {
+async fn passed_on(
+    ending: Ending,
+    answered: hyper::Response<Incoming>,
+    marks: StreamMarks,
+) -> Result<Response, Refused> {
     let (head, mut body) = answered.into_parts();
     if head.status.is_redirection() {
         // A client that follows it is guarded no more.
@@ -454,7 +499,7 @@ async fn passed_on(ending: Ending, answered: hyper::Response<Incoming>) -> Resul
         }
     }
     let events = (is_stream && !is_packed).then(EventMessages::default);
-    let stream = Streamed { body, begin: (!begin.is_empty()).then(|| begin.freeze()), events, ending };
+    let stream = Streamed { body, begin: (!begin.is_empty()).then(|| begin.freeze()), events, marks, ending };
     *answer.body_mut() = Body::from_stream(stream::unfold(stream, Streamed::next));
     Ok(answer)
 }
@@ -466,6 +511,7 @@ struct Streamed {
     begin: Option<Bytes>,
     /// The messages in it, if they are heard.
     events: Option<EventMessages>,
+    marks: StreamMarks,
     ending: Ending,
 }
 
@@ -491,6 +537,7 @@ impl Streamed {
         for found in events.take(data, HTTP_MESSAGE_BYTES_MAX) {
             match found {
                 Found::Message(message) => self.ending.between.server_said(&self.ending.exchange, &message),
+                Found::Id(event) => self.marks.take(&event),
                 Found::Unread => self.ending.between.unread(&self.ending.exchange),
             }
         }

@@ -22,6 +22,8 @@ pub(super) struct EventMessages {
 pub(super) enum Found {
     /// The text of a message.
     Message(Vec<u8>),
+    /// The id of the event under way, from which a client may resume the stream.
+    Id(String),
     /// An event that is too long to be read.
     Unread,
 }
@@ -66,6 +68,10 @@ impl EventMessages {
                 self.data.extend_from_slice(value);
                 self.is_long |= self.data.len() > bytes_max;
             }
+            // As the standard has it.
+            b"id" if !value.is_empty() && !value.contains(&0) => {
+                return Some(Found::Id(String::from_utf8_lossy(value).into_owned()));
+            }
             b"event" => self.is_other = !value.is_empty() && value != b"message",
             _ => {}
         }
@@ -93,12 +99,14 @@ mod tests {
     fn messages_are_found_in_any_pieces() {
         let stream = "\u{feff}: hello\r\n\r\nid: 1\ndata: {\"a\":\ndata: 1}\n\nevent: ping\ndata: 7\n\nevent: message\r\
                       data:{}\r\rretry: 5\ndata\n\nevent:\ndata: last\r\n\r\ndata: unfinished\n";
-        let expected = ["{\"a\":\n1}", "{}", "", "last"];
+        let message = |text: &str| Found::Message(text.as_bytes().to_vec());
+        let expected =
+            [Found::Id("1".to_owned()), message("{\"a\":\n1}"), message("{}"), message(""), message("last")];
         for size in 1..stream.len() {
             let mut events = EventMessages::default();
             let pieces = stream.as_bytes().chunks(size);
             let found: Vec<Found> = pieces.flat_map(|piece| events.take(piece, 1000)).collect();
-            assert_eq!(found, expected.map(|text| Found::Message(text.as_bytes().to_vec())), "{size}");
+            assert_eq!(found, expected, "{size}");
         }
         let mut events = EventMessages::default();
         let long = format!("data: {}\n\ndata: x\n\n", "y".repeat(100));

@@ -23,7 +23,7 @@ pub(super) fn run(rules: &Path, mode: Option<GuardMode>, log: Option<&Path>) -> 
         None => None,
     };
     let (rules, modes, digest) = super::read(rules, mode);
-    let mut guard = LineGuard::new(rules, modes, digest, super::session_name(), secrets::held());
+    let mut guard = LineGuard::new(rules, modes, digest, super::session_name(), secrets::held_with_names());
     // A program that stops to listen has ended its sessions as well.
     unless_closed(answer_all(&mut guard, log.as_mut()).map_err(Failure::from))?;
     if let Some(log) = &mut log {
@@ -41,7 +41,7 @@ pub(super) fn run(rules: &Path, mode: Option<GuardMode>, log: Option<&Path>) -> 
 fn answer_all(guard: &mut LineGuard, mut log: Option<&mut LogFile>) -> std::io::Result<()> {
     let mut questions = std::io::stdin().lock();
     let say = |line: &str| {
-        let mut out = terminal::json();
+        let mut out = terminal::answer();
         writeln!(out, "{line}")?;
         out.flush()
     };

@@ -103,7 +103,7 @@ pub(super) async fn serve(
         return Err(Failure::usage(why));
     }
     // Whoever reads the line may connect.
-    let mut out = terminal::text();
+    let mut out = terminal::disclosed();
     writeln!(out, "http://{address}{place}")?;
     out.flush()?;
     drop(out);
@@ -202,14 +202,15 @@ impl Sessions {
         }
         let HeldTo { rules, modes, digest } = &self.held;
         let id = match (&self.only, self.has_history) {
-            (Some(only), _) => only.clone(),
+            (Some(only), _) => secrets::session_kept(only),
             // As the other guards of the session call it.
-            (None, true) => name.clone(),
+            (None, true) => secrets::session_kept(&name),
             (None, false) if name.is_empty() => self.process.clone(),
-            (None, false) => format!("{}/{name}", self.process),
+            (None, false) => format!("{}/{}", self.process, secrets::session_kept(&name)),
         };
         let place = Place::new(&*id);
-        let log = DecisionLog::new(id, SEAM, *modes, digest.as_str(), secrets::held());
+        let log = DecisionLog::new(id, SEAM, *modes, digest.as_str(), secrets::held_with_names());
+        let log = if self.has_history { log.as_memory() } else { log };
         let guard = McpGuard::new(rules.as_ref().map_err(Clone::clone), log);
         let session = Arc::new(Mutex::new(OpenSession { guard, place }));
         sessions.insert(name, Arc::clone(&session));
@@ -255,7 +256,8 @@ impl Sessions {
 
     fn end(&self) {
         for session in lock(&self.sessions).values() {
-            let guard = &lock(session).guard;
+            let guard = &mut lock(session).guard;
+            self.log_results(guard.last_lines());
             for rule in guard.unsatisfied() {
                 self.say(&format!("not satisfied when the session ended: {}", inline(&rule)));
             }
@@ -264,6 +266,12 @@ impl Sessions {
             }
         }
     }
+}
+
+/// Says to a guard where the messages that follow stand.
+fn place(guard: &mut McpGuard, exchange: &Exchange) {
+    guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
+    guard.in_stream(exchange.stream, exchange.is_resumed);
 }
 
 impl Between for Sessions {
@@ -291,7 +299,7 @@ impl Between for Sessions {
         };
         // Locked until the decision is in the log, so that the log has a session in its order.
         let mut session = lock(&session);
-        session.guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
+        place(&mut session.guard, exchange);
         let log = &mut |line: &str| self.append(line).inspect_err(|why| tell!("warning: {}", inline(why)));
         let heard =
             self.with_history(&mut session, |guard, shared| shared::heard(shared, guard, message, log));
@@ -321,9 +329,12 @@ impl Between for Sessions {
     }
 
     fn server_said(&self, exchange: &Exchange, message: &[u8]) {
-        let Some(session) = self.known(exchange) else { return };
+        // A guard that was started anew knows the session by its history alone.
+        let is_of_earlier = self.has_history && exchange.is_resumed && exchange.stream.is_none();
+        let session = if is_of_earlier { self.session(exchange) } else { self.known(exchange) };
+        let Some(session) = session else { return };
         let mut session = lock(&session);
-        session.guard.over_http(&exchange.scope, exchange.is_newer, &exchange.said);
+        place(&mut session.guard, exchange);
         let results = self.with_history(&mut session, |guard, shared| shared::learnt(shared, guard, message));
         self.log_results(results);
         for notice in session.guard.notices() {
@@ -345,8 +356,10 @@ impl Between for Sessions {
 
     fn unread(&self, exchange: &Exchange) {
         let Some(session) = self.known(exchange) else { return };
-        let guard = &mut lock(&session).guard;
-        self.log_results(guard.unread());
+        let mut session = lock(&session);
+        place(&mut session.guard, exchange);
+        let lines = self.with_history(&mut session, |guard, shared| shared::unread(shared, guard));
+        self.log_results(lines);
     }
 
     fn over(&self, exchange: &Exchange) {

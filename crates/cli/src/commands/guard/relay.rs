@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::log_file::LogFile;
 use super::said::refused;
+use super::server_stderr::ServerStderr;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
 use crate::failure::{ExitCode, Failure};
@@ -79,9 +80,10 @@ impl<'a> Relay<'a> {
         mut group: ProcessGroup,
         stop: impl Future<Output = ()>,
     ) -> Result<ExitCode, Failure> {
-        let (Some(to_server), Some(from_server), _) = group.take_streams() else {
+        let (Some(to_server), Some(from_server), stderr) = group.take_streams() else {
             return Err(Failure::outside("the server has no stdin and stdout"));
         };
+        let stderr = ServerStderr::follow(stderr);
         let mut stop = pin!(stop);
         let end = {
             let mut to_client = pin!(self.to_client(from_server));
@@ -115,6 +117,9 @@ impl<'a> Relay<'a> {
             }
         };
         group.terminate().await;
+        stderr.end().await;
+        let last = self.guard.borrow_mut().last_lines();
+        self.log_results(&last);
         let guard = self.guard.into_inner();
         for rule in guard.unsatisfied() {
             progress::say(
@@ -196,6 +201,13 @@ impl<'a> Relay<'a> {
         shared::learnt(shared, &mut self.guard.borrow_mut(), line)
     }
 
+    /// Takes a line of the server that is too long to be read, and gives the lines of the log about it.
+    fn unread(&self) -> Vec<String> {
+        let mut shared = self.shared.borrow_mut();
+        let shared = shared.as_mut().map(|(shared, place)| (shared, place));
+        shared::unread(shared, &mut self.guard.borrow_mut())
+    }
+
     /// Answers where a line does not pass. Gives whether it does.
     async fn settle(&self, heard: FromClient) -> bool {
         if let Some(reason) = &heard.reason {
@@ -224,8 +236,7 @@ impl<'a> Relay<'a> {
                 Line::End => return End::Server,
                 Line::Piece(piece) => {
                     if out.is_none() {
-                        let unread: Vec<String> = self.guard.borrow_mut().unread().into_iter().collect();
-                        self.log_results(&unread);
+                        self.log_results(&self.unread());
                     }
                     (piece.to_vec(), false)
                 }

@@ -49,7 +49,8 @@ pub(super) fn run(logs: &[PathBuf], rules: &Path, global: &Global) -> Result<Exi
             if global.json {
                 let line = json!({
                     "session": again.session, "call": call.number, "tool": call.tool, "arguments": call.arguments,
-                    "was_rejected": again.was_rejected, "is_rejected": again.reason.is_some(),
+                    "was_rejected": again.was_rejected, "was_noted": again.was_noted,
+                    "is_rejected": again.reason.is_some(),
                     "was_reason": again.was_reason, "reason": again.reason,
                 });
                 return writeln!(out, "{line}");
@@ -57,9 +58,11 @@ pub(super) fn run(logs: &[PathBuf], rules: &Path, global: &Global) -> Result<Exi
             let arguments: String = call.arguments.to_string().chars().take(SHOWN_MAX).collect();
             let (session, tool) = (inline(&again.session), inline(&call.tool));
             writeln!(out, "session {session}, call {}: {tool} {}", call.number, inline(&arguments))?;
+            let was_reason = again.was_reason.as_deref().unwrap_or_default();
             let (what, reason) = match &again.reason {
                 Some(reason) => ("was approved, would be rejected", reason.as_str()),
-                None => ("was rejected, would be approved", again.was_reason.as_deref().unwrap_or_default()),
+                None if again.was_noted => ("was only noted, would be approved", was_reason),
+                None => ("was rejected, would be approved", was_reason),
             };
             writeln!(out, "  {what}")?;
             writeln!(out, "{}", render::folded("    ", &inline(reason), 4))

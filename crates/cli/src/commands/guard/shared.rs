@@ -56,6 +56,15 @@ impl Shared {
         };
         let caught_up = catch_up(guard, &turn, last);
         let heard = guard.from_client(line);
+        let late = guard.late_lines();
+        let caught_up = caught_up.and_then(|()| {
+            let mut late = late.iter();
+            late.try_for_each(|line| turn.append(line).map(|_| ())).map_err(|error| error.to_string())
+        });
+        for line in &late {
+            // The user has been warned.
+            let _ = log(line);
+        }
         let Some(line) = guard.decision_line(&heard, microseconds_since(started)) else {
             return (heard, Kept::Everywhere);
         };
@@ -77,23 +86,23 @@ impl Shared {
         (heard, Kept::Everywhere)
     }
 
-    /// Has the guard take a line of the server, and keeps the results in it.
-    pub(super) fn learn(
+    /// Has the guard take what the server said, and keeps what it learns from it.
+    fn learn(
         &mut self,
         place: &mut Place,
         guard: &mut McpGuard,
-        line: &[u8],
+        take: impl FnOnce(&mut McpGuard) -> Vec<String>,
     ) -> (Vec<String>, Result<(), String>) {
         if !guard.awaits_results() {
-            return (guard.from_server(line), Ok(()));
+            return (take(guard), Ok(()));
         }
         let Place { session, last } = place;
         let turn = match self.0.turn(session) {
             Ok(turn) => turn,
-            Err(error) => return (guard.from_server(line), Err(error.to_string())),
+            Err(error) => return (take(guard), Err(error.to_string())),
         };
         let caught_up = catch_up(guard, &turn, last);
-        let results = guard.from_server(line);
+        let results = take(guard);
         let kept = caught_up.and_then(|()| keep(turn, &results, last));
         (results, kept)
     }
@@ -159,6 +168,10 @@ pub(super) fn logged(
     microseconds: u64,
     log: &mut LineLog<'_>,
 ) -> FromClient {
+    for late in guard.late_lines() {
+        // The decision behind it cannot be written either, or the user has been warned.
+        let _ = log(&late);
+    }
     let Some(line) = guard.decision_line(&heard, microseconds) else { return heard };
     match log(&line) {
         Ok(()) => heard,
@@ -176,8 +189,21 @@ pub(super) fn learnt(
     guard: &mut McpGuard,
     line: &[u8],
 ) -> Vec<String> {
-    let Some((shared, place)) = shared else { return guard.from_server(line) };
-    let (results, kept) = shared.learn(place, guard, line);
+    learnt_by(shared, guard, |guard| guard.from_server(line))
+}
+
+/// That the server has said something that is too long to be read, likewise.
+pub(super) fn unread(shared: Option<(&mut Shared, &mut Place)>, guard: &mut McpGuard) -> Vec<String> {
+    learnt_by(shared, guard, |guard| guard.unread().into_iter().collect())
+}
+
+fn learnt_by(
+    shared: Option<(&mut Shared, &mut Place)>,
+    guard: &mut McpGuard,
+    take: impl FnOnce(&mut McpGuard) -> Vec<String>,
+) -> Vec<String> {
+    let Some((shared, place)) = shared else { return take(guard) };
+    let (results, kept) = shared.learn(place, guard, take);
     if let Err(why) = kept {
         tell!("warning: {}; to other guards of the session, the calls stay pending", inline(&why));
     }

@@ -28,9 +28,10 @@ impl RuledTools {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The rules that the run does not satisfy if it ends now, as sentences.
-    pub(super) fn unsatisfied(&self) -> Vec<String> {
-        self.state().guard.unsatisfied()
+    /// The rules that the run does not satisfy if it ends now, as sentences, and whether one of them is enforced.
+    pub(super) fn unsatisfied(&self) -> (Vec<String>, bool) {
+        let guard = &self.state().guard;
+        (guard.unsatisfied(), guard.is_demanding())
     }
 
     /// The number of the call, and what the rules decide on it.
