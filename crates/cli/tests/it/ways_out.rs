@@ -69,19 +69,24 @@ impl Scene {
 
     /// Also looks through all files, and ends.
     fn leaks(mut self) -> Leaks {
-        let mut folders = vec![self.place.path(".")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-                let path: PathBuf = entry.path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if !is_ours(&path) {
-                    self.search(&entry.file_name().into_string().unwrap(), &fs::read(&path).unwrap());
-                }
-            }
+        for path in files_below(&self.place.path(".")).into_iter().filter(|path| !is_ours(path)) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.search(&name, &fs::read(&path).unwrap());
         }
         self.leaks
     }
+}
+
+/// The files of a folder and of those within it.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let (mut folders, mut files) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files
 }
 
 /// Files of the test itself, which is the way in.

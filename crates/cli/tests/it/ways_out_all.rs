@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::completions::PAGES;
 use crate::support::{Place, Run};
 use crate::topics::write_server;
+use crate::ways_out::files_below;
 
 /// A key as most are.
 const PLAIN: &str = "sk-canary-9f3abQ77zLmX0pW";
@@ -104,16 +105,9 @@ impl Scene {
     fn search_files(&mut self) {
         let given =
             |path: &Path| path.file_name().is_some_and(|name| GIVEN.iter().any(|given| name == *given));
-        let mut folders = vec![self.place.path(".")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-                let path: PathBuf = entry.path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if !given(&path) {
-                    self.search(&entry.file_name().to_string_lossy(), &fs::read(&path).unwrap());
-                }
-            }
+        for path in files_below(&self.place.path(".")).into_iter().filter(|path| !given(path)) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.search(&name, &fs::read(&path).unwrap());
         }
     }
 }
