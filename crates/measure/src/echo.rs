@@ -11,6 +11,10 @@ pub const ECHO_WORDS_MIN: usize = 4;
 /// least [`ECHO_WORDS_MIN`] words that are consecutive words of the instruction is left out; case, white space and
 /// punctuation around words do not matter. White space before and behind an echo stays, so that lines stay apart.
 pub fn outside_of_echo<'a>(answer: &'a str, asked: &str) -> Cow<'a, str> {
+    // Most answers of agents that call tools are too short for an echo, and instructions are long.
+    if words(answer).nth(ECHO_WORDS_MIN - 1).is_none() {
+        return Cow::Borrowed(answer);
+    }
     let asked: Vec<String> = words(asked).map(|(_, word)| even(word)).collect();
     let mut places: HashMap<&[String], Vec<usize>> = HashMap::new();
     for (place, run) in asked.windows(ECHO_WORDS_MIN).enumerate() {

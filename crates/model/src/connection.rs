@@ -29,7 +29,7 @@ use crate::http::{Endpoint, Identity, KeyHeader, ReplyForm};
 use crate::{BoxStream, ChatDelta, ModelError, Settings, metering, run_time};
 use key::Key;
 use loading::{LOADING_MAX, Loading, LoadingNotice};
-use parameters::{Failed, Found, Learnt, Parameter, Refused, Sent, digest_of};
+use parameters::{Failed, Found, Learnt, Parameter, Refused, Sent};
 use silence::Silence;
 use stream::{Answer, Decoder, Reading, understood};
 
@@ -340,16 +340,17 @@ impl Connection {
             // The silence begins only after this wait: it is the server's, which does not cause the wait.
             self.wait_for_turn().await;
             let refused = learnt().refused();
-            let body = rendered(render(&refused.removed_from(sent.settings), &refused))?;
-            let digest = digest_of(&body);
+            let written = || rendered(render(&refused.removed_from(sent.settings), &refused));
+            let body = written()?;
             // What the server has refused is not sent again, by whatever way it comes out the same.
-            let known = learnt().rejection(digest);
+            let known = learnt().rejection(&body);
             let result = match known {
                 Some(failed) => Err(failed),
                 None => once(body).await,
             };
             match result {
-                Err(failed) => learnt().change(digest, failed, &sent)?,
+                // Written again, because nothing of the body is kept while its answer is waited for.
+                Err(failed) => learnt().change(&written()?, failed, &sent)?,
                 Ok(reply) => {
                     // Only the success shows that it was this field. Otherwise a refusal that names a field by chance
                     // would change all later requests.

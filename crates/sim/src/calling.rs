@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use planproof_model::simulated::{FOREIGN_TURNS, NO_TASKS};
 use planproof_model::{ChatRequest, Message};
+use planproof_synth::ReadRule;
 use planproof_trace::ToolCall;
 
 use crate::report::REPORTED;
@@ -31,6 +32,8 @@ pub(crate) struct Known {
     /// By [`script::key`], which the script's draws depend on.
     pub(crate) key: u64,
     pub(crate) script: Script,
+    /// The rules that the user states.
+    rules: Vec<ReadRule>,
     of_framework: tools::OfFramework,
 }
 
@@ -62,7 +65,7 @@ impl Calling {
             match step {
                 Step::Call { tool, start, slip, sentences } => {
                     let mut call = write_call(&request.tools, tool, (start, sentences), slip, number);
-                    flows::fill((self.kind, known.key), request, tool, slip, &mut call);
+                    flows::fill((self.kind, known.key), &known.rules, request, tool, slip, &mut call);
                     calls.push(call);
                     number += 1;
                 }
@@ -96,7 +99,7 @@ impl Calling {
         let key = script::key(request);
         let script = Script::write(self.kind, request, key);
         let of_framework = tools::OfFramework::among(&request.tools);
-        let known = Arc::new(Known { key, script, of_framework });
+        let known = Arc::new(Known { key, script, rules: flows::rules(request), of_framework });
         all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= SCRIPTS_KEPT_MAX {
             all.clear();

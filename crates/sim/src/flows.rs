@@ -12,9 +12,10 @@ use crate::SimKind;
 use crate::reading::{task_of, user_texts};
 use crate::step::Slip;
 
-/// Puts the values into a call of the tool at that index.
+/// Puts the values into a call of the tool at that index. `rules` are those of the request.
 pub(crate) fn fill(
     (kind, key): (SimKind, u64),
+    rules: &[ReadRule],
     request: &ChatRequest,
     tool: u16,
     slip: Slip,
@@ -25,20 +26,20 @@ pub(crate) fn fill(
     if slip == Slip::ExtraArgument {
         return;
     }
-    for (number, ReadRule { first, second, argument }) in (0_u64..).zip(rules(request)) {
-        let Some(argument) = argument.filter(|_| second == usize::from(tool)) else { continue };
+    for (number, ReadRule { first, second, argument }) in (0_u64..).zip(rules) {
+        let Some(argument) = argument.as_ref().filter(|_| *second == usize::from(tool)) else { continue };
         let seed = request.settings.seed.unwrap_or_default();
         // A stream for each rule, so that the model makes the same choice in every turn.
         let is_careless = kind == SimKind::Careless
             && Draw::new(seed, key ^ number, "sim-flow/1").unit() < kind.mistake_chance(request.tools.len());
-        if !is_careless && let Some(value) = returned(request, first, &argument) {
-            arguments.insert(argument, value);
+        if !is_careless && let Some(value) = returned(request, *first, argument) {
+            arguments.insert(argument.clone(), value);
         }
     }
 }
 
 /// The rules that the user states, about the tasks of the request's tools.
-fn rules(request: &ChatRequest) -> Vec<ReadRule> {
+pub(crate) fn rules(request: &ChatRequest) -> Vec<ReadRule> {
     let texts: Vec<&str> = request.tools.iter().map(task_of).collect();
     let blocks = user_texts(request).flat_map(|text| text.split("\n\n"));
     blocks.map(|block| read_rules(block, &texts)).find(|rules| !rules.is_empty()).unwrap_or_default()

@@ -1,12 +1,26 @@
 //! Plans, if the right one is known from a key: whole ones and step by step, as JSON and as Python, and the mistakes
 //! that feedback can correct.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use planproof_model::{ChatRequest, Message};
 use planproof_plan::{
     ArgumentValue, Plan, Reference, headings, read_json, step_to_json, substitute, to_json_text, to_line,
     to_python,
 };
 use serde_json::{Map, Value as Json};
+
+/// The ends of the prompts for plans, and whether each asks for a program and for a single step. All requests are
+/// searched for them, so the searches are prepared once.
+static FORMS: LazyLock<[(Finder<'static>, bool, bool); 4]> = LazyLock::new(|| {
+    [
+        (Finder::new(headings::WHOLE_JSON), false, false),
+        (Finder::new(headings::WHOLE_CODE), true, false),
+        (Finder::new(headings::STEP_JSON), false, true),
+        (Finder::new(headings::STEP_CODE), true, true),
+    ]
+});
 
 /// A request in a conversation about a plan.
 pub(crate) struct Request {
@@ -25,17 +39,12 @@ impl Request {
             Message::User { text } => Some(text),
             _ => None,
         })?;
-        let forms = [
-            (headings::WHOLE_JSON, false, false),
-            (headings::WHOLE_CODE, true, false),
-            (headings::STEP_JSON, false, true),
-            (headings::STEP_CODE, true, true),
-        ];
-        let (_, is_code, is_by_step) = forms.into_iter().find(|(ending, ..)| first.contains(ending))?;
+        let is_in = |ending: &Finder<'_>| ending.find(first.as_bytes()).is_some();
+        let (_, is_code, is_by_step) = FORMS.iter().find(|(ending, ..)| is_in(ending))?;
         let accepted = |message: &&Message| matches!(message, Message::User { text } if text.starts_with(headings::OBSERVATION));
         let is_first = !request.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
         let taken = request.messages.iter().filter(accepted).count();
-        Some(Self { is_code, is_by_step, taken, is_first })
+        Some(Self { is_code: *is_code, is_by_step: *is_by_step, taken, is_first })
     }
 
     /// The reply of a model that knows that `right` is right. `strike` is the mistake, if any, and `wrong` another

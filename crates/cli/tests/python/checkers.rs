@@ -8,7 +8,7 @@ use std::process::Command;
 use libtest_mimic::Trial;
 
 use crate::support::{Place, Run};
-use crate::venvs::root;
+use crate::venvs::{root, timed};
 
 /// The tests.
 pub(crate) fn trials() -> impl Iterator<Item = Trial> {
@@ -20,7 +20,7 @@ pub(crate) fn trials() -> impl Iterator<Item = Trial> {
             test();
             Ok(())
         };
-        Trial::test(format!("the_checker_actionlint_on_{name}"), run).with_ignored_flag(!is_there)
+        timed(format!("the_checker_actionlint_on_{name}"), run).with_ignored_flag(!is_there)
     })
 }
 

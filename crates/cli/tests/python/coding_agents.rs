@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use serde_json::json;
 
 use crate::support::{Place, Run, json_lines};
-use crate::venvs::root;
+use crate::venvs::{root, timed};
 
 /// Cases that each is tested on. Each starts Node and what stands behind it, seconds of work.
 const CASES: usize = 3;
@@ -23,7 +23,7 @@ pub(crate) fn trials() -> impl Iterator<Item = Trial> {
             coding_agent(name);
             Ok(())
         };
-        Trial::test(format!("the_coding_agent_{}", name.replace('-', "_")), test).with_ignored_flag(!is_there)
+        timed(format!("the_coding_agent_{}", name.replace('-', "_")), test).with_ignored_flag(!is_there)
     })
 }
 

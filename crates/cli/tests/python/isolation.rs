@@ -15,6 +15,7 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 
 use crate::support::{self, Place, Run};
+use crate::venvs::timed;
 
 /// Cases of a campaign: enough that no order by chance is right in all of them.
 const CASES: &str = "8";
@@ -72,23 +73,21 @@ pub(crate) fn trials() -> Vec<Trial> {
                 attack(&Ground { whom });
                 Ok(())
             };
-            trials.push(
-                Trial::test(format!("isolation::{name}{}", whom.suffix()), test).with_ignored_flag(!works),
-            );
+            trials.push(timed(format!("isolation::{name}{}", whom.suffix()), test).with_ignored_flag(!works));
         }
         let test = move || {
             ordinary_agents_notice_nothing(&Ground { whom });
             Ok(())
         };
         let name = format!("isolation::ordinary_agents_notice_nothing{}", whom.suffix());
-        trials.push(Trial::test(name, test).with_ignored_flag(!works));
+        trials.push(timed(name, test).with_ignored_flag(!works));
     }
     let is_superuser = rustix::process::geteuid().is_root() && has("setpriv");
     for (name, test) in [
         ("where_namespaces_are_forbidden_landlock_hides_what_it_can", landlock_hides_what_it_can as fn()),
         ("where_namespaces_are_forbidden_strict_runs_nothing", strict_runs_nothing),
     ] {
-        let trial = Trial::test(format!("isolation::{name}"), move || {
+        let trial = timed(format!("isolation::{name}"), move || {
             test();
             Ok(())
         });

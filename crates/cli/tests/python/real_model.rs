@@ -17,7 +17,7 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use crate::support::{Place, Run, json_lines};
-use crate::venvs::root;
+use crate::venvs::{root, timed};
 
 /// The model, by its name for the server and in the names of agents.
 const MODEL: &str = "smollm2-135m";
@@ -54,7 +54,7 @@ pub(crate) fn trial() -> Trial {
         }
         Ok(())
     };
-    Trial::test("the_real_model_is_asked_by_five_kinds_of_agent", test)
+    timed("the_real_model_is_asked_by_five_kinds_of_agent", test)
         .with_ignored_flag(!is_ci || !serve().exists())
 }
 

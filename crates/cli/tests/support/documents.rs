@@ -328,7 +328,9 @@ impl Desk {
             .env("NO_COLOR", "1")
             .env("LANG", "C.UTF-8");
         command.env("GITHUB_STEP_SUMMARY", self.place.path("GITHUB_STEP_SUMMARY"));
-        command.env("PYTHONDONTWRITEBYTECODE", "1").env("REPOSITORY", root());
+        // Nothing is written beside the sources, and a framework is compiled once, not for each case.
+        command.env("PYTHONPYCACHEPREFIX", concat!(env!("CARGO_TARGET_TMPDIR"), "/pycache"));
+        command.env("REPOSITORY", root());
         Run::of(command, "");
         let log = fs::read_to_string(&log).unwrap();
         let statuses = fs::read_to_string(&statuses).unwrap_or_default();

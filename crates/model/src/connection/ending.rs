@@ -103,6 +103,13 @@ pub(crate) enum Ending {
 impl Ending {
     /// What a word says; `None` for an empty one, which some servers send with every part of a stream.
     pub(crate) fn of(word: &str) -> Option<Self> {
+        // The words of the protocol itself, with which nearly all replies end, need no closer look.
+        match word {
+            "stop" => return Some(Self::Stop),
+            "tool_calls" => return Some(Self::Calls),
+            "length" => return Some(Self::Length),
+            _ => {}
+        }
         let lower = word.trim().to_ascii_lowercase().replace(['-', ' '], "_");
         // A value of an enumeration, or the token itself that ended the reply.
         let stop = lower.trim_start_matches("finish_reason_").trim_matches(['<', '|', '>']);

@@ -391,17 +391,20 @@ impl Learnt {
         self.is_changed.then_some(&*self.refused)
     }
 
-    /// The server's answer to a body with this digest, if it refused one.
-    pub(crate) fn rejection(&self, digest: u64) -> Option<Failed> {
+    /// The server's answer to this body, if it refused it.
+    pub(crate) fn rejection(&self, body: &[u8]) -> Option<Failed> {
+        // Mostly nothing was refused, and no digest is needed.
+        let digest = (!self.rejected.is_empty()).then(|| digest_of(body))?;
         self.rejected.iter().find(|(known, _)| *known == digest).map(|(_, failed)| failed.clone())
     }
 
-    /// The server has refused the body with this digest.
+    /// The server has refused this body.
     ///
     /// # Errors
     /// The refusal, if the request cannot be changed.
-    pub(crate) fn change(&mut self, digest: u64, failed: Failed, sent: &Sent<'_>) -> Result<(), ModelError> {
+    pub(crate) fn change(&mut self, body: &[u8], failed: Failed, sent: &Sent<'_>) -> Result<(), ModelError> {
         let Some(more) = self.refused.further(&failed, sent) else { return Err(failed.error) };
+        let digest = digest_of(body);
         (self.refused, self.is_changed) = (Arc::new(more), true);
         self.rejected.push((digest, failed));
         Ok(())
@@ -409,7 +412,7 @@ impl Learnt {
 }
 
 /// The digest of a body, the same for equal bodies.
-pub(crate) fn digest_of(body: &[u8]) -> u64 {
+fn digest_of(body: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(body);
     hasher.finish()

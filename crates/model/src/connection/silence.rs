@@ -50,6 +50,10 @@ impl Silence {
 /// Whether bytes are more than marks that only keep the connection open: blanks before a document, and comments of a
 /// stream. A comment that arrives in pieces counts, which only makes us wait for longer.
 fn says_something(bytes: &[u8]) -> bool {
+    // Most bytes are a document from its beginning or a part of one, which need not be searched for lines.
+    if bytes.first().is_some_and(|byte| !byte.is_ascii_whitespace() && *byte != b':') {
+        return true;
+    }
     let mut lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     lines.any(|line| !line.is_empty() && !line.starts_with(b":"))
 }
