@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use planproof_travel::tables::{FlightRow, FlightStore, FlightStoreError, Flights, Leg};
 
+use crate::IndexedFlights;
 use crate::layout::{
     self, Directory, HEADER_BYTES, Header, NUMBER_BYTES, NUMBERS_A_BLOCK, ROW_BYTES, ROWS_A_BLOCK,
 };
@@ -17,7 +18,7 @@ const DIRECTORY_BYTES_MAX: u64 = 256 << 20;
 
 /// Opens an index. Returns `None` if there is none, if it belongs to another file or layout, or if it is damaged. The
 /// caller then rebuilds it, and only a failure of that is an error.
-pub(crate) fn open(path: &Path, fingerprint: &Fingerprint) -> Option<Flights> {
+pub(crate) fn open(path: &Path, fingerprint: &Fingerprint) -> Option<IndexedFlights> {
     let file = planproof_files::open_own(path, File::options().read(true)).ok()?;
     let mut bytes = [0; HEADER_BYTES];
     read_exact_at(&file, &mut bytes, 0).ok()?;
@@ -32,7 +33,10 @@ pub(crate) fn open(path: &Path, fingerprint: &Fingerprint) -> Option<Flights> {
     let mut bytes = vec![0; usize::try_from(header.directory_bytes).ok()?];
     read_exact_at(&file, &mut bytes, header.directory_at()).ok()?;
     let Directory { names, legs, codes, row_hashes, number_hashes } = Directory::read(&bytes, &header)?;
-    Some(Flights::new(names, Arc::new(Index { file, header, legs, codes, row_hashes, number_hashes })))
+    let digest = header.digest;
+    let flights =
+        Flights::new(names, Arc::new(Index { file, header, legs, codes, row_hashes, number_hashes }));
+    Some(IndexedFlights { flights, digest })
 }
 
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! The layout of an index. All numbers are big-endian, so comparing the bytes of records orders the records.
 //!
 //! ```text
-//! header     magic, layout, the fingerprint of the table, the number of rows, and where the directory lies
+//! header     magic, layout, the fingerprint of the table and the SHA-256 of its bytes, the number of rows, how long
+//!            the directory is, and a hash of all this
 //! rows       24 bytes each, in the order of their legs, within a leg in that of the table
 //! numbers    8 bytes each, a code and the place of its row, in the order of codes, within a code in that of the table
 //! directory  the names of cities and days, the leg of each 64th row, each 256th code, and a hash of each 64 rows and
@@ -25,15 +26,17 @@ pub(crate) const ROWS_A_BLOCK: usize = 64;
 /// The directory holds one code per this many.
 pub(crate) const NUMBERS_A_BLOCK: usize = 256;
 /// Bytes of the header.
-pub(crate) const HEADER_BYTES: usize = 64;
+pub(crate) const HEADER_BYTES: usize = 112;
 
 const MAGIC: [u8; 8] = *b"ppflight";
 /// Must increase whenever the layout or the meaning of a value changes, including how the table is parsed.
-const LAYOUT: u64 = 2;
+const LAYOUT: u64 = 3;
 
 const LEG_BYTES: usize = 6;
 const CODE_BYTES: usize = 4;
 const HASH_BYTES: usize = 8;
+/// Bytes of the digest of a table.
+pub(crate) const DIGEST_BYTES: usize = 32;
 
 /// A row as sorted: by leg, then by its position in the table.
 pub(crate) fn sorted_row(row: &FlightRow, place: u32) -> [u8; SORTED_ROW_BYTES] {
@@ -108,6 +111,8 @@ pub(crate) fn number(bytes: &[u8; NUMBER_BYTES]) -> (u32, u32) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) fingerprint: Fingerprint,
+    /// SHA-256 of all bytes of the table.
+    pub(crate) digest: [u8; DIGEST_BYTES],
     pub(crate) rows: u64,
     pub(crate) directory_bytes: u64,
     pub(crate) directory_hash: u64,
@@ -116,20 +121,34 @@ pub(crate) struct Header {
 impl Header {
     pub(crate) fn write(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
-        let Self { fingerprint, rows, directory_bytes, directory_hash } = *self;
-        let values = [LAYOUT, fingerprint.bytes, fingerprint.modified, rows, directory_bytes, directory_hash];
-        let values = values.map(u64::to_be_bytes);
-        for (to, from) in bytes.iter_mut().zip(MAGIC.iter().chain(values.iter().flatten())) {
+        let Self { fingerprint, digest, rows, directory_bytes, directory_hash } = *self;
+        let Fingerprint { bytes: length, modified, changed, number } = fingerprint;
+        let before = [LAYOUT, length, modified, changed, number].map(u64::to_be_bytes);
+        let after = [rows, directory_bytes, directory_hash].map(u64::to_be_bytes);
+        let values = MAGIC.iter().chain(before.as_flattened()).chain(&digest).chain(after.as_flattened());
+        for (to, from) in bytes.iter_mut().zip(values) {
             *to = *from;
         }
+        let (values, last) = bytes.split_at_mut(HEADER_BYTES - HASH_BYTES);
+        last.copy_from_slice(&hash(values).to_be_bytes());
         bytes
     }
 
     /// `None` if the bytes are not a header of this layout.
     pub(crate) fn read(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
-        let mut fields = Fields(bytes.strip_prefix(&MAGIC)?);
+        let (values, last) = bytes.split_at(HEADER_BYTES - HASH_BYTES);
+        if Fields(last).u64() != hash(values) {
+            return None;
+        }
+        let mut fields = Fields(values.strip_prefix(&MAGIC)?);
         (fields.u64() == LAYOUT).then(|| Self {
-            fingerprint: Fingerprint { bytes: fields.u64(), modified: fields.u64() },
+            fingerprint: Fingerprint {
+                bytes: fields.u64(),
+                modified: fields.u64(),
+                changed: fields.u64(),
+                number: fields.u64(),
+            },
+            digest: fields.array(),
             rows: fields.u64(),
             directory_bytes: fields.u64(),
             directory_hash: fields.u64(),
@@ -285,14 +304,18 @@ mod tests {
         let directory =
             Directory { names, legs, codes, row_hashes: vec![1, u64::MAX], number_hashes: vec![7] };
         let bytes = directory.write();
-        let fingerprint = Fingerprint { bytes: 5, modified: u64::MAX };
-        let header = Header { fingerprint, rows: 65, directory_bytes: 0, directory_hash: hash(&bytes) };
+        let fingerprint = Fingerprint { bytes: 5, modified: u64::MAX, changed: 3, number: 1 << 40 };
+        let digest = std::array::from_fn(|place| place as u8);
+        let header =
+            Header { fingerprint, digest, rows: 65, directory_bytes: 0, directory_hash: hash(&bytes) };
         assert_eq!(Header::read(&header.write()), Some(header));
         assert_eq!(Directory::read(&bytes, &header), Some(directory));
         assert_eq!(Directory::read(&bytes[1..], &header), None);
         assert_eq!(Directory::read(&bytes, &Header { rows: 64, ..header }), None);
-        let mut other = header.write();
-        other[15] += 1;
-        assert_eq!(Header::read(&other), None);
+        for place in 0..HEADER_BYTES {
+            let mut other = header.write();
+            other[place] ^= 1;
+            assert_eq!(Header::read(&other), None, "byte {place}");
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! [`open`] reads the published file once and writes an index into a folder that the caller names. After that it
 //! opens the index, in milliseconds, as long as the file is unchanged. It returns the
 //! [`Flights`](planproof_travel::tables::Flights) that the tools and the evaluator of `travel` query, because that
-//! crate reads no files. The answers equal those of the table in memory (`FlightsBuilder`), as the tests check.
+//! crate reads no files, and the digest of all bytes of the file, by which a case knows its tables. The answers equal
+//! those of the table in memory (`FlightsBuilder`), as the tests check.
 //!
 //! # Module layout
 //!
@@ -107,13 +108,25 @@ impl FlightsError {
 
     /// Whether the user has to correct a path or the table.
     pub fn is_usage(&self) -> bool {
-        !matches!(self, Self::GivenUp)
+        match self {
+            Self::GivenUp => false,
+            Self::Source { source, .. } | Self::Cache { source, .. } => !planproof_files::is_of_world(source),
+            Self::Table(_) | Self::Changed { .. } => true,
+        }
     }
 }
 
+/// The flights of an index.
+#[derive(Debug, Clone)]
+pub struct IndexedFlights {
+    pub flights: Flights,
+    /// SHA-256 of all bytes of the table that the index was built from.
+    pub digest: [u8; layout::DIGEST_BYTES],
+}
+
 /// Opens the flights of a file in the published format. Builds the index in the folder `cache` first if there is
-/// none, or if it was built from a file with another size, modification time or path, or in another layout. Creates
-/// the folder if it is missing.
+/// none, or if it was built in another layout or from a file with another size, path, number, time of modification or
+/// time of any change, which no program can set. Creates the folder if it is missing.
 ///
 /// Opening takes milliseconds; building the index takes seconds for the published table. That needs about 20 MB of
 /// memory for any table ([`ROWS_IN_MEMORY`]), and 32 bytes of disk space per row, temporarily twice as much.
@@ -129,7 +142,7 @@ pub fn open(
     source: &Path,
     cache: &Path,
     progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
-) -> Result<Flights, FlightsError> {
+) -> Result<IndexedFlights, FlightsError> {
     open_with(source, cache, ROWS_IN_MEMORY, progress)
 }
 
@@ -142,7 +155,7 @@ pub fn open_with(
     cache: &Path,
     rows_in_memory: usize,
     progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
-) -> Result<Flights, FlightsError> {
+) -> Result<IndexedFlights, FlightsError> {
     // The index is named after the path, so all spellings of the path share one index.
     let path = fs::canonicalize(source).map_err(FlightsError::source(source))?;
     let names = Names::of(&path, cache);
@@ -153,7 +166,7 @@ pub fn open_with(
     if let Some(flights) = index::open(&names.index, &fingerprint) {
         return Ok(flights);
     }
-    fs::create_dir_all(cache).map_err(FlightsError::cache(cache))?;
+    planproof_files::make_own_folder(cache).map_err(FlightsError::cache(cache))?;
     let _lock = lock(&names.lock, progress)?;
     // The previous holder of the lock may have built it.
     if let Some(flights) = index::open(&names.index, &fingerprint) {

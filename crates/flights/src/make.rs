@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use planproof_travel::tables::{FLIGHTS_FILE, FlightReader};
+use ring::digest::{Context, SHA256};
 
-use crate::layout::{self, Directory, HEADER_BYTES, Header, NUMBERS_A_BLOCK, ROWS_A_BLOCK};
+use crate::layout::{self, DIGEST_BYTES, Directory, HEADER_BYTES, Header, NUMBERS_A_BLOCK, ROWS_A_BLOCK};
 use crate::sorter::Sorter;
 use crate::source::{Fingerprint, HASH_OF_NOTHING, Names, hash, hash_on};
 use crate::{FlightsError, IndexProgress, LINE_BYTES_MAX, ROWS_MAX};
@@ -76,6 +77,8 @@ impl Drop for Part<'_> {
 struct Rows {
     names: planproof_travel::tables::FlightNames,
     count: u64,
+    /// SHA-256 of all bytes of the table.
+    digest: [u8; DIGEST_BYTES],
 }
 
 fn read(
@@ -87,6 +90,8 @@ fn read(
     let mut reader = FlightReader::new(FLIGHTS_FILE);
     let mut lines = BufReader::with_capacity(BUFFER_BYTES, file);
     let (mut line, mut count, mut bytes, mut number) = (Vec::new(), 0, 0, 0u64);
+    // Of the same bytes that the rows come from, in the same pass.
+    let mut digest = Context::new(&SHA256);
     loop {
         if number.is_multiple_of(ROWS_BETWEEN)
             && progress(IndexProgress::Reading { bytes, of: fingerprint.bytes }).is_break()
@@ -102,13 +107,11 @@ fn read(
         }
         number += 1;
         bytes += read;
-        let text = match std::str::from_utf8(&line) {
-            Ok(_) if read == LINE_BYTES_MAX => Err("it is longer than 64 KiB; is this the right file?"),
-            Ok(text) => Ok(text),
-            Err(_) => Err("it is no UTF-8"),
-        };
-        let text = text.map_err(|what| next_fault(&mut reader, what))?;
-        if let Some(row) = reader.line(text)? {
+        digest.update(&line);
+        if read == LINE_BYTES_MAX {
+            return Err(next_fault(&mut reader, "it is longer than 64 KiB; is this the right file?").into());
+        }
+        if let Some(row) = reader.line_bytes(&line)? {
             if count >= ROWS_MAX {
                 return Err(reader.fault(format!("there are more than {ROWS_MAX} flights")).into());
             }
@@ -120,7 +123,9 @@ fn read(
     if number == 0 {
         return Err(next_fault(&mut reader, "the file is empty").into());
     }
-    Ok(Rows { names: reader.names().clone(), count })
+    let mut whole = [0; DIGEST_BYTES];
+    whole.copy_from_slice(digest.finish().as_ref());
+    Ok(Rows { names: reader.names().clone(), count, digest: whole })
 }
 
 /// An error in a line that is never passed to the parser.
@@ -195,6 +200,7 @@ impl<W: Write> Writer<'_, W> {
         self.out.flush()?;
         Ok(Header {
             fingerprint: *fingerprint,
+            digest: self.read.digest,
             rows: count,
             directory_bytes: bytes.len() as u64,
             directory_hash: hash(&bytes),

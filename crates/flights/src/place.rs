@@ -1,4 +1,4 @@
-//! Reads at a place of a file, whatever the system calls that.
+//! Reads at a place of a file, and tells files apart, whatever the system calls that.
 
 #[cfg(unix)]
 mod unix;
@@ -6,6 +6,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::read_exact_at;
+pub(crate) use unix::{identity, read_exact_at};
 #[cfg(windows)]
-pub(crate) use windows::read_exact_at;
+pub(crate) use windows::{identity, read_exact_at};

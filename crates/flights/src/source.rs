@@ -5,12 +5,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use crate::place::identity;
+
 /// What is compared to see whether a file is the one that an index was built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
     pub(crate) bytes: u64,
     /// Its modification time in nanoseconds since 1970, modulo 2⁶⁴.
     pub(crate) modified: u64,
+    /// When the system last noted a change of it, likewise. A program can set the time of modification to any value,
+    /// this one only with the clock of the machine.
+    pub(crate) changed: u64,
+    /// The number of the file in its file system, which a copy that is put in its place does not share. 0 where the
+    /// system has none.
+    pub(crate) number: u64,
 }
 
 impl Fingerprint {
@@ -23,7 +31,8 @@ impl Fingerprint {
             Ok(since) => since.as_nanos() as u64,
             Err(before) => (before.duration().as_nanos() as u64).wrapping_neg(),
         };
-        Ok(Self { bytes: data.len(), modified })
+        let (changed, number) = identity(&data);
+        Ok(Self { bytes: data.len(), modified, changed, number })
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io::{BufRead as _, BufReader, Read, Seek as _};
+use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use planproof_flights::{IndexProgress, open as open_flights};
+use planproof_flights::{IndexProgress, IndexedFlights, open as open_flights};
 use planproof_suite::{CaseError, OwnedData};
 use planproof_travel::suite::{Folder, NAME, OpenTables, PublishedSet, ReadSet, TextFile};
 use planproof_travel::tables::{
@@ -25,9 +25,6 @@ const DATABASE: &str = "database";
 
 /// Bytes of a digest that stand in a case.
 const DIGEST_BYTES: usize = 8;
-
-/// Bytes of the table of flights that the digest covers, in addition to its length.
-const HEAD_BYTES: u64 = 1 << 20;
 
 /// Largest table of flights that is held in memory, in bytes. The published one has some 300 million.
 const IN_MEMORY_BYTES_MAX: u64 = 16 << 20;
@@ -182,13 +179,12 @@ fn read(folder: &Path, is_quiet: bool) -> Result<(String, TripDatabase), Failure
 /// The flights: those of a large table in an index that is made the first time, those of a small one in memory.
 fn flights(path: &Path, hash: &mut Context, is_quiet: bool) -> Result<Flights, Failure> {
     let fail = |error: std::io::Error| cannot_read(path, &error);
-    let mut file = planproof_files::open(path).map_err(fail)?;
-    let bytes = file.metadata().map_err(fail)?.len();
-    hash.update(&bytes.to_le_bytes());
-    let mut head = Vec::new();
-    Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut head).map_err(fail)?;
-    hash.update(&head);
-    if bytes > IN_MEMORY_BYTES_MAX {
+    let file = planproof_files::open(path).map_err(fail)?;
+    let mut bytes = Vec::new();
+    // One byte more than fits shows that there is more.
+    file.take(IN_MEMORY_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(fail)?;
+    if bytes.len() as u64 > IN_MEMORY_BYTES_MAX {
+        drop(bytes);
         // It appears with the first report: an existing index is opened without any.
         let mut shown: Option<Phases> = None;
         let mut progress = |progress: IndexProgress| {
@@ -200,13 +196,19 @@ fn flights(path: &Path, hash: &mut Context, is_quiet: bool) -> Result<Flights, F
             }
             ControlFlow::Continue(())
         };
-        return open_flights(path, Path::new(INDEX_FOLDER), &mut progress)
-            .map_err(|error| Failure::usage(error.to_string()));
+        let opened = open_flights(path, Path::new(INDEX_FOLDER), &mut progress);
+        let IndexedFlights { flights, digest } = opened.map_err(|error| match error.is_usage() {
+            true => Failure::usage(error.to_string()),
+            false => Failure::outside(error.to_string()),
+        })?;
+        hash.update(&digest);
+        return Ok(flights);
     }
-    file.rewind().map_err(fail)?;
+    hash.update(&bytes.len().to_le_bytes());
+    hash.update(&bytes);
     let mut flights = FlightsBuilder::new(&path.display().to_string());
-    for line in BufReader::new(file).lines() {
-        flights.line(&line.map_err(fail)?).map_err(|error| Failure::usage(error.to_string()))?;
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        flights.line_bytes(line).map_err(|error| Failure::usage(error.to_string()))?;
     }
     Ok(flights.finish())
 }

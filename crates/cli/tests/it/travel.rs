@@ -142,6 +142,39 @@ fn published_folders_are_read() {
     assert!(format!("{}{}", run.out, run.err).contains("differ from those"), "{run:?}");
 }
 
+/// A price that changes behind the first megabyte, at the same length, makes other tables as well: the agent is not
+/// blamed for it.
+#[test]
+fn flights_that_change_anywhere_leave_runs_unscored() {
+    let place = Place::new();
+    publish(&place);
+    let file = place.path("data/database/flights/clean_Flights_2022.csv");
+    let own = fs::read_to_string(&file).unwrap();
+    let (header, rows) = own.split_once('\n').unwrap();
+    let others = "F9,1,06:05,07:05,1 hours 0 minutes,2022-03-01,Nowhere,Elsewhere,1.0\n".repeat(20_000);
+    let table = |rows: &str| format!("{header}\n{others}{rows}");
+    assert!(others.len() > 1 << 20);
+    fs::write(&file, table(rows)).unwrap();
+    let line = "bench travelplanner solver --data data --set validation --limit 4 --json -q";
+    assert_eq!(place.run(line).code(0).json()["passed"], 4);
+    assert_eq!(place.run("runs show last --judge-again --json").code(0).json()["passed"], 4);
+    let time = fs::metadata(&file).unwrap().modified().unwrap();
+    // Every price becomes 9 something.
+    let dearer: String = rows
+        .lines()
+        .map(|row| {
+            let (number, rest) = row.split_once(',').unwrap();
+            format!("{number},9{}\n", &rest[1..])
+        })
+        .collect();
+    assert_eq!(table(&dearer).len(), table(rows).len());
+    fs::write(&file, table(&dearer)).unwrap();
+    fs::File::options().append(true).open(&file).unwrap().set_modified(time).unwrap();
+    let again = place.run("runs show last --judge-again --json");
+    assert!(again.err.contains("differ from those") || again.out.contains("\"unscored\":4"), "{again:?}");
+    assert!(!again.out.contains("\"failed\":4"), "{again:?}");
+}
+
 #[test]
 fn cases_name_their_tables_as_the_user_did() {
     let place = Place::new();

@@ -24,7 +24,9 @@ pub(crate) enum Way {
 /// Opens a table, and makes what the way needs where it is not in the folder yet.
 pub(crate) fn open(way: &str, table: &Path, cache: &Path) -> Result<Way> {
     Ok(match way {
-        "index" => Way::Flights(planproof_flights::open(table, cache, &mut |_| ControlFlow::Continue(()))?),
+        "index" => {
+            Way::Flights(planproof_flights::open(table, cache, &mut |_| ControlFlow::Continue(()))?.flights)
+        }
         "memory" => {
             let mut builder = FlightsBuilder::new(FLIGHTS_FILE);
             each_line(table, |line| Ok(builder.line(line)?))?;

@@ -8,6 +8,9 @@ use planproof_flights::{FlightsError, IndexProgress, open, open_with};
 
 use crate::place::{HEADER, Place};
 
+/// Bytes of an index before its first row.
+const HEADER_BYTES: usize = 112;
+
 const ROWS: &str = "F1,10,06:05,07:05,1 hours 0 minutes,2022-03-01,A,B,1.0\n\
     F2,20,06:05,07:05,1 hours 0 minutes,2022-03-01,A,B,1.0\n\
     F3,30,06:05,07:05,1 hours 0 minutes,2022-03-01,A,B,1.0\n\
@@ -45,6 +48,40 @@ fn an_index_is_made_once_and_again_when_the_table_changes() {
     assert_eq!(place.cached(), ["index", "index", "lock", "lock"]);
 }
 
+/// A table in whose place or into which somebody writes other bytes of the same length, and sets the time back.
+#[cfg(unix)]
+#[test]
+fn another_table_of_the_same_size_and_time_is_noticed() {
+    let place = Place::new();
+    let table = place.table("t.csv", ROWS);
+    let cheapest = || {
+        let opened = open(&table, &place.path("cache"), &mut |_| ControlFlow::Continue(())).unwrap();
+        let cents = opened.flights.cheapest("A", "B", "2022-03-01").map(|it| it.cents);
+        (cents, opened.digest)
+    };
+    let time = || fs::metadata(&table).unwrap().modified().unwrap();
+    let set_back = |time| File::options().append(true).open(&table).unwrap().set_modified(time).unwrap();
+    let (cents, digest) = cheapest();
+    assert_eq!((cents, cheapest()), (Some(1_000), (cents, digest)), "an unchanged table keeps its digest");
+    let before = time();
+    // The clock of a file system may tick a hundred times in a second only.
+    std::thread::sleep(Duration::from_millis(20));
+    fs::write(&table, format!("{HEADER}{}", ROWS.replace(",30,", ",03,"))).unwrap();
+    set_back(before);
+    let (cents, written) = cheapest();
+    assert_eq!((cents, written == digest), (Some(300), false));
+    std::thread::sleep(Duration::from_millis(20));
+    let other = place.table("other.csv", &ROWS.replace(",50,", ",05,"));
+    fs::rename(other, &table).unwrap();
+    set_back(before);
+    let (cents, moved) = cheapest();
+    assert_eq!((cents, moved == digest || moved == written), (Some(500), false));
+    // The same bytes, written again, have the same digest.
+    std::thread::sleep(Duration::from_millis(20));
+    fs::write(&table, format!("{HEADER}{ROWS}")).unwrap();
+    assert_eq!(cheapest(), (Some(1_000), digest));
+}
+
 /// A byte of an index that is read at the opening, or any that is missing, makes it another one.
 #[test]
 fn a_damaged_index_is_made_anew() {
@@ -53,8 +90,8 @@ fn a_damaged_index_is_made_anew() {
     place.open(&table).0.unwrap();
     let index = place.named("index");
     let whole = fs::read(&index).unwrap();
-    let directory = 64 + 5 * 32;
-    let places = (0..56).step_by(3).chain((directory..whole.len()).step_by(5));
+    let directory = HEADER_BYTES + 5 * 32;
+    let places = (0..HEADER_BYTES).step_by(3).chain((directory..whole.len()).step_by(5));
     for place_of_damage in places {
         let mut damaged = whole.clone();
         damaged[place_of_damage] ^= 1;
@@ -63,7 +100,7 @@ fn a_damaged_index_is_made_anew() {
         assert!(is_made, "byte {place_of_damage}");
         assert_eq!(flights.unwrap().len(), 5);
     }
-    for length in [0, 7, 64, whole.len() - 1] {
+    for length in [0, 7, HEADER_BYTES, whole.len() - 1] {
         fs::write(&index, &whole[..length]).unwrap();
         assert!(place.open(&table).1, "{length} bytes");
     }
@@ -78,20 +115,27 @@ fn a_damaged_row_is_an_error_when_it_is_read() {
     place.open(&table).0.unwrap();
     let index = place.named("index");
     let whole = fs::read(&index).unwrap();
-    for damage in 64..64 + 5 * 32 {
+    for damage in HEADER_BYTES..HEADER_BYTES + 5 * 32 {
         let mut damaged = whole.clone();
         damaged[damage] ^= 1;
         fs::write(&index, damaged).unwrap();
         let (flights, is_made) = place.open(&table);
         let flights = flights.unwrap();
         assert!(!is_made, "byte {damage}");
-        let is_row = damage < 64 + 5 * 24;
+        let is_row = damage < HEADER_BYTES + 5 * 24;
         let found =
             if is_row { flights.on("A", "B", "2022-03-01").count() } else { flights.numbered("F1").count() };
         assert_eq!(found, 0, "byte {damage}");
         let outage = flights.outage().map(ToString::to_string).unwrap_or_default();
         assert!(outage.contains("it is damaged; delete"), "byte {damage}: {outage}");
     }
+}
+
+/// The hash at the end of a header, which whoever forges one can compute.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// An index of a few blocks that claims a hundred million rows, with sound hashes.
@@ -103,10 +147,17 @@ fn a_forged_number_of_rows_is_not_believed() {
     let index = place.named("index");
     let mut forged = fs::read(&index).unwrap();
     let rows: u64 = 100_000_000;
-    forged[32..40].copy_from_slice(&rows.to_be_bytes());
+    forged[80..88].copy_from_slice(&rows.to_be_bytes());
+    let sum = fnv(&forged[..HEADER_BYTES - 8]);
+    forged[HEADER_BYTES - 8..HEADER_BYTES].copy_from_slice(&sum.to_be_bytes());
     fs::write(&index, &forged).unwrap();
-    let directory = u64::from_be_bytes(forged[40..48].try_into().unwrap());
-    File::options().write(true).open(&index).unwrap().set_len(64 + rows * 32 + directory).unwrap();
+    let directory = u64::from_be_bytes(forged[88..96].try_into().unwrap());
+    File::options()
+        .write(true)
+        .open(&index)
+        .unwrap()
+        .set_len(HEADER_BYTES as u64 + rows * 32 + directory)
+        .unwrap();
     let (flights, is_made) = place.open(&table);
     assert!(is_made);
     assert_eq!(flights.unwrap().len(), 5);
@@ -140,7 +191,7 @@ fn links_pipes_and_folders_are_neither_followed_nor_waited_for() {
         ] {
             plant(how);
             match open() {
-                Ok(flights) => assert!(!is_lock && flights.len() == 5, "{kind}"),
+                Ok(flights) => assert!(!is_lock && flights.flights.len() == 5, "{kind}"),
                 Err(error) => assert!(is_lock && error.to_string().contains(".lock: it is"), "{error}"),
             }
             assert_eq!(fs::read_to_string(&victim).unwrap(), "precious", "{kind}");
@@ -167,7 +218,7 @@ fn an_index_that_was_given_up_is_not_there() {
         match flights {
             Err(FlightsError::GivenUp) => assert_eq!(place.cached(), ["lock"]),
             flights => {
-                assert_eq!(flights.unwrap().len(), 5);
+                assert_eq!(flights.unwrap().flights.len(), 5);
                 break;
             }
         }
@@ -240,7 +291,7 @@ fn what_is_no_table_is_an_error_with_its_place() {
             ROWS.replace(",A,B,1.0\nF4", "\nF4").into_bytes(),
             ":4: it has 6 cells, the header has 9; is the file cut off?",
         ),
-        ([ROWS.as_bytes(), b"F\xff,1\n"].concat(), ":7: it is no UTF-8"),
+        ([ROWS.as_bytes(), b"F\xff,1\n"].concat(), ":7: it is not UTF-8; write the file in UTF-8"),
         (vec![b'x'; 70_000], ":2: it is longer than 64 KiB; is this the right file?"),
     ] {
         let table = place.path("t.csv");

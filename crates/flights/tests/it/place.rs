@@ -41,7 +41,7 @@ impl Place {
             is_made |= matches!(progress, IndexProgress::Reading { .. });
             ControlFlow::Continue(())
         });
-        (flights, is_made)
+        (flights.map(|it| it.flights), is_made)
     }
 
     /// The file of this kind in the cache.

@@ -27,7 +27,15 @@ impl FlightsBuilder {
     /// # Errors
     /// What is wrong with the line.
     pub fn line(&mut self, line: &str) -> Result<(), TableError> {
-        if let Some(row) = self.reader.line(line)? {
+        self.line_bytes(line.as_bytes())
+    }
+
+    /// Adds the next line, given as bytes, as [`FlightsBuilder::line`] does.
+    ///
+    /// # Errors
+    /// What is wrong with the line; it may be that the bytes are not UTF-8.
+    pub fn line_bytes(&mut self, line: &[u8]) -> Result<(), TableError> {
+        if let Some(row) = self.reader.line_bytes(line)? {
             // Rows are numbered with 32 bits.
             if u32::try_from(self.len()).is_err() {
                 return Err(self.reader.fault("there are more than 4 billion flights"));
@@ -106,13 +114,41 @@ mod tests {
         let good = "F9,557,19:27,22:30,6 hours 3 minutes,2022-03-28,B,A,2218.0";
         for (from, to, what) in [
             ("F9", "9", "f.csv:3: `Flight Number` is \"9\"; write F and up to nine digits"),
-            ("557", "much", "f.csv:3: `Price` is \"much\"; write dollars"),
+            ("557", "much", "f.csv:3: `Price` is \"much\"; write dollars, from 0 to 20000000"),
+            ("557", "inf", "f.csv:3: `Price` is \"inf\"; write dollars, from 0 to 20000000"),
+            ("557", "-1", "f.csv:3: `Price` is \"-1\"; write dollars, from 0 to 20000000"),
+            ("2218.0", "inf", "f.csv:3: `Distance` is \"inf\"; write miles, from 0 to 12500"),
+            ("2218.0", "-1", "f.csv:3: `Distance` is \"-1\"; write miles, from 0 to 12500"),
+            ("2218.0", "NAN", "f.csv:3: `Distance` is \"NAN\"; write miles, from 0 to 12500"),
+            ("2218.0", "1e9", "f.csv:3: `Distance` is \"1e9\"; write miles, from 0 to 12500"),
+            (
+                "03-28",
+                "02-31",
+                "f.csv:3: `FlightDate` is \"2022-02-31\"; write a day of the calendar as 2022-03-16",
+            ),
+            (
+                "-28",
+                "-2\0",
+                "f.csv:3: `FlightDate` is \"2022-03-2\\0\"; write a day of the calendar as 2022-03-16",
+            ),
+            (
+                ",A",
+                ",A\u{1b}[2J",
+                "f.csv:3: `DestCityName` is \"A\\u{1b}[2J\"; write the name of a city, without control characters",
+            ),
+            (
+                ",B",
+                ",B\u{85}",
+                "f.csv:3: `OriginCityName` is \"B\\u{85}\"; write the name of a city, without control characters",
+            ),
             ("19:27", "19:77", "f.csv:3: `DepTime` is \"19:77\"; write a time as 06:05"),
             (",A", "", "f.csv:3: it has 8 cells, the header has 9; is the file cut off?"),
         ] {
             let error = flights(&[good, &good.replace(from, to)]).expect_err("a fault");
             assert_eq!(error.to_string(), what);
         }
+        let error = FlightsBuilder::new("f.csv").line_bytes(b"a,\xffb").expect_err("bytes");
+        assert_eq!(error.to_string(), "f.csv:1: it is not UTF-8; write the file in UTF-8");
         let error = FlightsBuilder::new("f.csv").line("a,b").expect_err("no header");
         assert_eq!(error.to_string(), "f.csv:1: there is no column `Flight Number` in the header");
     }

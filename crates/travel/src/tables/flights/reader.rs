@@ -3,6 +3,7 @@
 use csv::{ReaderBuilder, StringRecord};
 
 use super::row::{FlightNames, FlightRow, code_of};
+use crate::query::is_date;
 use crate::tables::sheet::{self, TableError};
 use crate::tables::times::{read_clock, read_elapsed};
 
@@ -24,6 +25,9 @@ const CELLS_MAX: usize = 64;
 
 /// The maximum price in dollars, so that cents fit.
 const PRICE_MAX: f64 = 20_000_000.0;
+
+/// The maximum distance in miles: no two places on earth are farther apart.
+const MILES_MAX: f32 = 12_500.0;
 
 /// Parses the lines of the table one at a time, header first.
 #[derive(Debug, Clone)]
@@ -69,6 +73,18 @@ impl FlightReader {
         self.cells(cells.get(..count).unwrap_or_default())
     }
 
+    /// Parses the next line, given as bytes, as [`FlightReader::line`] does.
+    ///
+    /// # Errors
+    /// What is wrong with the line; it may be that the bytes are not UTF-8.
+    pub fn line_bytes(&mut self, line: &[u8]) -> Result<Option<FlightRow>, TableError> {
+        let Ok(text) = std::str::from_utf8(line) else {
+            self.line += 1;
+            return Err(self.fault("it is not UTF-8; write the file in UTF-8"));
+        };
+        self.line(text)
+    }
+
     /// The names to which the numbers in the rows so far refer.
     pub fn names(&self) -> &FlightNames {
         &self.names
@@ -106,11 +122,21 @@ impl FlightReader {
         let [number, price, departure, arrival, elapsed, date, origin, destination, miles] = cells;
         let code = code_of(number).ok_or_else(|| self.wrong(0, number, "F and up to nine digits"))?;
         let dollars: Option<f64> = price.parse().ok().filter(|price| (0.0..=PRICE_MAX).contains(price));
-        let dollars = dollars.ok_or_else(|| self.wrong(1, price, "dollars"))?;
+        let dollars = dollars.ok_or_else(|| self.wrong(1, price, "dollars, from 0 to 20000000"))?;
         let departure = read_clock(departure).ok_or_else(|| self.wrong(2, departure, "a time as 06:05"))?;
         let arrival = read_clock(arrival).ok_or_else(|| self.wrong(3, arrival, "a time as 06:05"))?;
         let minutes = read_elapsed(elapsed).ok_or_else(|| self.wrong(4, elapsed, "as 2 hours 24 minutes"))?;
-        let miles: f32 = miles.parse().map_err(|_| self.wrong(8, miles, "miles"))?;
+        let distance: Option<f32> = miles.parse().ok().filter(|miles| (0.0..=MILES_MAX).contains(miles));
+        let miles = distance.ok_or_else(|| self.wrong(8, miles, "miles, from 0 to 12500"))?;
+        // A name that has a number was looked at when it got it.
+        if self.names.dates.number(date).is_none() && !is_date(date) {
+            return Err(self.wrong(5, date, "a day of the calendar as 2022-03-16"));
+        }
+        for (column, city) in [(6, origin), (7, destination)] {
+            if self.names.cities.number(city).is_none() && city.contains(char::is_control) {
+                return Err(self.wrong(column, city, "the name of a city, without control characters"));
+            }
+        }
         let FlightNames { cities, dates } = &mut self.names;
         let leg = cities.add(origin).zip(cities.add(destination)).zip(dates.add(date));
         let ((origin, destination), date) =
