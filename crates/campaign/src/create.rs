@@ -1,6 +1,5 @@
 //! A new campaign in the run store.
 
-use std::fs;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -36,7 +35,11 @@ impl StoreOptions {
         must_be_no_folder(path)?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             make_folder(folder).map_err(|error| {
-                CampaignError::usage(format!("cannot make the folder {}: {error}", folder.display()))
+                let what = format!("cannot make the folder {}: {error}", folder.display());
+                match planproof_files::is_of_world(&error) {
+                    true => CampaignError::outside(what),
+                    false => CampaignError::usage(what),
+                }
             })?;
         }
         let limits = StoreLimits { pages_max: self.pages_max.map(NonZeroU32::get), ..StoreLimits::default() };
@@ -47,16 +50,20 @@ impl StoreOptions {
 /// The default folder for planproof's files.
 const OWN_FOLDER: &str = ".planproof";
 
-/// Creates a folder and its parents. If it is planproof's own and new, git is set to ignore it: runs should not be
-/// committed by mistake.
+/// Creates a folder and its parents, to which other users have no access. If it is planproof's own and new, git is set
+/// to ignore it: runs should not be committed by mistake.
 ///
 /// # Errors
 /// It cannot be created, or is not writable.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     let is_new = !folder.exists();
-    fs::create_dir_all(folder)?;
+    planproof_files::make_own_folder(folder)?;
     if is_new && folder.file_name().is_some_and(|name| name == OWN_FOLDER) {
-        fs::write(folder.join(".gitignore"), "*\n")?;
+        match planproof_files::create(&folder.join(".gitignore"), b"*\n", |_| Ok(())) {
+            // Another process made the folder at the same time.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
     }
     Ok(())
 }

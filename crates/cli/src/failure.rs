@@ -48,6 +48,11 @@ impl Failure {
         Self::Outside(what.into())
     }
 
+    /// An error about a file in these words: the fault of whoever named it, unless the disk is full or broken.
+    pub(crate) fn of_file(what: impl Into<String>, error: &io::Error) -> Self {
+        if planproof_files::is_of_world(error) { Self::outside(what) } else { Self::usage(what) }
+    }
+
     /// An error about a case in these words.
     fn of_kind(kind: CaseErrorKind, what: String) -> Self {
         match kind {
@@ -128,6 +133,7 @@ impl From<StoreError> for Failure {
             | StoreError::ReadOnly { .. }
             | StoreError::LogNotReadable { .. }
             | StoreError::NotAStore { .. }
+            | StoreError::Unmade { .. }
             | StoreError::Newer { .. }
             | StoreError::AmbiguousCampaign { .. } => Self::usage(error.to_string()),
             other => Self::outside(other.to_string()),

@@ -1,5 +1,6 @@
 //! Tools of this program that `--tools` names: Python, those of everyday work, and those that agents made.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,9 @@ use planproof_sandbox::SandboxLimits;
 use planproof_suite::Toolbox;
 use planproof_tools::{OpenSource, ToolSource};
 
+use crate::commands::tool_sources::Source;
 use crate::failure::Failure;
+use crate::progress::tell;
 use crate::python;
 use crate::suites::media;
 
@@ -21,7 +24,7 @@ const RUN: &str = "run";
 ///
 /// # Errors
 /// The name is none, or the file cannot be used.
-pub(crate) fn find(source: &str) -> Result<Option<OpenSource>, Failure> {
+pub(crate) fn find(source: &str) -> Result<Option<Source>, Failure> {
     let (name, rest) = ToolSource::split_name(source).map_err(|error| Failure::usage(error.to_string()))?;
     let toolbox: Arc<dyn Toolbox> = match rest.split_once(':') {
         None if rest == "python" => Arc::new(PythonTool::new(python::sandbox(), SandboxLimits::default())),
@@ -31,12 +34,43 @@ pub(crate) fn find(source: &str) -> Result<Option<OpenSource>, Failure> {
         Some(("made", file)) => {
             let library = ToolLibrary::open(Path::new(file));
             let library = library.map_err(|error| Failure::usage(error.to_string()))?;
-            Arc::new(MadeTools::new(Arc::new(library), python::sandbox(), SandboxLimits::default()))
+            let source = MadeSource {
+                label: rest.to_owned(),
+                name: name.map(str::to_owned),
+                library: Arc::new(library),
+            };
+            return Ok(Some(Source::Made(source)));
         }
         // The caller parses these as sources of the crate `tools`, which also has the error for unknown ones.
         _ => return Ok(None),
     };
-    Ok(Some(OpenSource::new(rest, name.map(str::to_owned), toolbox)))
+    Ok(Some(Source::Own(OpenSource::new(rest, name.map(str::to_owned), toolbox))))
+}
+
+/// The tools of a library, which must not have the names of tools of other sources.
+#[derive(Clone)]
+pub(crate) struct MadeSource {
+    /// The source as written, without its name.
+    pub(crate) label: String,
+    pub(crate) name: Option<String>,
+    library: Arc<ToolLibrary>,
+}
+
+impl MadeSource {
+    /// Opens it beside the other sources, which have tools of these names, and reports what is left out.
+    pub(crate) fn open(self, names: HashSet<String>) -> OpenSource {
+        let tools = MadeTools::new(self.library, python::sandbox(), SandboxLimits::default());
+        let tools = tools.beside(self.name.as_deref(), names);
+        for name in tools.left_out() {
+            tell!(
+                "warning: {} has a tool `{name}`, as has another source: it is left out; write `--tools NAME={}`, and \
+                 its name is `NAME_{name}`",
+                self.label,
+                self.label
+            );
+        }
+        OpenSource::new(self.label, self.name, Arc::new(tools))
+    }
 }
 
 /// The ten tools, over what a file names; without one nothing is configured.

@@ -409,10 +409,10 @@ impl ReportFile {
             }
             Place::New(temporary) => temporary.write(report).map_err(fail),
             Place::Stream(file) => write_to(&file, report).map_err(fail),
-            Place::Appended(mut file) => {
+            Place::Appended(file) => {
                 // In one write, because other steps may append to the same file.
                 let mut text = Vec::new();
-                report(&mut text).and_then(|()| file.write_all(&text)).map_err(fail)
+                report(&mut text).and_then(|()| planproof_files::append(&file, &text)).map_err(fail)
             }
         }
     }
@@ -540,7 +540,7 @@ fn folder_of(path: &Path) -> io::Result<&Path> {
 }
 
 fn cannot(option: &str, path: &Path, error: &io::Error) -> Failure {
-    Failure::usage(format!("{option} {}: cannot write it: {error}", path.display()))
+    Failure::of_file(format!("{option} {}: cannot write it: {error}", path.display()), error)
 }
 
 #[cfg(test)]

@@ -8,12 +8,13 @@
 mod function;
 mod library;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use planproof_sandbox::SandboxLimits;
 use planproof_suite::{BoxFuture, Restoring, Toolbox};
-use planproof_tools::SchemaCache;
+use planproof_tools::{SchemaCache, offered_name};
 use planproof_trace::{Arguments, Tool, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
@@ -36,16 +37,62 @@ pub struct MadeTools {
     limits: SandboxLimits,
     schemas: SchemaCache,
     outage: OnceLock<String>,
+    neighbours: Arc<Neighbours>,
+}
+
+/// The other sources of a run. A tool that is made must not take a name of theirs: calls of it would reach the other
+/// tool, and no later run with the same sources could begin.
+#[derive(Debug, Default)]
+struct Neighbours {
+    /// What the names of our own tools begin with.
+    source: Option<String>,
+    /// The names of all other tools, as the agent sees them.
+    names: HashSet<String>,
+}
+
+impl Neighbours {
+    /// Whether the agent would see a tool of ours under a name that another one has.
+    fn have(&self, own: &str) -> bool {
+        self.names.contains(&offered_name(self.source.as_deref(), own))
+    }
 }
 
 impl MadeTools {
     /// The current tools of a library, with `limits` for each call.
     pub fn new(library: Arc<ToolLibrary>, sandbox: SandboxSource, limits: SandboxLimits) -> Self {
-        let known = library.tools();
+        Self::with(library, sandbox, limits, Arc::default())
+    }
+
+    /// The same tools beside those of other sources, which have these names; `source` is what the names of our own
+    /// begin with. A tool of the library with such a name is left out, and none is made.
+    #[must_use]
+    pub fn beside(self, source: Option<&str>, names: HashSet<String>) -> Self {
+        let neighbours = Neighbours { source: source.map(str::to_owned), names };
+        Self::with(self.library, self.sandbox, self.limits, Arc::new(neighbours))
+    }
+
+    /// The names of the library's tools that are left out, because another source has them.
+    pub fn left_out(&self) -> Vec<String> {
+        let all = self.library.tools();
+        all.iter()
+            .map(|tool| tool.name())
+            .filter(|name| self.neighbours.have(name))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn with(
+        library: Arc<ToolLibrary>,
+        sandbox: SandboxSource,
+        limits: SandboxLimits,
+        neighbours: Arc<Neighbours>,
+    ) -> Self {
+        let mut known = library.tools();
+        known.retain(|tool| !neighbours.have(tool.name()));
         let made = known.iter().map(|tool| tool.definition());
         let tools = [make_tool()].into_iter().chain(made).collect();
         let (schemas, outage) = (SchemaCache::default(), OnceLock::new());
-        Self { tools, known: Mutex::new(known), library, sandbox, limits, schemas, outage }
+        Self { tools, known: Mutex::new(known), library, sandbox, limits, schemas, outage, neighbours }
     }
 
     async fn answer(&self, call: &ToolCall) -> ToolResult {
@@ -87,6 +134,13 @@ impl MadeTools {
         if tool.name() == MAKE_TOOL || self.find(tool.name()).is_some() {
             return Err(Fault::Call(format!(
                 "there is a tool named `{}` already: choose another name",
+                tool.name()
+            )));
+        }
+        // It is called by its own name in this run, and by the one with its source in front in later ones.
+        if self.neighbours.names.contains(tool.name()) || self.neighbours.have(tool.name()) {
+            return Err(Fault::Call(format!(
+                "there is another tool named `{}` already: choose another name",
                 tool.name()
             )));
         }
@@ -178,7 +232,7 @@ impl Toolbox for MadeTools {
     /// Another run begins with the library's tools at that time.
     fn for_run(&self) -> Option<Arc<dyn Toolbox>> {
         let (library, sandbox) = (Arc::clone(&self.library), Arc::clone(&self.sandbox));
-        Some(Arc::new(Self::new(library, sandbox, self.limits.clone())))
+        Some(Arc::new(Self::with(library, sandbox, self.limits.clone(), Arc::clone(&self.neighbours))))
     }
 
     fn restoring(&self) -> Restoring {

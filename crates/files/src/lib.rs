@@ -8,13 +8,20 @@
 //! Files that planproof keeps in a folder of its own are opened with [`open_own`]: whoever can write into that folder
 //! could put a link there, and have any other file of the user read, changed or emptied.
 //!
+//! These folders are made with [`make_own_folder`], and the files in them with [`open_own`], so that no other user has
+//! access to them, whatever the umask says: a store or a recording has what an agent was told, and the log of a hook is
+//! its memory.
+//!
+//! What is written to a full disk is there whole or not at all: [`append`] takes the beginning of a piece back, and
+//! [`create`] removes a file that it could not fill. [`is_of_world`] says whether an error is such a one.
+//!
 //! A file that another one names has to lie in the folder of that one: [`below`] follows links before it says so.
 //!
 //! Standard input and descriptors that the shell has opened (`/dev/stdin`, `/dev/fd/63` of `<(...)`) may be pipes and
 //! terminals: the user waits for these knowingly, and can end them.
 
-use std::fs::{File, FileType, OpenOptions};
-use std::io;
+use std::fs::{DirBuilder, File, FileType, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Opens a file for reading.
@@ -75,7 +82,7 @@ pub fn open_to_write(path: &Path, options: &OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file in a folder that planproof keeps. A link is not followed.
+/// Opens a file in a folder that planproof keeps. A link is not followed. One that is created is its user's alone.
 ///
 /// # Errors
 /// As for [`open`], and for links.
@@ -92,9 +99,115 @@ pub fn open_own(path: &Path, options: &OpenOptions) -> io::Result<File> {
     }
     let mut options = options.clone();
     without_links(&mut options);
+    with_mode(&mut options, 0o600);
     let file = options.open(path)?;
     must_be_own(file.metadata()?.file_type())?;
     Ok(file)
+}
+
+/// Appends bytes to a file, whole or not at all: where not all of them can be written, the file gets its old length
+/// back, unless another process has appended to it since. A stream has no length and keeps what it got.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn append(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    let before = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|found| found.len());
+    let mut left = bytes;
+    let error = loop {
+        if left.is_empty() {
+            return Ok(());
+        }
+        match file.write(left) {
+            Ok(0) => break io::ErrorKind::WriteZero.into(),
+            Ok(count) => left = left.get(count..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => break error,
+        }
+    };
+    let written = (bytes.len() - left.len()) as u64;
+    if let Some(before) = before.filter(|_| written > 0)
+        && file.metadata().is_ok_and(|found| found.len() == before + written)
+    {
+        // Where this fails as well, the first error says more.
+        let _ = file.set_len(before);
+    }
+    Err(error)
+}
+
+/// Creates a file that does not exist yet, whole or not at all: where not all bytes can be written, it is removed
+/// again. `prepare` is given the empty file, for instance to set its permissions.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] if there is anything of this name, and those of the operating system.
+pub fn create(path: &Path, bytes: &[u8], prepare: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+    // The system checks and creates the file in one step, so that none that appears in between is lost.
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    let fill = prepare(&file).and_then(|()| file.write_all(bytes)).and_then(|()| file.sync_data());
+    if fill.is_err() {
+        // It is ours alone, and the first error says more than one of this.
+        let _ = std::fs::remove_file(path);
+    }
+    fill
+}
+
+/// Whether an error is the fault of the machine and not of whoever named a file: the disk is full, broken or cannot
+/// be written, or a limit on what may be written is reached.
+pub fn is_of_world(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero};
+
+    matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem | FileTooLarge | WriteZero)
+        || is_input_output(error)
+}
+
+#[cfg(unix)]
+fn is_input_output(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_input_output(_: &io::Error) -> bool {
+    false
+}
+
+/// Makes a folder for what planproof keeps, and those above it that are missing: other users have no access to them. A
+/// folder that is there is left as it is.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn make_own_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Has a file created so that other users cannot write to it, whatever the umask says. Whether they can read it is as
+/// the umask says.
+pub fn without_other_writers(options: &mut OpenOptions) -> &mut OpenOptions {
+    with_mode(options, 0o644)
+}
+
+/// Whether other users than its owner can write to a folder, or another user but the superuser is its owner. Where
+/// files have no modes, and where there is no such folder, they cannot.
+pub fn others_can_write(folder: &Path) -> bool {
+    #[cfg(unix)]
+    if let Ok(found) = std::fs::metadata(folder) {
+        use std::os::unix::fs::MetadataExt as _;
+
+        let is_ours = [0, rustix::process::geteuid().as_raw()].contains(&found.uid());
+        return found.mode() & 0o022 != 0 || !is_ours;
+    }
+    let _ = folder;
+    false
+}
+
+/// The mode of a file that is created, of which the umask takes more away.
+fn with_mode(options: &mut OpenOptions, mode: u32) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, mode);
+    let _ = mode;
+    options
 }
 
 /// Devices that can be written to and never wait for anybody but the user.
@@ -248,6 +361,38 @@ mod tests {
         let absent = below(&folder, &folder.join("absent")).expect_err("is absent");
         assert_eq!(absent.kind(), io::ErrorKind::NotFound);
         std::fs::remove_dir_all(&root).expect("removes");
+    }
+
+    #[test]
+    fn a_full_disk_leaves_no_half_files() {
+        let full = OpenOptions::new().append(true).open("/dev/full").expect("opens");
+        let error = append(&full, b"text").expect_err("is full");
+        assert!(is_of_world(&error), "{error}");
+        let folder = std::env::temp_dir().join(format!("planproof-whole-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("creates");
+        let path = folder.join("file");
+        create(&path, b"one\n", |_| Ok(())).expect("is created");
+        let there = create(&path, b"other", |_| Ok(())).expect_err("is there");
+        assert_eq!(there.kind(), io::ErrorKind::AlreadyExists);
+        assert!(!is_of_world(&there));
+        let file = OpenOptions::new().append(true).open(&path).expect("opens");
+        append(&file, b"two\n").expect("has room");
+        assert_eq!(std::fs::read(&path).expect("reads"), b"one\ntwo\n");
+        let other = folder.join("other");
+        let full = || Err(io::ErrorKind::StorageFull.into());
+        assert!(is_of_world(&create(&other, b"text", |_| full()).expect_err("is full")));
+        assert!(!other.exists(), "nothing half is left");
+        for (kind, expected) in [
+            (io::ErrorKind::QuotaExceeded, true),
+            (io::ErrorKind::ReadOnlyFilesystem, true),
+            (io::ErrorKind::FileTooLarge, true),
+            (io::ErrorKind::PermissionDenied, false),
+            (io::ErrorKind::NotFound, false),
+        ] {
+            assert_eq!(is_of_world(&kind.into()), expected, "{kind}");
+        }
+        assert!(is_of_world(&io::Error::from_raw_os_error(5)), "a broken disk");
+        std::fs::remove_dir_all(&folder).expect("removes");
     }
 
     fn to_write() -> OpenOptions {

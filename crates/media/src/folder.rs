@@ -1,7 +1,7 @@
 //! The folders of a run's files: one of the user's that is only read, and one of the run's that is written.
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::fs;
+use std::io::{ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -148,8 +148,7 @@ impl MediaFolder {
         let name = format!("out-{}.{ending}", written.files.len());
         let path = folder.join(&name);
         // An existing file belongs to somebody unknown, so it is not overwritten.
-        let file = OpenOptions::new().write(true).create_new(true).open(&path);
-        file.and_then(|mut file| file.write_all(bytes)).map_err(|error| failed(&path, error))?;
+        planproof_files::create(&path, bytes, |_| Ok(())).map_err(|error| failed(&path, error))?;
         written.files.push(name.clone());
         written.bytes = total;
         Ok(name)

@@ -19,6 +19,13 @@ pub enum StoreError {
     /// The file is not a run store.
     #[error("{} is not a planproof run store: choose another file", path.display())]
     NotAStore { path: PathBuf },
+    /// The file is empty or has no tables yet: whoever made it was stopped before anything was in it.
+    #[error(
+        "the run store {} holds nothing: its making was cut short, as on a full disk; run the test again, which completes \
+         it, or remove it",
+        path.display()
+    )]
+    Unmade { path: PathBuf },
     /// The file has the mark of a run store, but not its tables: something was added, removed or exchanged. Nothing of
     /// it was read.
     #[error(
@@ -69,7 +76,7 @@ pub enum StoreError {
     },
     /// The disk, or the space allowed by [`StoreLimits::pages_max`], is used up. Everything committed is kept.
     #[error(
-        "the run store {} is full ({}): what was committed is kept; make room and resume the campaign",
+        "the run store {} is full ({}): what was committed is kept; make room first",
         path.display(),
         limit.map_or_else(|| "no space left on the disk".to_owned(), |pages| format!("limit of {pages} pages"))
     )]
@@ -178,11 +185,27 @@ pub(crate) struct Place {
     pub(crate) limits: StoreLimits,
     /// For the connection that is opened with it.
     pub(crate) patience: Patience,
+    /// The file was opened as a run store before.
+    is_known: bool,
 }
 
 impl Place {
     pub(crate) fn new(path: &Path, limits: StoreLimits) -> Self {
-        Self { path: path.to_owned(), limits, patience: Patience::new() }
+        Self { path: path.to_owned(), limits, patience: Patience::new(), is_known: false }
+    }
+
+    /// The same, for a file that was opened as a run store.
+    pub(crate) fn known(self) -> Self {
+        Self { is_known: true, ..self }
+    }
+
+    /// The file is not a run store: if it was one before, that is not the fault of whoever named it.
+    pub(crate) fn not_a_store(&self) -> StoreError {
+        match self.is_known {
+            true => self
+                .damaged("it was a run store when it was opened, and something else has written to it since"),
+            false => StoreError::NotAStore { path: self.path.clone() },
+        }
     }
 
     // By value, because `map_err` passes it by value.
@@ -194,7 +217,7 @@ impl Place {
             return StoreError::CannotOpen { path, reason: "it is a folder; name a file".to_owned() };
         }
         match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => StoreError::NotAStore { path },
+            Some(ErrorCode::NotADatabase) => self.not_a_store(),
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged { path, what: error.to_string() },
             Some(ErrorCode::DatabaseBusy) => StoreError::Busy { path, waited_ms: self.limits.busy_ms },
             Some(ErrorCode::OperationInterrupted) => {

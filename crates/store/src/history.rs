@@ -247,6 +247,24 @@ impl History {
         Ok(HistoryTurn { transaction, path, session })
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The names of all sessions, in the order in which they began. Takes time in their number.
+    ///
+    /// # Errors
+    /// [`HistoryError`].
+    pub fn sessions(&self) -> Result<Vec<String>, HistoryError> {
+        self.patience.begin_unlimited();
+        let read = || {
+            let mut statement = self.connection.prepare("SELECT name FROM session ORDER BY key")?;
+            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
+        };
+        read().map_err(|error| convert(&self.path, error))
+    }
+
     /// The lines of all sessions, session by session, in the order in which they began.
     ///
     /// # Errors

@@ -160,7 +160,7 @@ fn unchanging(path: &Path) -> OsString {
 fn connect(place: &Place, file: &OsStr, flags: OpenFlags) -> Result<Connection, StoreError> {
     // SQLite would read from a pipe or a device until it ends.
     if place.path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return Err(StoreError::NotAStore { path: place.path.clone() });
+        return Err(place.not_a_store());
     }
     // Nor would it ever be done opening a pipe that lies where one of its files should.
     for suffix in ["-journal", "-wal", "-shm"] {
@@ -275,6 +275,6 @@ fn version(connection: &Connection, place: &Place) -> Result<Option<i64>, StoreE
             None => Ok(Some(found)),
         },
         APPLICATION_ID => Err(place.damaged("the tables are missing")),
-        _ => Err(StoreError::NotAStore { path: place.path.clone() }),
+        _ => Err(place.not_a_store()),
     }
 }

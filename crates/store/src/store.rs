@@ -52,9 +52,9 @@ impl Store {
     /// version is read without being migrated.
     ///
     /// # Errors
-    /// As for [`open`](Self::open); an empty file is [`StoreError::NotAStore`].
+    /// As for [`open`](Self::open); an empty file is [`StoreError::Unmade`].
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
-        Self::open_if_made(path)?.ok_or_else(|| StoreError::NotAStore { path: path.to_owned() })
+        Self::open_if_made(path)?.ok_or_else(|| StoreError::Unmade { path: path.to_owned() })
     }
 
     /// The same; `None` for a file without tables, such as a process leaves that is killed while it makes the store.
@@ -69,6 +69,7 @@ impl Store {
 
     fn new(connection: Connection, place: Place, version: i64, is_writable: bool) -> Self {
         let (writer, held, created, deferred) = Default::default();
+        let place = place.known();
         Self { connection, place, version, is_writable, writer, held, created, deferred }
     }
 

@@ -49,7 +49,7 @@ const LINE_BYTES_KEPT_MAX: usize = 64 << 10;
 impl Writer {
     pub(crate) fn spawn(place: &Place, created: CaseDigests, deferred: Deferred) -> Result<Self, StoreError> {
         // A connection of its own: that of the `Store` stays on the thread that opened it, for reading and creating.
-        let place = &Place::new(&place.path, place.limits);
+        let place = &Place::new(&place.path, place.limits).known();
         let connection = schema::open(place)?;
         schema::enlarge_cache(&connection, place)?;
         let shared = Arc::new(Shared {

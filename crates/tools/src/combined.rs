@@ -173,8 +173,9 @@ impl fmt::Debug for CombinedTools {
     }
 }
 
-/// The model's name for a tool.
-fn offered_name(source: Option<&str>, own: &str) -> String {
+/// The name under which [`CombinedTools`] offers a tool of a source with this name, unless another tool of the same
+/// source has it: with the source's name in front, and with characters that every provider of models accepts.
+pub fn offered_name(source: Option<&str>, own: &str) -> String {
     let whole = match source {
         Some(source) => format!("{source}_{own}"),
         None => own.to_owned(),

@@ -11,6 +11,7 @@ use crate::arguments::InitArguments;
 use crate::assembly::secrets;
 use crate::config::{self, Kind, NAME, Section};
 use crate::failure::{ExitCode, Failure};
+use crate::report_files::ReportFile;
 use crate::terminal;
 
 /// The schema of the file, for editors. It is beside the run store, out of the user's way.
@@ -67,17 +68,15 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<ExitCode, Failure> {
 
 /// Writes a file that must not exist yet, unless it may be replaced.
 fn write_new(path: &Path, text: &str, is_replaced: bool) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    let options = options.write(true);
-    // The system checks and creates the file in one step, so that none that appears in between is lost.
-    let options = if is_replaced { options.create(true).truncate(true) } else { options.create_new(true) };
-    let written =
-        planproof_files::open_to_write(path, options).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| match error.kind() {
+    if is_replaced {
+        let file = ReportFile::open("the configuration", path)?.unsearched();
+        return file.write_silently(|out| out.write_all(text.as_bytes()));
+    }
+    planproof_files::create(path, text.as_bytes(), |_| Ok(())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
             Failure::usage(format!("there is a {} already; --force overwrites it", path.display()))
         }
-        _ => Failure::usage(format!("cannot write {}: {error}", path.display())),
+        _ => Failure::of_file(format!("cannot write {}: {error}", path.display()), &error),
     })
 }
 

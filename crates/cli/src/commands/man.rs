@@ -9,6 +9,7 @@ use clap_mangen::Man;
 
 use crate::arguments::{Arguments, ManArguments, without_idle_options};
 use crate::failure::{ExitCode, Failure};
+use crate::report_files::ReportFile;
 use crate::terminal;
 
 pub(crate) fn run(arguments: &ManArguments) -> Result<ExitCode, Failure> {
@@ -19,15 +20,12 @@ pub(crate) fn run(arguments: &ManArguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::Passed);
     };
     let fail = |path: &Path, error: std::io::Error| {
-        Failure::usage(format!("cannot write {}: {error}", path.display()))
+        Failure::of_file(format!("cannot write {}: {error}", path.display()), &error)
     };
     fs::create_dir_all(folder).map_err(|error| fail(folder, error))?;
     for (name, page) in pages(&root)? {
         let path = folder.join(name);
-        let mut options = fs::OpenOptions::new();
-        planproof_files::open_to_write(&path, options.write(true).create(true).truncate(true))
-            .and_then(|mut file| file.write_all(&page))
-            .map_err(|error| fail(&path, error))?;
+        ReportFile::open("man", &path)?.write_silently(|file| file.write_all(&page))?;
         writeln!(out, "{}", path.display())?;
     }
     Ok(ExitCode::Passed)

@@ -262,6 +262,16 @@ fn by_unit(mut damaged: Vec<DamagedRun>) -> Vec<DamagedRun> {
     damaged
 }
 
+/// The runs of a campaign that differ from what was written. Reads all of them.
+fn damaged_runs(store: &Store, campaign: &CampaignRow) -> Result<Vec<DamagedRun>, Failure> {
+    let mut damaged = Vec::new();
+    for run in store.runs(&campaign.id)? {
+        let RunRow { unit, damage, .. } = run?;
+        damaged.extend(damage.map(|damage| DamagedRun { unit, damage }));
+    }
+    Ok(damaged)
+}
+
 /// Reports a damaged run, which cannot be shown. Returns whether it is damaged.
 fn note_damage(store: &Store, campaign: &CampaignRow, unit: Unit) -> Result<bool, Failure> {
     let Some(damage) = store.run(&campaign.id, unit)?.and_then(|run| run.row.damage) else {
@@ -510,15 +520,26 @@ fn export(
         ExportFormat::Traces => left_out = store.export_traces(&campaign.id, &mut out)?.left_out,
         ExportFormat::Cases => {
             let mut is_found = case.is_none();
+            // The digest of a case is that of its runs, so only a sound run vouches for its case.
+            let damaged = damaged_runs(store, &campaign)?;
+            let doubtful: HashSet<u32> = damaged
+                .iter()
+                .map(|run| run.unit)
+                .chain(unsealed.iter().copied())
+                .map(|it| it.ordinal)
+                .collect();
+            left_out = damaged;
             for row in store.cases(&campaign.id)? {
                 let row = row?;
                 // A search for a limit only names the cases that it did not run.
-                if suites::is_named_only(&row.json) {
+                if suites::is_named_only(&row.json) && !doubtful.contains(&row.ordinal) {
                     continue;
                 }
                 if case.is_none_or(|id| row.id == id) {
                     is_found = true;
-                    writeln!(out, "{}", row.json)?;
+                    if !doubtful.contains(&row.ordinal) {
+                        writeln!(out, "{}", row.json)?;
+                    }
                 }
             }
             if let Some(id) = case.filter(|_| !is_found) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use planproof_tools::{
     ClientLimits, CombinedTools, McpTools, OpenSource, ServerLog, ToolSource, ToolSourceError, Toolbox as _,
+    offered_name,
 };
 use secrecy::SecretString;
 use tokio::task::JoinSet;
@@ -13,9 +14,10 @@ use super::run::transcript::Colours;
 use crate::arguments::Global;
 use crate::assembly::secrets;
 use crate::failure::Failure;
+use crate::own_tools::{self, MadeSource};
+use crate::progress;
 use crate::render::short;
 use crate::terminal::{self, inline};
-use crate::{own_tools, progress};
 
 /// Most characters of a list of tools on stderr.
 const TOOLS_SHOWN_CHARACTERS: usize = 300;
@@ -30,6 +32,8 @@ pub(crate) enum Source {
     Known(ToolSource),
     /// Tools of this program, which are ready.
     Own(OpenSource),
+    /// Tools that agents made, which are ready when all others are open.
+    Made(MadeSource),
 }
 
 impl Source {
@@ -37,7 +41,7 @@ impl Source {
     pub(crate) fn is_foreign(&self) -> bool {
         match self {
             Self::Known(source) => source.is_foreign(),
-            Self::Own(_) => false,
+            Self::Own(_) | Self::Made(_) => false,
         }
     }
 
@@ -46,6 +50,7 @@ impl Source {
         match self {
             Self::Known(source) => source.name().unwrap_or(source.label()),
             Self::Own(source) => source.label(),
+            Self::Made(source) => source.name.as_deref().unwrap_or(&source.label),
         }
     }
 }
@@ -55,7 +60,7 @@ pub(crate) fn parse(texts: &[String]) -> Result<Vec<Source>, Failure> {
     let variable = |name: &str| std::env::var(name).ok().map(SecretString::from);
     let parsed = texts.iter().map(|text| {
         if let Some(own) = own_tools::find(text)? {
-            return Ok(Source::Own(own));
+            return Ok(own);
         }
         ToolSource::parse(text, variable).map(Source::Known).map_err(|error| failure(&error))
     });
@@ -93,6 +98,7 @@ pub(crate) async fn open(
 ) -> Result<Vec<OpenSource>, Failure> {
     let colours = Colours::for_stderr();
     let mut opening = JoinSet::new();
+    let mut made = Vec::new();
     for (place, source) in asked.iter().cloned().enumerate() {
         let held = secrets::held();
         let label = short(&held.redact(source.label()), LABEL_CHARACTERS);
@@ -104,13 +110,15 @@ pub(crate) async fn open(
             });
             log
         });
-        opening.spawn(async move {
-            let opened = match source {
-                Source::Known(source) => source.open(limits, log.as_ref()).await,
-                Source::Own(source) => Ok(source),
-            };
-            (place, opened)
-        });
+        match source {
+            Source::Known(source) => {
+                opening.spawn(async move { (place, source.open(limits, log.as_ref()).await) });
+            }
+            Source::Own(source) => {
+                opening.spawn(async move { (place, Ok(source)) });
+            }
+            Source::Made(source) => made.push((place, source)),
+        }
     }
     // They open in any order; the tools are offered in the order of the command line.
     let mut sources: Vec<Option<OpenSource>> = vec![None; asked.len()];
@@ -118,6 +126,15 @@ pub(crate) async fn open(
     while let Some(opened) = opening.join_next().await {
         let (place, source) = opened.map_err(|error| Failure::outside(error.to_string()))?;
         sources[place] = Some(source.map_err(|error| failure(&error))?);
+    }
+    for (place, source) in made {
+        let others = sources.iter().flatten();
+        let names = others.flat_map(|other| {
+            let tools = other.toolbox().tools().iter();
+            tools.map(|tool| offered_name(other.name(), &tool.name)).collect::<Vec<_>>()
+        });
+        let names = names.collect();
+        sources[place] = Some(source.open(names));
     }
     Ok(sources.into_iter().flatten().collect())
 }

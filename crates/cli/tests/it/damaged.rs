@@ -238,6 +238,57 @@ fn all_that_reads_runs_tells_of_damage() {
     assert!(resumed.err.contains("case 7-4") && resumed.err.contains("restore a copy"), "{resumed:?}");
 }
 
+/// A case that was changed since its run: no command gives it out or builds on it. A new reader of cases belongs here.
+#[test]
+fn all_that_reads_cases_checks_them() {
+    let place = Place::new();
+    two_campaigns(&place);
+    let query = "7-4";
+    let readers = [
+        "runs export last --format cases",
+        "runs export last --format cases --case 7-4",
+        "runs export last --format traces",
+        "runs export last --format verdicts",
+        "runs export last --format chat-jsonl",
+        "runs export last --format preference-jsonl",
+        "runs export last --baseline new.json",
+        "runs show last --case 7-4",
+        "runs show last --judge-again",
+        "runs verify last",
+        "report last --html page.html",
+        "test tools@sim/careless --like last -q",
+        "test --resume last -q",
+    ];
+    for (kind, json) in [
+        ("another query", "replace(json, 'a', 'e')"),
+        ("a number", "'-1'"),
+        ("nothing", "'null'"),
+        ("one that was not run", "'{\"drawn\":\"7-4\"}'"),
+        ("half of that", "'{\"drawn\":5}'"),
+    ] {
+        for line in readers {
+            fs::copy(place.path("whole.db"), place.path("damaged.db")).unwrap();
+            let sql = format!("UPDATE campaign_case SET json = {json} WHERE campaign = 2 AND ordinal = 4");
+            change(&place.path("damaged.db"), &sql);
+            let changed: String = Connection::open(place.path("damaged.db"))
+                .unwrap()
+                .query_row("SELECT json FROM campaign_case WHERE campaign = 2 AND ordinal = 4", [], |row| {
+                    row.get(0)
+                })
+                .unwrap();
+            let run = place.run(&format!("{line} --store damaged.db"));
+            assert_eq!(run.code, 3, "{kind}: {line}: {run:?}");
+            assert!(run.err.contains(query) || run.err.contains("case 4"), "{kind}: {line}: {run:?}");
+            assert!(!run.out.lines().any(|line| line == changed), "{kind}: {line}: {run:?}");
+            for name in ["damaged.db-wal", "damaged.db-shm"] {
+                let _ = fs::remove_file(place.path(name));
+            }
+        }
+    }
+    let cases = place.run("runs export last --format cases --store whole.db").code(0);
+    assert_eq!(cases.out.lines().count(), CASES as usize);
+}
+
 #[test]
 fn nothing_of_a_damaged_run_is_shown_or_drawn() {
     let place = Place::new();

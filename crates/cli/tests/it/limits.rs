@@ -82,6 +82,48 @@ fn files_that_may_not_grow_cost_no_finished_run() {
     assert_eq!(fs::read_to_string(place.path("page.html")).unwrap(), "before");
 }
 
+/// What a command cannot write to the end is not there afterwards, and the disk is to blame, not the command line.
+#[test]
+fn files_that_may_not_grow_are_not_left_half_written() {
+    for (line, made) in [
+        ("init", "planproof.toml"),
+        ("init --force", "planproof.toml"),
+        ("man pages", "pages/planproof-test.1"),
+    ] {
+        let place = Place::new();
+        let run = after(&place, "ulimit -f 2", line).code(3);
+        assert!(run.err.contains("cannot write"), "{line}: {run:?}");
+        assert!(!place.path(made).exists(), "{line}: {run:?}");
+        place.run(line).code(0);
+        assert!(place.path(made).exists(), "{line}");
+    }
+    // An installation that cannot keep the former settings changes nothing, and keeps no half of them.
+    let place = Place::new();
+    place.write("rules.yaml", "schema: planproof/rules/v1\nrules:\n- id: a\n  never: {call: pay}\n");
+    fs::create_dir(place.path(".claude")).unwrap();
+    let settings = format!("{{\"env\": {{\"A\": \"{}\"}}}}\n", "x".repeat(5_000));
+    place.write(".claude/settings.json", &settings);
+    let line = "hook install claude-code --rules rules.yaml --enforce --project --yes";
+    let run = after(&place, "ulimit -f 4", line);
+    assert_ne!(run.code, 0, "{run:?}");
+    let kept: Vec<_> =
+        fs::read_dir(place.path(".claude")).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(kept, ["settings.json"], "{run:?}");
+    assert_eq!(fs::read_to_string(place.path(".claude/settings.json")).unwrap(), settings);
+    // A store that could not be made says what it is, and is completed by the next test.
+    let place = Place::new();
+    let test = "test tools@sim/careless --cases 3 -q";
+    assert_eq!(after(&place, "ulimit -f 8", test).code, 3);
+    for line in ["runs list", "runs verify last", "report last"] {
+        let run = place.run(line);
+        assert!(
+            [0, 2].contains(&run.code) && !run.err.contains("is not a planproof run store"),
+            "{line}: {run:?}"
+        );
+    }
+    assert!(place.run(test).code < 2);
+}
+
 #[test]
 fn a_disk_that_fills_up_costs_no_finished_run() {
     const CASES: usize = 300;
@@ -109,10 +151,7 @@ fn a_disk_that_fills_up_costs_no_finished_run() {
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     assert_eq!((run.code, read("first").trim()), (0, "3"), "{run:?} {}", read("first.err"));
     let stderr = read("first.err");
-    assert!(
-        stderr.contains("make room and resume the campaign") && stderr.contains("resume with `"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("make room first") && stderr.contains("resume with `"), "{stderr}");
     let verified = json_lines(&read("verified")).remove(0);
     let kept = verified["as_written"].as_u64().unwrap();
     assert!((1..CASES as u64).contains(&kept) && verified["damaged"] == serde_json::json!([]), "{verified}");

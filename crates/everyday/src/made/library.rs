@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -139,7 +139,7 @@ impl ToolLibrary {
         let mut tools = self.lock();
         let mut options = OpenOptions::new();
         options.create(true).read(true).append(true);
-        let mut file = planproof_files::open_to_write(&self.path, &options).map_err(|error| world(&error))?;
+        let file = planproof_files::open_to_write(&self.path, &options).map_err(|error| world(&error))?;
         // Without locks, `open` keeps the first of equal names.
         locked(|| file.try_lock()).map_err(|error| world(&error))?;
         let mut bytes = Vec::new();
@@ -165,8 +165,9 @@ impl ToolLibrary {
                 "the library is full: with this tool it would have more than {LIBRARY_BYTES_MAX} bytes"
             )));
         }
-        // One write at the end of the file, so that lines do not mix even without a lock.
-        file.write_all(line.as_bytes()).map_err(|error| world(&error))?;
+        // One write at the end of the file, so that lines do not mix even without a lock. Half a line would make the
+        // library unreadable.
+        planproof_files::append(&file, line.as_bytes()).map_err(|error| world(&error))?;
         // Only now, because a tool that is not in the file would be lost with this process.
         tools.push(Arc::clone(tool));
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use libtest_mimic::Trial;
 use planproof_everyday::{LIBRARY_BYTES_MAX, LibraryError, MAKE_TOOL, MadeTools, ToolLibrary};
 use planproof_sandbox::SandboxLimits;
-use planproof_suite::Toolbox as _;
+use planproof_suite::Toolbox;
 use planproof_tools::{CombinedTools, OpenSource};
 use serde_json::{Value, json};
 
@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("made::processes_share_a_library", processes_share_a_library),
         trial("made::a_locked_library_is_not_waited_for_forever", a_locked_library_is_not_waited_for_forever),
         trial("made::a_full_library_stays_readable", a_full_library_stays_readable),
+        trial("made::names_of_other_sources_are_not_taken", names_of_other_sources_are_not_taken),
     ]
 }
 
@@ -240,6 +241,49 @@ fn a_full_library_stays_readable() {
     let text = refused(&tools(&library), MAKE_TOOL, &rate());
     assert!(text.contains("the library is full: with this tool it would have more than"), "{text}");
     assert!(library.is_empty() && ToolLibrary::open(&file).unwrap().is_empty());
+}
+
+/// A tool of another source would be called instead, and the next run would have two tools of one name.
+fn names_of_other_sources_are_not_taken() {
+    let folder = Folder::new("names");
+    let library = Arc::new(ToolLibrary::open(&folder.0.join("tools.jsonl")).unwrap());
+    done(&tools(&library), MAKE_TOOL, &rate());
+    let named = |name: &str| {
+        let mut tool = rate();
+        tool["name"] = json!(name);
+        tool["code"] = json!(format!("def {name}(sum, years):\n    return round(sum / (years * 12), 2)"));
+        tool
+    };
+    for (source, other, made, is_refused) in [
+        (None, "calculator", "calculator", true),
+        (None, "calculator", "calculator_2", false),
+        (Some("x"), "x_sum", "sum", true),
+        // It would be called by its own name in this run.
+        (Some("x"), "average", "average", true),
+        (Some("x"), "y_total", "total", false),
+    ] {
+        let run = tools(&library).beside(source, [other.to_owned()].into());
+        assert!(run.left_out().is_empty());
+        for run in [
+            Arc::new(run) as Arc<dyn Toolbox>,
+            tools(&library).beside(source, [other.to_owned()].into()).for_run().unwrap(),
+        ] {
+            if is_refused {
+                let text = refused(&*run, MAKE_TOOL, &named(made));
+                assert!(text.contains(&format!("there is another tool named `{made}` already")), "{text}");
+            }
+        }
+        if !is_refused {
+            let run = tools(&library).beside(source, [other.to_owned()].into());
+            done(&run, MAKE_TOOL, &named(made));
+        }
+    }
+    // What is in the library already is left out, and the run can begin.
+    let run = tools(&library).beside(None, ["monthly_rate".to_owned()].into());
+    assert_eq!(run.left_out(), ["monthly_rate"]);
+    assert!(run.tools().iter().all(|tool| tool.name != "monthly_rate") && run.tools().len() == 3);
+    let run = tools(&library).beside(Some("x"), ["monthly_rate".to_owned()].into());
+    assert!(run.left_out().is_empty() && run.tools().len() == 4);
 }
 
 /// A library in a folder that is not there.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -404,7 +404,7 @@ impl State {
         } else if self.bytes + lines.len() as u64 > RECORDING_BYTES_MAX {
             Err(format!("it has reached its limit of {RECORDING_BYTES_MAX} bytes"))
         } else {
-            self.file.write_all(lines).map_err(|error| error.to_string())
+            planproof_files::append(&self.file, lines).map_err(|error| error.to_string())
         };
         self.bytes += lines.len() as u64;
         result.map_err(|reason| {

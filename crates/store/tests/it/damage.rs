@@ -1,6 +1,6 @@
 //! Finished runs are checked against their digests.
 
-use planproof_store::{Damage, RunState, Store, Unit};
+use planproof_store::{Damage, RunState, Store, StoreError, Unit};
 use rusqlite::Connection;
 
 use crate::support::{Directory, create, run, start};
@@ -165,4 +165,18 @@ fn what_a_summary_is_read_from_is_checked() {
             rows.iter().filter(|row| row.damage.is_some()).map(|row| row.unit.ordinal).collect();
         assert_eq!((rows.len(), damaged), (CASES as usize, vec![2]), "{sql}");
     }
+}
+
+#[test]
+fn a_store_that_is_overwritten_while_it_is_open_is_damaged_and_not_ill_chosen() {
+    let directory = Directory::new();
+    let file = directory.file("store.db");
+    drop(stored(&directory));
+    let store = directory.store();
+    std::fs::write(&file, "junk".repeat(5000)).expect("writes");
+    let Err(StoreError::Damaged { what, .. }) = store.writer().map(|_| ()) else { panic!("it is damaged") };
+    assert!(what.contains("something else has written to it"), "{what}");
+    drop(store);
+    // Whoever names it now has named what is none.
+    assert!(matches!(Store::open_read_only(&file), Err(StoreError::NotAStore { .. })));
 }

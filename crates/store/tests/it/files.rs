@@ -130,8 +130,24 @@ fn a_file_that_cannot_be_opened_says_why() {
     assert!(matches!(open(&directory.file("")), Err(StoreError::CannotOpen { .. })));
 
     fs::write(&missing, "").expect("writes");
-    assert!(matches!(Store::open_read_only(&missing), Err(StoreError::NotAStore { .. })));
+    assert!(matches!(Store::open_read_only(&missing), Err(StoreError::Unmade { .. })));
     create(&open(&missing).expect("an empty file becomes a store"), "a", 1, 1);
+}
+
+/// The disk was full when the store was made.
+#[test]
+fn a_store_that_was_half_made_says_so_and_is_completed() {
+    let directory = Directory::new();
+    let path = directory.file("store.db");
+    for pages in [1, 2, 5] {
+        let limits = StoreLimits { pages_max: Some(pages), ..StoreLimits::default() };
+        let error = Store::open(&path, limits).expect_err("is full");
+        assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+        let error = Store::open_read_only(&path).expect_err("holds nothing").to_string();
+        assert!(error.contains("holds nothing") && error.contains("run the test again"), "{error}");
+    }
+    create(&open(&path).expect("is completed"), "a", 1, 1);
+    assert_eq!(Store::open_read_only(&path).expect("is a store").campaigns().expect("reads").len(), 1);
 }
 
 #[test]

@@ -346,11 +346,18 @@ fn folders_that_are_no_collections_are_refused() {
     let deep = format!("{}a.txt", "d/".repeat(DEPTH_MAX));
     let half =
         format!("{{\"title\": \"t\", \"text\": \"{}\"}}\n", "x".repeat(DOCUMENT_BYTES_MAX as usize / 2 + 1));
-    let cases: [(&str, &[u8], &str); 12] = [
+    let cases: [(&str, &[u8], &str); 15] = [
         ("a.pdf", b"x", "DIR holds no documents: they are .txt, .md, .jsonl and .xml files"),
         (".hidden.txt", b"x", "DIR holds no documents: they are .txt, .md, .jsonl and .xml files"),
         ("a.jsonl", b"\n \n", "DIR holds no documents: they are .txt, .md, .jsonl and .xml files"),
         ("a.txt", b"caf\xe9", "DIR/a.txt: it is not UTF-8: convert it"),
+        ("a.xml", b"\x1f\x8b\x08\0", "DIR/a.xml, line 1: it is compressed with gzip: unpack it"),
+        ("a.xml", b"\xff\xfe<\0p\0", "DIR/a.xml, line 1: it is UTF-16: convert it to UTF-8"),
+        (
+            "a.xml",
+            b"<rss>\n</rss>",
+            "DIR/a.xml, line 2: it has no `<page>`: is it the export of a MediaWiki server?",
+        ),
         ("a.md", &large, "DIR/a.md: the document has more than 4194304 bytes: split it"),
         ("a.jsonl", &large, "DIR/a.jsonl, line 1: the document has more than 4194304 bytes: split it"),
         (

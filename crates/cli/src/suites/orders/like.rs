@@ -9,11 +9,12 @@ use std::time::Duration;
 use planproof_campaign::{Cases, RequestedCampaign};
 use planproof_order::synth::{JudgeOptions, PlanningCase, TopicBank, file::read_case};
 use planproof_order::{DrawnCases, OrderOptions, OrderSuite};
-use planproof_store::Store;
+use planproof_store::{CampaignRow, DamagedRun, Signatures, Store};
 use planproof_suite::EffortLimits;
 
 use super::drawn::of_orders;
 use crate::arguments::{CampaignArguments, Global};
+use crate::damage;
 use crate::failure::Failure;
 use crate::stored::{self, must_exist};
 
@@ -50,6 +51,8 @@ impl Like {
             &row.id,
             "planproof test has orders: run the agent with planproof bench again",
         )?;
+        // A case that was changed since its run would be another test under the same name.
+        must_be_whole(&store, &row)?;
         let mut cases = Vec::new();
         for case in store.cases(&row.id)? {
             let case = case?;
@@ -117,4 +120,22 @@ impl Like {
         }
         new.fail_over = new.fail_over.or(self.fail_over);
     }
+}
+
+/// Makes sure that the runs of a campaign, and with them its cases, are what was written.
+///
+/// # Errors
+/// Some are not.
+fn must_be_whole(store: &Store, row: &CampaignRow) -> Result<(), Failure> {
+    let seals = store.seals(&row.id, Signatures::Ends)?;
+    let mut damaged = seals.as_ref().map(|seals| seals.damaged.clone()).unwrap_or_default();
+    for run in store.runs(&row.id)? {
+        let run = run?;
+        damaged.extend(run.damage.map(|damage| DamagedRun { unit: run.unit, damage }));
+    }
+    // A run may be in both lists.
+    damaged.sort_by_key(|run| run.unit);
+    damaged.dedup_by_key(|run| run.unit);
+    let named = planproof_campaign::name_damaged(store, &row.id, &damaged);
+    damage::must_be_none(&row.id, &named, seals.as_ref())
 }

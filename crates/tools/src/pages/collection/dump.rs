@@ -23,6 +23,23 @@ const ATTRIBUTES_MAX: usize = 64;
 /// Most declarations of name spaces in a page. Each is compared with all before it, and a page needs none.
 const NAMESPACES_MAX: usize = 64;
 
+/// How files begin that are named like a dump and are none, and what they are.
+const OTHERS: [(&[u8], &str); 10] = [
+    (b"\x1f\x8b", "it is compressed with gzip: unpack it"),
+    (b"BZh", "it is compressed with bzip2: unpack it"),
+    (b"\xfd7zXZ\0", "it is compressed with xz: unpack it"),
+    (b"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it"),
+    (b"7z\xbc\xaf\x27\x1c", "it is an archive of 7-Zip: unpack it"),
+    (b"PK\x03\x04", "it is a zip archive: unpack it"),
+    (b"\xff\xfe", "it is UTF-16: convert it to UTF-8"),
+    (b"\xfe\xff", "it is UTF-16: convert it to UTF-8"),
+    (b"<\0", "it is UTF-16: convert it to UTF-8"),
+    (b"\0<", "it is UTF-16: convert it to UTF-8"),
+];
+
+/// What a file is that has no page at all.
+const NO_PAGE: &str = "it has no `<page>`: is it the export of a MediaWiki server?";
+
 const BEGIN: &[u8] = b"<page>";
 const END: &[u8] = b"</page>";
 
@@ -54,6 +71,8 @@ pub(super) struct DumpPages<'s, R> {
     line: u64,
     /// The line of the last page.
     read: Vec<u8>,
+    /// Whether it had a page so far, of any name space.
+    has_page: bool,
     /// How much of it has been used, so that many pages on one line do not each copy the rest of it.
     used: usize,
 }
@@ -61,7 +80,7 @@ pub(super) struct DumpPages<'s, R> {
 impl<'s, R: BufRead> DumpPages<'s, R> {
     /// Reading gives up soon after `stop` is set.
     pub(super) fn new(from: R, stop: &'s AtomicBool) -> Self {
-        Self { from, stop, line: 0, read: Vec::new(), used: 0 }
+        Self { from, stop, line: 0, read: Vec::new(), has_page: false, used: 0 }
     }
 
     /// The next page of the main namespace; `None` after the last one.
@@ -98,9 +117,18 @@ impl<'s, R: BufRead> DumpPages<'s, R> {
                 let mut bounded = io::Read::take(&mut self.from, most);
                 bounded.read_until(b'\n', &mut self.read).map_err(DumpError::Io)?;
                 self.line += 1;
+                if self.line == 1
+                    && let Some((_, what)) = OTHERS.iter().find(|(begin, _)| self.read.starts_with(begin))
+                {
+                    return Err(DumpError::Page { line: 1, what: (*what).to_owned() });
+                }
             }
             if self.read.is_empty() {
                 return match begun {
+                    // An empty file has nothing to say, as an empty one of any other kind.
+                    0 if !self.has_page && self.line > 1 => {
+                        Err(DumpError::Page { line: self.line - 1, what: NO_PAGE.to_owned() })
+                    }
                     0 => Ok(None),
                     line => Err(DumpError::Page { line, what: "the page does not end".to_owned() }),
                 };
@@ -128,6 +156,7 @@ impl<'s, R: BufRead> DumpPages<'s, R> {
                 return Err(DumpError::Page { line: begun, what });
             }
             if end.is_some() {
+                self.has_page = true;
                 return Ok(Some((begun, block)));
             }
         }
@@ -303,5 +332,22 @@ mod tests {
         assert_eq!(fault("x\n<page><title>A</title>\n"), "2: the page does not end");
         assert_eq!(fault("<page><ns>0</ns></page>"), "1: the page has no title");
         assert!(fault("\n\n<page><title>A</page>").starts_with("3: the page is no XML"));
+        for nothing in
+            ["<mediawiki>\n</mediawiki>\n", "x\n<page id=\"1\"><title>A</title></page>", "<?xml?>\n<html/>"]
+        {
+            assert_eq!(fault(nothing), format!("2: {NO_PAGE}"), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn other_files_are_named_for_what_they_are() {
+        let stop = AtomicBool::new(false);
+        for (begin, expected) in OTHERS {
+            let bytes = [begin, b"\n<page><title>A</title></page>"].concat();
+            match DumpPages::new(bytes.as_slice(), &stop).next() {
+                Err(DumpError::Page { line: 1, what }) => assert_eq!(what, expected),
+                other => panic!("{other:?}"),
+            }
+        }
     }
 }
