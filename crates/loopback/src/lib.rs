@@ -90,10 +90,13 @@ pub fn check_port(url: &Uri) -> Result<(), PortError> {
             None => return Ok(()),
         },
     };
-    let is_number = port.bytes().all(|byte| byte.is_ascii_digit());
     // A colon with nothing behind it stands for the usual port.
-    let is_port = port.is_empty() || (is_number && port.parse::<u16>().is_ok_and(|port| port > 0));
-    if is_port { Ok(()) } else { Err(PortError) }
+    if port.is_empty() || is_port(port) { Ok(()) } else { Err(PortError) }
+}
+
+/// Whether a text is a number from 1 to 65535, without a sign.
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
 /// Compares a secret with what was given for it, in a time that does not depend on the position of a difference.
@@ -104,7 +107,7 @@ pub fn same(left: &[u8], right: &[u8]) -> bool {
 /// The host of `host[:port]`; a suffix that is not a port is kept, so that the check fails.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
-        Some((name, port)) if !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+        Some((name, port)) if is_port(port) => name,
         _ => host,
     }
 }
@@ -133,10 +136,23 @@ mod tests {
         for host in ["localhost", "localhost:80", "127.0.0.1:9", "[::1]:9", "[::1]"] {
             assert!(admitted(&[host], &[]), "{host}");
         }
-        for host in
-            ["", "evil.com", "127.0.0.1.evil.com", "localhost:80:x", "[::1", "localhost@evil.com", "::1"]
-        {
+        for host in [
+            "",
+            "evil.com",
+            "127.0.0.1.evil.com",
+            "localhost:80:x",
+            "[::1",
+            "localhost@evil.com",
+            "::1",
+            "localhost:",
+        ] {
             assert!(!admitted(&[host], &[]), "{host}");
+        }
+        for (port, is_one) in
+            [("1", true), ("65535", true), ("0", false), ("65536", false), ("99999", false), ("+9", false)]
+        {
+            assert_eq!(admitted(&[&format!("127.0.0.1:{port}")], &[]), is_one, "{port}");
+            assert_eq!(admitted(&["[::1]"], &[&format!("http://[::1]:{port}")]), is_one, "{port}");
         }
         assert!(!admitted(&[], &[]));
         assert!(!admitted(&["localhost", "evil.com"], &[]));

@@ -22,7 +22,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use planproof_loopback::check_port;
-use planproof_trace::json::unmarked;
+use planproof_trace::json::{self, unmarked};
 use planproof_trace::{FinishReason, Usage, plain_message};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -444,6 +444,9 @@ impl Endpoint {
     pub(crate) fn parse<'a, T: Deserialize<'a>>(&self, bytes: &'a [u8], what: &str) -> Result<T, ModelError> {
         // JSON has no byte order mark, but some servers write one.
         let bytes = unmarked(bytes);
+        if let Err(error) = json::weigh(bytes) {
+            return Err(self.malformed(&format!("no {what} that can be read: {error}")));
+        }
         let mut documents = serde_json::Deserializer::from_slice(bytes).into_iter::<T>();
         let error = match documents.next() {
             Some(Ok(document)) if ends_stream(&bytes[documents.byte_offset()..]) => return Ok(document),

@@ -55,6 +55,8 @@ pub const RULE_CALLS_MAX: usize = 100;
 pub const RULE_CALLS_TRIED_MAX: usize = 20_000;
 /// Values that are tried at one place of the arguments.
 pub const RULE_PLACE_VALUES_MAX: usize = 40;
+/// Values of one place, times tests of it, that are looked at to find those that are tried.
+pub const RULE_PLACE_STEPS_MAX: usize = 100_000;
 /// Regular expressions on one place of which it is found out which some text matches together.
 pub const RULE_TEXT_PATTERNS_MAX: usize = 16;
 /// Positions of the product of their automata that are gone through for it.

@@ -59,6 +59,7 @@ pub mod textbook;
 mod topics;
 pub mod tree;
 mod tried;
+mod value_list;
 mod values;
 mod words;
 
@@ -80,6 +81,7 @@ pub use review::{Oddity, RuleMeaning, RulesReview};
 pub use rule::{CallRule, EventPattern, RuleDemand, ToolNames};
 pub use session::{CallChanges, RuleVerdict, Session, SessionMemory, TooManyValues, targets};
 pub use topics::rules_tree;
+pub use value_list::ValueList;
 
 /// The name of the format, as the files have it.
 pub const SCHEMA: &str = "planproof/rules/v1";

@@ -51,7 +51,7 @@ pub use client::{
     ServerError, ServerLog,
 };
 pub use clock::WallClock;
-pub use combined::{CombinedTools, CombinedToolsError};
+pub use combined::{CombinedTools, CombinedToolsError, offered_name};
 pub use faulty::FaultyTools;
 pub use mock::{MockError, MockTool, MockTools, TimeRules};
 pub use planproof_suite::{BoxFuture, NoTools, Restoring, Toolbox};

@@ -3,14 +3,12 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use jsonschema::Validator;
 use planproof_trace::{Arguments, TimeOfDay, Tool, ToolCall, ToolResult};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::refusal::{no_such_tool, not_an_object, shortened};
-use crate::schema::mistakes;
-use crate::{BoxFuture, Restoring, SchemaCache, Toolbox};
+use crate::{BoxFuture, CompiledSchema, Restoring, SchemaCache, Toolbox};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct MockTool {
@@ -69,18 +67,15 @@ struct Time {
 struct Mock {
     answer: String,
     /// `None` where the tool takes no arguments.
-    validator: Option<Arc<Validator>>,
+    schema: Option<CompiledSchema>,
 }
 
-/// The fault of arguments for a tool without arguments. Its schema is compiled only then: that takes as long as
-/// thousands of calls.
-fn mistakes_without_arguments(arguments: &Value) -> Option<String> {
-    static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
-        let schema = Tool::without_arguments("", "").input_schema;
-        jsonschema::validator_for(&Value::Object(Map::clone(&schema))).expect("the schema is our own")
-    });
-    mistakes(&VALIDATOR, arguments)
-}
+/// The schema of a tool without arguments. It is compiled for a call that has some: that takes as long as thousands of
+/// calls.
+static NO_ARGUMENTS: LazyLock<CompiledSchema> = LazyLock::new(|| {
+    let schema = Tool::without_arguments("", "").input_schema;
+    CompiledSchema::of(&Value::Object(Map::clone(&schema))).expect("the schema is our own")
+});
 
 impl MockTools {
     /// Makes the tools. `schemas` caches the costly parts between runs.
@@ -96,16 +91,16 @@ impl MockTools {
             }
             // Neighbours usually share their schema, and comparing two is cheaper than looking one up.
             let same = tools.last().is_some_and(|earlier| earlier.input_schema == tool.input_schema);
-            let validator = match rest.last() {
+            let schema = match rest.last() {
                 _ if tool.is_without_arguments() => None,
-                Some(Mock { validator: Some(validator), .. }) if same => Some(validator.clone()),
+                Some(Mock { schema: Some(schema), .. }) if same => Some(schema.clone()),
                 _ => {
                     let invalid = |reason| MockError::InvalidSchema { name: tool.name.clone(), reason };
-                    Some(schemas.validator(&tool.input_schema).map_err(invalid)?)
+                    Some(schemas.compile(&tool.input_schema).map_err(invalid)?)
                 }
             };
             tools.push(tool);
-            rest.push(Mock { answer, validator });
+            rest.push(Mock { answer, schema });
         }
         Ok(Self { tools: tools.into(), mocks: rest, time: None })
     }
@@ -127,12 +122,12 @@ impl MockTools {
                 return not_an_object(call, text);
             }
         };
-        let mistakes = match &mock.validator {
-            None if arguments.is_empty() => None,
-            None => mistakes_without_arguments(&Value::Object(arguments.clone())),
-            Some(validator) => mistakes(validator, &Value::Object(arguments.clone())),
+        let checked = match &mock.schema {
+            None if arguments.is_empty() => Ok(()),
+            None => NO_ARGUMENTS.check(&Value::Object(arguments.clone())),
+            Some(schema) => schema.check(&Value::Object(arguments.clone())),
         };
-        if let Some(mistakes) = mistakes {
+        if let Err(mistakes) = checked {
             let text = format!("the arguments of `{}` do not fit its input schema: {mistakes}", call.name);
             return ToolResult::error(call.id.clone(), text);
         }

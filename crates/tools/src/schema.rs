@@ -10,6 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::refusal::shortened;
 
+mod steps;
+
+pub(crate) use steps::{Steps, TooMuch};
+
 /// Most compiled schemas kept. A campaign whose cases need more starts over with an empty cache.
 const SCHEMAS_MAX: usize = 1024;
 
@@ -21,6 +25,10 @@ pub const COMPILED_BYTES_MAX: usize = 256 * 1024;
 const PATTERNS_BYTES_MAX: usize = 16 << 20;
 const PATTERN_BYTES_MAX: usize = 8 << 20;
 
+/// Most ways that a regular expression tries to match a text, where it has to try them one by one. After that, the text
+/// does not fit.
+const BACKTRACKS_MAX: usize = 100_000;
+
 /// Most regular expressions of a schema. One with parts that look around, repeat possessively or refer back counts
 /// once more for each: they are compiled one by one.
 const PATTERNS_MAX: usize = 512;
@@ -29,7 +37,7 @@ const PATTERNS_MAX: usize = 512;
 const KEPT_BYTES_MAX: usize = 256 << 20;
 
 /// Memory of a compiled schema for each byte of its JSON.
-const COMPILED_BYTES_PER_BYTE: usize = 100;
+const COMPILED_BYTES_PER_BYTE: usize = 120;
 
 /// The types of JSON Schema.
 const TYPES: &str = "string, number, integer, boolean, array, object or null";
@@ -47,51 +55,75 @@ pub struct SchemaCache {
 
 #[derive(Debug, Default)]
 struct Kept {
-    validators: HashMap<Map<String, Value>, Arc<Validator>>,
+    schemas: HashMap<Map<String, Value>, CompiledSchema>,
     /// What they take, as estimated.
     bytes: usize,
 }
 
 /// A schema that was compiled. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct CompiledSchema(Arc<Validator>);
+pub struct CompiledSchema(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
+    validator: Validator,
+    steps: Steps,
+}
 
 impl CompiledSchema {
-    /// Whether an instance fits.
+    /// Compiles a schema that is not kept.
+    ///
+    /// # Errors
+    /// It is not a JSON Schema, refers to another document, or takes too many steps.
+    pub(crate) fn of(schema: &Value) -> Result<Self, String> {
+        let steps = match Steps::of(schema) {
+            // The compiler says better what is wrong with a reference.
+            Err(TooMuch::Reference(_)) => None,
+            steps => Some(steps.map_err(|error| error.to_string())?),
+        };
+        let validator = compiled(schema, count_patterns(schema))?;
+        let steps = steps.map_or_else(|| Steps::of(schema), Ok).map_err(|error| error.to_string())?;
+        Ok(Self(Arc::new(Compiled { validator, steps })))
+    }
+
+    /// Whether an instance fits. One that would take too many steps does not.
     pub fn fits(&self, instance: &Value) -> bool {
-        self.0.is_valid(instance)
+        self.0.steps.count(instance).is_ok() && self.0.validator.is_valid(instance)
     }
 
     /// Judges an instance.
     ///
     /// # Errors
-    /// Its first few faults, for the model.
+    /// Its first few faults, for the model; or that it would take too many steps to find them.
     pub fn check(&self, instance: &Value) -> Result<(), String> {
-        mistakes(&self.0, instance).map_or(Ok(()), Err)
+        let steps = self.0.steps.count(instance).map_err(|error| error.to_string())?;
+        if self.0.validator.is_valid(instance) {
+            return Ok(());
+        }
+        if steps > MISTAKES_STEPS_MAX {
+            return Err("a part of it does not fit; it is too large for its faults to be listed".to_owned());
+        }
+        let mut text = String::new();
+        for mistake in self.0.validator.iter_errors(instance).take(MISTAKES_LISTED_MAX) {
+            if !text.is_empty() {
+                text.push_str("; ");
+            }
+            let place = mistake.instance_path().to_string();
+            if !place.is_empty() {
+                let _ = write!(text, "at {}: ", shortened(&place));
+            }
+            text.push_str(&shortened(&mistake.to_string()));
+        }
+        Err(text)
     }
 }
 
 /// Most mistakes listed of one instance.
 const MISTAKES_LISTED_MAX: usize = 3;
 
-/// The fault of an instance, `None` if it fits.
-pub(crate) fn mistakes(validator: &Validator, instance: &Value) -> Option<String> {
-    if validator.is_valid(instance) {
-        return None;
-    }
-    let mut text = String::new();
-    for mistake in validator.iter_errors(instance).take(MISTAKES_LISTED_MAX) {
-        if !text.is_empty() {
-            text.push_str("; ");
-        }
-        let place = mistake.instance_path().to_string();
-        if !place.is_empty() {
-            let _ = write!(text, "at {}: ", shortened(&place));
-        }
-        text.push_str(&shortened(&mistake.to_string()));
-    }
-    Some(text)
-}
+/// Most steps of an instance whose mistakes are listed. All of them are found before the first is listed, and each
+/// takes some 300 bytes.
+const MISTAKES_STEPS_MAX: u64 = 100_000;
 
 impl SchemaCache {
     /// Whether a schema can be used to judge arguments.
@@ -99,31 +131,17 @@ impl SchemaCache {
     /// # Errors
     /// It is not a JSON Schema, or refers to another document.
     pub fn check_schema(&self, schema: &Map<String, Value>) -> Result<(), String> {
-        self.validator(schema).map(drop)
+        self.compile(schema).map(drop)
     }
 
     /// A schema, newly compiled or kept, for judging many instances: finding a schema among those that are kept takes
     /// time in its size.
     ///
     /// # Errors
-    /// It is not a JSON Schema, or refers to another document.
+    /// It is not a JSON Schema, refers to another document, or would take too many steps with any value.
     pub fn compile(&self, schema: &Map<String, Value>) -> Result<CompiledSchema, String> {
-        self.validator(schema).map(CompiledSchema)
-    }
-
-    /// Judges an instance by a schema, which is compiled now or was before.
-    ///
-    /// # Errors
-    /// The first few faults of the instance or of the schema, for the model.
-    pub fn check(&self, schema: &Map<String, Value>, instance: &Value) -> Result<(), String> {
-        let validator = self.validator(schema).map_err(|reason| format!("no usable schema: {reason}"))?;
-        mistakes(&validator, instance).map_or(Ok(()), Err)
-    }
-
-    /// The validator of a schema, newly compiled or cached. The error is the fault of the schema.
-    pub(crate) fn validator(&self, schema: &Map<String, Value>) -> Result<Arc<Validator>, String> {
         // A panic while the lock is held leaves complete entries only, so the map stays usable.
-        if let Some(found) = self.kept.read().unwrap_or_else(PoisonError::into_inner).validators.get(schema) {
+        if let Some(found) = self.kept.read().unwrap_or_else(PoisonError::into_inner).schemas.get(schema) {
             return Ok(found.clone());
         }
         let written = serde_json::to_string(schema).map_or(0, |text| text.len());
@@ -133,16 +151,25 @@ impl SchemaCache {
         // Compiled without the lock, so that nobody waits. If two
         // threads compile the same schema, the later one is kept.
         let whole = Value::Object(schema.clone());
+        let compiled = CompiledSchema::of(&whole)?;
         let patterns = count_patterns(&whole);
-        let compiled = Arc::new(compiled(&whole, patterns)?);
         let bytes = written * COMPILED_BYTES_PER_BYTE + 3 * patterns * pattern_bytes(patterns);
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.validators.len() >= SCHEMAS_MAX || kept.bytes + bytes > KEPT_BYTES_MAX {
+        if kept.schemas.len() >= SCHEMAS_MAX || kept.bytes + bytes > KEPT_BYTES_MAX {
             *kept = Kept::default();
         }
         kept.bytes += bytes;
-        kept.validators.insert(schema.clone(), compiled.clone());
+        kept.schemas.insert(schema.clone(), compiled.clone());
         Ok(compiled)
+    }
+
+    /// Judges an instance by a schema, which is compiled now or was before.
+    ///
+    /// # Errors
+    /// The first few faults of the instance or of the schema, for the model.
+    pub fn check(&self, schema: &Map<String, Value>, instance: &Value) -> Result<(), String> {
+        let compiled = self.compile(schema).map_err(|reason| format!("no usable schema: {reason}"))?;
+        compiled.check(instance)
     }
 }
 
@@ -156,7 +183,8 @@ fn compiled(schema: &Value, patterns: usize) -> Result<Validator, String> {
     }
     let bytes = pattern_bytes(patterns);
     // Neither the text of an expression nor that of the schema limits these sizes: `\p{L}{90}` takes 4 MB.
-    let options = PatternOptions::fancy_regex().size_limit(bytes).dfa_size_limit(bytes);
+    let options =
+        PatternOptions::fancy_regex().size_limit(bytes).dfa_size_limit(bytes).backtrack_limit(BACKTRACKS_MAX);
     jsonschema::options().with_pattern_options(options).build(schema).map_err(|error| match error.kind() {
         ValidationErrorKind::Format { format } if format == "regex" => format!(
             "at {}: {} is not a regular expression, or takes more than {bytes} bytes; shorten its repetitions or \
@@ -222,9 +250,9 @@ mod tests {
     #[test]
     fn equal_schemas_share_a_validator() {
         let cache = SchemaCache::default();
-        let one = cache.validator(&Tool::without_arguments("a", "").input_schema).unwrap();
-        let two = cache.validator(&Tool::without_arguments("b", "").input_schema).unwrap();
-        assert!(Arc::ptr_eq(&one, &two));
+        let one = cache.compile(&Tool::without_arguments("a", "").input_schema).unwrap();
+        let two = cache.compile(&Tool::without_arguments("b", "").input_schema).unwrap();
+        assert!(Arc::ptr_eq(&one.0, &two.0));
     }
 
     #[test]
@@ -233,9 +261,9 @@ mod tests {
         for length in 0..=SCHEMAS_MAX {
             let mut schema = Map::new();
             schema.insert("minProperties".into(), length.into());
-            cache.validator(&schema).unwrap();
+            cache.compile(&schema).unwrap();
         }
-        assert_eq!(cache.kept.read().unwrap().validators.len(), 1);
+        assert_eq!(cache.kept.read().unwrap().schemas.len(), 1);
     }
 
     /// A schema with an expression for each of so many properties, written by `pattern`.
@@ -282,10 +310,10 @@ mod tests {
     fn the_cache_is_bounded_in_bytes() {
         let cache = SchemaCache::default();
         for number in 0..40 {
-            cache.validator(&with_patterns(4, |n| format!("[a-z]{number}{n}"))).unwrap();
+            cache.compile(&with_patterns(4, |n| format!("[a-z]{number}{n}"))).unwrap();
             let kept = cache.kept.read().unwrap();
             assert!(kept.bytes <= KEPT_BYTES_MAX, "{}", kept.bytes);
-            assert!(kept.validators.len() <= 5, "{}", kept.validators.len());
+            assert!(kept.schemas.len() <= 5, "{}", kept.schemas.len());
         }
     }
 
@@ -293,10 +321,10 @@ mod tests {
     fn a_schema_that_is_none_is_refused() {
         let mut schema = Map::new();
         schema.insert("type".into(), 7.into());
-        assert!(SchemaCache::default().validator(&schema).is_err());
+        assert!(SchemaCache::default().compile(&schema).is_err());
         let mut schema = Map::new();
         schema.insert("$ref".into(), "http://127.0.0.1:9/schema.json".into());
-        assert!(SchemaCache::default().validator(&schema).is_err());
+        assert!(SchemaCache::default().compile(&schema).is_err());
     }
 
     #[test]

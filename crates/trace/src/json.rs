@@ -5,9 +5,36 @@
 //! as an escape (`"\ud83d"`) or as its three bytes, and others cut UTF-8 in the middle of a character. Strict parsers
 //! refuse the document. Here every such piece becomes U+FFFD, and so does an object's name. A byte order mark at the
 //! beginning is skipped. Everything else is as strict as serde_json.
+//!
+//! A value takes far more memory than its text: `{"":0}` takes seven bytes there and seven hundred here. So what a
+//! document would take is estimated first, and a limit on bytes is not the only one.
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
+use thiserror::Error;
+
+/// Most memory of the values of a document, in bytes as estimated.
+pub const VALUES_MEMORY_MAX: usize = 256 << 20;
+
+/// Documents of fewer bytes take less than [`VALUES_MEMORY_MAX`], whatever is in them.
+const WEIGHED_BYTES_MIN: usize = 1 << 20;
+
+/// Memory of an object with up to eleven members, which lie in it.
+const OBJECT_MEMORY: usize = 640;
+
+/// Memory of a list with up to four items, which lie in it.
+const LIST_MEMORY: usize = 128;
+
+/// Memory of one more member or item, with the room that grows ahead of them.
+const COMMA_MEMORY: usize = 64;
+
+/// Half the memory of a text beside its bytes.
+const QUOTE_MEMORY: usize = 16;
+
+/// The values of a document would take too much memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("it has so many values that they would take more than {} MiB of memory", VALUES_MEMORY_MAX >> 20)]
+pub struct TooManyValuesInMemory;
 
 /// What replaces bytes that are not a character.
 const REPLACEMENT: &str = "\u{fffd}";
@@ -22,8 +49,10 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 ///
 /// # Errors
 /// It is not JSON even with the halves of characters replaced, or not a `T`; the position is that in the replaced text.
+/// Or it would take more than [`VALUES_MEMORY_MAX`].
 pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
     let bytes = unmarked(bytes);
+    weigh(bytes).map_err(serde_json::Error::custom)?;
     // Looking at all bytes at once is quicker than looking at those of each string in it.
     let read = match std::str::from_utf8(bytes) {
         Ok(text) => serde_json::from_str(text),
@@ -38,9 +67,61 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
 /// Reads a document of any shape, as [`read`] does. It is compiled once, here, where it is optimised.
 ///
 /// # Errors
-/// It is not JSON even with the halves of characters replaced; the position is that in the replaced text.
+/// It is not JSON even with the halves of characters replaced; the position is that in the replaced text. Or it would
+/// take more than [`VALUES_MEMORY_MAX`].
 pub fn value(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     read(bytes)
+}
+
+/// Whether the values of a document can be made: for documents that [`read`] does not read. Takes a millisecond for
+/// each million bytes.
+///
+/// # Errors
+/// They would take more than [`VALUES_MEMORY_MAX`].
+pub fn weigh(bytes: &[u8]) -> Result<(), TooManyValuesInMemory> {
+    at_most(bytes, memory_outside_texts)
+}
+
+/// The same of a document of which texts may be read as documents again, as results of tools are.
+///
+/// # Errors
+/// The values of the document, and of those in its texts, would take more than [`VALUES_MEMORY_MAX`].
+pub fn weigh_with_texts(bytes: &[u8]) -> Result<(), TooManyValuesInMemory> {
+    at_most(bytes, |bytes| bytes.iter().map(|byte| memory_of(*byte)).sum())
+}
+
+fn at_most(bytes: &[u8], memory: fn(&[u8]) -> usize) -> Result<(), TooManyValuesInMemory> {
+    let fits = bytes.len() < WEIGHED_BYTES_MIN || bytes.len() + memory(bytes) <= VALUES_MEMORY_MAX;
+    if fits { Ok(()) } else { Err(TooManyValuesInMemory) }
+}
+
+/// The memory of a document's values beside the bytes of their texts.
+fn memory_outside_texts(bytes: &[u8]) -> usize {
+    let (mut memory, mut is_in_text, mut is_escaped) = (0, false, false);
+    for byte in bytes {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_in_text,
+            b'"' => {
+                is_in_text = !is_in_text;
+                memory += memory_of(*byte);
+            }
+            _ if !is_in_text => memory += memory_of(*byte),
+            _ => {}
+        }
+    }
+    memory
+}
+
+/// The memory of what a byte begins or ends where it is no part of a text.
+fn memory_of(byte: u8) -> usize {
+    match byte {
+        b'{' => OBJECT_MEMORY,
+        b'[' => LIST_MEMORY,
+        b',' => COMMA_MEMORY,
+        b'"' => QUOTE_MEMORY,
+        _ => 0,
+    }
 }
 
 /// The document without a byte order mark.
@@ -155,6 +236,67 @@ mod tests {
         }
     }
 
+    /// The twin of [`memory_outside_texts`], which looks at the value instead of the text.
+    fn memory(value: &Value) -> usize {
+        let text = 2 * QUOTE_MEMORY;
+        match value {
+            Value::Array(items) => {
+                LIST_MEMORY
+                    + items.iter().map(memory).sum::<usize>()
+                    + COMMA_MEMORY * items.len().saturating_sub(1)
+            }
+            Value::Object(members) => {
+                let inside = members.values().map(|member| text + memory(member));
+                OBJECT_MEMORY + inside.sum::<usize>() + COMMA_MEMORY * members.len().saturating_sub(1)
+            }
+            Value::String(_) => text,
+            _ => 0,
+        }
+    }
+
+    fn many(value: &str, count: usize) -> Vec<u8> {
+        format!("[{}]", vec![value; count].join(",")).into_bytes()
+    }
+
+    #[test]
+    fn documents_of_too_many_values_are_refused() {
+        for value in
+            ["{\"\":0}", "{\"a\":[]}", "[[]]", "[0,0,0,0,0,0]", "0", "\"\"", "{\"a\":{\"b\":{\"c\":0}}}"]
+        {
+            let one: Value = serde_json::from_str(value).unwrap();
+            let count = VALUES_MEMORY_MAX / (memory(&one) + COMMA_MEMORY + value.len() + 1);
+            let (below, above) = (many(value, count * 9 / 10), many(value, count * 11 / 10));
+            assert_eq!(weigh(&below), Ok(()), "{value}");
+            assert_eq!(weigh(&above), Err(TooManyValuesInMemory), "{value}");
+            // It is not read at all.
+            let error = read::<Value>(&above).unwrap_err().to_string();
+            assert_eq!(error, "it has so many values that they would take more than 256 MiB of memory");
+            assert_eq!(weigh_with_texts(&above), weigh(&above), "{value}");
+        }
+        // What stands in a text takes the room of a text, unless the text is read as well.
+        let text = serde_json::to_vec(&Value::from("{[,".repeat(1 << 20))).unwrap();
+        assert_eq!(weigh(&text), Ok(()));
+        assert_eq!(weigh_with_texts(&text), Err(TooManyValuesInMemory));
+        let escaped = serde_json::to_vec(&Value::from("\\\"{[,".repeat(1 << 18))).unwrap();
+        assert_eq!(weigh(&escaped), Ok(()));
+        // A large result is none of many values.
+        let rows = many(
+            r#"{"id":"c-1234567","name":"Ada Lovelace","city":"London","amount":120.5,"open":true}"#,
+            180_000,
+        );
+        assert!(rows.len() > 14 << 20 && weigh(&rows) == Ok(()) && weigh_with_texts(&rows) == Ok(()));
+    }
+
+    /// The shortest document that is weighed cannot be of too many values: none is refused for what is not counted.
+    #[test]
+    fn short_documents_fit_whatever_they_hold() {
+        for value in ["{\"\":0}", "{}", "[]", "0", "\"\""] {
+            let count = WEIGHED_BYTES_MIN / (value.len() + 1);
+            let one: Value = serde_json::from_str(value).unwrap();
+            assert!(count * (memory(&one) + COMMA_MEMORY + value.len() + 1) < VALUES_MEMORY_MAX, "{value}");
+        }
+    }
+
     proptest! {
         #[test]
         fn sound_documents_are_not_touched(text in "(?s)(\\\\|[a-z\"]|.){0,40}") {
@@ -163,6 +305,18 @@ mod tests {
                 prop_assert_eq!(mended(document.as_bytes()), None);
                 prop_assert_eq!(read::<Value>(document.as_bytes()).unwrap(), value);
             }
+        }
+
+        #[test]
+        fn memory_is_that_of_the_twin(
+            value in prop_oneof![any::<u8>().prop_map(Value::from), "[\\\\\"{,a]{0,5}".prop_map(Value::from)]
+                .prop_recursive(4, 40, 5, |inner| prop_oneof![
+                    proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+                    proptest::collection::btree_map("[\\\\\"{,a]{0,5}", inner, 0..5)
+                        .prop_map(|members| Value::Object(members.into_iter().collect())),
+                ]),
+        ) {
+            prop_assert_eq!(memory_outside_texts(value.to_string().as_bytes()), memory(&value));
         }
 
         #[test]

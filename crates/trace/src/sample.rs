@@ -10,6 +10,10 @@ const DEPTH_MAX: usize = 16;
 const LENGTH_MAX: u64 = 1000;
 /// Most generated values, including nested ones.
 const VALUES_MAX: u32 = 10_000;
+/// Most bytes that are copied from the schema, as they are in memory: into the arguments, and to put parts together.
+const COPIED_BYTES_MAX: usize = 64 << 20;
+/// Memory of a value beside its text, with its place in what contains it.
+const VALUE_BYTES: usize = 100;
 
 /// Arguments for a tool with this input schema: only required ones, each with a simple value. Empty if nothing is
 /// required. Takes microseconds for a schema of usual size.
@@ -24,7 +28,8 @@ pub fn sample_arguments(schema: &Map<String, Value>) -> Map<String, Value> {
     if !demands.iter().any(|keyword| schema.contains_key(*keyword)) {
         return Map::new();
     }
-    match object(&Sampler { root: schema, values: Cell::new(0) }, schema, 0) {
+    let sampler = Sampler { root: schema, values: Cell::new(0), copied: Cell::new(0) };
+    match object(&sampler, schema, 0) {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
     }
@@ -34,6 +39,8 @@ struct Sampler<'s> {
     root: &'s Map<String, Value>,
     /// How many were made.
     values: Cell<u32>,
+    /// How many bytes were copied.
+    copied: Cell<usize>,
 }
 
 fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
@@ -45,26 +52,23 @@ fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
     }
     let Value::Object(schema) = schema else { return "example".into() };
     if let Some(value) = schema.get("const") {
-        return value.clone();
+        return sampler.copy(value).unwrap_or_default();
     }
     let given = ["enum", "examples"].iter().filter_map(|list| schema.get(*list)?.as_array()?.first());
     // A default of null usually means that nothing is required.
     let default = schema.get("default").filter(|value| !value.is_null());
     if let Some(value) = default.or_else(|| given.into_iter().next()) {
-        return value.clone();
+        return sampler.copy(value).unwrap_or_default();
     }
     if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|place| sampler.find(place)) {
         return sample(sampler, target, depth + 1);
     }
     // A value has to fit all parts at once, so they are merged into one schema first.
     if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
-        let merged = parts.iter().filter_map(|part| sampler.resolved(part, depth)).fold(
-            without(schema, "allOf"),
-            |mut whole, part| {
-                merge(&mut whole, part);
-                whole
-            },
-        );
+        let mut merged = sampler.without(schema, "allOf");
+        for part in parts.iter().filter_map(|part| sampler.resolved(part, depth)) {
+            sampler.merge(&mut merged, part);
+        }
         return sample(sampler, &Value::Object(merged), depth + 1);
     }
     for choice in ["anyOf", "oneOf"] {
@@ -73,8 +77,8 @@ fn sample(sampler: &Sampler<'_>, schema: &Value, depth: usize) -> Value {
         // An optional value is often an alternative beside null, which shows nothing of the value.
         let first = choices.iter().find(|choice| !is_null(choice)).or(choices.first());
         let Some(part) = first.and_then(|first| sampler.resolved(first, depth)) else { continue };
-        let mut merged = without(schema, choice);
-        merge(&mut merged, part);
+        let mut merged = sampler.without(schema, choice);
+        sampler.merge(&mut merged, part);
         return sample(sampler, &Value::Object(merged), depth + 1);
     }
     match kind(schema) {
@@ -134,32 +138,60 @@ impl<'s> Sampler<'s> {
         }
         None
     }
-}
 
-fn without(schema: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
-    schema
-        .iter()
-        .filter(|(key, _)| *key != keyword)
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
+    /// A value of the schema; none if too much was copied.
+    fn copy(&self, value: &Value) -> Option<Value> {
+        let mut left = COPIED_BYTES_MAX - self.copied.get();
+        let fits = weigh(value, &mut left);
+        self.copied.set(COPIED_BYTES_MAX - left);
+        fits.then(|| value.clone())
+    }
 
-/// Adds the demands of another schema.
-fn merge(whole: &mut Map<String, Value>, part: &Map<String, Value>) {
-    for (key, value) in part {
-        match (whole.get_mut(key), value) {
-            (Some(Value::Object(known)), Value::Object(more)) if key == "properties" => {
-                known.extend(more.iter().map(|(name, schema)| (name.clone(), schema.clone())));
-            }
-            (Some(Value::Array(known)), Value::Array(more)) if key == "required" => {
-                known.extend(more.iter().cloned());
-            }
-            // Of two demands that cannot simply be added, the later one counts: the result need not fit.
-            _ => {
-                whole.insert(key.clone(), value.clone());
+    /// The members of a schema that have other names, as far as they can be copied.
+    fn without(&self, schema: &Map<String, Value>, keyword: &str) -> Map<String, Value> {
+        let others = schema.iter().filter(|(key, _)| *key != keyword);
+        others.map_while(|(key, value)| Some((key.clone(), self.copy(value)?))).collect()
+    }
+
+    /// Adds the demands of another schema, as far as they can be copied.
+    fn merge(&self, whole: &mut Map<String, Value>, part: &Map<String, Value>) {
+        for (key, value) in part {
+            let Some(value) = self.copy(value) else { return };
+            match (whole.get_mut(key), value) {
+                (Some(Value::Object(known)), Value::Object(more)) if key == "properties" => {
+                    known.extend(more);
+                }
+                (Some(Value::Array(known)), Value::Array(more)) if key == "required" => {
+                    known.extend(more);
+                }
+                // Of two demands that cannot simply be added, the later one counts: the result need not fit.
+                (_, value) => {
+                    whole.insert(key.clone(), value);
+                }
             }
         }
     }
+}
+
+/// Takes the bytes of a value from those that are left; whether there are so many. None are left otherwise.
+fn weigh(value: &Value, left: &mut usize) -> bool {
+    let text = |text: &String, left: &mut usize| {
+        *left = left.saturating_sub(VALUE_BYTES + text.len());
+    };
+    match value {
+        Value::String(value) => text(value, left),
+        _ => *left = left.saturating_sub(VALUE_BYTES),
+    }
+    // Nothing is looked at any more when nothing is left.
+    *left > 0
+        && match value {
+            Value::Array(items) => items.iter().all(|item| weigh(item, left)),
+            Value::Object(members) => members.iter().all(|(name, member)| {
+                text(name, left);
+                weigh(member, left)
+            }),
+            _ => true,
+        }
 }
 
 fn object(sampler: &Sampler<'_>, schema: &Map<String, Value>, depth: usize) -> Value {

@@ -86,6 +86,10 @@ pub struct TextCall {
 /// A tool's name alone is not a call, and neither is a sentence about one.
 pub fn text_calls(text: &str, is_tool: &dyn Fn(&str) -> bool) -> Vec<TextCall> {
     let mut found = Vec::new();
+    // What may be the arguments of calls, here as objects and there as their texts, becomes values.
+    if crate::json::weigh_with_texts(text.as_bytes()).is_err() {
+        return found;
+    }
     let mut scan = Scan { text, is_tool, body: body(text), unfinished: Vec::new(), has_broken_tags: false };
     let mut at = 0;
     while at < text.len() && found.len() < CALLS_MAX {

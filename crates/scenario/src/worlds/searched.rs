@@ -100,7 +100,7 @@ pub(super) fn passes(tests: &[ValueCheck], arguments: &Value) -> bool {
 fn named(test: &RuleTest) -> Vec<Value> {
     match test {
         RuleTest::Is(value) | RuleTest::IsNot(value) => vec![value.clone()],
-        RuleTest::OneOf(values) => values.clone(),
+        RuleTest::OneOf(values) => values.to_vec(),
         RuleTest::Above(bound)
         | RuleTest::AtLeast(bound)
         | RuleTest::Below(bound)

@@ -385,7 +385,7 @@ fn classes_of<'a>(
     let of_rules = of_rules.filter(|check| check.pointer == *place).map(|check| &check.test);
     // What the lines of a world choose from, and what its results give to take.
     let listed = of_lines().filter_map(|test| match test {
-        RuleTest::OneOf(values) => Some(values),
+        RuleTest::OneOf(values) => Some(values.iter()),
         _ => None,
     });
     let mut named: Vec<Value> = listed.flatten().cloned().collect();

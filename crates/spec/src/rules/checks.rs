@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::Pointer;
 use super::result::inner;
+use super::{Pointer, ValueList};
 use crate::Pattern;
 use crate::number::{JsonNumber, is_same};
 
@@ -24,7 +24,7 @@ pub enum RuleTest {
     /// It is there, with another value.
     IsNot(Value),
     /// It is one of these values.
-    OneOf(Vec<Value>),
+    OneOf(ValueList),
     /// It is a number above this one.
     Above(JsonNumber),
     /// It is a number that is not below this one.
@@ -134,7 +134,7 @@ impl RuleTest {
         match self {
             Self::Is(other) => is_same(value, other),
             Self::IsNot(other) => !is_same(value, other),
-            Self::OneOf(others) => others.iter().any(|other| is_same(value, other)),
+            Self::OneOf(others) => others.has(value),
             Self::Above(bound) => number(JsonNumber::gt, bound),
             Self::AtLeast(bound) => number(JsonNumber::ge, bound),
             Self::Below(bound) => number(JsonNumber::lt, bound),

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::spots::index_of;
 use super::values::ValueClasses;
 use crate::Pattern;
+use crate::limits::RULE_TEXT_PATTERNS_MAX;
 
 /// What a schema says of a place.
 #[derive(Debug, Clone, Default)]
@@ -107,35 +108,37 @@ impl SchemaPlace {
         let parts = ["properties", "required", "items", "minItems", "prefixItems"];
         self.has_parts |= parts.iter().any(|key| schema.contains_key(*key))
             || schema.get("additionalProperties").is_some_and(|it| *it != Value::Bool(true));
-        let mut add = |source: Option<String>| match source.map(|source| Pattern::over_lines(&source)) {
-            Some(Ok(pattern)) => self.patterns.push(pattern),
-            Some(Err(_)) => self.own_unknown = self.own_unknown.take().or(Some("pattern".to_owned())),
-            None => {}
-        };
         let (least, most) = (count("minLength"), count("maxLength"));
         match (least.unwrap_or(0), most) {
             (0, None) => {}
             (least, most) if least <= LENGTH_MAX && most.is_none_or(|most| most <= LENGTH_MAX) => {
                 let most = most.map_or_else(String::new, |most| most.to_string());
-                add(Some(format!(".{{{least},{most}}}")));
+                self.add_pattern(&format!(".{{{least},{most}}}"));
             }
             // Texts that are made are shorter than a limit beyond, so that only the least length matters.
-            (least, Some(_)) if least <= LENGTH_MAX => add(Some(format!(".{{{least},}}"))),
+            (least, Some(_)) if least <= LENGTH_MAX => self.add_pattern(&format!(".{{{least},}}")),
             _ => self.own_unknown = self.own_unknown.take().or(Some("minLength".to_owned())),
         }
         // Found anywhere in a text, by the syntax of another engine, which has the last word.
         let source = schema.get("pattern").and_then(Value::as_str);
         if let Some(source) = source {
             let source = source.replace("\\d", "[0-9]").replace("\\w", "[A-Za-z0-9_]");
-            let pattern = Pattern::over_lines(&format!("(?:.*)(?:{source})(?:.*)"));
-            match pattern {
-                Ok(pattern) => self.patterns.push(pattern),
-                Err(_) => self.own_unknown = self.own_unknown.take().or(Some("pattern".to_owned())),
-            }
+            self.add_pattern(&format!("(?:.*)(?:{source})(?:.*)"));
         }
         for key in ["anyOf", "oneOf", "allOf"] {
             let all = schema.get(key).and_then(Value::as_array).into_iter().flatten();
             all.filter_map(Value::as_object).for_each(|part| self.add(part));
+        }
+    }
+
+    fn add_pattern(&mut self, source: &str) {
+        // Of more it is not found out which of them match a text together.
+        let is_one_more = self.patterns.len() <= RULE_TEXT_PATTERNS_MAX;
+        match is_one_more.then(|| Pattern::over_lines(source)) {
+            Some(Ok(pattern)) => self.patterns.push(pattern),
+            Some(Err(_)) | None => {
+                self.own_unknown = self.own_unknown.take().or(Some("pattern".to_owned()));
+            }
         }
     }
 

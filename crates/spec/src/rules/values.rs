@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use super::samples::{number, sample_of, samples};
 use super::{RuleTest, ValueType};
 use crate::Pattern;
-use crate::limits::{RULE_PLACE_VALUES_MAX, RULE_TEXT_PATTERNS_MAX, RULE_TEXT_POSITIONS_MAX};
+use crate::limits::{
+    RULE_PLACE_STEPS_MAX, RULE_PLACE_VALUES_MAX, RULE_TEXT_PATTERNS_MAX, RULE_TEXT_POSITIONS_MAX,
+};
 use crate::number::canonical;
 use crate::pattern::Place;
 
@@ -50,16 +52,30 @@ pub(super) struct Representatives {
 /// What the tests name.
 #[derive(Default)]
 struct Named {
+    /// Each value once.
     constants: Vec<Value>,
+    known: HashSet<String>,
+    /// How many constants there may be at most.
+    most: usize,
+    /// Whether there are more.
+    is_short: bool,
     bounds: Vec<f64>,
     patterns: Vec<Pattern>,
 }
 
 impl Named {
+    fn constant(&mut self, value: &Value) {
+        if self.constants.len() >= self.most {
+            self.is_short = true;
+        } else if self.known.insert(canonical(value)) {
+            self.constants.push(value.clone());
+        }
+    }
+
     fn add(&mut self, test: &RuleTest) {
         match test {
-            RuleTest::Is(value) | RuleTest::IsNot(value) => self.constants.push(value.clone()),
-            RuleTest::OneOf(values) => self.constants.extend(values.iter().cloned()),
+            RuleTest::Is(value) | RuleTest::IsNot(value) => self.constant(value),
+            RuleTest::OneOf(values) => values.iter().for_each(|value| self.constant(value)),
             RuleTest::Above(bound)
             | RuleTest::AtLeast(bound)
             | RuleTest::Below(bound)
@@ -77,8 +93,10 @@ const WHOLE_MAX: f64 = 9e15;
 impl ValueClasses<'_> {
     /// Values of all classes, those that the tests name before others, and whether all classes are among them.
     pub(super) fn candidates(&self) -> (Vec<Value>, bool) {
-        let mut named =
-            Named { bounds: self.bounds.clone(), patterns: self.patterns.clone(), ..Named::default() };
+        // Values are told apart by all tests, and two rules that list a thousand values make a million of that.
+        let most = RULE_PLACE_STEPS_MAX / self.tests.len().max(1);
+        let (bounds, patterns) = (self.bounds.clone(), self.patterns.clone());
+        let mut named = Named { bounds, patterns, most, ..Named::default() };
         self.tests.iter().for_each(|test| named.add(test));
         let of_values = self.named.iter().chain(&named.constants).filter_map(Value::as_f64);
         let of_values: Vec<f64> = of_values.collect();
@@ -86,19 +104,25 @@ impl ValueClasses<'_> {
         let copies = self.copies.max(1);
         let known_texts = self.named.iter().chain(&named.constants).filter(|value| value.is_string()).count();
         let (texts, all_texts) = texts(&named.patterns, copies + known_texts);
-        let (numbers, all_numbers) = numbers(named.bounds, &self.steps, copies);
+        let mut bounds = std::mem::take(&mut named.bounds);
+        let are_few = bounds.len() <= most && self.preferred.len() <= most;
+        bounds.truncate(most);
+        let most_steps = (RULE_PLACE_STEPS_MAX / bounds.len().max(1)).min(self.steps.len());
+        let (numbers, all_numbers) = numbers(bounds, &self.steps[..most_steps], copies);
+        let are_all =
+            all_texts && all_numbers && !named.is_short && are_few && most_steps == self.steps.len();
 
         let of_tests = self.tests.iter().flat_map(|test| samples(test));
         let mut candidates: Vec<Value> = of_tests.collect();
-        candidates.extend(self.preferred.iter().cloned());
-        candidates.extend(named.constants);
+        candidates.extend(self.preferred.iter().take(most).cloned());
+        candidates.append(&mut named.constants);
         candidates.extend(numbers);
         candidates.extend(texts.into_iter().map(Value::from));
         candidates.extend(ValueType::ALL.into_iter().map(sample_of));
         candidates.extend([json!(false), json!("something else")]);
         candidates.extend((0..copies).map(|number| json!([number])));
         candidates.extend((0..copies).map(|number| json!({"a": number})));
-        (candidates, all_texts && all_numbers)
+        (candidates, are_all)
     }
 
     /// Values of all classes among those that are taken, up to [`RULE_PLACE_VALUES_MAX`].
@@ -162,8 +186,8 @@ fn numbers(mut bounds: Vec<f64>, steps: &[f64], copies: usize) -> (Vec<Value>, b
     let count = copies as i32;
     for step in steps {
         // Above each bound, and below the first.
-        for from in bounds.iter().copied().chain(bounds.is_empty().then_some(0.0)) {
-            let next = bounds.iter().copied().find(|bound| *bound > from).unwrap_or(f64::INFINITY);
+        for (place, from) in bounds.iter().copied().chain(bounds.is_empty().then_some(0.0)).enumerate() {
+            let next = bounds.get(place + 1).copied().unwrap_or(f64::INFINITY);
             let multiples = (1..=count).map(|place| ((from / step).floor() + f64::from(place)) * step);
             found.extend(multiples.filter(|value| *value > from && *value < next));
         }

@@ -119,6 +119,45 @@ fn what_is_odd_holds_for_all_values() {
     }
 }
 
+/// Rules on one place that each list so many values, of which each two lists have some in common.
+fn listing(rules: usize, values: usize, value: impl Fn(usize) -> String) -> String {
+    let rule = |rule: usize| {
+        let listed = (0..values).map(|number| value(rule * values * 3 / 4 + number));
+        let listed: Vec<String> = listed.collect();
+        format!("- {{id: r{rule}, never: {{call: t, where: {{/x: {{one-of: [{}]}}}}}}}}\n", listed.join(", "))
+    };
+    (0..rules).map(rule).collect()
+}
+
+/// Such files took minutes: each value was compared with each value of each rule, again for each rule.
+#[test]
+fn long_lists_are_reviewed_in_time() {
+    let text = |number: usize| format!("v{number}");
+    for (file, is_decided) in [
+        (listing(1, 16_000, text), true),
+        (listing(1, 16_000, |number| number.to_string()), true),
+        (listing(1, 200_000, text), false),
+        (listing(10, 1000, text), true),
+        (listing(50, 3000, text), false),
+        (listing(50, 3000, |number| number.to_string()), false),
+    ] {
+        let begun = std::time::Instant::now();
+        let rules = rules(&file);
+        let review = rules.review();
+        // Every rule can be violated, and none is said to follow from others.
+        for (number, meaning) in review.meanings.iter().enumerate() {
+            let calls = meaning.violation.session().unwrap();
+            let mut session = Session::new(&rules);
+            calls.iter().for_each(|call| assert!(call.observe(&mut session)));
+            assert!(!session.verdict(number).is_held_at_end(), "r{number}");
+        }
+        assert!(review.oddities.is_empty(), "{:?}", review.oddities);
+        let alone = review.meanings.iter().all(|meaning| meaning.alone.session().is_some());
+        assert!(alone || !is_decided, "{}", &file[..80]);
+        assert!(begun.elapsed().as_secs() < 120, "{:?} for {}", begun.elapsed(), &file[..80]);
+    }
+}
+
 #[test]
 fn a_pointer_with_a_number_leads_into_a_list() {
     let rules = rules("- {id: a, never: {call: note, where: {/lines/1/text: a}}}\n");

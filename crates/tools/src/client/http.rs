@@ -48,6 +48,8 @@ pub(super) enum HttpError {
     TooLong,
     #[error("its answer is no message of the protocol")]
     NotUnderstood,
+    #[error("{}", message::BATCH)]
+    Batch,
     #[error("it answered {status}{details}")]
     Status { status: StatusCode, details: String },
     #[error("the request cannot be made: {0}")]
@@ -245,7 +247,10 @@ impl StreamableHttpClient for HttpClient {
         }
         let body = Limited::new(response.into_body(), MESSAGE_BYTES_MAX).collect().await;
         let body = body.map_err(|error| HttpError::from_body(&*error))?.to_bytes();
-        let answer = message::read(&body).ok_or(HttpError::NotUnderstood)?;
+        let answer = message::read(&body).ok_or_else(|| match message::is_batch(&body) {
+            true => HttpError::Batch,
+            false => HttpError::NotUnderstood,
+        })?;
         Ok(StreamableHttpPostResponse::Json(answer, session))
     }
 

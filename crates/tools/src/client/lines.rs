@@ -1,8 +1,7 @@
 //! Messages over the stdin and stdout of a program, one per line.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex, OnceLock, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -80,7 +79,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct StdoutFaults {
     stray: Arc<StdMutex<Option<String>>>,
-    is_too_long: Arc<AtomicBool>,
+    /// Why no further line is read.
+    ended_by: Arc<OnceLock<String>>,
 }
 
 impl StdoutFaults {
@@ -96,8 +96,7 @@ impl StdoutFaults {
 
     /// Why the program is not listened to any more, if that is not because it has ended.
     pub(super) fn ended_by(&self) -> Option<String> {
-        let is_too_long = self.is_too_long.load(Ordering::Relaxed);
-        is_too_long.then(|| format!("a message of it is longer than {MESSAGE_BYTES_MAX} bytes"))
+        self.ended_by.get().cloned()
     }
 }
 
@@ -182,6 +181,11 @@ where
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
             match self.lines.next().await {
+                // Whose request waits for one of its messages is not looked for.
+                Line::Whole(line) if message::is_batch(&line) => {
+                    let _ = self.faults.ended_by.set(message::BATCH.to_owned());
+                    return None;
+                }
                 Line::Whole(line) => {
                     if let Some(message) = self.message(&line)
                         && !self.is_late(&message)
@@ -192,7 +196,8 @@ where
                 // The request of this answer is unknown, so the only way to inform the caller is to end the
                 // connection.
                 Line::Piece(_) => {
-                    self.faults.is_too_long.store(true, Ordering::Relaxed);
+                    let what = format!("a message of it is longer than {MESSAGE_BYTES_MAX} bytes");
+                    let _ = self.faults.ended_by.set(what);
                     return None;
                 }
                 Line::End => return None,

@@ -14,7 +14,10 @@ use super::PAGES_MAX;
 use super::connection::Reason;
 use super::message::{self, ListedTool, kind};
 use crate::refusal::shortened;
-use crate::schema::COMPILED_BYTES_MAX;
+use crate::schema::{COMPILED_BYTES_MAX, Steps, TooMuch};
+
+/// Longest cursor of a page, as JSON.
+const CURSOR_BYTES_MAX: usize = 64 * 1024;
 
 /// The offered tools, in the server's order, and why others are not offered.
 pub(super) struct List {
@@ -38,8 +41,8 @@ pub(super) async fn read(peer: &Peer<RoleClient>, tools_max: usize) -> Result<Li
             return Err(Reason::Other("its list of tools is not understood".to_owned()));
         };
         let known: HashSet<&str> = page.tools.iter().map(|tool| &*tool.name).collect();
-        cursor = listed.add(text, &known).map_err(Reason::Other)?;
-        if listed.names.len() > tools_max {
+        cursor = listed.add(text, &known, tools_max).map_err(Reason::Other)?;
+        if listed.count() > tools_max {
             return Err(Reason::TooManyTools { limit: tools_max });
         }
         // An empty text is a cursor like any other. One that was there before would lead round in a circle.
@@ -76,12 +79,17 @@ struct Listed {
 }
 
 impl Listed {
-    /// Takes in a page and returns the next one's cursor. `known` are the tools of the page that the protocol's client
-    /// can call.
+    /// How many tools there are, whether they are offered or not.
+    fn count(&self) -> usize {
+        self.names.len().max(self.left_out.len())
+    }
+
+    /// Takes in a page, of which one tool more than `tools_max` is enough, and returns the next one's cursor. `known`
+    /// are the tools of the page that the protocol's client can call.
     ///
     /// # Errors
     /// Why the page is not a list.
-    fn add(&mut self, page: &str, known: &HashSet<&str>) -> Result<Option<String>, String> {
+    fn add(&mut self, page: &str, known: &HashSet<&str>, tools_max: usize) -> Result<Option<String>, String> {
         let page: Page<'_> = serde_json::from_str(page)
             .map_err(|error| not_understood("its list of tools is not understood", &error))?;
         let tools = page.tools.map_or("null", RawValue::get);
@@ -95,6 +103,9 @@ impl Listed {
         };
         self.pages += 1;
         for (place, tool) in tools.into_iter().enumerate() {
+            if self.count() > tools_max {
+                break;
+            }
             match self.accept(tool, known) {
                 Ok(accepted) => self.tools.extend(accepted),
                 Err((name, reason)) => {
@@ -105,6 +116,12 @@ impl Listed {
                     self.left_out.push(format!("{name}: {}", shortened(&reason)));
                 }
             }
+        }
+        let long = page.next_cursor.map(|cursor| cursor.get().len()).filter(|it| *it > CURSOR_BYTES_MAX);
+        if let Some(long) = long {
+            return Err(format!(
+                "the cursor of the next page of its list has {long} bytes; at most {CURSOR_BYTES_MAX} are possible"
+            ));
         }
         Ok(page.next_cursor.and_then(cursor))
     }
@@ -198,12 +215,14 @@ fn usable_schema(json: Option<&RawValue>) -> Result<WrittenObject, String> {
         None => schema.edited(|map| drop(map.insert("type".to_owned(), "object".into()))),
     };
     let whole = Value::Object(Map::clone(&schema));
-    match jsonschema::meta::validate(&whole) {
-        Ok(()) => Ok(schema),
-        Err(error) => {
-            let place = error.instance_path().to_string();
-            Err(format!("its input schema is no JSON Schema: at {place}: {error}"))
-        }
+    if let Err(error) = jsonschema::meta::validate(&whole) {
+        let place = error.instance_path().to_string();
+        return Err(format!("its input schema is no JSON Schema: at {place}: {error}"));
+    }
+    match Steps::of(&whole) {
+        // What is not in the schema is missing only to whoever judges arguments by it.
+        Ok(_) | Err(TooMuch::Reference(_)) => Ok(schema),
+        Err(error) => Err(format!("its input schema cannot be used: {error}")),
     }
 }
 
@@ -223,7 +242,7 @@ mod tests {
         let mut listed = Listed::default();
         for page in pages {
             let names = page["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
-            listed.add(&page.to_string(), &names.collect()).unwrap();
+            listed.add(&page.to_string(), &names.collect(), 512).unwrap();
         }
         listed
     }
@@ -278,7 +297,7 @@ mod tests {
         }
         let mut listed = Listed::default();
         let page = json!({"tools": [{"name": "a", "inputSchema": object}]});
-        listed.add(&page.to_string(), &HashSet::new()).unwrap();
+        listed.add(&page.to_string(), &HashSet::new(), 512).unwrap();
         assert!(listed.left_out[0].contains("x-mcp-header"), "{:?}", listed.left_out);
     }
 
@@ -306,7 +325,7 @@ mod tests {
 
     #[test]
     fn pages_are_read_as_what_they_mean() {
-        let next = |page: &str| Listed::default().add(page, &HashSet::new());
+        let next = |page: &str| Listed::default().add(page, &HashSet::new(), 512);
         for (page, cursor) in [
             (r#"{"tools":[],"nextCursor":"2"}"#, Some("2")),
             (r#"{"tools":[],"nextCursor":""}"#, Some("")),
@@ -319,5 +338,52 @@ mod tests {
             assert_eq!(next(page).unwrap().as_deref(), cursor, "{page}");
         }
         assert_eq!(next(r#"{"tools":{}}"#).unwrap_err(), "its `tools` are an object, not a list");
+        let long = json!({"tools": [], "nextCursor": "c".repeat(CURSOR_BYTES_MAX)}).to_string();
+        assert_eq!(
+            next(&long).unwrap_err(),
+            "the cursor of the next page of its list has 65538 bytes; at most 65536 are possible"
+        );
+    }
+
+    #[test]
+    fn tools_are_counted_while_they_are_read() {
+        for tool in [json!(null), json!({"name": "a"}), json!({"name": "a", "inputSchema": {}})] {
+            let tools: Vec<Value> = (0..100_000)
+                .map(|number| {
+                    let mut tool = tool.clone();
+                    if tool.is_object() {
+                        tool["name"] = format!("a{number}").into();
+                    }
+                    tool
+                })
+                .collect();
+            let mut listed = Listed::default();
+            listed.add(&json!({ "tools": tools }).to_string(), &HashSet::new(), 512).unwrap();
+            assert_eq!(listed.count(), 513, "{tool}");
+        }
+    }
+
+    #[test]
+    fn schemas_that_multiply_themselves_leave_their_tools_out() {
+        let definition = |number: usize| {
+            let next = json!({"$ref": format!("#/$defs/d{}", number + 1)});
+            (format!("d{number}"), json!({"allOf": [next, next]}))
+        };
+        let mut definitions: Map<String, Value> = (0..30).map(definition).collect();
+        definitions.insert("d30".to_owned(), json!({"type": "string"}));
+        let schema = json!({"properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
+        let listed = accepted(&[json!({"tools": [
+            {"name": "a", "inputSchema": schema},
+            {"name": "b", "inputSchema": {"$ref": "#"}},
+            {"name": "c", "inputSchema": {"$ref": "https://a.example/schema.json"}},
+        ]})]);
+        assert_eq!(names(&listed), ["c"]);
+        let reasons = ["more than 250000 steps", "in a circle"];
+        for (found, expected) in listed.left_out.iter().zip(reasons) {
+            assert!(
+                found.contains("its input schema cannot be used: ") && found.contains(expected),
+                "{found}"
+            );
+        }
     }
 }

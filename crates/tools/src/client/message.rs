@@ -23,6 +23,9 @@ use crate::refusal::shortened;
 /// program is ignored.
 pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
+/// Most tools of a message that the protocol's client gets to see. No server may have so many.
+const KNOWN_TOOLS_MAX: usize = 10_000;
+
 /// Where the text of a list is in the metadata of its result.
 const LIST: &str = "planproof/list";
 
@@ -73,6 +76,11 @@ pub(super) fn read(text: &[u8]) -> Option<ServerJsonRpcMessage> {
     let mended = json::mended(text);
     let text = mended.as_deref().unwrap_or(text);
     let envelope: Envelope<'_> = serde_json::from_slice(text).ok()?;
+    if let Err(error) = json::weigh(text) {
+        let id = envelope.id.filter(|_| envelope.method.is_none())?;
+        let error = ErrorData::internal_error(format!("the tool server's answer is not read: {error}"), None);
+        return Some(ServerJsonRpcMessage::error(error, Some(id)));
+    }
     let parts = envelope.result.and_then(object::<Parts<'_>>);
     if let Some(Parts { tools: Some(tools), content: None, .. }) = &parts
         && envelope.method.is_none()
@@ -103,10 +111,27 @@ pub(super) fn read(text: &[u8]) -> Option<ServerJsonRpcMessage> {
     Some(ServerJsonRpcMessage::error(error, Some(id)))
 }
 
+/// What is wrong with several messages in one.
+pub(super) const BATCH: &str =
+    "it answered with a list of messages, a batch, which the protocol has not had since June 2025";
+
+/// Whether a text is several messages in one.
+pub(super) fn is_batch(text: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Numbered {
+        #[serde(rename = "jsonrpc")]
+        _version: serde::de::IgnoredAny,
+    }
+    let text = json::unmarked(text).trim_ascii_start();
+    text.starts_with(b"[")
+        && serde_json::from_slice::<Vec<&RawValue>>(text)
+            .is_ok_and(|all| all.first().is_some_and(|first| object::<Numbered>(first).is_some()))
+}
+
 /// A list with the tools that the protocol's client can use for what it does itself, and its text for us.
 fn list(tools: &RawValue, whole: &RawValue) -> ListToolsResult {
     let tools: Vec<&RawValue> = serde_json::from_str(tools.get()).unwrap_or_default();
-    let known = tools.into_iter().filter_map(|tool| {
+    let known = tools.into_iter().take(KNOWN_TOOLS_MAX).filter_map(|tool| {
         let tool: ListedTool<'_> = object(tool)?;
         let schema: JsonObject = object(tool.input_schema?)?;
         Some(Tool::new(text(tool.name)?, Cow::Borrowed(""), Arc::new(schema)))

@@ -521,9 +521,16 @@ impl Streamed {
             return Some((Ok(begin), self));
         }
         loop {
-            match self.body.frame().await? {
-                Err(error) => return Some((Err(error), self)),
-                Ok(frame) => {
+            match self.body.frame().await {
+                None => {
+                    self.hear_end();
+                    return None;
+                }
+                Some(Err(error)) => {
+                    self.hear_end();
+                    return Some((Err(error), self));
+                }
+                Some(Ok(frame)) => {
                     let Ok(data) = frame.into_data() else { continue };
                     self.hear(&data);
                     return Some((Ok(data), self));
@@ -535,11 +542,21 @@ impl Streamed {
     fn hear(&mut self, data: &[u8]) {
         let Some(events) = &mut self.events else { return };
         for found in events.take(data, HTTP_MESSAGE_BYTES_MAX) {
-            match found {
-                Found::Message(message) => self.ending.between.server_said(&self.ending.exchange, &message),
-                Found::Id(event) => self.marks.take(&event),
-                Found::Unread => self.ending.between.unread(&self.ending.exchange),
-            }
+            self.heard(found);
+        }
+    }
+
+    fn hear_end(&mut self) {
+        if let Some(found) = self.events.as_mut().and_then(|events| events.end(HTTP_MESSAGE_BYTES_MAX)) {
+            self.heard(found);
+        }
+    }
+
+    fn heard(&mut self, found: Found) {
+        match found {
+            Found::Message(message) => self.ending.between.server_said(&self.ending.exchange, &message),
+            Found::Id(event) => self.marks.take(&event),
+            Found::Unread => self.ending.between.unread(&self.ending.exchange),
         }
     }
 }

@@ -1,5 +1,9 @@
 //! The messages in a stream of server-sent events, read while its bytes are passed on.
 
+use std::collections::HashMap;
+
+use serde::de::IgnoredAny;
+
 /// A stream of events, of which the messages are picked out.
 #[derive(Debug, Default)]
 pub(super) struct EventMessages {
@@ -12,8 +16,13 @@ pub(super) struct EventMessages {
     is_other: bool,
     /// The event was longer than may be.
     is_long: bool,
+    /// Some clients find another event here, or none: they take a byte order mark for a part of the first line, or do
+    /// not end lines at a carriage return.
+    is_doubtful: bool,
     /// The last byte was a carriage return: a line feed after it ends no further line.
     after_return: bool,
+    /// It has ended a message.
+    has_ended_message: bool,
     has_begun: bool,
 }
 
@@ -24,7 +33,7 @@ pub(super) enum Found {
     Message(Vec<u8>),
     /// The id of the event under way, from which a client may resume the stream.
     Id(String),
-    /// An event that is too long to be read.
+    /// An event that is too long to be read, or that only some clients find.
     Unread,
 }
 
@@ -35,11 +44,16 @@ impl EventMessages {
         let mut found = Vec::new();
         for &byte in bytes {
             let after_return = std::mem::take(&mut self.after_return);
+            if after_return && byte != b'\n' {
+                found.extend(self.only_returned());
+            }
             match byte {
                 b'\n' if after_return => {}
                 b'\n' | b'\r' => {
+                    let ended = self.line_ended(bytes_max);
                     self.after_return = byte == b'\r';
-                    found.extend(self.line_ended(bytes_max));
+                    self.has_ended_message = matches!(ended, Some(Found::Message(_)));
+                    found.extend(ended);
                 }
                 _ if self.line.len() + self.data.len() > bytes_max => self.is_long = true,
                 _ => self.line.push(byte),
@@ -48,9 +62,32 @@ impl EventMessages {
         found
     }
 
+    /// The stream has ended, and what stands at its end is an event to some clients only. Gives it if it is whole.
+    pub(super) fn end(&mut self, bytes_max: usize) -> Option<Found> {
+        if std::mem::take(&mut self.after_return)
+            && let Some(unread) = self.only_returned()
+        {
+            return Some(unread);
+        }
+        let unfinished = self.line_ended(bytes_max);
+        match unfinished.filter(|it| !matches!(it, Found::Id(_))).or_else(|| self.event_ended()) {
+            // What breaks off within a message is one to nobody, and comes once more where the client resumes.
+            Some(Found::Message(message)) => may_be_answer(&message).then_some(Found::Unread),
+            other => other,
+        }
+    }
+
+    /// A carriage return stands alone.
+    fn only_returned(&mut self) -> Option<Found> {
+        self.is_doubtful = true;
+        std::mem::take(&mut self.has_ended_message).then_some(Found::Unread)
+    }
+
     fn line_ended(&mut self, bytes_max: usize) -> Option<Found> {
         let mut line = std::mem::take(&mut self.line);
-        if !std::mem::replace(&mut self.has_begun, true) && line.starts_with("\u{feff}".as_bytes()) {
+        let is_marked =
+            !std::mem::replace(&mut self.has_begun, true) && line.starts_with("\u{feff}".as_bytes());
+        if is_marked {
             line.drain(..3);
         }
         if line.is_empty() {
@@ -60,6 +97,8 @@ impl EventMessages {
         let (field, value) = line.split_at(colon);
         let value = value.strip_prefix(b":").unwrap_or(value);
         let value = value.strip_prefix(b" ").unwrap_or(value);
+        // A comment is nothing to either.
+        self.is_doubtful |= is_marked && !field.is_empty();
         match field {
             b"data" => {
                 if std::mem::replace(&mut self.has_data, true) {
@@ -80,14 +119,25 @@ impl EventMessages {
 
     fn event_ended(&mut self) -> Option<Found> {
         let data = std::mem::take(&mut self.data);
-        let [is_other, is_long, has_data] =
-            [&mut self.is_other, &mut self.is_long, &mut self.has_data].map(std::mem::take);
+        let [is_other, is_long, is_doubtful, has_data] =
+            [&mut self.is_other, &mut self.is_long, &mut self.is_doubtful, &mut self.has_data]
+                .map(std::mem::take);
         match (is_other, is_long) {
             (true, _) => None,
             (false, true) => Some(Found::Unread),
+            (false, false) if is_doubtful && has_data => Some(Found::Unread),
             (false, false) => has_data.then_some(Found::Message(data)),
         }
     }
+}
+
+/// Whether a text is a whole answer to a request.
+fn may_be_answer(text: &[u8]) -> bool {
+    let read = serde_json::from_slice::<HashMap<String, IgnoredAny>>(text);
+    // A batch may have one.
+    let is_batch = || serde_json::from_slice::<Vec<IgnoredAny>>(text).is_ok();
+    let is_answer = |key: &String| ["result", "error"].iter().any(|known| key.eq_ignore_ascii_case(known));
+    read.map_or_else(|_| is_batch(), |message| message.keys().any(is_answer))
 }
 
 #[cfg(test)]
@@ -97,8 +147,8 @@ mod tests {
     /// The same whatever pieces the bytes come in.
     #[test]
     fn messages_are_found_in_any_pieces() {
-        let stream = "\u{feff}: hello\r\n\r\nid: 1\ndata: {\"a\":\ndata: 1}\n\nevent: ping\ndata: 7\n\nevent: message\r\
-                      data:{}\r\rretry: 5\ndata\n\nevent:\ndata: last\r\n\r\ndata: unfinished\n";
+        let stream = "\u{feff}: hello\r\n\r\nid: 1\ndata: {\"a\":\ndata: 1}\n\nevent: ping\ndata: 7\n\n\
+                      event: message\r\ndata:{}\r\n\nretry: 5\ndata\n\nevent:\ndata: last\r\n\r\ndata: unfinished\n";
         let message = |text: &str| Found::Message(text.as_bytes().to_vec());
         let expected =
             [Found::Id("1".to_owned()), message("{\"a\":\n1}"), message("{}"), message(""), message("last")];
@@ -107,6 +157,33 @@ mod tests {
             let pieces = stream.as_bytes().chunks(size);
             let found: Vec<Found> = pieces.flat_map(|piece| events.take(piece, 1000)).collect();
             assert_eq!(found, expected, "{size}");
+        }
+        for size in 1..20 {
+            for (stream, expected) in [
+                // Answers that only some clients find.
+                ("data: {\"result\":1}", &[Found::Unread][..]),
+                ("data: {\"result\":1}\n", &[Found::Unread]),
+                ("data: {\"id\":1,\ndata: \"error\":{}}\r\n", &[Found::Unread]),
+                ("data: [{}]\nid: 7\n", &[Found::Id("7".to_owned()), Found::Unread]),
+                ("data: 1\r\r", &[Found::Unread]),
+                ("data: 1\rdata: 2\n\n", &[Found::Unread]),
+                ("data: 1\r\n\r", &[message("1"), Found::Unread]),
+                ("data: 1\n\rdata: 2\n\n", &[message("1"), Found::Unread, Found::Unread]),
+                ("\u{feff}data: 1\n\n", &[Found::Unread]),
+                // What breaks off, and what is nothing to anybody.
+                ("data: {\"result\":", &[]),
+                ("data: {\"method\":\"a\"}\n", &[]),
+                ("event: ping\ndata: {\"result\":1}\n", &[]),
+                ("\u{feff}: hello\n\ndata: 1\n\n", &[message("1")]),
+                ("data: 1\r\n\r\n", &[message("1")]),
+            ] {
+                let mut events = EventMessages::default();
+                let mut found: Vec<Found> =
+                    stream.as_bytes().chunks(size).flat_map(|piece| events.take(piece, 1000)).collect();
+                found.extend(events.end(1000));
+                assert_eq!(found, expected, "{stream:?} {size}");
+                assert_eq!(events.end(1000), None, "{stream:?}");
+            }
         }
         let mut events = EventMessages::default();
         let long = format!("data: {}\n\ndata: x\n\n", "y".repeat(100));

@@ -243,6 +243,11 @@ async fn an_answer_that_is_no_message_is_reported_as_that() {
             "the tool server does not list its tools: its answer is no message of the protocol"
         );
     }
+    let batch =
+        http("200 OK", "content-type: application/json\r\n", r#"[{"jsonrpc":"2.0","id":0,"result":{}}]"#);
+    let server = StandIn::start(move |_| batch.clone());
+    let error = connect(&server.url).await.unwrap_err().to_string();
+    assert!(error.contains("a list of messages, a batch"), "{error}");
 }
 
 #[tokio::test]

@@ -214,6 +214,41 @@ async fn a_server_that_floods_is_not_listened_to_any_more() {
     assert!(error.starts_with(&expected) && !error.contains("exit status"), "{error}");
 }
 
+/// What nobody waits for with an answer of its own would be waited for until the end.
+#[tokio::test]
+async fn a_batch_of_messages_ends_the_connection_at_once() {
+    const BATCH: &str = r#"printf '[{"jsonrpc":"2.0","id":%s,"result":{}}]\n' "$id""#;
+    const WHY: &str =
+        "it answered with a list of messages, a batch, which the protocol has not had since June 2025";
+    for server in [
+        Script { discover: BATCH, ..GOOD },
+        Script { initialize: BATCH, ..GOOD },
+        Script { list: BATCH, ..GOOD },
+    ] {
+        let error = server.refused().await.to_string();
+        assert!(error.contains(WHY), "{error}");
+    }
+    let tools = Script { call: BATCH, ..GOOD }.start().await;
+    assert_eq!(error_text(call(&tools).await), format!("the call failed at the tool server: {WHY}"));
+    // Other output that looks like a list is passed over.
+    let tools = Script { first: "echo '[1, [2]]'; echo '[info] up'".to_owned(), ..GOOD }.start().await;
+    assert_eq!(call(&tools).await.text, "hello there");
+}
+
+/// Sixteen megabytes would become six gigabytes.
+#[tokio::test]
+async fn an_answer_of_too_many_values_is_an_error_of_its_call() {
+    let many = r#"printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[],"structuredContent":{"a":[0' "$id"
+        yes ',{"":0}' | head -n 2000000 | tr -d '\n'; printf ']}}}\n'"#;
+    let tools = Script { call: many, ..GOOD }.start().await;
+    for _ in 0..2 {
+        let text = error_text(call(&tools).await);
+        assert!(text.contains("so many values that they would take more than 256 MiB of memory"), "{text}");
+    }
+    let error = Script { list: many, ..GOOD }.refused().await.to_string();
+    assert!(error.contains("more than 256 MiB of memory"), "{error}");
+}
+
 #[tokio::test]
 async fn a_call_that_takes_too_long_is_cancelled_and_the_next_one_answered() {
     let (log, seen) = log();

@@ -126,3 +126,43 @@ fn what_never_ends_is_given_up() {
         made(schema);
     }
 }
+
+/// The bytes of a value's texts, and a few for each value.
+fn size(value: &Value) -> usize {
+    16 + match value {
+        Value::Array(values) => values.iter().map(size).sum(),
+        Value::Object(values) => values.iter().map(|(name, value)| name.len() + size(value)).sum(),
+        Value::String(text) => text.len(),
+        _ => 0,
+    }
+}
+
+/// Each of these makes gigabytes out of a few kilobytes.
+#[test]
+fn what_multiplies_itself_is_given_up() {
+    let doubled = |keyword: &str| {
+        let link = |n: usize| {
+            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            (format!("d{n}"), json!({keyword: [next, next], "required": ["a", "b", "c"]}))
+        };
+        let definitions: serde_json::Map<String, Value> = (0..30).map(link).collect();
+        json!({"properties": {"x": {"$ref": "#/$defs/d0"}}, "required": ["x"], "$defs": definitions})
+    };
+    let long = json!("x".repeat(100_000));
+    let list = |items: Value| json!({"type": "array", "minItems": 1000, "items": items});
+    let names: Vec<String> = (0..5000).map(|n| format!("n{n}")).collect();
+    for schema in [
+        doubled("allOf"),
+        doubled("anyOf"),
+        doubled("oneOf"),
+        json!({"required": ["x"], "properties": {"x": list(list(json!({"default": long})))}}),
+        json!({"required": ["x"], "properties": {"x": list(list(json!({"const": long})))}}),
+        json!({"required": ["x"], "properties": {"x": list(list(json!({"anyOf": [{}], "description": long})))}}),
+        json!({"allOf": vec![json!({"$ref": "#/$defs/many"}); 10_000], "$defs": {"many": {"required": names}}}),
+    ] {
+        let begun = std::time::Instant::now();
+        let made = made(schema);
+        assert!(size(&made) < 72 << 20, "{}", size(&made));
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    }
+}

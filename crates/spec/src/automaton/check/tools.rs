@@ -1,6 +1,6 @@
 //! Checks of a specification against certain tools: unknown names, unknown arguments, tests that schemas exclude.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use planproof_trace::{Arguments, Tool};
 use serde_json::{Map, Value};
@@ -12,8 +12,6 @@ use crate::number::{JsonNumber, is_same};
 use crate::read::tree::Faults;
 use crate::{CallPattern, Predicate, Severity, Span, Test};
 
-/// How many references of a schema are followed in sequence.
-const REFERENCES_MAX: usize = 16;
 /// Most names that a message lists.
 const NAMES_SHOWN_MAX: usize = 12;
 
@@ -288,7 +286,7 @@ fn look_up(schema: &Map<String, Value>, argument: &str) -> Found {
         let mut next = Vec::new();
         let mut names = Vec::new();
         let mut is_anything = false;
-        for schema in at.iter().flat_map(|schema| alternatives(schema, &root)) {
+        for schema in alternatives(at, &root) {
             let Value::Object(object) = schema else {
                 is_anything |= *schema == Value::Bool(true);
                 continue;
@@ -320,39 +318,47 @@ fn look_up(schema: &Map<String, Value>, argument: &str) -> Found {
         }
         at = next;
     }
-    let all = at.iter().flat_map(|schema| alternatives(schema, &root)).map(values);
+    let all = alternatives(at, &root).into_iter().map(values);
     // What one of them lets pass, passes.
     let joined = all.reduce(|left, right| Values {
         types: left.types | right.types,
         // Values are limited only if each alternative limits them.
-        listed: left.listed.zip(right.listed).map(|(left, right)| [left, right].concat()),
+        listed: left.listed.zip(right.listed).map(|(mut left, right)| {
+            left.extend(right);
+            left
+        }),
         min: left.min.zip(right.min).map(|(left, right)| if left.0 <= right.0 { left } else { right }),
         max: left.max.zip(right.max).map(|(left, right)| if left.0 >= right.0 { left } else { right }),
     });
     joined.map_or(Found::Anything, Found::Values)
 }
 
-/// The schema itself, or its alternatives, with references within the document resolved.
-fn alternatives<'s>(schema: &'s Value, root: &'s Value) -> Vec<&'s Value> {
+/// The schemas themselves, or their alternatives, with references within the document resolved. Each is looked at once,
+/// however often it is referred to.
+fn alternatives<'s>(schemas: Vec<&'s Value>, root: &'s Value) -> Vec<&'s Value> {
     let mut found = Vec::new();
-    let mut open = vec![(schema, 0)];
-    while let Some((schema, depth)) = open.pop() {
+    let mut seen = HashSet::new();
+    let first = schemas.first().copied();
+    let mut open = schemas;
+    open.reverse();
+    while let Some(schema) = open.pop() {
+        if !seen.insert(std::ptr::from_ref(schema)) {
+            continue;
+        }
         let reference = schema.get("$ref").and_then(Value::as_str);
         let target = reference.and_then(|to| to.strip_prefix('#')).and_then(|pointer| root.pointer(pointer));
         // The parts of `allOf` count as alternatives, too: that may admit more than the schema does, but never less.
         let choices = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema.get(key)?.as_array());
-        let mut next: Vec<&Value> = choices.flatten().chain(target).collect();
-        // References can be recursive, and alternatives multiply. A schema that is not resolved further counts as it
-        // stands.
-        if next.is_empty() || depth >= REFERENCES_MAX || found.len() + open.len() > 1000 {
-            found.push(schema);
-            continue;
-        }
+        let before = open.len();
+        open.extend(choices.flatten().chain(target));
         // Constraints beside the alternatives count as well.
-        if schema.get("properties").is_some() {
+        if open.len() == before || schema.get("properties").is_some() {
             found.push(schema);
         }
-        open.extend(next.drain(..).map(|schema| (schema, depth + 1)));
+    }
+    // A circle of references leads nowhere, and so counts as it stands.
+    if found.is_empty() {
+        found.extend(first);
     }
     found
 }

@@ -653,6 +653,9 @@ type Read<'a, T> = (u64, Option<Cow<'a, str>>, T);
 fn read_call(line: &str) -> Result<Read<'_, EventKind>, LineError> {
     let line: CallLine<'_, &RawValue> = serde_json::from_str(line)?;
     let arguments = match (line.arguments, line.arguments_text) {
+        (Some(object), None) if crate::json::weigh(object.get().as_bytes()).is_err() => {
+            return Err(LineError::new(format!("`arguments`: {}", crate::json::TooManyValuesInMemory)));
+        }
         // The parser counts columns from the beginning of the object, so the error says what it is about.
         (Some(object), None) => Arguments::Object(serde_json::from_str(object.get()).map_err(|error| {
             let error = LineError::from(error);
