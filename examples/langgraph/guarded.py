@@ -5,6 +5,7 @@
 The functions also make middleware of LangChain's `create_agent`, with `langchain.agents.middleware.wrap_tool_call`.
 """
 
+import copy
 from typing import Any, Awaitable, Callable
 
 import planproof
@@ -16,6 +17,8 @@ def wrapper(session: planproof.GuardSession) -> Callable[[ToolCallRequest, Calla
     """What a tool node calls instead of a tool."""
 
     def call(request: ToolCallRequest, execute: Callable[[ToolCallRequest], Any]) -> Any:
+        # A copy, so that what is decided on is what is passed on.
+        request = request.override(tool_call=copy.deepcopy(request.tool_call))
         asked = request.tool_call
         decision = session.before(asked["name"], asked["args"], call=asked["id"])
         if not decision:
@@ -37,6 +40,7 @@ def async_wrapper(
     """The same for a graph that runs asynchronously."""
 
     async def call(request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Any]]) -> Any:
+        request = request.override(tool_call=copy.deepcopy(request.tool_call))
         asked = request.tool_call
         decision = await session.abefore(asked["name"], asked["args"], call=asked["id"])
         if not decision:

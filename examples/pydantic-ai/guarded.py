@@ -5,6 +5,7 @@
 Any toolset can be wrapped, also that of an MCP server.
 """
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ class GuardedToolset(WrapperToolset[Any]):
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
+        # A copy, so that what is decided on is what is passed on.
+        tool_args = copy.deepcopy(tool_args)
         decision = await self.session.abefore(name, tool_args, call=ctx.tool_call_id)
         if not decision:
             # As after a mistake of its own, the model may try something else, as often as `retries` allows.

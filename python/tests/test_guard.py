@@ -196,6 +196,21 @@ def test_too_much_for_a_line(guard: planproof.Guard) -> None:
     assert guard.before("other", {"text": "x" * (15 * 1024 * 1024)})
 
 
+def test_a_result_that_cannot_be_told_ends_all_approval(guard: planproof.Guard) -> None:
+    deep: Any = 1
+    for _ in range(200):
+        deep = [deep]
+    # As a text it can.
+    assert guard.after(guard.before("other"), deep)
+    other = guard.session("b")
+    decision = guard.before("other")
+    assert not guard.after(decision, "x" * (17 * 1024 * 1024))
+    denied = guard.before("other")
+    assert not denied and denied.reason is not None and "could not be read or kept" in denied.reason
+    assert other.before("other")
+    assert guard.after(decision, "short") and guard.before("other")
+
+
 def test_a_guard_that_dies_denies(rules: Path) -> None:
     with planproof.Guard(rules, mode="enforce") as guard, planproof.Guard(rules, mode="shadow") as shadow:
         made = guard.before("get_order", {"order_id": 1})

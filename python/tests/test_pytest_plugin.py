@@ -143,6 +143,11 @@ def test_what_says_nothing_of_the_agent_is_an_error(pytester: pytest.Pytester) -
     result = run(pytester, text.replace("sh -c 'exit 7'", "no_such_program"))
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines(["*planproof exited with 2: *there is no program `no_such_program`*"])
+    # Whatever it says instead of calling a tool, what it is shown with is short.
+    long = "sh -c 'yes xxxxxxxxx | head -c 3000000'"
+    result = run(pytester, text.replace("sh -c 'exit 7'", long))
+    result.assert_outcomes(errors=2)
+    assert "xxxx" in result.stdout.str() and len(result.stdout.str()) < 200_000
 
 
 def test_a_case_that_fails_in_one_of_its_runs_is_failed(

@@ -15,8 +15,9 @@ from types import TracebackType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type, TypeVar, Union
 
 from ._binary import find_binary
-from ._lines import line_of, ways_to_say
-from ._wrapped import ArgumentsOf, made_with, wrapped
+from ._lines import Written, line_of, ways_to_say
+from ._naming import ArgumentsOf
+from ._wrapped import deny_if_changed, made_with, wrapped
 
 # Longest time of one answer, in seconds. A decision takes less than a millisecond; a guard that has not answered by
 # then is taken for gone.
@@ -104,7 +105,7 @@ class GuardSession:
         `call` is the agent's name for it, for the log; `server` the MCP server whose tool it is, if rules name it.
         Never raises because of the guard: when it is gone, calls are rejected, or in shadow mode approved.
         """
-        return self._guard._decided(self._question(tool, arguments, call, server))
+        return self._decide(tool, Written({} if arguments is None else arguments), call, server)
 
     async def abefore(
         self,
@@ -115,12 +116,20 @@ class GuardSession:
         server: Optional[str] = None,
     ) -> Decision:
         """`before` for asynchronous code."""
+        return await self._adecide(tool, Written({} if arguments is None else arguments), call, server)
+
+    def _decide(
+        self, tool: str, arguments: Written, call: Optional[str] = None, server: Optional[str] = None
+    ) -> Decision:
+        return self._guard._decided(self._question(tool, arguments, call, server))
+
+    async def _adecide(
+        self, tool: str, arguments: Written, call: Optional[str] = None, server: Optional[str] = None
+    ) -> Decision:
         return await self._guard._adecided(self._question(tool, arguments, call, server))
 
-    def _question(
-        self, tool: str, arguments: Optional[Mapping[str, Any]], call: Optional[str], server: Optional[str]
-    ) -> Dict[str, Any]:
-        asked = {"do": "before", "session": self._name, "tool": tool, "arguments": dict(arguments or {})}
+    def _question(self, tool: str, arguments: Written, call: Optional[str], server: Optional[str]) -> Dict[str, Any]:
+        asked = {"do": "before", "session": self._name, "tool": tool, "arguments": arguments}
         asked.update({key: value for key, value in (("call", call), ("server", server)) if value is not None})
         return asked
 
@@ -129,7 +138,8 @@ class GuardSession:
 
         A result is a text, or what JSON can say; of dataclasses, models of Pydantic and decimal numbers JSON says what
         is in them, and anything else counts as its text. Gives whether it was counted: a
-        second result of a call, or one of a call that was not made, is not.
+        second result of a call, or one of a call that was not made, is not. Nor is one that is too long, and then the
+        guard approves no further call of the session.
         """
         asked = self._outcome(decision, result, error)
         return asked is not None and self._guard._counted(asked)
@@ -156,12 +166,16 @@ class GuardSession:
     def run(self, tool: str, arguments: Mapping[str, Any], function: Callable[..., Any]) -> Any:
         """Calls a function if the call of this tool is approved, and reports what comes of it.
 
-        The function gets the arguments by name. Raises `CallDenied` if the call is rejected.
+        The function gets the arguments by name. Raises `CallDenied` if the call is rejected, or if its arguments have
+        changed by the time the function begins. Rules see these arguments, and not what the function gets by default.
         """
         given = dict(arguments)
-        decision = self.before(tool, given)
+        written = Written(given)
+        decision = self._decide(tool, written)
         decision.raise_if_denied()
-        return made_with(self, decision, lambda: function(**given))
+        return made_with(
+            self, decision, lambda: function(**given), lambda: deny_if_changed(self, tool, written, given)
+        )
 
     def wrap(
         self, function: _Function, tool: Optional[str] = None, *, arguments: Optional[ArgumentsOf] = None
@@ -169,11 +183,13 @@ class GuardSession:
         """A function like this one, asynchronous or not, of which each call is decided on first, and reported after.
 
         It raises `CallDenied` instead of calling the function. The tool is called like the function, unless named.
-        Rules see the arguments by the names of the function's parameters, with those of `**kwargs` and of
-        `functools.partial` among them; a call with arguments in `*args`, which have no names, is denied. `arguments`
-        names them otherwise: it is called like the function, and gives them by name. Of a decorated function they see
-        what the decorator gets, whose parameters are mostly `*args` and `**kwargs`: pass arguments by name, or wrap the
-        function and decorate what `wrap` gives. Arguments that have changed by the time the function begins are denied.
+        Rules see the arguments by the names of the parameters in the function's code, with those of `**kwargs` and of
+        `functools.partial` among them, and what it gets by default; a call with arguments in `*args`, which have no
+        names, is denied. So are calls of what does not certainly enter a known function in Python: builtins, classes
+        with a `__new__` of their own, caches with another `__wrapped__`. `arguments` names arguments otherwise: it is
+        called like the function, and gives them by name. Of a decorated function rules see what the decorator gets,
+        whose parameters are mostly `*args` and `**kwargs`: pass arguments by name, or wrap the function and decorate
+        what `wrap` gives. Arguments that have changed by the time the function begins are denied.
 
         What the function only promises is reported when it has come: the result of a coroutine or a future, and the
         list of all that a generator yields, which is kept until its end. One that does not come to its end stays
@@ -419,7 +435,7 @@ class Guard(GuardSession):
             try:
                 return bool(self._answer(said).get("counted", False))
             except GuardError:
-                # What came of the call is not known to the guard, and so it stays pending.
+                # What came of the call is not known to the guard, unless it can be said otherwise.
                 continue
         return False
 

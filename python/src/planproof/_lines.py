@@ -12,17 +12,46 @@ from collections.abc import Set as AnySet
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from typing import Any, Dict, Iterator
+from typing import Any, Dict, Iterator, Optional
+
+
+class Written:
+    """The arguments of a call as JSON, which are read just once: another reading might find something else.
+
+    A call must be decided on as it is, so its arguments are said exactly or not at all.
+    """
+
+    def __init__(self, arguments: AnyMapping[str, Any]) -> None:
+        self._text: Optional[bytes] = None
+        self._failure: Optional[Exception] = None
+        try:
+            self._text = _exactly(dict(arguments))
+        except Exception as error:
+            # Also what the code of an argument raises, such as that of a model of Pydantic.
+            self._failure = error
+
+    def text(self) -> bytes:
+        """The JSON object. Raises what kept it from being written."""
+        if self._text is None:
+            raise self._failure or ValueError("nothing was written")
+        return self._text
+
+    def says(self, other: Written) -> bool:
+        """Whether others are the same. What could not be written is the same as nothing."""
+        return self._text is not None and self._text == other._text
 
 
 def line_of(question: Dict[str, Any]) -> bytes:
     """A question as a line, without its end. Raises an exception of whatever kind if JSON cannot say it.
 
-    A call must be decided on as it is, so its arguments are said exactly or not at all. What came of it is reported in
-    any case: what JSON cannot say of it becomes a text, and half a character becomes U+FFFD.
+    The arguments of a call stand in it as they were `Written`. What came of a call is reported in any case: what JSON
+    cannot say of it becomes a text, and half a character becomes U+FFFD.
     """
+    if question.get("do") == "before":
+        others = _exactly({key: value for key, value in question.items() if key != "arguments"})
+        return b'%b, "arguments": %b}' % (others[:-1], question["arguments"].text())
     if question.get("do") != "after":
-        return json.dumps(question, default=_plain, allow_nan=False, ensure_ascii=False).encode()
+        return _exactly(question)
     try:
         text = json.dumps(question, default=_plain, allow_nan=False, ensure_ascii=False)
     except Exception:
@@ -30,11 +59,20 @@ def line_of(question: Dict[str, Any]) -> bytes:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
+def _exactly(value: Dict[str, Any]) -> bytes:
+    return json.dumps(value, default=_plain, allow_nan=False, ensure_ascii=False).encode()
+
+
 def ways_to_say(question: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
-    """What came of a call, and the same as a text: the guard may refuse the first, as where lists are too deep."""
+    """What came of a call, and the same as a text: the guard may refuse the first, as where lists are too deep.
+
+    At last only that something came of it, as where the text is too long: the guard refuses that, and approves no
+    further call of the session, because nobody knows what has been done.
+    """
     yield question
     if not isinstance(question.get("result"), (str, type(None))):
         yield with_text(question)
+    yield {key: value for key, value in question.items() if key not in ("result", "error")}
 
 
 def with_text(question: Dict[str, Any]) -> Dict[str, Any]:

@@ -9,74 +9,91 @@ from collections.abc import Generator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, AsyncGenerator, Awaitable, Callable, Dict, List, Mapping, Optional, Tuple
 
-from ._lines import line_of
+from ._lines import Written
+from ._naming import ArgumentsOf, NamedCall, UnnamedArguments, entered, named_call
 
 if TYPE_CHECKING:
     from ._guard import Decision, GuardSession
-
-# How a function gives the arguments of a call by name, for rules to see.
-ArgumentsOf = Callable[..., Mapping[str, Any]]
 
 
 def wrapped(
     session: GuardSession, function: Callable[..., Any], name: str, arguments: Optional[ArgumentsOf]
 ) -> Callable[..., Any]:
     """A function like this one, which decides on each call of the tool `name`."""
-    named_by = arguments or _naming(function, name)
-
-    def naming(*given: Any, **named: Any) -> Mapping[str, Any]:
-        try:
-            return named_by(*given, **named)
-        except UnnamedArguments as unnamed:
-            return unnamed.asked_by(session)
-
-    def prepared(*given: Any, **named: Any) -> Tuple[Mapping[str, Any], Callable[[], None]]:
-        """The arguments, and what denies the call if they are others by then: they may change while others work."""
-        asked = naming(*given, **named)
-        before = _said(asked)
-
-        def check() -> None:
-            if _said(naming(*given, **named)) != before:
-                session._deny_unless_watching(f"the arguments of {name} have changed since the call was decided on")
-
-        return asked, check
 
     @functools.wraps(function)
     async def awaited(*given: Any, **named: Any) -> Any:
-        asked, check = prepared(*given, **named)
+        call = _Call(session, function, name, arguments, given, named)
 
         async def made() -> Any:
-            return await function(*given, **named)
+            return await call.make()
 
-        decision = await session.abefore(name, asked)
+        decision = await session._adecide(name, call.written)
         decision.raise_if_denied()
-        return await _awaited(session, decision, made(), check)
+        return await _awaited(session, decision, made(), call.check)
 
     @functools.wraps(function)
     def called(*given: Any, **named: Any) -> Any:
-        asked, check = prepared(*given, **named)
-        decision = session.before(name, asked)
+        call = _Call(session, function, name, arguments, given, named)
+        decision = session._decide(name, call.written)
         decision.raise_if_denied()
-        return made_with(session, decision, lambda: function(*given, **named), check)
+        return made_with(session, decision, call.make, call.check)
 
-    is_asynchronous = any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))
-    return awaited if is_asynchronous else called
-
-
-def _said(arguments: Mapping[str, Any]) -> object:
-    """Arguments as the guard reads them, to be compared; equal to no others if it cannot read them."""
-    try:
-        return line_of(dict(arguments))
-    except Exception:
-        return object()
+    return awaited if inspect.iscoroutinefunction(entered(function)) else called
 
 
-def _unchanged() -> None:
-    """What is called with the very arguments that were decided on needs no check."""
+class _Call:
+    """A call of a wrapped function. Its arguments may change while it is decided on."""
+
+    def __init__(
+        self,
+        session: GuardSession,
+        function: Callable[..., Any],
+        tool: str,
+        arguments: Optional[ArgumentsOf],
+        given: Tuple[Any, ...],
+        named: Dict[str, Any],
+    ) -> None:
+        self._session = session
+        self._function = function
+        self._tool = tool
+        self._arguments = arguments
+        self._given = given
+        self._named = named
+        self._read = self._named_call()
+        # What is decided on.
+        self.written = Written(self._read.arguments)
+
+    def _named_call(self) -> NamedCall:
+        if self._arguments is None:
+            try:
+                return named_call(self._function, self._tool, self._given, self._named)
+            except UnnamedArguments as unnamed:
+                # Otherwise the rules only watch, and see what is known of the call.
+                self._session._deny_unless_watching(str(unnamed))
+                asked: Mapping[str, Any] = unnamed.arguments
+        else:
+            asked = self._arguments(*self._given, **self._named)
+        return NamedCall(asked, functools.partial(self._function, *self._given, **self._named))
+
+    def check(self) -> None:
+        """Reads the call again, and denies it if it is not the one that was decided on."""
+        self._read = self._named_call()
+        deny_if_changed(self._session, self._tool, self.written, self._read.arguments)
+
+    def make(self) -> Any:
+        """Makes the call with the arguments that were read last."""
+        return self._read.make()
+
+
+def deny_if_changed(session: GuardSession, tool: str, decided: Written, arguments: Mapping[str, Any]) -> None:
+    """Raises `CallDenied` if arguments are not those that were decided on, unless the rules only watch."""
+    if not decided.says(Written(arguments)):
+        session._deny_unless_watching(f"the arguments of {tool} have changed since the call was decided on")
 
 
 def made_with(
-    session: GuardSession, decision: Decision, make: Callable[[], Any], check: Callable[[], None] = _unchanged
+    session: GuardSession, decision: Decision, make: Callable[[], Any], check: Callable[[], None]
 ) -> Any:
     """Makes a call that is approved, and reports what comes of it, at once or when it has come.
 
@@ -100,132 +117,13 @@ def text_of(error: BaseException) -> str:
         return type(error).__name__
 
 
-class UnnamedArguments(Exception):
-    """The arguments of a call are not known by name, so rules might not see what they are about."""
-
-    def __init__(self, why: str, arguments: Dict[str, Any]) -> None:
-        super().__init__(why)
-        self.arguments = arguments
-
-    def asked_by(self, session: GuardSession) -> Dict[str, Any]:
-        """The arguments as far as they are known, where rules only watch. Otherwise the call is denied."""
-        session._deny_unless_watching(str(self))
-        return self.arguments
-
-
-def _naming(function: Callable[..., Any], tool: str) -> ArgumentsOf:
-    """What gives the arguments of a call of this function by the names of its parameters."""
-    inner, preset = _without_presets(function)
-    signature = _signature(inner)
-    behind = _given_behind(inner)
-
-    def arguments_of(*given: Any, **named: Any) -> Dict[str, Any]:
-        for fill in preset:
-            given, named = fill(given, named)
-        bound = signature.bind(*given, **named)
-        bound.apply_defaults()
-        arguments: Dict[str, Any] = {}
-        unnamed: Dict[str, Any] = {}
-        further: Mapping[str, Any] = {}
-        for name, parameter in signature.parameters.items():
-            value = bound.arguments[name]
-            if parameter.kind is parameter.VAR_KEYWORD:
-                further = value
-            elif parameter.kind is not parameter.VAR_POSITIONAL:
-                arguments[name] = value
-            elif value:
-                unnamed[name] = value
-        twice = arguments.keys() & further.keys()
-        arguments = {**behind, **further, **arguments}
-        how = "pass them by name, or say what they are called with `arguments` of `wrap`"
-        if twice:
-            raise UnnamedArguments(f"two arguments of {tool} are called {min(twice)}; {how}", arguments)
-        if unnamed:
-            (name, values), *_ = unnamed.items()
-            raise UnnamedArguments(
-                f"{len(values)} arguments of {tool} have no names (`*{name}`); {how}", {**unnamed, **arguments}
-            )
-        return arguments
-
-    return arguments_of
-
-
-# Arguments by place, and by name.
-_Given = Tuple[Tuple[Any, ...], Dict[str, Any]]
-
-
-def _without_presets(function: Callable[..., Any]) -> Tuple[Callable[..., Any], List[Callable[..., _Given]]]:
-    """The function that has the parameters, and what adds the arguments that were given in advance (`partial`)."""
-    preset: List[Callable[..., _Given]] = []
-    while True:
-        if isinstance(function, functools.partial):
-            preset.append(functools.partial(_filled, function))
-            function = function.func
-        elif isinstance(function, _CACHED):
-            function = function.__wrapped__
-        elif not hasattr(function, "__signature__") and inspect.ismethod(getattr(function, "__call__", None)):
-            # An object that can be called, not the class of one.
-            function = getattr(function, "__call__")
-        else:
-            return function, preset
-
-
-# What `functools.cache` makes: it calls what it wraps with the arguments that it gets.
-_CACHED = type(functools.lru_cache(lambda: None))
-
-
-def _any(*args: Any, **kwargs: Any) -> None:
-    """Has the parameters of a function of which nothing is known."""
-
-
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    """The parameters of a function itself. A decorator may give the function that it wraps other arguments than it
-    gets, so what `functools.wraps` says of that one does not count here.
-    """
-    unbound = getattr(function, "__func__", function)
-    said = getattr(unbound, "__signature__", None)
-    # `functools.wraps` copies that as well.
-    is_copied = said is not None and said is getattr(getattr(unbound, "__wrapped__", None), "__signature__", None)
-    try:
-        return inspect.signature(_any if is_copied else function, follow_wrapped=False)
-    except (TypeError, ValueError):
-        return inspect.signature(_any)
-
-
-def _given_behind(function: Callable[..., Any]) -> Dict[str, Any]:
-    """What the function behind a decorator gets by default or in advance, for parameters that a call does not give:
-    if the decorator takes any name, it passes on what it does not know.
-    """
-    takes_any_name = any(it.kind is it.VAR_KEYWORD for it in _signature(function).parameters.values())
-    behind = inspect.unwrap(function)
-    if not takes_any_name or behind is function:
-        return {}
-    inner, preset = _without_presets(behind)
-    given, named = (), {}  # type: _Given
-    for fill in preset:
-        given, named = fill(given, named)
-    signature = _signature(inner)
-    bound = signature.bind_partial(*given, **named)
-    bound.apply_defaults()
-    kinds = {name: it.kind for name, it in signature.parameters.items()}
-    one_each = {name: value for name, value in bound.arguments.items() if "VAR" not in kinds[name].name}
-    return {**_given_behind(inner), **one_each}
-
-
-def _filled(preset: functools.partial[Any], given: Tuple[Any, ...], named: Dict[str, Any]) -> _Given:
-    gap = getattr(functools, "Placeholder", preset)
-    rest = iter(given)
-    first = [next(rest, gap) if value is gap else value for value in preset.args]
-    return (*first, *rest), {**preset.keywords, **named}
-
-
 def _is_to_come(result: Any) -> bool:
     """Whether a function has only promised its result."""
     is_future = isinstance(result, Future) or asyncio.isfuture(result)
     return is_future or inspect.isawaitable(result) or inspect.isgenerator(result) or inspect.isasyncgen(result)
 
 
-def _handed_on(session: GuardSession, decision: Decision, result: Any, check: Callable[[], None] = _unchanged) -> Any:
+def _handed_on(session: GuardSession, decision: Decision, result: Any, check: Callable[[], None]) -> Any:
     """The result of a call, or what stands for it until it has come; it is reported first, or then."""
     if isinstance(result, Future):
         return _Executed(session, decision, result)
@@ -250,7 +148,7 @@ async def _awaited(
             check()
         except Exception:
             # Nobody waits for it then.
-            getattr(promised, "close", _unchanged)()
+            getattr(promised, "close", lambda: None)()
             raise
         result = await promised
     except Exception as error:

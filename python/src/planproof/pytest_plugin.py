@@ -27,6 +27,9 @@ from ._binary import find_binary
 CASES = 20
 SEED = 7
 
+# Most characters that are shown of what the program said: its end, which says why it ended.
+COMPLAINT_CHARACTERS_MAX = 20_000
+
 # What the program exits with: all passed, some failed, something outside failed. Anything else is a mistake of ours.
 _RAN = (0, 1, 3)
 
@@ -216,6 +219,8 @@ class _Asked:
             # The file is missing if planproof refused its command line; stderr says why.
             results = _read(junit) if junit.is_file() else []
         complaint = ran.stderr.strip()
+        if len(complaint) > COMPLAINT_CHARACTERS_MAX:
+            complaint = "…" + complaint[1 - COMPLAINT_CHARACTERS_MAX :]
         if ran.returncode not in _RAN:
             complaint = f"planproof exited with {ran.returncode}: {complaint}"
         return Campaign(command, _by_case(results), complaint)
