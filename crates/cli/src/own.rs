@@ -15,9 +15,9 @@ use planproof_store::{OWN_KEY_BYTES, OwnKey};
 
 use crate::random::random_bytes;
 #[cfg(unix)]
-use unix::{create_private, make_private_folder, must_be_private, state_folder};
+use unix::{must_be_private, state_folder};
 #[cfg(windows)]
-use windows::{create_private, make_private_folder, must_be_private, state_folder};
+use windows::{must_be_private, state_folder};
 
 /// The folder of the secret within the user's state.
 const FOLDER: &str = "planproof";
@@ -68,12 +68,13 @@ fn read(path: &Path) -> io::Result<OwnKey> {
 
 /// Creates the secret, or reads that of another process which does the same.
 fn create(folder: &Path, path: &Path) -> io::Result<OwnKey> {
-    make_private_folder(folder)?;
+    planproof_files::make_own_folder(folder)?;
     // Under a name of its own until it is whole, so that nobody reads a part of it.
     let tail = random_bytes::<8>().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let draft = path.with_extension(tail);
     let written = || {
-        let mut file = create_private(&draft)?;
+        let mut file =
+            planproof_files::open_own(&draft, fs::OpenOptions::new().write(true).create_new(true))?;
         file.write_all(&random_bytes::<OWN_KEY_BYTES>())?;
         file.sync_all()?;
         match fs::hard_link(&draft, path) {

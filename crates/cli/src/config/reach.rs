@@ -4,8 +4,9 @@
 //!
 //! A file that the person named, with `--config` or `PLANPROOF_CONFIG`, may do what a command line may. One that was
 //! only found may have come with a repository: it never has a variable sent, writes only in its own folder or below,
-//! and only one in the working folder itself may do the rest. No file at all has a program started or a server asked
-//! for a command that only checks or plans. What each key can do is in `powers.rs`.
+//! and only one in the working folder itself may do the rest, and replace files that are not reports. No file at all
+//! has a program started or a server asked for a command that only checks or plans. What each key can do is in
+//! `powers.rs`.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
@@ -192,6 +193,13 @@ fn must_not_reach(path: &[&str], entry: &Entry, source: &Source) -> Result<(), F
                 "`{name}` would have a file written because of a file that nobody named, which may only have it written \
                  in its folder or below, and to no name that begins with a dot: give {option} on the command \
                  line{by_name}"
+            )
+        }
+        (Reach::Writes(files), Standing::Above)
+            if !files.iter().all(|it| within::spares(&entry.key.name, it)) =>
+        {
+            from_above(
+                "names a file in a folder `.planproof`, or one to replace that is not such a report of planproof's",
             )
         }
         _ => return Ok(()),

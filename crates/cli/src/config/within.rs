@@ -1,7 +1,7 @@
 //! Where files may be that nobody named, but a file that was found.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 /// The folder of planproof's own files, the only one with a dot in front into which is written.
@@ -29,6 +29,49 @@ pub(crate) fn may_write(folder: &Path, file: &Path) -> bool {
     !last.is_some_and(is_dotted) && parts.into_iter().all(|part| part.as_os_str() == OWN || !is_dotted(part))
 }
 
+/// The run store in a folder of planproof's own, which a file may name that says what is so by default.
+const OWN_STORE: &str = "runs.db";
+
+/// The most of a file that is read to see which report it is, in bytes.
+const START_BYTES_MAX: u64 = 4096;
+
+/// Whether the value of this key, from a file in a folder above the working folder, spares what belongs to others: it
+/// replaces no file but a report of planproof's of the same form, and in folders of planproof's own, with histories and
+/// stores of any folder below, it writes nothing but to the run store. What other keys than those of reports name is
+/// looked at where it is opened, and is not replaced.
+pub(super) fn spares(key: &str, file: &Path) -> bool {
+    let Some(whole) = whole(file) else { return false };
+    let mut parts = whole.components().rev().map(Component::as_os_str);
+    if key == "store"
+        && parts.next().is_some_and(|name| name == OWN_STORE)
+        && parts.next().is_some_and(|it| it == OWN)
+    {
+        return parts.all(|part| part != OWN);
+    }
+    if whole.components().any(|part| part.as_os_str() == OWN) {
+        return false;
+    }
+    let is_such: fn(&str) -> bool = match key {
+        "html" => |start| {
+            start.starts_with("<!DOCTYPE html>") && start.contains("name=\"generator\" content=\"planproof ")
+        },
+        "junit" => |start| start.starts_with("<?xml") && start.contains("<testsuites name=\"planproof\""),
+        "csv" => |start| start.starts_with("\"case\",\"repeat\","),
+        "inspect" => |start| start.starts_with("{\"version\":") && start.contains("\"task\":\"planproof\""),
+        "step-summary" => |start| start.starts_with("## planproof: "),
+        _ => return true,
+    };
+    let start = || -> io::Result<Vec<u8>> {
+        let mut start = Vec::new();
+        planproof_files::open(&whole)?.take(START_BYTES_MAX).read_to_end(&mut start)?;
+        Ok(start)
+    };
+    match start() {
+        Ok(start) => is_such(&String::from_utf8_lossy(&start)),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
 /// The path without links, as far as it is there; `None` if what is not there could be elsewhere.
 fn whole(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
@@ -38,7 +81,9 @@ fn whole(path: &Path) -> Option<PathBuf> {
     // A link to what is not there is followed when the file is created.
     let is_link = missing.peek().is_some_and(|next| fs::symlink_metadata(found.join(next)).is_ok());
     let is_plain = missing.all(|part| matches!(part, Component::Normal(_)));
-    (is_plain && !is_link).then(|| found.join(rest))
+    // What is joined to nothing would end as a folder does.
+    let whole = if rest.as_os_str().is_empty() { found } else { found.join(rest) };
+    (is_plain && !is_link).then_some(whole)
 }
 
 #[cfg(test)]

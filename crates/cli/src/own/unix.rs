@@ -1,10 +1,10 @@
 //! The user's state on Unix.
 
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 
 /// Bits of a mode that give others than the owner any right.
 const OF_OTHERS: u32 = 0o077;
@@ -14,14 +14,6 @@ pub(super) fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> Optio
     // By that specification, relative paths are ignored.
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))
-}
-
-pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-pub(super) fn create_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Refuses a secret that others could read, or have put there.
@@ -61,7 +53,8 @@ mod tests {
     #[test]
     fn a_secret_that_others_can_read_is_none() {
         let path = std::env::temp_dir().join(format!("planproof-private-{}", std::process::id()));
-        let file = create_private(&path).unwrap();
+        let options = fs::OpenOptions::new().write(true).create_new(true).clone();
+        let file = planproof_files::open_own(&path, &options).unwrap();
         assert!(must_be_private(&file).is_ok());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         assert!(must_be_private(&file).unwrap_err().to_string().contains("chmod 600"));

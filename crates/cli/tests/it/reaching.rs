@@ -11,7 +11,7 @@ const RULES: &str = "schema: planproof/rules/v1\nrules:\n  - {id: once, at-most:
 const MEDIA: &str = "[numbers]\nurl = \"http://127.0.0.1:9\"\nkey-env = \"CANARY_API_KEY\"\n";
 
 /// A repository with a folder in it, and what the lines of these tests name.
-fn repository() -> Place {
+pub(crate) fn repository() -> Place {
     let place = Place::new();
     place.write(".git", "gitdir: elsewhere\n");
     for folder in ["", "sub/"] {
@@ -22,7 +22,7 @@ fn repository() -> Place {
     place
 }
 
-fn run(place: &Place, folder: &str, words: &[&str]) -> Run {
+pub(crate) fn run(place: &Place, folder: &str, words: &[&str]) -> Run {
     let mut command = place.command(words);
     command.current_dir(place.path(folder));
     command.env("CANARY_API_KEY", "canary-0123456789").env("PLANPROOF_TOKEN_MAIL", "canary-9876543210");

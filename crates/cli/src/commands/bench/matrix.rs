@@ -5,6 +5,7 @@ use std::sync::Arc;
 use planproof_agents::{AGENT_OPTIONS, AgentSpec};
 use planproof_campaign::{Left, ResumedMatrix, StoreOptions, begin_matrix, combinations, is_complete};
 use planproof_report::compare::matrix::Combination;
+use planproof_report::short_in_the_middle;
 use planproof_sim::GOLD_NAME;
 use planproof_store::{CampaignRow, Matrix, Store};
 use tokio::time::Instant;
@@ -26,6 +27,9 @@ use crate::stored_options::CampaignOptions;
 use crate::stream::Stream;
 use crate::wanted::{self, Named};
 use crate::{own, progress};
+
+/// Longest cause of a broken set-up in a note below a table, in characters.
+const NOTE_CHARACTERS_MAX: usize = 600;
 
 /// The command line's description of a matrix, with the maker of its cases.
 pub(super) struct Request<'a> {
@@ -379,7 +383,7 @@ async fn carry_on(
             ended.notes.push(format!(
                 "Combination {} was stopped, because its set-up is broken: {}",
                 place + 1,
-                crate::terminal::inline(&why)
+                short_in_the_middle(&crate::terminal::inline(&why), NOTE_CHARACTERS_MAX)
             ));
         }
     }

@@ -227,7 +227,7 @@ impl Models<'_> {
             if left.is_some_and(|left| left == Money::default()) {
                 why = Some("the budget of --max-cost is used up".to_owned());
             } else {
-                std::fs::create_dir_all(&self.arguments.recordings).map_err(|error| {
+                planproof_files::make_own_folder(&self.arguments.recordings).map_err(|error| {
                     let folder = self.arguments.recordings.display();
                     Failure::usage(format!("--recordings {folder}: the folder cannot be made: {error}"))
                 })?;

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use planproof_engine::{Finding, OverLimits, Report, is_unscored_for_good};
 use planproof_model::prices::Money;
 use planproof_report::gate::GateReport;
-use planproof_report::{CommandLines, shell_word};
+use planproof_report::{CommandLines, shell_word, short_in_the_middle};
 use planproof_suite::{SizeUnit, Unscored};
 
 use crate::arguments::Global;
@@ -159,7 +159,11 @@ fn ended(report: &Report, resumed: &str) -> Option<String> {
     Some(format!("Ended by the budget of {budget}: {what}.{again}"))
 }
 
-/// The message about a campaign whose set-up is broken. Output of a program is shown after a bar, line by line.
+/// Longest cause of a broken set-up in a message, in characters: it has what an agent answered. Reports have all of it.
+const WHY_CHARACTERS_MAX: usize = 4000;
+
+/// The message about a campaign whose set-up is broken, with the cause as far as a message can have it. Output of a
+/// program is shown after a bar, line by line.
 pub(crate) fn broken_setup(why: &str, resumed: &str) -> String {
     // These are the variables of a program that is started for each case.
     let reads_variables = ["PLANPROOF_MCP_URL", "PLANPROOF_QUERY"].iter().any(|name| why.contains(name));
@@ -174,7 +178,7 @@ pub(crate) fn broken_setup(why: &str, resumed: &str) -> String {
         }
         false => "",
     };
-    let why = why.lines().collect::<Vec<_>>().join("\n  | ");
+    let why = short_in_the_middle(why, WHY_CHARACTERS_MAX).lines().collect::<Vec<_>>().join("\n  | ");
     format!(
         "the set-up is broken, so nothing can be said about the agent: the campaign was stopped when {why}\n\
          Once that is fixed, resume with `{resumed}`{command}"
@@ -268,6 +272,14 @@ pub(super) fn say_as_recorded(report: &Report, global: &Global) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_answer_leaves_a_short_message() {
+        let why = format!("it answered: {}\nthe end", "x\n".repeat(1_000_000));
+        let message = broken_setup(&why, "planproof test --resume last");
+        assert!(message.contains("when it answered: x") && message.contains("| the end\n"), "{message}");
+        assert!(message.chars().count() < 4 * WHY_CHARACTERS_MAX);
+    }
 
     #[test]
     fn failures_are_excused_from_the_minimum_on() {

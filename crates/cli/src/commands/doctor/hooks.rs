@@ -128,6 +128,16 @@ fn judge(agent: &FoundAgent, hook: &FoundHook, folder: &Path) -> Judged {
     {
         return advisory(why);
     }
+    if let HookLine::Decides(memory) = &line
+        && let Some(kept) = open_memory(memory, folder)
+    {
+        let kept = kept.display().to_string();
+        return Judged {
+            standing: Standing::Advisory,
+            reason: format!("other users can write to {kept}, where the hook remembers calls"),
+            mend: Some(format!("chmod go-w {}", shell_word(&kept))),
+        };
+    }
     if !hook.is_closed {
         return match known.closed {
             Some((key, value)) => {
@@ -199,6 +209,13 @@ fn unknown_results(agent: &FoundAgent, event: &str, memory: &Memory, folder: &Pa
 
 /// Where a hook keeps its session: the folder, the history, and the name in it.
 type Memory = (Option<PathBuf>, Option<PathBuf>, Option<String>);
+
+/// The folder in which a hook remembers calls, if others can write to it, and so have it forget them.
+fn open_memory((state, history, _): &Memory, folder: &Path) -> Option<PathBuf> {
+    let kept = state.as_deref().or_else(|| history.as_deref()?.parent())?;
+    let kept = folder.join(kept);
+    planproof_files::others_can_write(&kept).then_some(kept)
+}
 
 /// What a hook does at its event, by its command line, which is read as the hook itself reads it.
 enum HookLine {
