@@ -21,9 +21,9 @@ pub const PENDING_CALLS_MAX: usize = 1024;
 /// Most bytes of names and arguments of calls whose results have not come, as JSON. Further calls are rejected.
 pub const PENDING_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Why nothing is approved after an answer that could not be read.
-pub(crate) const UNREAD: &str =
-    "an answer of the server could not be read, so it is not known what has been done; begin a new session";
+/// Why nothing is approved after an answer that could not be read or kept.
+pub(crate) const UNREAD: &str = "the result of a call could not be read or kept, so it is not known what has been \
+                                 done; begin a new session";
 
 /// A call that somebody wants to make.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +100,7 @@ pub enum Refusal {
     Rules(Vec<usize>),
     /// A rule cannot remember what it has to, so it is not known whether it would be violated.
     TooManyValues(TooManyValues),
-    /// The answer to a call could not be read, so it is not known what has been done.
+    /// The answer to a call could not be read or kept, so it is not known what has been done.
     UnknownResult,
     /// Too many calls, or too large ones, are pending.
     TooManyPending {
@@ -129,6 +129,8 @@ pub struct GuardedSession {
     lost: Option<TooManyValues>,
     /// The answer to a call could not be read: likewise.
     has_unknown_result: bool,
+    /// Likewise, until somebody says it once more.
+    is_in_doubt: bool,
     /// Rules in shadow mode reject nothing.
     is_by_rule: bool,
     /// What to add to the reasons of some rules, by their numbers, in explaining the last decision.
@@ -158,6 +160,7 @@ impl GuardedSession {
             calls: 0,
             lost: None,
             has_unknown_result: false,
+            is_in_doubt: false,
             is_by_rule: false,
             hints: Vec::new(),
             last: None,
@@ -241,7 +244,7 @@ impl GuardedSession {
         if let Some(error) = &self.lost {
             return Some(Refusal::TooManyValues(error.clone()));
         }
-        if self.has_unknown_result {
+        if self.has_unknown_result || self.is_in_doubt {
             return Some(Refusal::UnknownResult);
         }
         let pending: Vec<SessionEvent<'_>> =
@@ -298,9 +301,15 @@ impl GuardedSession {
         true
     }
 
-    /// An answer has come that cannot be read. Whoever asked may understand it, so nothing is approved from then on.
+    /// An answer has come that cannot be read, or not be kept. Whoever asked may understand it, so nothing is approved
+    /// from then on.
     pub fn unread(&mut self) {
         self.has_unknown_result = true;
+    }
+
+    /// Whether something came of a call that could not be read, and may be said once more.
+    pub(crate) fn doubt(&mut self, is_in_doubt: bool) {
+        self.is_in_doubt = is_in_doubt;
     }
 
     /// Takes the last call back, because it is not passed on after all: it never happened. Gives whether this was

@@ -9,6 +9,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::loose::texts_at;
+
 /// The name of the format.
 pub const DIALECT_SCHEMA: &str = "planproof/dialect/v1";
 
@@ -88,6 +90,11 @@ impl Places {
     /// What stands there; nothing for `null`.
     pub(crate) fn find<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         self.0.iter().filter_map(|place| value.pointer(place)).find(|found| !found.is_null())
+    }
+
+    /// The texts that stand there in JSON that cannot be read, or in its beginning.
+    pub(crate) fn loose_texts(&self, text: &[u8]) -> Vec<String> {
+        self.0.iter().flat_map(|place| texts_at(text, place)).collect()
     }
 
     /// Whether one of the places is there, be it with `null`.

@@ -55,8 +55,12 @@ impl HookPayload {
     /// Reads what an agent writes to a hook's stdin. Halves of characters are mended, except in what asks for a call.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence without a full stop.
-    pub fn read(payload: &[u8], dialect: &HookDialect) -> Result<Self, String> {
+    /// What is wrong with it, and what it may have been about.
+    pub fn read(payload: &[u8], dialect: &HookDialect) -> Result<Self, UnreadPayload> {
+        Self::read_strictly(payload, dialect).map_err(|why| UnreadPayload::of(payload, dialect, why))
+    }
+
+    fn read_strictly(payload: &[u8], dialect: &HookDialect) -> Result<Self, String> {
         let (payload, unclear) = strict::read_mended(payload.trim_ascii_end())?;
         let fields = &dialect.fields;
         let text = |places: &Places| {
@@ -109,6 +113,39 @@ impl HookPayload {
             false => dialect.name.clone(),
         };
         Ok(Self { session, seam, event })
+    }
+}
+
+/// A payload that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadPayload {
+    /// What is wrong with it, in a sentence without a full stop.
+    pub why: String,
+    /// The sessions that it may be of; empty if it may be of any.
+    pub sessions: Vec<String>,
+    /// What the log calls this place of a guard.
+    pub seam: String,
+    /// It may ask for a call.
+    pub may_ask: bool,
+    /// It may say what came of a call, which nobody knows from then on.
+    pub may_tell: bool,
+}
+
+impl UnreadPayload {
+    /// What can be told of a payload, or of its beginning, that cannot be read for this reason.
+    pub fn of(payload: &[u8], dialect: &HookDialect, why: impl Into<String>) -> Self {
+        use EventMeaning::{Before, Other, Stop};
+        let events = dialect.fields.event.loose_texts(payload);
+        let is_any = |is_it: fn(Option<&EventMeaning>) -> bool| {
+            events.is_empty() || events.iter().any(|event| is_it(dialect.events.get(event)))
+        };
+        Self {
+            why: why.into(),
+            sessions: dialect.fields.session.loose_texts(payload),
+            seam: dialect.name.clone(),
+            may_ask: is_any(|meaning| matches!(meaning, None | Some(Before))),
+            may_tell: is_any(|meaning| !matches!(meaning, Some(Before | Stop | Other))),
+        }
     }
 }
 

@@ -8,8 +8,8 @@
 //! [`HookSession`] (`hook.rs`) does so for the events that coding agents report to hooks, a process each, in the
 //! dialect of the agent (`dialect.rs`, with those that are known in `data/dialects`), and [`LineGuard`] (`lines.rs`,
 //! decide v1) for code that asks about its own calls. Coding agents put servers into the names of tools, which are read
-//! in one place (`agent_names.rs`). All refuse names that only look like those in the rules (`names.rs`), and the call
-//! that shows whether they are there (`canary.rs`).
+//! in one place (`agent_names.rs`). What cannot be read is searched for its session (`loose.rs`). All refuse names that
+//! only look like those in the rules (`names.rs`), and the call that shows whether they are there (`canary.rs`).
 //!
 //! [`RunRules`] (`run.rs`) does so for the runs of a test, as any other guard of the engine.
 //!
@@ -27,6 +27,7 @@ mod hook;
 mod keys;
 mod lines;
 mod log;
+mod loose;
 mod mcp;
 mod modes;
 mod names;
@@ -40,7 +41,7 @@ pub use decision::{
     AskedCall, CarriedCall, GuardedSession, PENDING_BYTES_MAX, PENDING_CALLS_MAX, Refusal, RuleChange, Ruling,
 };
 pub use dialect::{DIALECT_BYTES_MAX, DIALECT_SCHEMA, HookDialect, HookOutput, HookReply};
-pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX};
+pub use hook::{HookAnswer, HookEvent, HookPayload, HookSession, PAYLOAD_BYTES_MAX, UnreadPayload};
 pub use keys::HeldKeys;
 pub use lines::{DECIDE_SCHEMA, LineAnswer, LineGuard, OPEN_SESSIONS_MAX};
 pub use log::{
@@ -51,3 +52,4 @@ pub use mcp::{FromClient, LINE_BYTES_MAX, McpGuard, OUTSTANDING_MAX, Then};
 pub use modes::{GuardAction, GuardMode, GuardModes};
 pub use replay::{ReplayedCall, replay};
 pub use run::{RunGuard, RunRules};
+pub use strict::{UnreadJson, digits_lost, read_all_held, read_held};

@@ -1,15 +1,17 @@
 //! A guard that is asked over lines of JSON, by code that makes its calls itself: decide v1.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use planproof_spec::rules::{CallResult, RuleSet, result_of};
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use crate::canary::{canary_reason, is_canary};
 use crate::decision::{AskedCall, CarriedCall, GuardedSession, Ruling};
 use crate::keys::HeldKeys;
 use crate::log::{DECIDE_SEAM, DecisionLog};
+use crate::loose::{numbers_at, texts_at};
 use crate::mcp::probable_id;
 use crate::modes::{GuardAction, GuardMode, GuardModes};
 use crate::names::KnownNames;
@@ -55,6 +57,8 @@ struct LineSession {
     calls: u64,
     /// The numbers of calls that were passed on and have no result.
     open: BTreeSet<u64>,
+    /// Those of which something was said that could not be read.
+    unread: BTreeSet<u64>,
 }
 
 /// An answer, and what belongs into the log before it is given.
@@ -99,7 +103,10 @@ impl LineGuard {
             guarded.set_modes(self.modes);
             guarded
         });
-        self.sessions.insert(session, LineSession { guarded, log, calls: 0, open: BTreeSet::new() });
+        self.sessions.insert(
+            session,
+            LineSession { guarded, log, calls: 0, open: BTreeSet::new(), unread: BTreeSet::new() },
+        );
     }
 
     /// The first line that a guard writes, without its end: what it is, and why it rejects everything, if it does.
@@ -124,16 +131,50 @@ impl LineGuard {
             // What a tool returned is mended as in front of a server.
             Ok((Value::Object(question), Some(_))) if question.get("do") == Some(&json!("after")) => question,
             Ok((_, None)) => return self.refused(&Value::Null, "the line is not an object"),
-            Ok((_, Some(fault))) | Err(fault) => return self.refused(&probable_id(line), &fault),
+            Ok((_, Some(fault))) | Err(fault) => return self.unread(line, &probable_id(line), &fault),
         };
         let id = question.get("id").cloned().unwrap_or(Value::Null);
         let answered = self.answer(&id, question, microseconds);
-        answered.unwrap_or_else(|Unanswerable(fault)| self.refused(&id, &fault))
+        answered.unwrap_or_else(|Unanswerable(fault)| self.unread(line, &id, &fault))
     }
 
-    /// What becomes of a line that is longer than it may be.
-    pub fn too_long(&self, bytes_max: usize) -> LineAnswer {
-        self.refused(&Value::Null, &format!("the line has more than {bytes_max} bytes"))
+    /// What becomes of a line that is longer than it may be, and begins with these bytes.
+    pub fn too_long(&mut self, begin: &[u8], bytes_max: usize) -> LineAnswer {
+        self.unread(begin, &Value::Null, &format!("the line has more than {bytes_max} bytes"))
+    }
+
+    /// The answer to a line that cannot be answered. If it may have been about what came of a call, no further one of
+    /// its session is approved until that is said in a way that can be read; none at all if the line does not say which
+    /// call it is.
+    fn unread(&mut self, line: &[u8], id: &Value, fault: &str) -> LineAnswer {
+        let asked = texts_at(line, "/do");
+        let others = ["begin", "before", "end"];
+        let may_tell = !asked.iter().all(|asked| others.contains(&asked.as_str())) || asked.is_empty();
+        let mut answer = self.refused(id, fault);
+        if !may_tell {
+            return answer;
+        }
+        let mut named = texts_at(line, "/session");
+        if named.is_empty() && asked == ["after"] && is_object(line) {
+            named.push(self.own.clone());
+        }
+        let numbers = numbers_at(line, "/number");
+        for (name, session) in &mut self.sessions {
+            let is_meant = named.is_empty() || named.contains(name);
+            // Nothing has come of a call that was not made.
+            let is_open = session.open.iter().any(|open| numbers.is_empty() || numbers.contains(open));
+            if !is_meant || !is_open {
+                continue;
+            }
+            if numbers.is_empty() {
+                session.guarded.iter_mut().for_each(GuardedSession::unread);
+                answer.log.push(session.log.unread());
+            } else {
+                // The program is told, and can say it in another way.
+                session.unread.extend(numbers.iter().filter(|number| session.open.contains(number)));
+            }
+        }
+        answer
     }
 
     /// The answer to a line that cannot be answered. It may have been about a call.
@@ -205,6 +246,9 @@ impl LineGuard {
         let is_canary = canary.is_some();
         let session = open_session(&mut self.sessions, &name)?;
         session.calls += 1;
+        if let Some(guarded) = &mut session.guarded {
+            guarded.doubt(!session.unread.is_empty());
+        }
         let ruling = match &mut session.guarded {
             Some(guarded) if fault.is_none() && canary.is_none() => guarded.decide(asked(call)),
             Some(guarded) => {
@@ -268,6 +312,7 @@ impl LineGuard {
         let is_error = is_error || says_error;
         let session = open_session(&mut self.sessions, session)?;
         let is_open = session.open.remove(&number);
+        session.unread.remove(&number);
         let mut log = Vec::new();
         if is_open {
             if let Some(guarded) = &mut session.guarded {
@@ -288,6 +333,11 @@ impl LineGuard {
         let listed = answers::structured("", "", unsatisfied.iter().copied())["rules"].take();
         let answer = json!({ "id": id, "unsatisfied": listed, "pending": ended.pending() }).to_string();
         Ok(LineAnswer { log: vec![ended.end_line()], answer, approved: None, id: id.clone() })
+    }
+
+    /// Whether an answer is an approval that is taken back where the log cannot be written.
+    pub fn may_take_back(&self, answer: &LineAnswer) -> bool {
+        answer.approved.is_some() && self.modes.mode() == GuardMode::Enforce
     }
 
     /// Takes an approval back, because the log cannot be written. Gives what is answered instead; in shadow mode, and
@@ -327,6 +377,11 @@ impl LineSession {
         let unsatisfied = self.guarded.iter().flat_map(GuardedSession::unsatisfied);
         self.log.end(unsatisfied.map(|rule| rule.id.clone()).collect(), self.pending())
     }
+}
+
+/// Whether a line is whole for whoever keeps nothing of it, so that what it does not name is not there.
+fn is_object(line: &[u8]) -> bool {
+    serde_json::from_slice::<HashMap<String, IgnoredAny>>(line).is_ok()
 }
 
 fn open_session<'s>(

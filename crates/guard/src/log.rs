@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use planproof_spec::rules::{Phase, RecordedEvent, RuleSet};
 use planproof_trace::{Arguments, Secrets};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::decision::{CarriedCall, Ruling, UNREAD};
 use crate::keys::HeldKeys;
+use crate::loose::texts_at;
 use crate::modes::{GuardAction, GuardMode, GuardModes};
+use crate::strict::Strict;
 
 /// The name of the format, in every line.
 pub const SCHEMA: &str = "planproof/decision/v1";
@@ -62,7 +65,7 @@ pub enum LoggedLine {
         /// Whether each rule is in its own mode. A call that was only noted then counts in later decisions.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_rule: bool,
-        /// An answer could not be read, so nothing is approved from here on.
+        /// An answer could not be read or kept, so nothing is approved from here on.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unread: bool,
         /// The digest of the rules; empty if they could not be read.
@@ -163,7 +166,11 @@ impl LoggedLine {
     /// # Errors
     /// It is not a line of decision v1.
     pub fn read(line: &str) -> Result<Self, LogFault> {
-        let value: Value = serde_json::from_str(line).map_err(|error| {
+        let Strict(value) = serde_json::from_str(line).map_err(|error| {
+            // A line that is whole is not one that was cut off, whatever stands where it cannot be read.
+            if serde_json::from_str::<IgnoredAny>(line).is_ok() {
+                return LogFault::new(format!("a line of a log of decisions that cannot be read: {error}"));
+            }
             let (is_glued, behind) = Self::behind(line, &error);
             LogFault {
                 what: format!("not a whole line of a log of decisions: {error}"),
@@ -200,10 +207,21 @@ impl LoggedLine {
             let Some(at) = (from..=to).find(begins) else { return (is_glued, None) };
             (rest, is_glued) = (&rest[at..], true);
             match serde_json::from_str(rest) {
-                Ok(value) => return (true, Self::of(value).ok()),
+                Ok(Strict(value)) => return (true, Self::of(value).ok()),
                 Err(error) => column = error.column(),
             }
         }
+    }
+
+    /// The session that the line is of which these bytes begin, even if they are not all of it.
+    pub fn session_in(begin: &[u8]) -> Option<String> {
+        begin.starts_with(LINE_BEGIN.as_bytes()).then(|| texts_at(begin, "/session").into_iter().next())?
+    }
+
+    /// Whether a line that begins with these bytes, and was cut off, may have been one of a result.
+    pub fn may_be_result(begin: &str) -> bool {
+        let result = format!("{LINE_BEGIN}result");
+        !begin.is_empty() && (begin.starts_with(&result) || result.starts_with(begin))
     }
 
     /// Whether it is of a call that was made: passed on for the first time.
@@ -443,14 +461,27 @@ impl DecisionLog {
         }
     }
 
-    /// The line that an answer could not be read, without its end.
-    pub(crate) fn unread(&self) -> String {
+    /// The same log for another session.
+    #[must_use]
+    pub fn of_session(&self, session: &str) -> Self {
+        Self { session: session.to_owned(), ..self.clone() }
+    }
+
+    /// The line that an answer could not be read or kept, without its end. Nothing is approved behind it.
+    pub fn unread(&self) -> String {
         let mode = self.modes.mode();
         let mut decided = self.decided(None, Vec::new(), GuardAction::Noted, Some(UNREAD), mode, 0);
         if let LoggedLine::Decision { unread, .. } = &mut decided {
             *unread = true;
         }
         line(&decided)
+    }
+
+    /// The line of a message that cannot be read as a call, for this reason, without its end.
+    pub fn unclear(&self, why: &str) -> String {
+        let action = self.modes.action(true, true);
+        let reason = action.worded(format!("The call is denied: {why}."));
+        self.decision(None, None, action, Some(&reason), 0)
     }
 
     /// The line of a result, without its end.

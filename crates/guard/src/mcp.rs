@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use planproof_spec::rules::RuleSet;
 use planproof_trace::json;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::canary::{CANARY_TOOL, canary_reason, is_canary};
@@ -301,6 +302,17 @@ impl McpGuard {
         if let Ok(session) = &mut self.session {
             lines.iter().for_each(|line| session.apply(line, &self.log));
         }
+    }
+
+    /// The line that what came of a call of a session is not known, for the history of this one and others.
+    pub fn unread_line_of(&self, session: &str) -> String {
+        self.log.of_session(session).unread()
+    }
+
+    /// Takes note that an answer which this guard has read could not be kept for the others of its session. Gives the
+    /// line of the log about it; `None` where nothing is approved anyway.
+    pub fn lost(&mut self) -> Option<String> {
+        self.blocked()
     }
 
     /// What becomes of a line that is longer than [`LINE_BYTES_MAX`].
@@ -634,12 +646,16 @@ fn is_usable(id: &Value) -> bool {
 pub(crate) fn probable_id(line: &[u8]) -> Value {
     /// Nothing else is looked at: a number may be too large, or a value nest too deeply.
     #[derive(serde::Deserialize)]
-    struct Identified {
-        id: Option<Value>,
+    struct Identified<'a> {
+        #[serde(borrow)]
+        id: Option<&'a RawValue>,
     }
 
     let mended = json::mended(line);
     let mut reader = serde_json::Deserializer::from_slice(mended.as_deref().unwrap_or(line));
-    let message = <Identified as serde::Deserialize>::deserialize(&mut reader).ok();
-    message.and_then(|message| message.id).filter(is_usable).unwrap_or(Value::Null)
+    let message = <Identified<'_> as serde::Deserialize>::deserialize(&mut reader).ok();
+    let id = message.and_then(|message| message.id).map(RawValue::get);
+    // No usable id is a list or an object, which could be as large as the message.
+    let id = id.filter(|id| !id.starts_with(['{', '[']));
+    id.and_then(|id| serde_json::from_str(id).ok()).filter(is_usable).unwrap_or(Value::Null)
 }

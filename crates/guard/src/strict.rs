@@ -7,7 +7,7 @@
 use std::fmt;
 
 use planproof_trace::json;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 /// What is said of a key that an object has twice.
@@ -28,6 +28,7 @@ pub(crate) fn read(line: &[u8]) -> Result<Value, String> {
     if line.strip_suffix(b"\r").unwrap_or(line).contains(&b'\r') {
         return Err("the message has a carriage return in it".to_owned());
     }
+    json::weigh_with_texts(line).map_err(|error| format!("the message cannot be read: {error}"))?;
     match serde_json::from_slice::<Strict>(line) {
         Ok(Strict(value)) => Ok(value),
         Err(error) => Err(format!("the message is not valid JSON: {error}")),
@@ -52,17 +53,143 @@ pub(crate) enum ServerLine {
     Read(Value),
     /// JSON with a key that stands twice, which clients read differently.
     Ambiguous,
-    /// Not JSON.
+    /// Not JSON, or of more values than are read.
     Unread,
 }
 
 /// Reads a line of a server as clients do: halves of characters are mended.
 pub(crate) fn of_server(line: &[u8]) -> ServerLine {
+    // Its texts are read as well, where they are results.
+    if json::weigh_with_texts(line).is_err() {
+        return ServerLine::Unread;
+    }
     match json::read::<Strict>(line) {
         Ok(Strict(value)) => ServerLine::Read(value),
         Err(error) if error.to_string().contains(TWICE) => ServerLine::Ambiguous,
         Err(_) => ServerLine::Unread,
     }
+}
+
+/// Why JSON of others is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnreadJson {
+    /// It is not JSON.
+    NotJson {
+        /// It ends too early.
+        is_cut: bool,
+    },
+    /// It is JSON of which something would be lost, or that others read differently: why, in a sentence without a full
+    /// stop.
+    Unheld(String),
+}
+
+impl UnreadJson {
+    /// Of bytes that could not be read as a value for this reason. `is_whole` says of bytes whether they are JSON for
+    /// whoever keeps nothing of it.
+    fn of(bytes: &[u8], error: &serde_json::Error, is_whole: fn(&[u8]) -> bool) -> Self {
+        if is_whole(bytes) {
+            Self::Unheld(error.to_string())
+        } else if without_foreign_numbers(bytes).is_some_and(|bytes| is_whole(&bytes)) {
+            Self::Unheld("it has `NaN` or `Infinity`, which JSON does not have".to_owned())
+        } else {
+            Self::NotJson { is_cut: error.is_eof() }
+        }
+    }
+}
+
+/// The numbers that Python and JavaScript write and JSON does not have.
+const FOREIGN_NUMBERS: [&[u8]; 2] = [b"NaN", b"Infinity"];
+
+/// JSON with zeros in place of such numbers; `None` if it has none.
+fn without_foreign_numbers(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (mut replaced, mut at) = (None, 0);
+    while let Some(byte) = bytes.get(at) {
+        if *byte == b'"' {
+            at = crate::loose::end_of_text(bytes, at);
+            continue;
+        }
+        let rest = bytes.get(at..).unwrap_or_default();
+        let found = FOREIGN_NUMBERS.into_iter().find(|number| rest.starts_with(number));
+        if let Some(number) = found {
+            let copy: &mut Vec<u8> = replaced.get_or_insert_with(|| bytes.to_vec());
+            copy[at..at + number.len()].fill(b' ');
+            copy[at] = b'0';
+        }
+        at += found.map_or(1, <[u8]>::len);
+    }
+    replaced
+}
+
+/// Reads a JSON value as it was recorded: halves of characters are mended, and nothing else is lost.
+///
+/// # Errors
+/// It is not JSON; or it nests too deeply, has a key twice, or a number that would not be kept with all its digits.
+pub fn read_held(bytes: &[u8]) -> Result<Value, UnreadJson> {
+    match json::read::<Strict>(bytes) {
+        Ok(Strict(value)) => digits_lost(bytes).map_or(Ok(value), |why| Err(UnreadJson::Unheld(why))),
+        Err(error) => Err(UnreadJson::of(bytes, &error, |bytes| json::read::<IgnoredAny>(bytes).is_ok())),
+    }
+}
+
+/// Reads JSON values that follow each other, in the same way: each with where it begins, up to the first that cannot be
+/// read. Halves of characters have to be mended already.
+pub fn read_all_held(bytes: &[u8]) -> impl Iterator<Item = (usize, Result<Value, UnreadJson>)> {
+    let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<Strict>();
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        let begin = stream.byte_offset();
+        let next = stream.next().filter(|_| !is_over)?;
+        is_over = next.is_err();
+        let rest = bytes.get(begin..).unwrap_or_default();
+        let read = match next {
+            Ok(Strict(value)) => {
+                let own = bytes.get(begin..stream.byte_offset()).unwrap_or_default();
+                digits_lost(own).map_or(Ok(value), |why| Err(UnreadJson::Unheld(why)))
+            }
+            Err(error) => Err(UnreadJson::of(rest, &error, |bytes| {
+                let first = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>().next();
+                matches!(first, Some(Ok(IgnoredAny)))
+            })),
+        };
+        Some((begin, read))
+    })
+}
+
+/// The digits that a float always keeps.
+const FLOAT_DIGITS: usize = 17;
+
+/// Why JSON that is otherwise read as it is would lose something, in a sentence without a full stop: a number in it is
+/// not an integer of 64 bits, and has more digits than a float.
+pub fn digits_lost(bytes: &[u8]) -> Option<String> {
+    let number = long_number(bytes)?;
+    Some(format!("the number {number} has more digits than are kept"))
+}
+
+/// The first such number.
+fn long_number(bytes: &[u8]) -> Option<String> {
+    let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    // A number of so many digits has one at some of these places.
+    let mut places = bytes.iter().skip(FLOAT_DIGITS).step_by(FLOAT_DIGITS + 1);
+    if !places.any(is_part) {
+        return None;
+    }
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if *byte == b'"' {
+            at = crate::loose::end_of_text(bytes, at);
+            continue;
+        }
+        let rest = bytes.get(at..).unwrap_or_default();
+        let length = rest.iter().take_while(|byte| is_part(byte) || **byte == b'-').count();
+        let number = std::str::from_utf8(rest.get(..length).unwrap_or_default()).unwrap_or_default();
+        let is_held = number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
+        let digits: String = number.chars().filter(char::is_ascii_digit).collect();
+        if !is_held && digits.trim_matches('0').len() > FLOAT_DIGITS {
+            return Some(number.to_owned());
+        }
+        at += length.max(1);
+    }
+    None
 }
 
 /// Whether an integer in a value is not exact in a float, so that readers disagree on it.
@@ -87,7 +214,7 @@ pub(crate) fn folded(name: &str) -> String {
 }
 
 /// A value of which each object has each key once.
-struct Strict(Value);
+pub(crate) struct Strict(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -177,8 +304,52 @@ mod tests {
             let error = read(line).unwrap_err();
             assert!(error.contains(fault), "{}: {error}", String::from_utf8_lossy(line));
         }
+        // A message of sixteen megabytes would take six gigabytes.
+        let many = format!("{{\"a\":[{}]}}", vec!["{\"\":0}"; 2_000_000].join(","));
+        assert!(read(many.as_bytes()).is_err_and(|error| error.contains("more than 256 MiB of memory")));
+        assert!(matches!(of_server(many.as_bytes()), ServerLine::Unread));
+        let text = serde_json::json!({ "a": many }).to_string();
+        assert!(matches!(of_server(text.as_bytes()), ServerLine::Unread));
         assert!(read(&[b'['; 500]).is_err_and(|error| error.contains("recursion limit")));
         assert_eq!(read(b"{\"a\":[1,-2.5,null,true,\"\\u00e9\\/\"]}\r").unwrap()["a"][4], "\u{e9}/");
+    }
+
+    #[test]
+    fn nothing_of_a_record_is_lost_unnoticed() {
+        let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let cut = deep(300).trim_end_matches(']').to_owned();
+        for (text, expected) in [
+            ("[1, 18446744073709551615, -9223372036854775808, 1e308, 0.30000000000000004]", Ok(())),
+            ("[100000000000000000000, 0.00000000000000000000012, 1234567890123456.50]", Ok(())),
+            ("\"123456789012345678901234567890\"", Ok(())),
+            ("{\"a\":\"\\\"12345678901234567890123456\"}", Ok(())),
+            (&deep(120), Ok(())),
+            (&deep(130), Err("recursion limit")),
+            ("{\"a\":1e999}", Err("number out of range")),
+            ("{\"a\":123456789012345678901}", Err("the number 123456789012345678901 has more digits")),
+            ("[-18446744073709551617]", Err("has more digits")),
+            ("[0.1000000000000000055]", Err("has more digits")),
+            ("{\"a\":1,\"a\":1}", Err("stands twice")),
+            ("{\"a\":NaN}", Err("`NaN`")),
+            ("[-Infinity, \"NaN\"]", Err("`NaN`")),
+            ("{\"a\":nan}", Err("NotJson")),
+            (&cut, Err("NotJson")),
+            ("{\"a\":", Err("is_cut: true")),
+        ] {
+            let read = read_held(text.as_bytes());
+            let streamed = read_all_held(text.as_bytes()).next().expect("a value").1;
+            assert_eq!(read, streamed, "{text}");
+            match expected {
+                Ok(()) => assert!(read.is_ok(), "{text}: {read:?}"),
+                Err(why) => {
+                    let fault = format!("{:?}", read.unwrap_err());
+                    assert!(fault.contains(why), "{text}: {fault}");
+                }
+            }
+        }
+        let several: Vec<usize> =
+            read_all_held(b"{} [1]\n{\"a\":1e999} {}").map(|(begin, _)| begin).collect();
+        assert_eq!(several, [0, 2, 6], "up to the first that cannot be read");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Messages of conversations and items of responses, and the calls and results in them.
 
+use planproof_guard::read_held;
 use planproof_spec::rules::result_of;
-use planproof_trace::json;
 use serde_json::{Map, Value};
 
 use crate::calls::Calls;
@@ -234,7 +234,7 @@ fn texts_of(blocks: &[Value]) -> String {
 pub(crate) fn arguments_of(value: Option<&Value>) -> Value {
     match value {
         Some(Value::String(text)) => {
-            json::value(text.as_bytes()).unwrap_or_else(|_| Value::from(text.as_str()))
+            read_held(text.as_bytes()).unwrap_or_else(|_| Value::from(text.as_str()))
         }
         Some(Value::Null) | None => Value::Object(Map::new()),
         Some(value) => value.clone(),

@@ -20,7 +20,10 @@ use std::io::BufRead;
 use coding_agents::CodingAgentLog;
 use conversation::Conversations;
 use form::Form;
-use session::{Gather, counted, unknown};
+use planproof_guard::{UnreadJson, read_held};
+use planproof_spec::rules::Phase;
+use serde_json::Value;
+use session::{Gather, counted, unheld, unknown};
 pub use session::{RecordedDoubts, RecordedSession, SessionError, SessionSink};
 use source::{Lines, RecordedLine, Values};
 use spans::Spans;
@@ -48,6 +51,14 @@ pub fn read(name: &str, source: Box<dyn BufRead>, sink: &mut dyn SessionSink) ->
 /// # Errors
 /// As for [`read`]. One of the others does not keep the sessions from being read.
 pub fn read_all(
+    first: FurtherFile,
+    others: &mut dyn Iterator<Item = Result<FurtherFile, SessionError>>,
+    sink: &mut dyn SessionSink,
+) -> Result<(), SessionError> {
+    read_each(first, others, &mut WholeCalls(sink))
+}
+
+fn read_each(
     first: FurtherFile,
     others: &mut dyn Iterator<Item = Result<FurtherFile, SessionError>>,
     sink: &mut dyn SessionSink,
@@ -94,13 +105,40 @@ pub fn read_all(
     gather.end(sink).and(failed)
 }
 
+/// Refuses sessions with a call whose arguments are a text of JSON that cannot be read without losing something: rules
+/// would see a text where the tool saw arguments.
+struct WholeCalls<'s>(&'s mut dyn SessionSink);
+
+impl SessionSink for WholeCalls<'_> {
+    fn session(&mut self, session: RecordedSession) -> Result<(), SessionError> {
+        let mut lines = session.call_lines.iter();
+        for call in session.happened.iter().filter(|event| event.phase == Phase::Call) {
+            let line = lines.next().copied().unwrap_or(session.line);
+            if let Value::String(text) = &*call.arguments
+                && let Err(UnreadJson::Unheld(why)) = read_held(text.as_bytes())
+            {
+                return Err(unheld(&session.name, line, &format!("the arguments of `{}`: {why}", call.tool)));
+            }
+        }
+        self.0.session(session)
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.0.warn(text);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.0.note(text);
+    }
+}
+
 fn on_their_own(
     others: &mut dyn Iterator<Item = Result<FurtherFile, SessionError>>,
     sink: &mut dyn SessionSink,
 ) -> Result<(), SessionError> {
     match others.next() {
         None => Ok(()),
-        Some(Ok(next)) => read_all(next, others, sink),
+        Some(Ok(next)) => read_each(next, others, sink),
         Some(Err(error)) => on_their_own(others, sink).and(Err(error)),
     }
 }
@@ -118,12 +156,16 @@ fn begin(name: &str, source: Box<dyn BufRead>) -> Result<Begun, SessionError> {
     // A log to which nothing was written yet has no session.
     let Some(first) = lines.next()? else { return Ok(Begun::Nothing) };
     let number = first.number;
-    if let Ok(value) = source::read(&first.bytes) {
-        return match form::of(&value, name)? {
-            Form::Traces => Ok(Begun::Traces(first, lines)),
-            Form::Decisions => Ok(Begun::Decisions(first, lines)),
-            form => Ok(Begun::Values(Values::by_lines(form, number, value, lines)?)),
-        };
+    match read_held(&first.bytes) {
+        Ok(value) => {
+            return match form::of(&value, name)? {
+                Form::Traces => Ok(Begun::Traces(first, lines)),
+                Form::Decisions => Ok(Begun::Decisions(first, lines)),
+                form => Ok(Begun::Values(Values::by_lines(form, number, value, lines)?)),
+            };
+        }
+        Err(UnreadJson::Unheld(why)) => return Err(unheld(name, number, &why)),
+        Err(UnreadJson::NotJson { .. }) => {}
     }
     let Some(sound) = lines.first_sound(first)? else {
         // A document over several lines, or several of them.
@@ -162,6 +204,7 @@ fn gather_from(
                 }
                 gather.value(value, next.line, &next.place, sink)?;
             }
+            Err(UnreadJson::Unheld(why)) => return Err(unheld(name, next.line, &why)),
             Err(_) if next.is_cut || gather.may_leave_out() => left_out.add(next.line, next.is_cut),
             Err(_) => return Err(unknown(name, &next.place)),
         }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use planproof_guard::{LoggedLine, taken_back, whole_name};
+use planproof_guard::{LoggedLine, digits_lost, taken_back, whole_name};
 use planproof_spec::rules::{RecordedEvent, session_of};
 use planproof_trace::EventKind;
 use planproof_trace::wire::v1::read_traces_from;
 use serde::Deserialize;
 
 use crate::source::{Lines, RecordedLine};
-use crate::{RecordedDoubts, RecordedSession, SessionError, SessionSink};
+use crate::{RecordedDoubts, RecordedSession, SessionError, SessionSink, unheld};
 
 /// Traces, each from its header to the next.
 pub(crate) fn traces(
@@ -33,9 +33,15 @@ pub(crate) fn traces(
         // Blank lines, which count for the places of errors.
         text.extend(std::iter::repeat_n('\n', usize::try_from(line.number - expected).unwrap_or(0)));
         expected = line.number + 1;
+        must_keep_digits(name, &line)?;
         text.push_str(&line.text());
         next = lines.next()?;
     }
+}
+
+/// Refuses a line with a number that would become another one.
+fn must_keep_digits(name: &str, line: &RecordedLine) -> Result<(), SessionError> {
+    digits_lost(&line.bytes).map_or(Ok(()), |why| Err(unheld(name, line.number, &why)))
 }
 
 /// What every header has, and no event.
@@ -83,6 +89,7 @@ pub(crate) fn decisions(
     let mut next = Some(first);
     while let Some(line) = next {
         let number = line.number;
+        must_keep_digits(name, &line)?;
         let text = line.text();
         match LoggedLine::read(text.trim_end()) {
             Ok(logged) => open.take(number, logged, sink)?,
@@ -220,6 +227,21 @@ mod tests {
         }
         let kept = read(format!("{}{whole}{whole}", &whole[..30])).expect("a log");
         assert_eq!((kept.lines, kept.warnings.len()), (vec![1, 2], 1));
+        // A number that would become another one, and a whole line that nests too deeply, whatever stands in it.
+        let with = |arguments: &str| {
+            format!("{whole}{}", whole.replace("\"arguments\":{}", &format!("\"arguments\":{arguments}")))
+        };
+        let deep = format!("{{\"a\":{}{{\"kind\":\"x\"}}{}}}", "[".repeat(124), "]".repeat(124));
+        for (arguments, why) in [
+            ("{\"a\":1e30}", None),
+            ("{\"a\":123456789012345678901}", Some("more digits")),
+            ("{\"a\":1,\"a\":2}", Some("stands twice")),
+            (&*deep, Some("recursion limit")),
+        ] {
+            let fault = read(with(arguments)).err().map(|error| error.to_string());
+            assert_eq!(fault.is_some(), why.is_some(), "{arguments}: {fault:?}");
+            assert!(fault.unwrap_or_default().contains(why.unwrap_or_default()), "{arguments}");
+        }
         // A document over several lines begins in the same way.
         let document = "{\n\n \"messages\": [{\"role\": \"assistant\", \"content\": [{\"type\": \"tool_use\", \"id\": \"1\",\n\
                         \"name\": \"a\", \"input\": {}}]}]}\n";

@@ -108,6 +108,14 @@ pub(crate) fn unknown(name: &str, place: &str) -> SessionError {
     ))
 }
 
+/// The error of a line that is JSON and cannot be kept as it is. Without it, rules would not see its calls.
+pub(crate) fn unheld(name: &str, line: u64, why: &str) -> SessionError {
+    SessionError::new(format!(
+        "{name}:{line}: JSON that cannot be read without losing something: {why}; without it, rules would not see all \
+         calls"
+    ))
+}
+
 /// A number with its noun: "1 span", "2 spans".
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })

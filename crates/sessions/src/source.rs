@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, Read as _};
 
+use planproof_guard::{UnreadJson, read_all_held, read_held};
 use planproof_trace::json;
 use serde_json::Value;
 
 use crate::form::{self, Form};
-use crate::{SessionError, unknown};
+use crate::{SessionError, unheld, unknown};
 
 /// Longest line of a recorded session, in bytes.
 pub(crate) const RECORDED_LINE_BYTES_MAX: u64 = 64 << 20;
@@ -48,11 +49,6 @@ impl RecordedLine {
     pub(crate) fn has_end(&self) -> bool {
         self.bytes.last() == Some(&b'\n')
     }
-}
-
-/// Reads a JSON value.
-pub(crate) fn read(bytes: &[u8]) -> Result<Value, serde_json::Error> {
-    json::value(bytes)
 }
 
 impl Lines {
@@ -98,15 +94,18 @@ impl Lines {
     /// # Errors
     /// A line cannot be read, or is too long.
     pub(crate) fn first_sound(&mut self, first: RecordedLine) -> Result<Option<Value>, SessionError> {
-        let is_open = |bytes: &[u8]| read(bytes).map_or_else(|error| error.is_eof(), |_| true);
+        let is_open = |bytes: &[u8]| match read_held(bytes) {
+            Ok(_) | Err(UnreadJson::Unheld(_)) => true,
+            Err(UnreadJson::NotJson { is_cut }) => is_cut,
+        };
         let mut whole = first.bytes.clone();
         let mut may_be_document = is_open(&whole);
-        let mut found = if may_be_document { None } else { glued(&first.bytes).next() };
+        let mut found = if may_be_document { None } else { glued(&first.bytes).find_map(Result::ok) };
         let mut looked_at = vec![first];
         while found.is_none() && looked_at.len() < DAMAGED_LINES_MAX {
             let Some(line) = self.next()? else {
                 // The file ends, and with it what would have to be a document as it is.
-                if may_be_document && read(&whole).is_err() {
+                if may_be_document && matches!(read_held(&whole), Err(UnreadJson::NotJson { .. })) {
                     found = looked_at.iter().skip(1).find_map(of_its_own);
                 }
                 break;
@@ -156,14 +155,15 @@ impl Lines {
 
 /// The value of a line that is an object or a list.
 fn of_its_own(line: &RecordedLine) -> Option<Value> {
-    read(&line.bytes).ok().filter(|value| value.is_object() || value.is_array())
+    read_held(&line.bytes).ok().filter(|value| value.is_object() || value.is_array())
 }
 
 /// The objects with which a line ends that cannot be read as a whole: where one that was cut off has no end of its own,
-/// the next one is glued to it.
-pub(crate) fn glued(bytes: &[u8]) -> impl Iterator<Item = Value> {
+/// the next one is glued to it. That may be one that cannot be kept.
+pub(crate) fn glued(bytes: &[u8]) -> impl Iterator<Item = Result<Value, UnreadJson>> {
     let starts = bytes.windows(2).enumerate().skip(1).filter(|(_, pair)| pair == b"{\"");
-    starts.filter_map(|(at, _)| read(&bytes[at..]).ok())
+    let read = starts.map(|(at, _)| read_held(&bytes[at..]));
+    read.filter(|read| !matches!(read, Err(UnreadJson::NotJson { .. })))
 }
 
 /// The JSON values of a file: one a line, or those of a document over several lines.
@@ -198,7 +198,7 @@ impl Document {
 
 /// A value, or what could not be read as one.
 pub(crate) struct NextValue {
-    pub(crate) value: Result<Value, serde_json::Error>,
+    pub(crate) value: Result<Value, UnreadJson>,
     /// The line on which it begins.
     pub(crate) line: u64,
     /// What the name of its session has behind that of the file.
@@ -240,28 +240,24 @@ impl Values {
         let mended = json::mended(&bytes);
         let bytes = mended.as_deref().unwrap_or(&bytes);
         let mut ready = VecDeque::new();
-        let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
-        loop {
-            let begin = stream.byte_offset();
-            let Some(value) = stream.next() else { break };
+        for (begin, value) in read_all_held(bytes) {
             let blank = bytes[begin..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             let ends = bytes[counted..begin + blank].iter().filter(|byte| **byte == b'\n').count();
             (line, counted) = (line + ends as u64, begin + blank);
-            let is_bad = value.is_err();
-            let is_cut = value.as_ref().is_err_and(serde_json::Error::is_eof);
-            if is_bad && ready.is_empty() {
-                return Err(match value {
-                    Err(error) if is_cut && matches!(bytes.first(), Some(b'{' | b'[')) => {
-                        SessionError::new(format!("{name}:{line}: the document is cut off: {error}"))
+            let is_cut = matches!(value, Err(UnreadJson::NotJson { is_cut: true }));
+            if let Err(fault) = &value
+                && ready.is_empty()
+            {
+                return Err(match fault {
+                    UnreadJson::Unheld(why) => unheld(name, line, why),
+                    UnreadJson::NotJson { is_cut: true } if matches!(bytes.first(), Some(b'{' | b'[')) => {
+                        SessionError::new(format!("{name}:{line}: the document is cut off"))
                     }
                     // Lines, of which the first is not JSON.
-                    _ => unknown(name, ""),
+                    UnreadJson::NotJson { .. } => unknown(name, ""),
                 });
             }
             ready.push_back(NextValue { value, line, place: format!(":{line}"), is_cut, is_glued: false });
-            if is_bad {
-                break;
-            }
         }
         if let [only] = ready.make_contiguous() {
             only.place.clear();
@@ -301,14 +297,16 @@ impl Values {
 }
 
 fn of_line(line: &RecordedLine, form: Form) -> NextValue {
-    let mut value = read(&line.bytes);
-    let is_cut = !line.has_end() && value.as_ref().is_err_and(serde_json::Error::is_eof);
+    let mut value = read_held(&line.bytes);
+    let is_cut = !line.has_end() && value == Err(UnreadJson::NotJson { is_cut: true });
     let mut is_glued = false;
-    if value.is_err() && form != Form::Conversations {
+    if matches!(value, Err(UnreadJson::NotJson { .. })) && form != Form::Conversations {
         // Within what is cut off there may be whole objects as well.
-        let is_of_form = |value: &Value| form::of(value, "").is_ok_and(|it| it == form);
+        let is_of_form = |read: &Result<Value, UnreadJson>| {
+            read.as_ref().map_or(true, |value| form::of(value, "").is_ok_and(|it| it == form))
+        };
         if let Some(found) = glued(&line.bytes).find(is_of_form) {
-            (value, is_glued) = (Ok(found), true);
+            (value, is_glued) = (found, true);
         }
     }
     NextValue { value, line: line.number, place: format!(":{}", line.number), is_cut, is_glued }

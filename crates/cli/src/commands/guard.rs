@@ -3,6 +3,7 @@
 mod decide;
 mod http;
 mod log_file;
+pub(super) mod lost;
 mod relay;
 mod replay;
 pub(super) mod said;

@@ -1,9 +1,9 @@
 //! `planproof hook`: rules at the hooks of coding agents. An agent starts it for each event and reads its answer.
 
 mod install;
+mod memory;
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -14,41 +14,25 @@ use std::time::{Duration, Instant};
 use clap::error::ErrorKind;
 use planproof_guard::{
     DecisionLog, GuardMode, GuardModes, HookAnswer, HookDialect, HookEvent, HookOutput, HookPayload,
-    HookReply, HookSession, LoggedLine, PAYLOAD_BYTES_MAX, shown,
+    HookReply, HookSession, PAYLOAD_BYTES_MAX, UnreadPayload, shown,
 };
 use planproof_spec::rules::RuleSet;
-use planproof_store::HistorySnapshot;
 
 use crate::arguments::{Arguments, Command, Global, HookAgent, HookArguments, HookCommand};
 use crate::assembly::secrets;
 use crate::commands::guard::said::refused;
-use crate::commands::guard::shared;
 use crate::digest::sha256;
 use crate::failure::{ExitCode, Failure};
 use crate::progress::tell;
 use crate::terminal::{self, inline};
 use crate::{text_files, values};
-
-/// How long the hook of one event waits for that of another of the same session.
-const LOCK_MAX: Duration = Duration::from_secs(5);
-
-/// How long it waits before it looks again.
-const LOCK_PAUSE: Duration = Duration::from_millis(2);
+use memory::Memory;
 
 /// How long a hook that is asked for help waits for an event, which would show that an agent has started it.
 const EVENT_MAX: Duration = Duration::from_secs(2);
 
-/// Longest log of a session, in bytes. Every call after that is rejected.
-const STATE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
-/// Lines of a history after which the state of a session is kept, so that they are not read again.
-const SNAPSHOT_LINES: usize = 256;
-
 /// Hexadecimal digits that tell the hooks of an agent apart.
 const PLACE_DIGITS: usize = 8;
-
-/// Hexadecimal digits of a session's file.
-const NAME_DIGITS: usize = 32;
 
 /// The commands below this one, which people type and no agent does.
 const COMMANDS: [&str; 2] = ["install", "uninstall"];
@@ -125,21 +109,6 @@ pub(crate) fn run_any(arguments: &HookArguments, global: &Global) -> Result<Exit
     }
 }
 
-/// The parts of the command line of a hook that say where its session is.
-struct Asked<'a> {
-    memory: Memory<'a>,
-    /// The session's name, if it is not the agent's.
-    session: Option<&'a str>,
-}
-
-/// Where the session so far is.
-enum Memory<'a> {
-    /// A folder with a file for each session.
-    Folder(&'a Path),
-    /// A history that other guards of the session share.
-    History(&'a Path),
-}
-
 /// Takes one event, and gives the exit status.
 fn take_event(arguments: &HookArguments) -> u8 {
     let started = Instant::now();
@@ -148,21 +117,34 @@ fn take_event(arguments: &HookArguments) -> u8 {
     let known = read.as_ref().and_then(|read| Some(&*read.as_ref().ok()?.0));
     let modes = GuardModes::asked(held.mode.asked(), known);
     let mode = modes.mode();
+    let folder = held.state.as_deref().map(Memory::Folder);
+    let memory = folder.or(held.history.as_deref().map(Memory::History));
+    let named = arguments.session_name.as_deref();
+    let Some((read, memory)) = read.zip(memory) else {
+        return refuse(None, "the command line of the hook is wrong", mode);
+    };
+    let digest = read.as_ref().map(|(_, digest)| digest.clone()).unwrap_or_default();
+    let asked = Asked { memory, named, modes, digest, started };
     let dialect = match dialect(arguments) {
         Ok(dialect) => dialect,
-        Err(why) => return refuse(None, &why, mode),
+        Err(why) => {
+            asked.forget(named.as_slice(), UNKNOWN_SEAM);
+            return refuse(None, &why, mode);
+        }
     };
     let payload = match read_payload(&dialect) {
         Ok(payload) => payload,
-        Err(why) => return refuse(Some(&dialect), &why, mode),
+        Err(unread) => return asked.not_read(&dialect, &unread),
     };
-    let folder = held.state.as_deref().map(Memory::Folder);
-    let memory = folder.or(held.history.as_deref().map(Memory::History));
-    let (Some(read), Some(memory)) = (read, memory) else {
-        return refuse(Some(&dialect), "the command line of the hook is wrong", mode);
+    let read = match (read, &payload.event) {
+        // What came of a call is kept, and learnt from as soon as the rules can be read again.
+        (Err(why), HookEvent::After { .. }) => {
+            tell!("error: {}", inline(&why));
+            RuleSet::read(NO_RULES).map(Arc::new).map_err(|_| why)
+        }
+        (read, _) => read.map(|(rules, _)| rules),
     };
-    let asked = Asked { memory, session: arguments.session_name.as_deref() };
-    let taken = read.and_then(|(rules, digest)| take(&asked, &rules, &digest, &payload, modes, started));
+    let taken = read.and_then(|rules| asked.take(&rules, &payload));
     match (taken, &payload.event) {
         (Ok(answer), _) => {
             let is_carried_out = matches!(answer.reply, HookReply::Deny(_) | HookReply::Keep(_));
@@ -170,7 +152,7 @@ fn take_event(arguments: &HookArguments) -> u8 {
                 && !is_carried_out
                 && (mode == GuardMode::Shadow || modes.is_by_rule())
             {
-                let session = asked.session.unwrap_or(&payload.session);
+                let session = asked.named.unwrap_or(&payload.session);
                 let about = match &payload.event {
                     HookEvent::Before(call) => shown(Some(call), session, &secrets::held()),
                     _ => format!("the end of session {session}"),
@@ -180,11 +162,88 @@ fn take_event(arguments: &HookArguments) -> u8 {
             say(&dialect.output(&answer.reply))
         }
         (Err(why), HookEvent::Before(_)) => refuse(Some(&dialect), &why, mode),
-        // Only a call can be denied. What is not known of a result stays pending.
-        (Err(why), _) => {
+        (Err(why), event) => {
             tell!("error: {}", inline(&why));
+            // Only a call can be denied, so those that come after a result that nobody knows are.
+            if matches!(event, HookEvent::After { .. }) {
+                asked.forget(&[&payload.session], &payload.seam);
+            }
             0
         }
+    }
+}
+
+/// Rules that demand nothing.
+const NO_RULES: &str = "schema: planproof/rules/v1\nrules: []\n";
+
+/// What the log calls a hook whose dialect is not known.
+const UNKNOWN_SEAM: &str = "hook";
+
+/// What a hook is asked to do with an event.
+struct Asked<'a> {
+    memory: Memory<'a>,
+    /// The session's name, if it is not the agent's.
+    named: Option<&'a str>,
+    modes: GuardModes,
+    /// That of the rules; empty if they cannot be read.
+    digest: String,
+    started: Instant,
+}
+
+impl Asked<'_> {
+    fn log(&self, session: &str, seam: &str) -> DecisionLog {
+        let log = DecisionLog::new(session, seam, self.modes, &*self.digest, secrets::held_with_names());
+        log.at(place()).as_memory()
+    }
+
+    /// Decides on an event, and has it in the log before it is answered.
+    fn take(&self, rules: &Arc<RuleSet>, payload: &HookPayload) -> Result<HookAnswer, String> {
+        let session = &*secrets::session_kept(self.named.unwrap_or(&payload.session));
+        let log = self.log(session, &payload.seam);
+        let modes = (self.modes.mode(), self.modes.is_by_rule());
+        let made_with = format!("planproof {} {} {modes:?}", env!("CARGO_PKG_VERSION"), self.digest);
+        self.memory.take(session, rules, made_with, &log, |mut session: HookSession| {
+            let microseconds = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+            session.take(&payload.event, &log, microseconds)
+        })
+    }
+
+    /// Answers a payload that cannot be read. If it may be about what came of a call, no further one is approved.
+    fn not_read(&self, dialect: &HookDialect, unread: &UnreadPayload) -> u8 {
+        let sessions: Vec<&str> = match self.named {
+            Some(named) => vec![named],
+            None => unread.sessions.iter().map(String::as_str).collect(),
+        };
+        if unread.may_tell {
+            self.forget(&sessions, &unread.seam);
+        } else if let ([session], true) = (&*sessions, unread.may_ask) {
+            self.note(session, unread);
+        }
+        if unread.may_ask {
+            return refuse(Some(dialect), &unread.why, self.modes.mode());
+        }
+        tell!("error: {}", inline(&unread.why));
+        0
+    }
+
+    /// Notes that what came of a call of one of these sessions, or without one of any, is not known.
+    fn forget(&self, sessions: &[&str], seam: &str) {
+        let kept: Vec<String> = sessions.iter().map(|session| secrets::session_kept(session)).collect();
+        let line = |session: &str| self.log(session, seam).unread();
+        match self.memory.forget(&kept, &line) {
+            Ok(()) if self.modes.mode() == GuardMode::Shadow => {
+                tell!("shadow: with --enforce, every further call of the session would be denied");
+            }
+            Ok(()) => tell!("warning: every further call of the session is denied; begin a new one"),
+            Err(why) => tell!("error: {}", inline(&why)),
+        }
+    }
+
+    /// Has a call that cannot be read in the log. It is not made or, in shadow mode, does not count.
+    fn note(&self, session: &str, unread: &UnreadPayload) {
+        let log = self.log(&secrets::session_kept(session), &unread.seam);
+        // The answer does not depend on it.
+        let _ = self.memory.append(&secrets::session_kept(session), &log.unclear(&unread.why));
     }
 }
 
@@ -232,14 +291,20 @@ fn say(output: &HookOutput) -> u8 {
     output.status
 }
 
-fn read_payload(dialect: &HookDialect) -> Result<HookPayload, String> {
+fn read_payload(dialect: &HookDialect) -> Result<HookPayload, UnreadPayload> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
-    read.map_err(|error| format!("the payload of the hook cannot be read: {error}"))?;
-    if bytes.len() > PAYLOAD_BYTES_MAX {
-        return Err(format!("the payload of the hook has more than {PAYLOAD_BYTES_MAX} bytes"));
+    let fault = match read {
+        Err(error) => Some(format!("the payload of the hook cannot be read: {error}")),
+        Ok(_) if bytes.len() > PAYLOAD_BYTES_MAX => {
+            Some(format!("the payload of the hook has more than {PAYLOAD_BYTES_MAX} bytes"))
+        }
+        Ok(_) => None,
+    };
+    match fault {
+        Some(why) => Err(UnreadPayload::of(&bytes, dialect, why)),
+        None => HookPayload::read(&bytes, dialect),
     }
-    HookPayload::read(&bytes, dialect)
 }
 
 /// The rules, and the digest of their file.
@@ -255,140 +320,8 @@ fn read_rules(path: &Path) -> Result<(Arc<RuleSet>, String), String> {
     Ok((Arc::new(rules), format!("sha256:{}", sha256(text.as_bytes()))))
 }
 
-/// Decides on an event, and has it in the log before it is answered.
-fn take(
-    asked: &Asked<'_>,
-    rules: &Arc<RuleSet>,
-    digest: &str,
-    payload: &HookPayload,
-    modes: GuardModes,
-    started: Instant,
-) -> Result<HookAnswer, String> {
-    let session = &*secrets::session_kept(asked.session.unwrap_or(&payload.session));
-    let log = DecisionLog::new(session, &*payload.seam, modes, digest, secrets::held_with_names());
-    let log = log.at(place()).as_memory();
-    let decide = |mut session: HookSession| {
-        let microseconds = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        session.take(&payload.event, &log, microseconds)
-    };
-    match asked.memory {
-        Memory::Folder(folder) => in_folder(folder, session, rules, &log, decide),
-        Memory::History(path) => {
-            let modes = (modes.mode(), modes.is_by_rule());
-            let made_with = format!("planproof {} {digest} {modes:?}", env!("CARGO_PKG_VERSION"));
-            in_history(path, session, rules, made_with, &log, decide)
-        }
-    }
-}
-
 /// Which of several hooks of an agent this is: that of its command line, which is the same for each event.
 fn place() -> String {
     let words: Vec<Vec<u8>> = std::env::args_os().skip(1).map(OsString::into_encoded_bytes).collect();
     sha256(&words.join(&0)).chars().take(PLACE_DIGITS).collect()
-}
-
-/// Decides on an event after the lines of the session's file, and writes to it what came of that.
-fn in_folder(
-    folder: &Path,
-    session: &str,
-    rules: &Arc<RuleSet>,
-    log: &DecisionLog,
-    decide: impl FnOnce(HookSession) -> HookAnswer,
-) -> Result<HookAnswer, String> {
-    let cannot = |error: std::io::Error| {
-        format!("the log of the session in {} cannot be used: {error}", folder.display())
-    };
-    fs::create_dir_all(folder).map_err(cannot)?;
-    let name = sha256(session.as_bytes());
-    let path = folder.join(format!("{}.jsonl", &name[..NAME_DIGITS.min(name.len())]));
-    let options = OpenOptions::new().read(true).append(true).create(true).clone();
-    let mut file = planproof_files::open_own(&path, &options).map_err(cannot)?;
-    lock(&file)?;
-    let answer = decide(HookSession::resume(rules, read_log(&file, &path)?.into_iter(), log));
-    if let Some(line) = &answer.line {
-        file.write_all(format!("{line}\n").as_bytes()).map_err(cannot)?;
-    }
-    // The lock ends with the file.
-    Ok(answer)
-}
-
-/// The same in one turn of the history, so that no other guard of the session decides in between.
-fn in_history(
-    path: &Path,
-    session: &str,
-    rules: &Arc<RuleSet>,
-    made_with: String,
-    log: &DecisionLog,
-    decide: impl FnOnce(HookSession) -> HookAnswer,
-) -> Result<HookAnswer, String> {
-    let mut history = shared::open(path)?;
-    let turn = history.turn(session).map_err(|error| error.to_string())?;
-    let kept = turn.snapshot().map_err(|error| error.to_string())?.filter(|kept| kept.made_with == made_with);
-    let resumed = kept.and_then(|kept| {
-        let state = serde_json::from_str(&kept.state).ok()?;
-        Some((HookSession::with_state(rules, &state, log)?, kept.number))
-    });
-    let (mut session, first) =
-        resumed.unwrap_or_else(|| (HookSession::resume(rules, std::iter::empty(), log), 0));
-    let (lines, number) = shared::lines_after(&turn, first)?;
-    lines.iter().for_each(|line| session.apply(line, log));
-    if lines.len() >= SNAPSHOT_LINES
-        && let Some(state) = session.state(log)
-    {
-        let snapshot = HistorySnapshot { number, made_with, state: state.to_string() };
-        turn.keep(&snapshot).map_err(|error| error.to_string())?;
-    }
-    let answer = decide(session);
-    if let Some(line) = &answer.line {
-        turn.append(line).map_err(|error| error.to_string())?;
-    }
-    turn.commit().map_err(|error| error.to_string())?;
-    Ok(answer)
-}
-
-fn lock(file: &File) -> Result<(), String> {
-    let until = Instant::now() + LOCK_MAX;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(LOCK_PAUSE),
-            Err(TryLockError::WouldBlock) => {
-                return Err(format!("another hook of the session has not ended within {LOCK_MAX:?}"));
-            }
-            Err(TryLockError::Error(error)) => {
-                return Err(format!("the log of the session cannot be locked: {error}"));
-            }
-        }
-    }
-}
-
-/// What every line of a log begins with. Nothing else is cut off: it could be the end of another file.
-const LINE_BEGIN: &str = "{\"kind\":\"";
-
-/// The lines so far. A last one that was cut off is removed: its call was never answered for.
-fn read_log(file: &File, path: &Path) -> Result<Vec<LoggedLine>, String> {
-    let cannot = |what: String| format!("the log of the session {} cannot be read: {what}", path.display());
-    let mut text = String::new();
-    let read = file.take(STATE_BYTES_MAX + 1).read_to_string(&mut text);
-    read.map_err(|error| cannot(error.to_string()))?;
-    if text.len() as u64 > STATE_BYTES_MAX {
-        return Err(cannot(format!(
-            "it has more than {STATE_BYTES_MAX} bytes; begin a new session, because no call is decided on without all \
-             that came before it"
-        )));
-    }
-    let whole = text.rfind('\n').map_or(0, |end| end + 1);
-    let rest = &text[whole..];
-    if !rest.starts_with(LINE_BEGIN) && !LINE_BEGIN.starts_with(rest) {
-        return Err(cannot("its end is not a decision; is it another file?".to_owned()));
-    }
-    if whole < text.len() {
-        file.set_len(whole as u64).map_err(|error| cannot(error.to_string()))?;
-    }
-    let lines = text[..whole].lines().enumerate();
-    lines
-        .map(|(number, line)| {
-            LoggedLine::read(line).map_err(|fault| cannot(format!("line {}: {fault}", number + 1)))
-        })
-        .collect()
 }

@@ -479,7 +479,7 @@ fn a_full_disk_ends_the_campaign_and_loses_nothing() {
     assert_eq!(
         lines[0],
         "error: the run store .planproof/runs.db is full (limit of 550 pages): what was committed is kept; \
-         make room and resume the campaign"
+         make room first"
     );
     assert!(lines[1].contains(&format!(
         " of {CASES} runs are finished and kept; resume with `planproof test --resume {id}`"

@@ -382,6 +382,39 @@ fn results_that_come_over_a_stream_of_the_client_are_learnt() {
     assert!(get.head.to_ascii_lowercase().contains("last-event-id: 7"), "{}", get.head);
 }
 
+/// Forms of an event with the result of a call, and whether all clients find it.
+#[test]
+fn an_event_that_only_some_clients_find_ends_all_approval() {
+    const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    for (event, is_found) in [
+        ("data: CALL\n\n", true),
+        ("data: CALL\r\n\r\n", true),
+        ("data: SPLIT\n\n", true),
+        ("event: message\nid: 1\ndata:CALL\n\n", true),
+        ("data: CALL\n", false),
+        ("data: CALL", false),
+        ("data: SPLIT\r\n", false),
+        ("data: CALL\r\r", false),
+        ("data: CALL\r\n\ndata: 1\r\r", true),
+        ("\u{feff}data: CALL\n\n", false),
+        ("\u{feff}: hello\n\ndata: CALL\n\n", true),
+    ] {
+        let server = Upstream::serving(move |request, stream| {
+            let result = result_of(request);
+            let split = result.replacen(',', ",\ndata: ", 1);
+            let event = event.replace("CALL", &result).replace("SPLIT", &split);
+            let _ = stream.write_all(format!("{HEAD}{event}").as_bytes());
+            false
+        });
+        let place = place();
+        let guard = Guard::start(&place, &server.url, "--enforce");
+        assert_eq!(guard.post(&guard.url, "", &call(1, "look")).0, 200);
+        let (_, paid) = guard.post(&guard.url, "", &call(2, "pay"));
+        assert_eq!(!paid.contains("denied"), is_found, "{event:?} {paid}");
+        assert_eq!(paid.contains("could not be read"), !is_found, "{event:?} {paid}");
+    }
+}
+
 /// Sessions of the protocol are optional: what a stream was for is found again by its events.
 #[test]
 fn a_stream_is_resumed_without_a_session_of_the_server() {

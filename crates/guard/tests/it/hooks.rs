@@ -240,7 +240,7 @@ fn payloads_of_others_are_errors() {
         ),
         ("{\"session_id\":\"s\",\"session_id\":\"t\"}", "stands twice"),
     ] {
-        let error = HookPayload::read(payload.as_bytes(), &codex()).unwrap_err();
+        let error = HookPayload::read(payload.as_bytes(), &codex()).unwrap_err().why;
         assert!(error.contains(fault), "{payload}: {error}");
     }
     // A call without arguments says so, and what has ended counts anyway.
@@ -261,7 +261,7 @@ fn payloads_of_others_are_errors() {
     assert!(HookPayload::read(ended.as_bytes(), &codex()).is_ok());
     for name in ["pretooluse", "PreToolUse ", "PRETOOLUSE", "ＰreToolUse", "BeforeTool", ""] {
         let payload = json!({"hook_event_name": name, "session_id": "s", "tool_name": "Bash"});
-        let error = HookPayload::read(payload.to_string().as_bytes(), &codex()).unwrap_err();
+        let error = HookPayload::read(payload.to_string().as_bytes(), &codex()).unwrap_err().why;
         assert!(error.contains("knows no event"), "{name}: {error}");
     }
     assert!(
@@ -277,8 +277,8 @@ fn half_a_character_does_not_cost_a_result_and_is_refused_in_a_call() {
             "{{\"hook_event_name\":\"PostToolUse\",\"session_id\":\"s\",\"tool_name\":\"look\",\"tool_use_id\":\"1\",\
              \"tool_input\":{{}},\"tool_response\":{response}}}"
         );
-        let read =
-            HookPayload::read(payload.as_bytes(), &codex()).unwrap_or_else(|why| panic!("{payload}: {why}"));
+        let read = HookPayload::read(payload.as_bytes(), &codex())
+            .unwrap_or_else(|unread| panic!("{payload}: {unread:?}"));
         let HookEvent::After { outcome, is_error: false, .. } = read.event else { panic!("{payload}") };
         outcome
     };
@@ -297,7 +297,7 @@ fn half_a_character_does_not_cost_a_result_and_is_refused_in_a_call() {
         assert_eq!(ended(response), outcome, "{response}");
     }
     let before = br#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"look","tool_input":{"a":"\ud83d"}}"#;
-    assert!(HookPayload::read(before, &codex()).is_err_and(|why| why.contains("not valid JSON")));
+    assert!(HookPayload::read(before, &codex()).is_err_and(|unread| unread.why.contains("not valid JSON")));
     let end = br#"{"hook_event_name":"Stop","session_id":"s","last_assistant_message":"\ud83d"}"#;
     assert!(HookPayload::read(end, &codex()).is_ok());
 }

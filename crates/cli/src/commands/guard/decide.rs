@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use planproof_guard::{GuardMode, LINE_BYTES_MAX, LineGuard};
 
-use super::log_file::LogFile;
+use super::log_file::{LogFile, Unwritten};
 use crate::assembly::secrets;
 use crate::failure::{ExitCode, Failure, unless_closed};
 use crate::progress::tell;
@@ -28,10 +28,12 @@ pub(super) fn run(rules: &Path, mode: Option<GuardMode>, log: Option<&Path>) -> 
     unless_closed(answer_all(&mut guard, log.as_mut()).map_err(Failure::from))?;
     if let Some(log) = &mut log {
         for line in guard.end_lines() {
-            if let Err(why) = log.append(&line) {
-                tell!("warning: {}", inline(&why));
+            if log.append(&line, Unwritten::Owed).is_err() {
                 break;
             }
+        }
+        if let Some(why) = log.close() {
+            tell!("warning: {}", inline(&why));
         }
     }
     Ok(ExitCode::Passed)
@@ -71,12 +73,17 @@ fn answer_all(guard: &mut LineGuard, mut log: Option<&mut LogFile>) -> std::io::
             }
             false => {
                 skip_line(&mut questions)?;
-                guard.too_long(LINE_BYTES_MAX)
+                guard.too_long(&line, LINE_BYTES_MAX)
             }
         };
         if let Some(log) = &mut log {
             for line in answer.log.clone() {
-                if let Err(why) = log.append(&line) {
+                // An approval is taken back; anything else has happened.
+                let unwritten = match guard.may_take_back(&answer) {
+                    true => Unwritten::Undone,
+                    false => Unwritten::Owed,
+                };
+                if let Err(why) = log.append(&line, unwritten) {
                     tell!("warning: {}", inline(&why));
                     answer = guard.unlogged(answer, &why);
                     break;

@@ -13,7 +13,7 @@ use planproof_tools::mcp::{
 };
 use serde_json::{Value, json};
 
-use super::log_file::LogFile;
+use super::log_file::{LogFile, Unwritten};
 use super::said::refused;
 use super::shared::{self, Place, Shared};
 use crate::arguments::Global;
@@ -234,16 +234,16 @@ impl Sessions {
         })
     }
 
-    fn append(&self, line: &str) -> Result<(), String> {
-        lock(&self.log).as_mut().map_or(Ok(()), |log| log.append(line))
+    fn append(&self, line: &str, unwritten: Unwritten) -> Result<(), String> {
+        lock(&self.log).as_mut().map_or(Ok(()), |log| log.append(line, unwritten))
     }
 
     fn log_results(&self, lines: impl IntoIterator<Item = String>) {
         for line in lines {
-            if let Err(why) = self.append(&line)
+            if let Err(why) = self.append(&line, Unwritten::Owed)
                 && !self.has_lost_results.swap(true, Ordering::Relaxed)
             {
-                tell!("warning: {}; results are missing there", inline(&why));
+                tell!("warning: {}; results are missing there until it can", inline(&why));
             }
         }
     }
@@ -261,9 +261,11 @@ impl Sessions {
             for rule in guard.unsatisfied() {
                 self.say(&format!("not satisfied when the session ended: {}", inline(&rule)));
             }
-            if let Err(why) = self.append(&guard.end_line()) {
-                tell!("warning: {}", inline(&why));
-            }
+            // What is missing is said below.
+            let _ = self.append(&guard.end_line(), Unwritten::Owed);
+        }
+        if let Some(why) = lock(&self.log).as_mut().and_then(LogFile::close) {
+            tell!("warning: {}", inline(&why));
         }
     }
 }
@@ -300,7 +302,9 @@ impl Between for Sessions {
         // Locked until the decision is in the log, so that the log has a session in its order.
         let mut session = lock(&session);
         place(&mut session.guard, exchange);
-        let log = &mut |line: &str| self.append(line).inspect_err(|why| tell!("warning: {}", inline(why)));
+        let log = &mut |line: &str, unwritten| {
+            self.append(line, unwritten).inspect_err(|why| tell!("warning: {}", inline(why)))
+        };
         let heard =
             self.with_history(&mut session, |guard, shared| shared::heard(shared, guard, message, log));
         let about = session.guard.about(&heard);
@@ -347,7 +351,7 @@ impl Between for Sessions {
 
     fn unsent(&self, exchange: &Exchange, message: &[u8], why: &str) {
         // The call is known to have failed, so nothing waits for its result.
-        let message: Value = serde_json::from_slice(message).unwrap_or_default();
+        let message = planproof_trace::json::value(message).unwrap_or_default();
         let error = json!({ "code": -32000, "message": why });
         let failed = json!({ "jsonrpc": "2.0", "id": message.get("id"), "error": error });
         self.server_said(exchange, failed.to_string().as_bytes());

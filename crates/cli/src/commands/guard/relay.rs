@@ -14,7 +14,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::log_file::LogFile;
+use super::log_file::{LogFile, Unwritten};
 use super::said::refused;
 use super::server_stderr::ServerStderr;
 use super::shared::{self, Place, Shared};
@@ -127,10 +127,11 @@ impl<'a> Relay<'a> {
                 &format!("guard: not satisfied when the session ended: {}", inline(&rule)),
             );
         }
-        if let Some(log) = &mut self.log.into_inner()
-            && let Err(why) = log.append(&guard.end_line())
-        {
-            tell!("warning: {why}");
+        if let Some(log) = &mut self.log.into_inner() {
+            let ended = log.append(&guard.end_line(), Unwritten::Owed);
+            if let Some(why) = log.close().or(ended.err()) {
+                tell!("warning: {}", inline(&why));
+            }
         }
         ended
     }
@@ -177,20 +178,22 @@ impl<'a> Relay<'a> {
     fn hear(&self, line: &[u8]) -> FromClient {
         let mut shared = self.shared.borrow_mut();
         let shared = shared.as_mut().map(|(shared, place)| (shared, place));
-        shared::heard(shared, &mut self.guard.borrow_mut(), line, &mut |line| self.append(line))
+        shared::heard(shared, &mut self.guard.borrow_mut(), line, &mut |line, unwritten| {
+            self.append(line, unwritten)
+        })
     }
 
     /// Decides on a line that is too long, and logs that.
     fn too_long(&self) -> FromClient {
         let mut guard = self.guard.borrow_mut();
         let heard = guard.too_long();
-        shared::logged(&mut guard, heard, 0, &mut |line| self.append(line))
+        shared::logged(&mut guard, heard, 0, &mut |line, unwritten| self.append(line, unwritten))
     }
 
     /// Writes a decision to the log, or warns.
-    fn append(&self, line: &str) -> Result<(), String> {
+    fn append(&self, line: &str, unwritten: Unwritten) -> Result<(), String> {
         let mut log = self.log.borrow_mut();
-        let appended = log.as_mut().map_or(Ok(()), |log| log.append(line));
+        let appended = log.as_mut().map_or(Ok(()), |log| log.append(line, unwritten));
         appended.inspect_err(|why| tell!("warning: {}", inline(why)))
     }
 
@@ -265,10 +268,10 @@ impl<'a> Relay<'a> {
         let mut log = self.log.borrow_mut();
         let Some(log) = log.as_mut() else { return };
         for line in results {
-            if let Err(why) = log.append(line)
+            if let Err(why) = log.append(line, Unwritten::Owed)
                 && !self.has_lost_results.replace(true)
             {
-                tell!("warning: {}; results are missing there", inline(&why));
+                tell!("warning: {}; results are missing there until it can", inline(&why));
             }
         }
     }

@@ -7,6 +7,8 @@ use std::time::Instant;
 use planproof_guard::{FromClient, LoggedLine, McpGuard, Then};
 use planproof_store::{History, HistoryError, HistoryTurn};
 
+use super::log_file::Unwritten;
+use super::lost;
 use crate::failure::Failure;
 use crate::progress::tell;
 use crate::terminal::inline;
@@ -49,10 +51,11 @@ impl Shared {
     ) -> (FromClient, Kept) {
         let started = Instant::now();
         let Place { session, last } = place;
-        let turn = match self.0.turn(session) {
+        let marked = forget_marked(&mut self.0, &|session| guard.unread_line_of(session));
+        let turn = match marked.and_then(|()| self.0.turn(session).map_err(|error| error.to_string())) {
             Ok(turn) => turn,
             // The decision is then made without the others.
-            Err(error) => return (guard.from_client(line), Kept::Nowhere(error.to_string())),
+            Err(why) => return (guard.from_client(line), Kept::Nowhere(why)),
         };
         let caught_up = catch_up(guard, &turn, last);
         let heard = guard.from_client(line);
@@ -63,7 +66,7 @@ impl Shared {
         });
         for line in &late {
             // The user has been warned.
-            let _ = log(line);
+            let _ = log(line, Unwritten::Owed);
         }
         let Some(line) = guard.decision_line(&heard, microseconds_since(started)) else {
             return (heard, Kept::Everywhere);
@@ -74,7 +77,7 @@ impl Shared {
             Err(why) => return (heard, Kept::Nowhere(why)),
         };
         // Before the history has it for good, because what it has can no longer be undone.
-        if let Err(why) = log(&line)
+        if let Err(why) = log(&line, unwritten(guard))
             && guard.is_enforcing()
         {
             return (heard, Kept::Unlogged(why));
@@ -97,19 +100,35 @@ impl Shared {
             return (take(guard), Ok(()));
         }
         let Place { session, last } = place;
-        let turn = match self.0.turn(session) {
-            Ok(turn) => turn,
-            Err(error) => return (take(guard), Err(error.to_string())),
+        let (results, kept) = match self.0.turn(session) {
+            Ok(turn) => {
+                let caught_up = catch_up(guard, &turn, last);
+                let results = take(guard);
+                let kept = caught_up.and_then(|()| keep(turn, &results, last));
+                (results, kept)
+            }
+            Err(error) => (take(guard), Err(error.to_string())),
         };
-        let caught_up = catch_up(guard, &turn, last);
-        let results = take(guard);
-        let kept = caught_up.and_then(|()| keep(turn, &results, last));
+        // Where nothing was learnt, nothing is lost.
+        let kept = if results.is_empty() { Ok(()) } else { kept };
         (results, kept)
+    }
+
+    /// Has all guards of the session know that something came of a call which the history does not have.
+    fn forget(&mut self, place: &Place, guard: &McpGuard) -> Result<(), String> {
+        let session = &place.session;
+        forget(&mut self.0, session, &guard.unread_line_of(session))
+            .or_else(|_| lost::mark_history(self.0.path()))
     }
 }
 
 /// Writes a line to the log if there is one, and gives why it cannot be written, of which the user has been warned.
-pub(super) type LineLog<'l> = dyn FnMut(&str) -> Result<(), String> + 'l;
+pub(super) type LineLog<'l> = dyn FnMut(&str, Unwritten) -> Result<(), String> + 'l;
+
+/// What becomes of a decision that cannot be written: where it is not obeyed, the call is made all the same.
+fn unwritten(guard: &McpGuard) -> Unwritten {
+    if guard.is_enforcing() { Unwritten::Undone } else { Unwritten::Owed }
+}
 
 /// Where a decision is kept.
 enum Kept {
@@ -155,8 +174,8 @@ pub(super) fn heard(
     if heard.then != Then::Pass
         && let Some(line) = guard.retraction_line(&heard)
     {
-        // Nothing is left to do if this cannot be written, of which the user has been warned.
-        let _ = log(&line);
+        // The line that it takes back is there, so this one follows as soon as there is room for it.
+        let _ = log(&line, Unwritten::Owed);
     }
     heard
 }
@@ -170,10 +189,10 @@ pub(super) fn logged(
 ) -> FromClient {
     for late in guard.late_lines() {
         // The decision behind it cannot be written either, or the user has been warned.
-        let _ = log(&late);
+        let _ = log(&late, Unwritten::Owed);
     }
     let Some(line) = guard.decision_line(&heard, microseconds) else { return heard };
-    match log(&line) {
+    match log(&line, unwritten(guard)) {
         Ok(()) => heard,
         Err(why) => guard.unlogged(heard, &why),
     }
@@ -203,11 +222,48 @@ fn learnt_by(
     take: impl FnOnce(&mut McpGuard) -> Vec<String>,
 ) -> Vec<String> {
     let Some((shared, place)) = shared else { return take(guard) };
-    let (results, kept) = shared.learn(place, guard, take);
+    let (mut results, kept) = shared.learn(place, guard, take);
     if let Err(why) = kept {
-        tell!("warning: {}; to other guards of the session, the calls stay pending", inline(&why));
+        tell!("warning: {}; every further call of the session is denied", inline(&why));
+        if let Err(why) = shared.forget(place, guard) {
+            tell!("error: {}", inline(&why));
+        }
+        // This guard is held to what all others know.
+        results.extend(guard.lost());
     }
     results
+}
+
+/// Appends a line to a session of a history, whatever it has.
+///
+/// # Errors
+/// It cannot be written, in a sentence without a full stop.
+pub(in crate::commands) fn forget(history: &mut History, session: &str, line: &str) -> Result<(), String> {
+    let appended = history.turn(session).and_then(|turn| {
+        turn.append(line)?;
+        turn.commit()
+    });
+    appended.map_err(|error| error.to_string())
+}
+
+/// If a mark says that a result was lost, has all sessions of the history approve no further call. `line` is the line
+/// that says so of a session.
+///
+/// # Errors
+/// That is not possible, in a sentence without a full stop; the mark stays.
+pub(in crate::commands) fn forget_marked(
+    history: &mut History,
+    line: &dyn Fn(&str) -> String,
+) -> Result<(), String> {
+    let path = history.path().to_owned();
+    lost::must_be_writable(&path)?;
+    if !lost::is_marked(&path) {
+        return Ok(());
+    }
+    for session in history.sessions().map_err(|error| error.to_string())? {
+        forget(history, &session, &line(&session))?;
+    }
+    lost::unmark(&path)
 }
 
 /// Opens a history, which is made where there is none. So is a folder `.planproof`.
@@ -216,11 +272,18 @@ fn learnt_by(
 /// It cannot be used, in a sentence without a full stop.
 pub(in crate::commands) fn open(path: &Path) -> Result<History, String> {
     // Any other folder that is missing is a typing error, with which guards would not decide as one.
-    if let Some(folder) = path.parent().filter(|folder| folder.ends_with(OWN_FOLDER) && !folder.exists()) {
-        std::fs::create_dir(folder)
+    let is_missing = |folder: &&Path| folder.ends_with(OWN_FOLDER) && !folder.exists();
+    if let Some(folder) = path.parent().filter(is_missing).filter(|folder| is_in_folder(folder)) {
+        planproof_files::make_own_folder(folder)
             .map_err(|error| format!("the folder {} cannot be made: {error}", folder.display()))?;
     }
+    lost::must_be_writable(path)?;
     History::open(path).map_err(|error| error.to_string())
+}
+
+/// Whether the folder above a path is there.
+fn is_in_folder(path: &Path) -> bool {
+    path.parent().is_none_or(|above| above.as_os_str().is_empty() || above.is_dir())
 }
 
 /// The folder in a project where planproof keeps what is its own.

@@ -1,6 +1,6 @@
 //! `planproof hook install` and `planproof hook uninstall`: our hooks in the configurations of coding agents.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -286,16 +286,12 @@ fn back_up(path: &Path, text: &str) -> io::Result<PathBuf> {
     let permissions = path.metadata()?.permissions();
     for number in 1..=BACKUPS_MAX {
         let backup = backup_of(path, number);
-        match OpenOptions::new().write(true).create_new(true).open(&backup) {
+        // The permissions before the text: it may hold keys.
+        let permissions = permissions.clone();
+        match planproof_files::create(&backup, text.as_bytes(), |file| file.set_permissions(permissions)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            file => {
-                let mut file = file?;
-                // Before the text: it may hold keys.
-                file.set_permissions(permissions)?;
-                file.write_all(text.as_bytes())?;
-                file.sync_all()?;
-                return Ok(backup);
-            }
+            Err(error) => return Err(error),
+            Ok(()) => return Ok(backup),
         }
     }
     Err(io::Error::other(format!("there are {BACKUPS_MAX} backups of it already: remove some")))

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf, absolute};
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::files::files_in;
 use crate::failure::Failure;
@@ -120,15 +120,22 @@ fn session_of(path: &Path, known: &HashSet<PathBuf>) -> Option<PathBuf> {
     log_beside(path, SUB_AGENTS).or_else(beside)
 }
 
+/// What says of a log which session it belongs to. The rest is not looked at here, however deeply it nests.
+#[derive(Deserialize)]
+struct FirstLine {
+    #[serde(rename = "isSidechain")]
+    is_aside: bool,
+    #[serde(rename = "sessionId")]
+    session: Option<String>,
+}
+
 /// The session that the first line of a sub-agent's log names.
 fn session_in(path: &Path, name: &str) -> Option<String> {
     let file = name.starts_with("agent-").then(|| planproof_files::open(path).ok())??;
     let mut line = Vec::new();
     BufReader::new(file.take(FIRST_LINE_BYTES_MAX)).read_until(b'\n', &mut line).ok()?;
-    let first: Value = serde_json::from_slice(&line).ok()?;
-    let is_aside = first.get("isSidechain") == Some(&Value::Bool(true));
-    let session = first.get("sessionId")?.as_str().filter(|id| is_aside && !id.contains(['/', '\\']))?;
-    Some(session.to_owned())
+    let first: FirstLine = serde_json::from_slice(&line).ok()?;
+    first.session.filter(|id| first.is_aside && !id.contains(['/', '\\']))
 }
 
 /// Whether this file is one that Claude Code keeps beside its logs, and that is not a record.
