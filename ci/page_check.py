@@ -137,7 +137,8 @@ class Page(html.parser.HTMLParser):
 
 def browse(browser: str, page: Path, *options: str) -> tuple[str, list[str]]:
     """Starts the browser on a page. Gives its stdout and what the page wrote to the console."""
-    with tempfile.TemporaryDirectory() as profile:
+    # Children of the browser may still write to it when the browser has ended.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [
             browser,
             "--headless=new",

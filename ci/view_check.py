@@ -74,7 +74,8 @@ class Browser:
     """Chromium, spoken to by its own protocol over two pipes: there is no port that another process could take."""
 
     def __init__(self, program: str) -> None:
-        self._profile = tempfile.TemporaryDirectory()
+        # Children of the browser may still write to it when the browser has ended.
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
 
