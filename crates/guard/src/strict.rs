@@ -165,12 +165,29 @@ pub fn digits_lost(bytes: &[u8]) -> Option<String> {
     Some(format!("the number {number} has more digits than are kept"))
 }
 
+/// Whether a byte is one of a number without sign and exponent.
+fn is_of_number(byte: &u8) -> bool {
+    byte.is_ascii_digit() || *byte == b'.'
+}
+
+/// Whether more such bytes than a float keeps digits follow each other, in a text or outside of one. Most lines have no
+/// such row, and are not read further.
+fn has_long_row(bytes: &[u8]) -> bool {
+    fn row<'a>(bytes: impl Iterator<Item = &'a u8>) -> usize {
+        bytes.take(FLOAT_DIGITS + 1).take_while(|byte| is_of_number(byte)).count()
+    }
+    let is_within = |at: usize| {
+        let (before, behind) = bytes.split_at(at);
+        let after = row(behind.iter());
+        after > 0 && after + row(before.iter().rev()) > FLOAT_DIGITS
+    };
+    // Each such row has one of these places in it.
+    (FLOAT_DIGITS..bytes.len()).step_by(FLOAT_DIGITS + 1).any(is_within)
+}
+
 /// The first such number.
 fn long_number(bytes: &[u8]) -> Option<String> {
-    let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-    // A number of so many digits has one at some of these places.
-    let mut places = bytes.iter().skip(FLOAT_DIGITS).step_by(FLOAT_DIGITS + 1);
-    if !places.any(is_part) {
+    if !has_long_row(bytes) {
         return None;
     }
     let mut at = 0;
@@ -180,7 +197,7 @@ fn long_number(bytes: &[u8]) -> Option<String> {
             continue;
         }
         let rest = bytes.get(at..).unwrap_or_default();
-        let length = rest.iter().take_while(|byte| is_part(byte) || **byte == b'-').count();
+        let length = rest.iter().take_while(|byte| is_of_number(byte) || **byte == b'-').count();
         let number = std::str::from_utf8(rest.get(..length).unwrap_or_default()).unwrap_or_default();
         let is_held = number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
         let digits: String = number.chars().filter(char::is_ascii_digit).collect();
@@ -282,6 +299,8 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -350,6 +369,14 @@ mod tests {
         let several: Vec<usize> =
             read_all_held(b"{} [1]\n{\"a\":1e999} {}").map(|(begin, _)| begin).collect();
         assert_eq!(several, [0, 2, 6], "up to the first that cannot be read");
+    }
+
+    proptest! {
+        #[test]
+        fn long_rows_are_found(text in "([0-9.]{0,20}|[a,]{0,3}){0,6}") {
+            let plain = text.split(|mark: char| !mark.is_ascii_digit() && mark != '.').any(|row| row.len() > 17);
+            prop_assert_eq!(has_long_row(text.as_bytes()), plain);
+        }
     }
 
     #[test]
