@@ -9,8 +9,8 @@
 //! could put a link there, and have any other file of the user read, changed or emptied.
 //!
 //! These folders are made with [`make_own_folder`], and the files in them with [`open_own`], so that no other user has
-//! access to them, whatever the umask says: a store or a recording has what an agent was told, and the log of a hook is
-//! its memory.
+//! access to them, whatever the umask says: a store or a recording has the conversations of an agent, and the log of a
+//! hook is its memory.
 //!
 //! What is written to a full disk is there whole or not at all: [`append`] takes the beginning of a piece back, and
 //! [`create`] removes a file that it could not fill. [`is_of_world`] says whether an error is such a one.

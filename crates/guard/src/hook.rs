@@ -132,7 +132,7 @@ pub struct UnreadPayload {
 }
 
 impl UnreadPayload {
-    /// What can be told of a payload, or of its beginning, that cannot be read for this reason.
+    /// What is known of a payload, or of its beginning, that cannot be read for this reason.
     pub fn of(payload: &[u8], dialect: &HookDialect, why: impl Into<String>) -> Self {
         use EventMeaning::{Before, Other, Stop};
         let events = dialect.fields.event.loose_texts(payload);

@@ -170,7 +170,7 @@ impl LineGuard {
                 session.guarded.iter_mut().for_each(GuardedSession::unread);
                 answer.log.push(session.log.unread());
             } else {
-                // The program is told, and can say it in another way.
+                // The program gets the error, and can report the result in another way.
                 session.unread.extend(numbers.iter().filter(|number| session.open.contains(number)));
             }
         }

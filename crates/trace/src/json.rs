@@ -113,7 +113,7 @@ fn memory_outside_texts(bytes: &[u8]) -> usize {
     memory
 }
 
-/// The memory of what a byte begins or ends where it is no part of a text.
+/// The memory of what a byte begins or ends outside of texts.
 fn memory_of(byte: u8) -> usize {
     match byte {
         b'{' => OBJECT_MEMORY,
