@@ -18,6 +18,8 @@ pub(super) struct Manifest {
     pub(super) dependencies: Vec<(String, usize)>,
     /// Whether the crate inherits the workspace's lints.
     has_workspace_lints: bool,
+    /// Whether cargo looks for examples in the crate's doc comments.
+    has_doctests: bool,
 }
 
 /// The manifests, keyed by crate directory.
@@ -39,6 +41,10 @@ pub(super) fn read(repository: &Repository) -> Result<BTreeMap<String, Manifest>
             document.get("lints").and_then(|lints| lints.get("workspace")).and_then(Value::as_bool)
                 == Some(true);
 
+        let library = document.get("lib");
+        let has_doctests =
+            library.and_then(|library| library.get("doctest")).and_then(Value::as_bool) != Some(false);
+
         let targets = document.get("target").and_then(Value::as_table);
         // Dependencies may also be listed for some targets only, in tables of their own.
         let scopes =
@@ -58,9 +64,30 @@ pub(super) fn read(repository: &Repository) -> Result<BTreeMap<String, Manifest>
             let line = text.lines().position(|line| line.trim_start().starts_with(key.as_str()));
             dependencies.push((package, line.map_or(0, |index| index + 1)));
         }
-        manifests.insert(name.to_owned(), Manifest { path, package, dependencies, has_workspace_lints });
+        manifests.insert(
+            name.to_owned(),
+            Manifest { path, package, dependencies, has_workspace_lints, has_doctests },
+        );
     }
     Ok(manifests)
+}
+
+/// Where the doc comments of a crate begin their first example of Rust.
+fn example_in<'r>(repository: &'r Repository, name: &str) -> Option<(&'r str, usize)> {
+    let folder = format!("crates/{name}/src/");
+    let fence = |line: &'r str| {
+        let line = line.trim_start();
+        let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
+        doc.trim_start().strip_prefix("```")
+    };
+    let files = repository.files.iter();
+    let mut files = files.filter(|file| file.path.starts_with(&folder) && file.has_extension(&["rs"]));
+    files.find_map(|file| {
+        let fences = file.text.lines().enumerate().filter_map(|(index, line)| Some((index, fence(line)?)));
+        // Every other one ends a block.
+        let (index, _) = fences.step_by(2).find(|(_, word)| *word != "text")?;
+        Some((file.path.as_str(), index + 1))
+    })
 }
 
 /// Checks the manifests against the table of crate edges.
@@ -78,6 +105,17 @@ pub(super) fn check(repository: &Repository, edges: &Table) -> Result<Vec<Findin
     for (name, manifest) in &manifests {
         if !manifest.has_workspace_lints {
             findings.push(Finding::new(&manifest.path, 0, "add `[lints] workspace = true`"));
+        }
+        match (manifest.has_doctests, example_in(repository, name)) {
+            (true, None) => {
+                let what = "add `[lib] doctest = false`: it has no example, and cargo would read it again to find one";
+                findings.push(Finding::new(&manifest.path, 0, what));
+            }
+            (false, Some((path, line))) => {
+                let what = format!("with `doctest = false` in {}, this example is not run", manifest.path);
+                findings.push(Finding::new(path, line, what));
+            }
+            _ => {}
         }
         if !may_depend_on.contains_key(name) {
             let what =
@@ -131,7 +169,8 @@ mod tests {
         let mut files =
             vec![("Cargo.toml".to_owned(), "[workspace.dependencies]\nalias = { package = 'p-b' }".into())];
         for (name, rest) in manifests {
-            let text = format!("package.name = 'p-{name}'\nlints.workspace = true\n{rest}");
+            let text =
+                format!("package.name = 'p-{name}'\nlints.workspace = true\nlib.doctest = false\n{rest}");
             files.push((format!("crates/{name}/Cargo.toml"), text));
         }
         let files: Vec<(&str, &str)> =
@@ -155,7 +194,7 @@ mod tests {
     fn other_edges_are_caught() {
         check_manifests(
             &[("a", "[dependencies]\np-b.workspace = true"), ("b", "")],
-            &["crates/a/Cargo.toml:4: `a` must not"],
+            &["crates/a/Cargo.toml:5: `a` must not"],
         );
         for way in [
             "build-dependencies.p-b = '1'",
@@ -179,7 +218,28 @@ mod tests {
     fn a_crate_without_a_row_or_lints_is_caught() {
         check_manifests(&[("z", "")], &["`z` has no row"]);
         let edges = EDGES.parse().expect("TOML");
-        let repository = Repository::of(&[("crates/a/Cargo.toml", "package.name = 'p-a'")]);
+        let repository =
+            Repository::of(&[("crates/a/Cargo.toml", "package.name = 'p-a'\nlib.doctest = false")]);
         assert_eq!(check(&repository, &edges).expect("whole tables").len(), 1);
+    }
+
+    #[test]
+    fn examples_are_looked_for_exactly_where_there_are_some() {
+        let edges = EDGES.parse().expect("TOML");
+        let text = "/// Adds.\n///\n/// ```\n/// assert_eq!(a::one(), 1);\n/// ```\npub fn one() {}\n";
+        for (lib, source, expected) in [
+            ("", text, None),
+            ("lib.doctest = false", "pub fn one() {}\n", None),
+            ("", "pub fn one() {}\n", Some("add `[lib] doctest = false`")),
+            ("lib.doctest = false", text, Some("crates/a/src/one.rs:3: with `doctest = false`")),
+        ] {
+            let manifest = format!("package.name = 'p-a'\nlints.workspace = true\n{lib}\n");
+            let repository =
+                Repository::of(&[("crates/a/Cargo.toml", &manifest), ("crates/a/src/one.rs", source)]);
+            let findings = check(&repository, &edges).expect("whole tables");
+            let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+            assert_eq!(lines.len(), usize::from(expected.is_some()), "{lines:?}");
+            assert!(expected.is_none_or(|part| lines[0].contains(part)), "{lines:?}");
+        }
     }
 }
