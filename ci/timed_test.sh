@@ -1,6 +1,7 @@
 #!/bin/bash
-# Runs a test program for cargo, and lets it print how long each test took: the harness of Rust does that on stable only
-# when asked as its own developers ask it. The programs with another harness cannot, and run as they are.
+# Runs a test program for cargo with all its tests, slow ones as well, and lets it print how long each took: the harness of
+# Rust does that on stable only when asked as its own developers ask it. The programs with another harness cannot, and
+# run as they are: what these ignore cannot be run here.
 #
 # With a folder in TESTS_ASIDE, the programs called `python` run beside the others, one after the other: their tests
 # mostly work while those of the command mostly wait. Each leaves NAME.log there, and NAME.status when it has ended.
@@ -11,7 +12,7 @@ shift
 
 run() {
     if "$program" --help 2>/dev/null | grep -q -- '--report-time'; then
-        RUSTC_BOOTSTRAP=1 "$program" "$@" -Z unstable-options --report-time
+        RUSTC_BOOTSTRAP=1 "$program" "$@" --include-ignored -Z unstable-options --report-time
     else
         "$program" "$@"
     fi

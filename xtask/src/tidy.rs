@@ -102,6 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[ignore = "slow"]
     fn the_repository_is_tidy() -> Result<()> {
         let (files, findings) = check(crate::repository_root()?)?;
         assert!(files > 50, "only {files} files were found");

@@ -47,14 +47,22 @@ use support::documents::{Document, Rules, documents};
 use support::{Place, Run, json_lines};
 use venvs::{keep_compiled, python, root, run_tests};
 
-/// Cases of the time form that Z3 judges, with [`SCHEDULES_EACH`] random schedules each; `PLANPROOF_Z3_CASES` says
-/// otherwise.
+/// Cases of the time form that Z3 judges, with [`SCHEDULES_EACH`] random schedules each.
 const Z3_CASES: u32 = 1000;
 const SCHEDULES_EACH: u32 = 4;
-/// Cases of each form whose English another reader reads; `PLANPROOF_ENGLISH_CASES` says otherwise.
+/// Cases of the order form that Z3 judges.
+const Z3_ORDERS: u32 = 2000;
+/// Cases of each form whose English another reader reads.
 const ENGLISH_CASES: u32 = 1000;
+/// The part of these that is drawn unless `PLANPROOF_CI` is `full`, as before a release.
+const PART: u32 = 4;
 /// Timed problems whose conflicts Z3 judges.
 const Z3_PROBLEMS: u64 = 1000;
+
+/// How many of so many are drawn.
+fn drawn(count: u32) -> u32 {
+    if std::env::var("PLANPROOF_CI").is_ok_and(|value| value == "full") { count } else { count / PART }
+}
 
 fn main() -> ExitCode {
     let tests: [(&str, &str, fn()); 45] = [
@@ -213,9 +221,11 @@ fn write_lines(place: &Place, name: &str, documents: &[Value]) {
 
 fn z3_agrees_with_the_cases() {
     let place = Place::new();
-    place.write("cases.jsonl", &place.run("synth --actions 3..8 --count 2000 --seed 7").code(0).out);
+    let count = drawn(Z3_ORDERS);
+    let cases = place.run(&format!("synth --actions 3..8 --count {count} --seed 7")).code(0).out;
+    place.write("cases.jsonl", &cases);
     let totals = ci_program(&place, "ci", "judge_cases.py", &["cases.jsonl"]).code(0).json();
-    assert_eq!((&totals["cases"], &totals["faults"]), (&json!(2000), &json!(0)));
+    assert_eq!((&totals["cases"], &totals["faults"]), (&json!(count), &json!(0)));
     for options in [
         "--actions 9..24 --count 50 --seed 5 --distractors 3 --relative-depth 2 --list-max 3",
         "--actions 9..12 --count 200 --seed 5 --turns 2..5",
@@ -290,8 +300,9 @@ fn z3_agrees_on_scenarios() {
         ci_program(&place, "ci", "judge_scenarios.py", &arguments)
     };
     // A world with a state takes a program without optimisation seconds.
-    for (kinds, count, least) in [("nothing", "80", 10), ("turns", "50", 10), ("state,turns", "12", 2)] {
-        let totals = judged(&["--cases", count, "--kinds", kinds]).code(0).json();
+    for (kinds, count, least) in [("nothing", 160, 5), ("turns", 100, 5), ("state,turns", 48, 2)] {
+        let count = drawn(count).to_string();
+        let totals = judged(&["--cases", &count, "--kinds", kinds]).code(0).json();
         println!("{kinds}: {totals}");
         assert_eq!(totals["differences"], 0);
         assert!(
@@ -347,8 +358,7 @@ fn z3_catches_a_flipped_constraint() {
 
 fn another_reader_agrees_with_the_english() {
     let place = Place::new();
-    let count = std::env::var("PLANPROOF_ENGLISH_CASES").ok().and_then(|count| count.parse().ok());
-    let count: u32 = count.unwrap_or(ENGLISH_CASES);
+    let count = drawn(ENGLISH_CASES);
     for options in [
         "",
         "--time",
@@ -469,8 +479,7 @@ fn judge_random_schedules(place: &Place, each: u32) {
 
 fn z3_agrees_with_the_time_form() {
     let place = Place::new();
-    let cases =
-        std::env::var("PLANPROOF_Z3_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(Z3_CASES);
+    let cases = drawn(Z3_CASES);
     // The usual ones, and some whose day is nearly full: there a late call spoils what comes after it.
     let full = cases / 5;
     let usual = place.run(&format!("synth --time --actions 3..7 --count {}", cases - full)).code(0).out;
@@ -780,12 +789,12 @@ fn a_guard_lets_calls_at_once_through_one_by_one() {
     let agent =
         format!("command:{} {} {}", python("ci").display(), program.display(), root().join("ci").display());
     let report = |agent: &str, code: i32| {
-        place.run_words(&["test", agent, "--cases", "8", "--actions", "5", "-q", "--json"]).code(code).json()
+        place.run_words(&["test", agent, "--cases", "4", "--actions", "5", "-q", "--json"]).code(code).json()
     };
     let bare = report(&agent, 1);
     assert!(bare["failed"].as_u64() > Some(0) && bare["unscored"] == 0, "{bare}");
     let guarded = report(&format!("repair:{agent}"), 0);
-    assert_eq!((&guarded["passed"], &guarded["flags"]["concurrent"]), (&json!(8), &json!(0)), "{guarded}");
+    assert_eq!((&guarded["passed"], &guarded["flags"]["concurrent"]), (&json!(4), &json!(0)), "{guarded}");
     assert!(guarded["flags"]["denied"].as_u64() > Some(0), "{guarded}");
     let mut open: Option<Value> = None;
     let (mut held, mut executed) = (0, 0);
@@ -799,7 +808,7 @@ fn a_guard_lets_calls_at_once_through_one_by_one() {
             *count += 1;
         }
     }
-    assert!(held > 0 && executed == 8 * 5, "{held} {executed}");
+    assert!(held > 0 && executed == 4 * 5, "{held} {executed}");
 }
 
 /// The command of an agent that makes the calls of a reply at once, in any order.

@@ -389,6 +389,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
         #[test]
+        #[ignore = "slow"]
         fn texts_are_had_back(parts in prop::collection::vec(0_usize..14, 0..8)) {
             let keys = keys();
             let pieces = [

@@ -275,6 +275,7 @@ mod tests {
 
     /// Each expression is short, and took megabytes.
     #[test]
+    #[ignore = "slow"]
     fn regular_expressions_are_bounded_in_size_and_number() {
         let cache = SchemaCache::default();
         for (schema, fault) in [

@@ -98,6 +98,7 @@ async fn whatever_else_happens_says_nothing_of_the_answer() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn a_program_that_hangs_is_ended_with_its_children() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("children_of_a_hanging_checker");
     let _ = std::fs::remove_file(&file);

@@ -30,6 +30,7 @@ fn calls(task: &UserTask) -> impl Iterator<Item = (&str, &Dict)> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn gold_calls_happen_as_recorded_and_score_in_full() {
     let mut sum = TaskTally::default();
     for task in tasks() {
@@ -50,6 +51,7 @@ fn gold_calls_happen_as_recorded_and_score_in_full() {
 
 /// The same calls twice, one that fails, and one that cannot be read.
 #[test]
+#[ignore = "slow"]
 fn what_is_done_again_or_in_vain_counts() {
     for task in tasks().iter().take(100) {
         let mut made = make(calls(task), &mut data::own()).unwrap();
@@ -93,6 +95,7 @@ fn dates(requirement: &str) -> Vec<String> {
 
 /// What a call states comes from the requirement or from the calls that it needs.
 #[test]
+#[ignore = "slow"]
 fn arguments_come_from_what_is_needed() {
     for task in tasks() {
         let dates = dates(&task.requirement);
@@ -140,6 +143,7 @@ fn arguments_come_from_what_is_needed() {
 
 /// A search comes right before the first call of every tool, and nowhere else; nearly every call depends on another.
 #[test]
+#[ignore = "slow"]
 fn tools_are_searched_before_they_are_called() {
     for task in tasks() {
         let mut known = BTreeSet::new();
@@ -164,6 +168,7 @@ fn tools_are_searched_before_they_are_called() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn texts_are_english() {
     for task in tasks() {
         for text in [&task.requirement, &task.reply] {
@@ -260,6 +265,7 @@ fn text(call: &RequiredCall) -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn gold_calls_as_predictions_are_all_right() {
     let tasks = &tasks()[..95];
     let all = tasks.iter().enumerate().flat_map(|(place, task)| {

@@ -46,6 +46,7 @@ fn run(gold: &Gold, calls: impl IntoIterator<Item = usize>, answer: &str) -> Vec
 }
 
 #[test]
+#[ignore = "slow"]
 fn published_tasks_are_run_with_their_tables_and_without() {
     let tasks = level3(TASKS);
     let suite = suite(false);
@@ -176,6 +177,7 @@ fn predictions(tasks: &str) -> Vec<Value> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn predicted_calls_are_scored_by_both_rules() {
     let tasks = level3(TASKS);
     let lines = predictions(&tasks);

@@ -42,7 +42,7 @@ fn variable(name: &str) -> Option<u64> {
 fn again(seed: u64) -> String {
     format!(
         "again: PLANPROOF_SIMULATION_FROM={seed} PLANPROOF_SIMULATION_SEEDS=1 PLANPROOF_SIMULATION_SHOW=1 cargo test -p \
-         planproof-campaign --test it simulation::whatever -- --nocapture"
+         planproof-campaign --test it -- simulation::whatever --include-ignored --nocapture"
     )
 }
 
@@ -55,6 +55,7 @@ fn tried(seed: u64, canary: Option<Canary>) -> Result<Lived, String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn whatever_the_machine_does_no_campaign_loses_repeats_or_overspends() {
     let from = variable("PLANPROOF_SIMULATION_FROM").unwrap_or(1);
     let seeds = variable("PLANPROOF_SIMULATION_SEEDS").unwrap_or(SEEDS);
@@ -111,6 +112,7 @@ fn whatever_the_machine_does_no_campaign_loses_repeats_or_overspends() {
 
 /// The same seed does the same; otherwise a violation could not be reproduced.
 #[test]
+#[ignore = "slow"]
 fn a_seed_says_it_all() {
     for seed in 1..=10 {
         let [one, other] = [(); 2].map(|()| tried(seed, None));
@@ -120,6 +122,7 @@ fn a_seed_says_it_all() {
 
 /// Deliberately broken engines are found.
 #[test]
+#[ignore = "slow"]
 fn canaries_are_found() {
     for canary in [Canary::DiskLies, Canary::Undercounts, Canary::Drifts, Canary::BooksLate] {
         let found = (1..=CANARY_SEEDS_MAX).find_map(|seed| Some((seed, tried(seed, Some(canary)).err()?)));

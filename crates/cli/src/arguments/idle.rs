@@ -286,6 +286,7 @@ mod tests {
     /// Every option of planproof, on every command: it is taken, it is refused because it has no effect, or it is
     /// refused because the command has no such option.
     #[test]
+    #[ignore = "slow"]
     fn every_command_takes_each_option_or_refuses_it() {
         let mut root = Arguments::command();
         root.build();

@@ -376,6 +376,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
         #[test]
+        #[ignore = "slow"]
         fn any_text_is_read_or_its_mistakes_are_places_in_it(lines in prop::collection::vec(key_and_value(), 0..8)) {
             let text = lines.concat();
             if let Err(problems) = read_file(&text) {

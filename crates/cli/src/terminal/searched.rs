@@ -264,6 +264,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "slow"]
     fn a_long_line_is_not_kept_whole_and_no_key_in_it_is_cut() {
         let fill = "é".repeat(500);
         let line: String =
@@ -304,6 +305,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
         #[test]
+        #[ignore = "slow"]
         fn what_is_written_in_pieces_is_searched_as_a_whole(
             parts in prop::collection::vec("sk-ab\"cd/ef12|83749261|[a-c\"\\\\ é]{0,6}", 0..6),
             length in 1_usize..9,

@@ -71,11 +71,13 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn rules() {
     each_is_one_error(include_str!("../data/bad_input/rules.toml"));
 }
 
 #[test]
+#[ignore = "slow"]
 fn scenarios() {
     each_is_one_error(include_str!("../data/bad_input/scenarios.toml"));
 }

@@ -151,6 +151,7 @@ fn a_campaign_is_recorded_replayed_compared_and_reported() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_budget_and_kills_lose_nothing() {
     let place = Place::new();
     place.write("data.jsonl", &data(60));

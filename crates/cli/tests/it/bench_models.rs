@@ -55,6 +55,7 @@ fn each_model_has_a_row_and_a_recording_and_is_run_once() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_row_that_cannot_be_run_says_why() {
     let place = Place::new();
     let mut command = place.command(&[

@@ -21,6 +21,7 @@ fn report(place: &Place, line: &str, code: i32) -> Value {
 }
 
 #[test]
+#[ignore = "slow"]
 fn each_simulated_model_fails_as_it_should() {
     let place = Place::new();
     for (model, class, failed) in [
@@ -59,6 +60,7 @@ fn a_simulation_is_named_one() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn exported_traces_are_the_same_bytes_each_time() {
     let traces = |line: &str| {
         let place = Place::new();
@@ -216,6 +218,7 @@ fn few_iterations_are_a_timeout() {
 
 /// The default leaves room for what a right agent may need, in cases of any size and with all restarts.
 #[test]
+#[ignore = "slow"]
 fn the_default_of_iterations_follows_from_the_case() {
     let place = Place::new();
     for (agent, options, most) in [

@@ -35,6 +35,7 @@ fn the_same_seed_gives_the_same_bytes() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_case_reads_back_as_what_it_states() {
     let place = Place::new();
     let cases = place.run(SYNTH).code(0).out;
@@ -153,6 +154,7 @@ fn head(place: &Place, line: &str) -> (Option<i32>, String) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_reader_that_has_enough_is_no_error() {
     let place = Place::new();
     let quiet = (Some(0), String::new());
@@ -179,6 +181,7 @@ pub(crate) fn unread(place: &Place, words: &[&str]) -> Run {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_closed_stdout_changes_no_exit_status() {
     let place = Place::new();
     let mut cases = json_lines(&place.run("synth --count 3").code(0).out);

@@ -127,6 +127,7 @@ fn synthesised_cases() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn cases_of_rules() {
     let place = place();
     for policy in ["stated", "hidden", "policy.txt"] {
@@ -151,6 +152,7 @@ fn cases_of_rules() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn cases_of_ones_own() {
     let place = place();
     place.write("rules.yaml", BANK_RULES);

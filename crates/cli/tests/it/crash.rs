@@ -92,11 +92,13 @@ pub(crate) fn kill_and_resume(
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_campaign_goes_on_where_it_was() {
     a_killed_campaign_goes_on(3000, "");
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_campaign_of_repeats_goes_on_where_it_was() {
     a_killed_campaign_goes_on(1000, " --repeat 3");
 }
@@ -122,6 +124,7 @@ fn a_killed_campaign_goes_on(cases: usize, repeats: &str) {
 /// nothing: one whose planproof was killed may live on for a moment, and under load be slower than the next
 /// planproof is with the same case.
 #[test]
+#[ignore = "slow"]
 fn a_killed_campaign_of_a_program_runs_nothing_twice() {
     const CASES: usize = 120;
     let place = Place::new();
@@ -216,12 +219,14 @@ fn a_killed_one_goes_on(line: &str, part: Option<&str>) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_dissection_goes_on_where_it_was() {
     let line = "test tools@sim/planted/constraint --cases 30 --dissect --dissect-k 3 --concurrency 2";
     a_killed_one_goes_on(line, Some("dissection"));
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_shrinking_goes_on_where_it_was() {
     // Enough of it for a machine on which much happens between a run and its kill.
     let line =
@@ -230,6 +235,7 @@ fn a_killed_shrinking_goes_on_where_it_was() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_search_for_a_limit_goes_on_where_it_was() {
     let line = "limit tools@sim/careless --from 2 --to 6 --cases-per-pair 20 --no-early-stop --concurrency 2";
     a_killed_one_goes_on(line, None);
@@ -313,6 +319,7 @@ const KINDS: [(&str, &str); 10] = [
 /// Whatever is tested, and however it asks its model: killed at moments that a seed draws, a campaign books what the
 /// server counted, but for what the kills took along; the part that nobody killed is booked to the last token.
 #[test]
+#[ignore = "slow"]
 fn campaigns_of_all_kinds_book_through_kills_what_the_server_counted() {
     const TOKENS: u64 = 18;
     let kills = std::env::var("PLANPROOF_KILLS").map_or(KILLS_OF_KINDS, |it| it.parse().unwrap());
@@ -423,6 +430,7 @@ fn campaigns_of_all_kinds_book_through_kills_what_the_server_counted() {
 
 /// A store that is full has no room for runs, but for what they took: a number replaces another one.
 #[test]
+#[ignore = "slow"]
 fn a_full_store_still_knows_what_was_spent() {
     const TOKENS: u64 = 18;
     const PAGES: [u32; 5] = [70, 76, 82, 90, 105];

@@ -111,6 +111,7 @@ fn two_campaigns(place: &Place) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_hundred_damaged_stores_show_nothing_that_was_not_written() {
     let place = Place::new();
     two_campaigns(&place);
@@ -175,6 +176,7 @@ fn a_hundred_damaged_stores_show_nothing_that_was_not_written() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn all_that_reads_runs_tells_of_damage() {
     let place = Place::new();
     two_campaigns(&place);
@@ -240,6 +242,7 @@ fn all_that_reads_runs_tells_of_damage() {
 
 /// A case that was changed since its run: no command gives it out or builds on it. A new reader of cases belongs here.
 #[test]
+#[ignore = "slow"]
 fn all_that_reads_cases_checks_them() {
     let place = Place::new();
     two_campaigns(&place);

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::support::{Place, Run};
 
 #[test]
+#[ignore = "slow"]
 fn the_demonstration_shows_a_table_and_three_findings() {
     let place = Place::new();
     let Run { out, err, .. } = place.run("demo").code(0);
@@ -45,6 +46,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_page_of_the_demonstration_shows_what_can_be_looked_at() {
     let place = Place::new();
     let out = place.run("demo").code(0).out;
@@ -106,6 +108,7 @@ fn what_the_demonstration_suggests_shows_the_same_failure() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_demonstration_gives_reports_as_json() {
     let place = Place::new();
     let reports = place.run("demo --json --seed 11").code(0).json();

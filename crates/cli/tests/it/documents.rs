@@ -50,11 +50,13 @@ fn name_in_list(line: &str) -> Option<&str> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_command_of_the_documents_runs() {
     run_all(&documents());
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_example_of_the_help_runs() {
     let pages = help();
     assert!(pages.len() > 15, "{} commands", pages.len());
@@ -72,6 +74,7 @@ fn run_all(documents: &[Document]) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_is_said_of_commands_is_used() {
     let rules = Rules::read();
     let documents: Vec<Document> = documents().into_iter().chain(help()).collect();
@@ -116,6 +119,7 @@ fn recorded(model: &str, cases: u32, status: i32) -> Desk {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_recipes_for_ci_end_with_what_they_should() {
     // GitHub: against the recording, then against the model, as two jobs of the workflow do.
     let commands = recipe("github-workflow.yml");
@@ -154,6 +158,7 @@ fn the_recipes_for_ci_end_with_what_they_should() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_recipe_fails_where_it_should() {
     let commands = recipe("github-workflow.yml");
     // With fewer cases than it says, because it is run seven times.

@@ -55,6 +55,7 @@ fn each_mistake_is_named() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn verdicts_do_not_depend_on_how_a_failure_is_sent() {
     let place = Place::new();
     let classes = |model: &str, form: &str| {

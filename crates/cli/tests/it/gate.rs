@@ -52,6 +52,7 @@ fn a_baseline_file_is_small_and_the_same_each_time() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn as_many_cases_are_run_as_it_takes() {
     let place = Place::new();
     place.run("test tools@sim/careless --cases 600 --label main -q").code(1);
@@ -219,6 +220,7 @@ fn a_baseline_that_cannot_give_an_answer_is_refused_before_anything_is_run() {
 
 /// The line about looks names those that happened, also where a budget ends the campaign between two of them.
 #[test]
+#[ignore = "slow"]
 fn only_looks_that_happened_are_reported() {
     let place = Place::new();
     place.run("test tools@sim/perfect --cases 200 --label main -q").code(0);

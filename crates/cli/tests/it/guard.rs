@@ -66,6 +66,7 @@ fn classes_and_lift(place: &Place, agent: &str, options: &str) -> (Value, f64) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_kind_of_agent_can_be_guarded_and_goes_on() {
     let place = Place::new();
     let none = json!({
@@ -102,6 +103,7 @@ fn loop_as_a_program() -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_guard_stands_between_a_program_and_the_tools() {
     let place = Place::new();
     let agent = format!("command:sh -c '{}$PLANPROOF_MCP_URL'", loop_as_a_program());
@@ -121,6 +123,7 @@ fn the_guard_stands_between_a_program_and_the_tools() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_guard_stands_between_a_service_and_the_tools() {
     let place = Place::new();
     let service = StandIn::start(|_, request| {

@@ -192,6 +192,7 @@ fn a_call_that_a_hook_and_a_proxy_see_counts_once() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_history_that_cannot_be_used_denies_or_only_warns() {
     let place = Place::new();
     place.write("rules.yaml", RULES);
@@ -237,6 +238,7 @@ fn a_history_that_cannot_be_used_denies_or_only_warns() {
 
 /// The history of a session has no limit, and a decision does not read all of it again.
 #[test]
+#[ignore = "slow"]
 fn a_long_session_is_decided_on_by_its_state() {
     let place = Place::new();
     place.write("rules.yaml", RULES);

@@ -79,6 +79,7 @@ fn options_that_make_no_sense_are_refused() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_campaign_scores_them_apart() {
     let place = Place::new();
     place.write("planproof.toml", "[test]\ninfeasible = 0.4\ncases = 60\n");
@@ -112,6 +113,7 @@ fn a_campaign_scores_them_apart() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn text_agents_external_agents_and_what_follows_a_failure_cope() {
     let place = Place::new();
     for agent in ["react@sim/perfect", "react@sim/careless", "rewoo@sim/perfect", "repair:tools@sim/in-order"]
@@ -143,6 +145,7 @@ fn text_agents_external_agents_and_what_follows_a_failure_cope() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_failure_of_an_infeasible_case_has_a_right_message_to_be_learnt() {
     let place = Place::new();
     for (agent, options) in [

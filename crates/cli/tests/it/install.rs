@@ -131,6 +131,7 @@ fn what_cannot_run_is_not_installed() {
 
 /// That there is no release is for the server to say.
 #[test]
+#[ignore = "slow"]
 fn a_server_that_cannot_be_reached_is_not_one_without_a_release() {
     let place = Place::new();
     for repository in ["http://127.0.0.1:9/none", "-o/x"] {

@@ -96,6 +96,7 @@ fn ctrl_c_ends_the_children_and_keeps_what_is_finished() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_simulation_that_is_stopped_keeps_what_is_finished() {
     for signal in ["INT", "TERM", "HUP", "QUIT"] {
         stop_simulation(signal);

@@ -65,6 +65,7 @@ fn leaks(place: &Place, agent: &str, held: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_key_that_a_model_writes_is_in_no_report_export_or_recording() {
     for agent in ["tools@openai/m", "repair:tools@openai/m"] {
         assert_eq!(leaks(&Place::new(), agent, KEY), [""; 0], "{agent}");

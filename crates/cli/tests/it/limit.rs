@@ -24,6 +24,7 @@ fn without_times(mut report: Value) -> Value {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_limit_is_found_shown_and_stored() {
     let place = Place::new();
     let run = place.run("limit tools@sim/careless --threshold 50% --html l.html").code(0);
@@ -65,6 +66,7 @@ fn a_limit_is_found_shown_and_stored() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_search_whose_budget_ends_it_goes_on() {
     let place = Place::new();
     let whole = search(&place, "tools@sim/careless --threshold 20% --to 6", 0);
@@ -86,6 +88,7 @@ fn a_search_whose_budget_ends_it_goes_on() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_recorded_search_is_replayed_without_server_network_or_key() {
     let place = Place::new();
     let served = Served::start(&place, "serve-model sim/careless");
@@ -162,6 +165,7 @@ fn searches_that_make_no_sense_are_refused() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn tables_hold_campaigns_and_published_figures_apart() {
     let place = Place::new();
     place.run("test tools@sim/forgetful --cases 50 -q").code(1);

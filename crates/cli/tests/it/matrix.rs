@@ -127,6 +127,7 @@ fn settings_multiply_and_are_part_of_the_agent() {
 
 /// Killed at any moment and resumed, it comes to the same table as one that nobody disturbed.
 #[test]
+#[ignore = "slow"]
 fn a_killed_matrix_goes_on_to_the_same_table() {
     let undisturbed = Place::new();
     undisturbed.write("data.jsonl", &data(250));
@@ -212,6 +213,7 @@ fn a_broken_set_up_stops_its_own_combinations_alone() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn an_interrupted_matrix_says_how_it_goes_on() {
     let place = Place::new();
     place.write("data.jsonl", &data(3000));

@@ -33,6 +33,7 @@ fn copy(place: &Place) -> Place {
 const LINE: &str = "bench tptu one-step:memory=on@sim/gold/wrong-call --limit 40 -q";
 
 #[test]
+#[ignore = "slow"]
 fn a_later_campaign_does_better_with_what_an_earlier_one_learned() {
     let place = Place::new();
     let report = |line: &str| place.run(&format!("{line} --json")).json();
@@ -93,6 +94,7 @@ fn without_a_memory_nothing_changes() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn repeats_of_a_campaign_do_not_see_each_other() {
     let place = Place::new();
     let line = "test sequential:memory=on@sim/in-order --cases 30 --repeat 3 -q";
@@ -111,6 +113,7 @@ fn repeats_of_a_campaign_do_not_see_each_other() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_campaign_recalls_what_it_began_with() {
     let place = Place::new();
     place.run("test sequential:memory=on@sim/in-order --cases 60 --seed 5 -q").code(1);
@@ -139,6 +142,7 @@ fn a_killed_campaign_recalls_what_it_began_with() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_replay_recalls_what_was_recorded() {
     let place = Place::new();
     place.run(LINE);
@@ -185,6 +189,7 @@ fn what_a_guard_says_teaches_nothing() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn lessons_are_listed_and_deleted() {
     let place = Place::new();
     place.run(LINE);

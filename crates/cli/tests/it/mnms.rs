@@ -48,6 +48,7 @@ fn right_plans_pass_in_every_form() {
 /// Programs for right and wrong plans are judged by what they do, whether they are finished predictions or a model's
 /// replies, and no feedback rejects one that is right.
 #[test]
+#[ignore = "slow"]
 fn programs_are_judged_by_what_they_do() {
     let rows = json_lines(include_str!("../../../mnms/testdata/programs.jsonl"));
     let place = Place::new();
@@ -117,6 +118,7 @@ fn feedback_mends_what_it_is_for() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_plan_runs_on_a_real_picture_which_the_report_shows() {
     let place = Place::new();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
@@ -216,6 +218,7 @@ fn serve_media(place: &Place, options: &[&str]) -> (Child, String) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn all_tools_can_be_tried_on_a_simulation_of_their_servers() {
     let place = Place::new();
     fs::create_dir(place.path("pictures")).expect("a folder");
@@ -328,6 +331,7 @@ fn files_of_servers_are_checked_before_anything_begins() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_matrix_has_a_row_for_each_combination() {
     let place = Place::new();
     let line = "bench mnms plan --model sim/gold --set format=json,code --set strategy=multi-step,step-by-step \

@@ -403,6 +403,7 @@ fn made_end_to_end(place: &Place) -> usize {
 }
 
 #[test]
+#[ignore = "slow"]
 fn data_made_with_a_simulated_model_is_data_in_either_form() {
     let place = Place::new();
     let queries = made_end_to_end(&place);
@@ -448,6 +449,7 @@ fn data_made_with_a_simulated_model_is_data_in_either_form() {
 /// The matrix of the paper, with step-by-step planning in code beside, on generated data: killed at any moment and
 /// resumed, it comes to the same tables as one that nobody disturbed.
 #[test]
+#[ignore = "slow"]
 fn all_combinations_on_generated_data_survive_kills_and_their_tables_add_up() {
     const COMBINATIONS: usize = 20;
     /// So many of the queries, for the sake of time.

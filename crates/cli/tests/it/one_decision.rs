@@ -201,6 +201,7 @@ fn compare(text: &str, moves: &[Move]) -> (usize, usize) {
 
 /// So many sessions as `PLANPROOF_GUARD_SESSIONS` says.
 #[test]
+#[ignore = "slow"]
 fn one_decision_in_the_proxy_and_at_hooks() {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[43; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);

@@ -62,6 +62,7 @@ fn a_paper_lists_its_tables_and_a_table_its_command_lines() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_a_table_lacks_is_run_once() {
     let place = Place::new();
     let line = "pdoctor 4 --model sim/in-order --cases 12";
@@ -96,6 +97,7 @@ fn what_a_table_lacks_is_run_once() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn tables_of_suites_take_the_sections_that_there_are() {
     let place = Place::new();
     let mnms =
@@ -113,6 +115,7 @@ fn tables_of_suites_take_the_sections_that_there_are() {
 
 /// Killed at any moment and called again, it comes to the table of an undisturbed one.
 #[test]
+#[ignore = "slow"]
 fn a_killed_table_goes_on() {
     let undisturbed = Place::new();
     let line = "pdoctor 3 --run --model sim/careless --cases 60";

@@ -88,6 +88,7 @@ fn run_with(place: &Place, server: &StandIn, line: &str) -> Run {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_figures_run_in_all_three_commands() {
     for (name, figure, with_call, without) in FIGURES {
         let place = Place::new();

@@ -32,6 +32,7 @@ pub(crate) fn run(place: &Place, folder: &str, words: &[&str]) -> Run {
 const BENCH: &str = "bench mnms tools@sim/gold --limit 1 -q";
 
 #[test]
+#[ignore = "slow"]
 fn a_file_that_nobody_named_has_no_variable_sent() {
     for (file, line, key) in [
         (
@@ -125,6 +126,7 @@ const DECIDES: [(&str, &str); 12] = [
 ];
 
 #[test]
+#[ignore = "slow"]
 fn a_file_in_a_folder_above_decides_nothing_about_programs_and_servers() {
     for (file, line) in DECIDES {
         let place = repository();
@@ -178,6 +180,7 @@ fn a_file_in_a_folder_above_decides_nothing_about_programs_and_servers() {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "slow"]
 fn a_file_that_nobody_named_writes_only_in_its_folder() {
     use std::os::unix::fs::symlink;
 

@@ -65,6 +65,7 @@ fn the_first_runs_are_those_of_a_campaign_without_repeats() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn repeats_are_bounded_and_kept_from_the_beginning() {
     let place = Place::new();
     for (line, what) in [

@@ -16,6 +16,7 @@ const REPLACED: [(&str, &str); 5] = [
 ];
 
 #[test]
+#[ignore = "slow"]
 fn a_file_in_a_folder_above_replaces_only_reports() {
     let test = ["test", "tools@sim/perfect", "--cases", "1", "-q"];
     let place = repository();

@@ -52,6 +52,7 @@ fn kill(mut child: Child) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_running_campaign_is_neither_resumed_nor_deleted() {
     let (place, server) = (Place::new(), slow_server());
     let line = format!("test tools@openai/m --actions 3 --cases {CASES} --concurrency 1 -q");
@@ -118,6 +119,7 @@ fn of_several_that_resume_a_campaign_one_does() {
 
 /// With one of its combinations, all are.
 #[test]
+#[ignore = "slow"]
 fn a_running_matrix_is_held_as_a_whole() {
     let (place, server) = (Place::new(), slow_server());
     place.write("data.jsonl", &crate::bench::data(60));

@@ -242,6 +242,7 @@ fn synthesised_cases_become_scenarios() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_examples_can_be_satisfied_and_forbid_something() {
     let place = Place::new();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/own-cases");

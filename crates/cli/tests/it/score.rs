@@ -96,6 +96,7 @@ fn scored() -> Vec<Scored> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_suite_says_which_prediction_failed() {
     for Scored { line, predictions, ids, wrong, shown } in scored() {
         let place = Place::new();
@@ -353,6 +354,7 @@ fn passes(verdicts: &[Value], id: &str) -> BTreeMap<String, bool> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn an_export_is_scored_as_its_campaign_was() {
     let (mut passed, mut failed) = (0, 0);
     for Exported { bench, score, names, also } in EXPORTED {

@@ -112,6 +112,7 @@ fn a_server_that_says_nothing() {
 
 /// All runs last nearly as long as the whole campaign, of which they wait most of the time for their turns.
 #[test]
+#[ignore = "slow"]
 fn waiting_for_ones_own_limit_is_no_time_of_the_agent() {
     let place = Place::new();
     let served = Served::start(&place, "serve-model sim/perfect");
@@ -196,6 +197,7 @@ fn a_template_that_raises_is_reported_in_its_words() {
 
 /// Out of memory, for example: the connection breaks within a reply, and after that nobody is there.
 #[test]
+#[ignore = "slow"]
 fn a_server_that_dies_within_a_reply_is_an_outage() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n";
     for broken in [

@@ -14,6 +14,7 @@ fn export(place: &Place, store: &str, format: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn plans_run_a_campaign_in_shards() {
     let place = Place::new();
     place.run("test tools@sim/careless --cases 40 --seed 7 -q --store one.db").code(1);
@@ -113,6 +114,7 @@ fn path() -> String {
 /// Words of the user's that schedulers and shells make something else of, in the label and in the folder: the label
 /// arrives as it is written, the stores lie in the folder, and nothing is run.
 #[test]
+#[ignore = "slow"]
 fn a_plan_leaves_the_words_of_the_user_alone() {
     let words = [
         "a {= system(\"touch PWN\") =} b",
@@ -324,6 +326,7 @@ fn the_pods_have_what_the_campaign_names() {
 /// with the ConfigMap as its folder and the volume that all share; a pod that fails is replaced, at most so often as
 /// `backoffLimitPerIndex` says for its index.
 #[test]
+#[ignore = "slow"]
 fn an_indexed_job_whose_pods_are_killed_makes_every_run_once() {
     let place = Place::new();
     place.write("topics.txt", "ours");

@@ -24,6 +24,7 @@ fn export(place: &Place, store: &str, format: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn merged_shards_are_the_campaign_of_one_machine() {
     let place = Place::new();
     place.run(&format!("{LINE} --store one.db")).code(1);
@@ -154,6 +155,7 @@ fn a_merge_replaces_nothing_but_an_earlier_merge() {
 
 /// Whoever writes into the file while shards are merged into it finds what it wrote, or learns that it is not there.
 #[test]
+#[ignore = "slow"]
 fn a_merge_loses_no_campaign_of_another_process() {
     let place = Place::new();
     shards(&place, LINE, &[1, 2], 2);
@@ -185,6 +187,7 @@ fn a_merge_loses_no_campaign_of_another_process() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_shard_resumes_by_itself_and_waits_for_its_twin() {
     let place = Place::new();
     let line = "test tools@sim/careless --cases 3000 --seed 7 -q --shard 2/2 --store s2.db";

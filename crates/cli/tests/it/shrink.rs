@@ -152,6 +152,7 @@ fn a_recorded_shrinking_is_replayed_and_a_cache_pays_once() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_budget_ends_a_shrinking_and_a_larger_one_finishes_it() {
     let line = "test tools@sim/planted/constraint --cases 20 --actions 7 --shrink";
     let whole = Place::new().run(&format!("{line} -q --json")).code(1).json();

@@ -200,6 +200,7 @@ fn all_kinds(strict: &Strict, place: &Place, model: &str, options: &str) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn no_request_to_a_known_model_is_refused() {
     let place = Place::new();
     let strict = Strict::start(&place);
@@ -224,6 +225,7 @@ fn no_request_to_a_known_model_is_refused() {
 /// Whatever the model makes of them: the tools of every suite that has some, instructions to reason, and what agents
 /// ask that write sub-tasks and a team, with what they ask their models to mend.
 #[test]
+#[ignore = "slow"]
 fn no_request_of_a_suite_or_a_team_is_refused() {
     let place = Place::new();
     let (strict, echo) = (Strict::start(&place), Strict::serving(&place, "sim/echo"));

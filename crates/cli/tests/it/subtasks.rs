@@ -8,6 +8,7 @@ use crate::support::{Place, Run, json_lines};
 const KINDS: [&str; 3] = ["one-step", "sequential", "hierarchical"];
 
 #[test]
+#[ignore = "slow"]
 fn every_suite_is_solved_with_the_key() {
     let place = Place::new();
     for kind in KINDS {
@@ -60,6 +61,7 @@ fn days_are_planned_with_what_tasks_took() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn planted_faults_land_in_their_classes() {
     let place = Place::new();
     for (kind, fault, class, least) in [
@@ -88,6 +90,7 @@ fn planted_faults_land_in_their_classes() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn table_11_has_a_row_for_each_agent() {
     let place = Place::new();
     for (kind, name) in [

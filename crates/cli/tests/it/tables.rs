@@ -12,6 +12,7 @@ fn ids(place: &Place) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn causes_stand_by_agent_and_topics_by_model() {
     let place = Place::new();
     place
@@ -55,6 +56,7 @@ fn causes_stand_by_agent_and_topics_by_model() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn errors_within_a_known_limit_count() {
     let place = Place::new();
     place.run("limit tools@sim/careless --threshold 40% -q").code(0);
@@ -92,6 +94,7 @@ fn errors_within_a_known_limit_count() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn of_many_dissected_errors_a_hundred_are_drawn() {
     let place = Place::new();
     let line = "test tools@sim/forgetful --cases 340 --dissect --dissect-k 1 --dissect-reruns 0 -q";

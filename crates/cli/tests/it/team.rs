@@ -14,6 +14,7 @@ use crate::stored::{assert_kept, finished};
 use crate::support::{Place, Run, json_lines};
 
 #[test]
+#[ignore = "slow"]
 fn a_team_solves_every_suite_with_the_key() {
     let place = Place::new();
     for (suite, cases) in [
@@ -333,6 +334,7 @@ fn without_person(traces: &str) -> Vec<Value> {
 
 /// A campaign that is killed comes to the same verdicts as one that is not, and repeats no finished run.
 #[test]
+#[ignore = "slow"]
 fn a_killed_campaign_of_a_team_resumes() {
     let place = Place::new();
     place.write("data.jsonl", &data(3000));

@@ -81,6 +81,7 @@ fn hostile_case(place: &Place, options: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn hostile_text_comes_out_of_no_command() {
     let mut tried = Tried::default();
     let place = Place::new();

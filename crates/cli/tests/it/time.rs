@@ -153,6 +153,7 @@ fn cases_of_the_time_form_read_back() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn each_simulated_model_plans_a_day_as_it_should() {
     let place = Place::new();
     for (model, class, failed) in [

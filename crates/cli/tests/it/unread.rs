@@ -67,6 +67,7 @@ fn faults(sound: &str) -> Vec<(&'static str, String, bool)> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_result_that_cannot_be_read_ends_all_approval() {
     for (number, (agent, before, after)) in AGENTS.into_iter().enumerate() {
         for memory in ["--state", "--history"] {
@@ -315,6 +316,7 @@ type LineOf = fn(&str, &Value) -> Value;
 
 /// Lines of records that are JSON, and that a careless reader leaves out or changes.
 #[test]
+#[ignore = "slow"]
 fn a_record_is_read_as_it_is_or_refused() {
     let rules = "schema: planproof/rules/v1\nrules:\n- {id: no-refund, never: {call: refund}}\n";
     let claude = |name: &str, input: &Value| {

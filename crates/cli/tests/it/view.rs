@@ -88,6 +88,7 @@ fn slow_model() -> (StandIn, Arc<AtomicBool>) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_campaign_is_watched_while_it_runs_is_killed_and_resumes() {
     let place = Place::new();
     let (model, hurries) = slow_model();

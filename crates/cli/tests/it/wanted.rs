@@ -80,6 +80,7 @@ fn a_program_is_resumed_by_whoever_began_it_or_names_it() {
 /// What is stored is the user's own only as it is, where it is, and with a secret that only the user can have.
 #[cfg(unix)]
 #[test]
+#[ignore = "slow"]
 fn a_changed_or_moved_campaign_is_nobodys() {
     for sql in [
         "UPDATE campaign SET agent = agent || ' x'",

@@ -207,6 +207,7 @@ fn leaks(is_known: bool) -> Leaks {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "slow"]
 fn no_way_out_has_a_secret_that_came_in_anyhow() {
     assert_eq!(leaks(true), Leaks::new());
     // The canary: were they no secrets, they would be in all of this.

@@ -219,6 +219,7 @@ fn words_of(page: &str) -> Vec<&str> {
 
 #[cfg(unix)]
 #[test]
+#[ignore = "slow"]
 fn no_command_prints_a_key_that_it_is_given() {
     assert_eq!(leaks(true), BTreeSet::new());
 }
@@ -226,6 +227,7 @@ fn no_command_prints_a_key_that_it_is_given() {
 /// The canary: were they no keys, these would print them.
 #[cfg(unix)]
 #[test]
+#[ignore = "slow"]
 fn commands_print_what_is_not_a_key() {
     let found = leaks(false);
     for name in [

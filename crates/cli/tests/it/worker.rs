@@ -83,6 +83,7 @@ fn ctrl_c_ends_workers_with_their_children() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_worker_that_dies_or_hangs_costs_one_case() {
     let place = Place::new();
     for (name, breaks, class) in

@@ -8,9 +8,9 @@ use crate::support::{Place, Run, json_lines};
 use crate::venvs::{keep_compiled, python, root};
 
 /// Cases that a framework's agent is tested on. Each starts Python and its libraries, seconds of work.
-const FRAMEWORK_CASES: u32 = 5;
+const FRAMEWORK_CASES: u32 = 3;
 /// Cases of a framework's agent whose model gets them wrong; enough that some are.
-const FRAMEWORK_CASES_WRONG: u32 = 4;
+const FRAMEWORK_CASES_WRONG: u32 = 3;
 /// Cases that the README's agent is tested on.
 const README_CASES: u32 = 3;
 

@@ -66,6 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    #[ignore = "slow"]
     fn any_table(rows in prop::collection::vec(row(), 0..400)) {
         let place = Place::new();
         let text = rows.concat();

@@ -79,6 +79,7 @@ async fn bad_pictures_are_mistakes_of_the_call() {
 
 /// A decoder that panics would be an outage: `refused` and `done` do not let one pass.
 #[tokio::test]
+#[ignore = "slow"]
 async fn no_damage_to_a_picture_makes_a_decoder_panic() {
     let run = Run::new("damage");
     let picture = RgbImage::from_fn(24, 16, |x, y| image::Rgb([(x * 10) as u8, (y * 15) as u8, 90]));

@@ -218,6 +218,7 @@ async fn outage_of(run: &Run, tool: &str, arguments: &Value) -> String {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn nonsense_is_the_servers_fault() {
     for (tool, arguments, answers) in calls() {
         for answer in answers {
@@ -247,6 +248,7 @@ async fn a_text_in_the_wrong_place_is_not_repeated_as_a_whole() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn servers_that_are_away_slow_or_broken_are_outages() {
     // A port that is taken, and at which nobody listens: one that is only free may become another test's.
     let taken = TcpSocket::new_v4().expect("a socket");

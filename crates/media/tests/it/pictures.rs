@@ -179,6 +179,7 @@ async fn every_face_is_another_one_and_an_unknown_one_smiles() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn a_new_picture_has_a_small_copy_in_the_result() {
     let run = Run::new("preview");
     // Noise, which no encoder makes small.

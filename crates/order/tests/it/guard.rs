@@ -40,6 +40,7 @@ fn verdicts(outcomes: &[OrderOutcome]) -> impl Iterator<Item = &planproof_synth:
 
 /// Models that do as they are told and leave nothing out pass every case; nobody makes an order error.
 #[tokio::test]
+#[ignore = "slow"]
 async fn nothing_wrong_is_executed() {
     for cases in both_forms() {
         for kind in SimKind::ALL {

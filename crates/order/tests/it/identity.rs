@@ -69,6 +69,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
+    #[ignore = "slow"]
     fn identities_are_equal_exactly_where_cases_are_the_same(
         [one, other] in prop::array::uniform2(prop::collection::vec((0_usize..22, 0_u32..4), 0..3)),
         is_timed: bool,

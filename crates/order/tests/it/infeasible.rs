@@ -68,6 +68,7 @@ fn infeasible(report: &Report, cases: &[PlanningCase], outcomes: &[Outcome]) -> 
 
 /// How the simulated models fare, in both forms. What they get wrong is what their kinds say.
 #[tokio::test]
+#[ignore = "slow"]
 async fn simulated_models_find_conflicts_as_they_read() {
     for time in [false, true] {
         let cases = mixed(time, 0.5);
@@ -192,6 +193,7 @@ async fn summaries_say_the_same() {
 /// The guard lets no task be done where nothing can be right, and no report be made where everything can. It
 /// does not say which sentences are in conflict.
 #[tokio::test]
+#[ignore = "slow"]
 async fn the_guard_holds_back_what_cannot_pass() {
     for time in [false, true] {
         let cases = mixed(time, 0.5);

@@ -160,6 +160,7 @@ fn without_scores_a_search_ends() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn a_search_comes_to_the_same_at_any_concurrency() {
     let plan = LimitPlan::default();
     let (one, parts) = search(&plan, SimKind::Careless, 1).await;
@@ -229,6 +230,7 @@ fn the_implied_rate_of_two_actions_is_known() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn the_limit_is_the_one_that_the_error_rates_imply() {
     let plan = LimitPlan::default();
     let rates: Vec<f64> = plan.levels().map(|(actions, _)| implied_rate(actions)).collect();

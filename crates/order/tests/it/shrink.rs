@@ -183,6 +183,7 @@ fn plain(case: &PlanningCase) -> PlanningCase {
 /// A coin falls on the wrong side three times in ten. Where one failure in three runs is asked for, small
 /// cases come about often and not always; where two are, seldom.
 #[tokio::test]
+#[ignore = "slow"]
 async fn a_flaky_fault_comes_down_as_often_as_theory_says() {
     const SHRINKINGS: usize = 400;
     const ACTIONS: u32 = 5;

@@ -24,6 +24,7 @@ async fn classes(kind: SimKind) -> BTreeMap<OrderClass, usize> {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn each_kind_fails_in_its_own_way() {
     for (kind, expected) in [
         (SimKind::Perfect, None),
@@ -88,6 +89,7 @@ async fn each_kind_mistakes_failing_tools_in_its_own_way() {
 
 /// The same in the time form, where a clumsy model fails in more than one way.
 #[tokio::test]
+#[ignore = "slow"]
 async fn each_kind_fails_in_its_own_way_in_time() {
     for (kind, expected) in [
         (SimKind::Perfect, vec![]),
@@ -175,6 +177,7 @@ async fn the_text_alone_decides() {
 /// Where messages change what was said, who forgets that fails in this class and nothing else, and whoever forgets
 /// nothing passes.
 #[tokio::test]
+#[ignore = "slow"]
 async fn each_kind_takes_part_in_a_conversation() {
     for (kind, number, expected) in [
         (SimKind::Perfect, 1000, vec![]),

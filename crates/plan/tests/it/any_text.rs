@@ -159,6 +159,7 @@ proptest! {
 
 /// What is nested as deep as may be, in every way, within the two megabytes of stack that a test has.
 #[test]
+#[ignore = "slow"]
 fn what_is_nested_deeply_overflows_no_stack() {
     for depth in [10, 50, 58, 59, 60, 61, 200, 985, 995, 20_000] {
         for (open, middle, close) in [
@@ -208,6 +209,7 @@ fn what_is_nested_deeply_overflows_no_stack() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn plans_of_ten_thousand_steps_are_quick() {
     let count = 10_000_u64;
     let chain = |id: u64| match id {
@@ -231,6 +233,7 @@ fn plans_of_ten_thousand_steps_are_quick() {
 
 /// Texts whose every character could begin something: quadratic work would take minutes.
 #[test]
+#[ignore = "slow"]
 fn long_replies_are_quick() {
     let start = Instant::now();
     for piece in [

@@ -84,12 +84,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
+    #[ignore = "slow"]
     fn a_plan_comes_back_from_python(plan in plan()) {
         let program = read_python(&to_python(&plan)).unwrap();
         prop_assert_eq!(program.plan, Some(plan), "{}", program.text);
     }
 
     #[test]
+    #[ignore = "slow"]
     fn a_plan_comes_back_from_json(plan in plan()) {
         let text = to_json_text(&plan);
         prop_assert_eq!(read_json(&text).unwrap(), plan.clone(), "{}", text);

@@ -333,6 +333,7 @@ mod tests {
 
     /// Graphs of every shape, and those with the most paths within the limits.
     #[test]
+    #[ignore = "slow"]
     fn every_graph_is_placed() {
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
         let mut below = move |end: usize| {

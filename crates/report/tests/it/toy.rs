@@ -9,6 +9,7 @@ use planproof_trace::{EndReason, Event, EventKind};
 use crate::any_suite;
 
 #[test]
+#[ignore = "slow"]
 fn a_kind_of_case_of_a_hundred_lines_has_all_that_a_campaign_has() {
     let test = "toy::a_kind_of_case_of_a_hundred_lines_has_all_that_a_campaign_has";
     let page = any_suite::has_everything(test, &Sums, |count| (0..count).map(Sum::of).collect());

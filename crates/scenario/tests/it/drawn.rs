@@ -75,6 +75,7 @@ fn drawn(case: &Scenario) -> Value {
 }
 
 #[test]
+#[ignore = "slow"]
 fn each_rule_matters_in_its_cases() {
     let mut manners: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut ends: BTreeMap<String, BTreeSet<bool>> = BTreeMap::new();
@@ -111,6 +112,7 @@ fn each_rule_matters_in_its_cases() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_same_seed_gives_the_same_cases() {
     let lines = |cases: Vec<Scenario>| cases.iter().map(Case::to_line).collect::<Vec<_>>();
     let all = lines(cases(24));
@@ -158,6 +160,7 @@ fn what_is_drawn_can_be_written_as_a_file() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn rules_are_stated_or_in_a_policy_or_hidden() {
     let ids: Vec<&str> =
         vec!["eligible", "instead", "small", "once", "own-id", "answered", "silent", "noted"];

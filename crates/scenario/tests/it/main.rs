@@ -351,6 +351,7 @@ fn right_sessions_have_values_of_every_kind() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_a_few_demands_rule_out_is_decided() {
     // Both rules compare arguments of their own, so there are too many sessions to look at all demands together.
     let contradicting = |expect: &str| {

@@ -313,6 +313,7 @@ fn compared(seed: u64, bug: Bug) -> Result<&'static str, String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_search_agrees_with_trying_all_sessions() {
     let mut found: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 0..100 {
@@ -329,6 +330,7 @@ fn the_search_agrees_with_trying_all_sessions() {
 
 /// A canary: a twin that is wrong is found out.
 #[test]
+#[ignore = "slow"]
 fn a_wrong_twin_differs() {
     for bug in [Bug::RefusedCallsChange, Bug::NothingIsNeeded] {
         assert!((0..100).any(|seed| compared(seed, bug).is_err()));

@@ -432,6 +432,7 @@ fn any_habit(chance: &mut Chance) -> Habit {
 }
 
 #[test]
+#[ignore = "slow"]
 fn whatever_a_model_writes_a_finished_run_is_in_the_language() {
     let wanted: u64 = match std::env::var("PLANPROOF_MONITOR_STEPS") {
         Ok(steps) => steps.parse().unwrap(),

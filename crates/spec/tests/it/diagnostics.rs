@@ -163,6 +163,7 @@ fn specifications_made_by_hand_are_checked() {
 
 /// A check that takes too long must not keep a specification from being used.
 #[test]
+#[ignore = "slow"]
 fn a_check_is_left_out_rather_than_a_specification_refused() {
     let states: String = (0..200).map(|index| format!("(s{index} (:text \"[s{index}]\"))")).collect();
     let all: String = (0..200).map(|index| format!("s{index} ")).collect();

@@ -254,6 +254,7 @@ proptest! {
 
 /// What a request may give is what the monitor takes without a violation, up to where the environment writes.
 #[test]
+#[ignore = "slow"]
 fn the_scope_of_a_request() {
     let automaton = without_rules("pass");
     // Without our corrections, which take a text with a wrong label as well.

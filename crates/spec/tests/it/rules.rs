@@ -142,6 +142,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 2000 } else { 20_000 }))]
 
     #[test]
+    #[ignore = "slow"]
     fn the_automata_agree_with_the_definitions(text in file(), session in prop::collection::vec(event(), 0..12)) {
         let rules = rules(&text);
         let mut running = Session::new(&rules);
@@ -184,6 +185,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 20 } else { 1000 }))]
 
     #[test]
+    #[ignore = "slow"]
     fn witnesses_are_what_they_are_said_to_be(text in file()) {
         let rules = rules(&text);
         for number in 0..rules.rules().len() {

@@ -131,6 +131,7 @@ fn listing(rules: usize, values: usize, value: impl Fn(usize) -> String) -> Stri
 
 /// Such files took minutes: each value was compared with each value of each rule, again for each rule.
 #[test]
+#[ignore = "slow"]
 fn long_lists_are_reviewed_in_time() {
     let text = |number: usize| format!("v{number}");
     for (file, is_decided) in [
@@ -324,6 +325,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 25 } else { 3000 }))]
 
     #[test]
+    #[ignore = "slow"]
     fn no_claim_is_refuted_by_brute_force(
         texts in prop::collection::vec(rule_text(), 1..4),
         pool in Just(vec![

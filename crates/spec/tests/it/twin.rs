@@ -79,16 +79,19 @@ proptest! {
     #![proptest_config(cases(16))]
 
     #[test]
+    #[ignore = "slow"]
     fn behaviours_agree(behavior in any_behavior()) {
         agree(&spec(behavior, Vec::new(), false), &plain_symbols());
     }
 
     #[test]
+    #[ignore = "slow"]
     fn requirements_agree(requirement in any_requirement(false)) {
         agree(&spec(any_word(), vec![requirement], false), &plain_symbols());
     }
 
     #[test]
+    #[ignore = "slow"]
     fn behaviours_and_requirements_agree(
         behavior in any_behavior(),
         requirements in prop::collection::vec(any_requirement(false), 1..4),
@@ -97,6 +100,7 @@ proptest! {
     }
 
     #[test]
+    #[ignore = "slow"]
     fn requirements_on_calls_agree(
         requirements in prop::collection::vec(any_requirement(true), 1..3),
         handlers in any_handlers(),

@@ -21,6 +21,7 @@ fn all(store: &Store, standing: Option<RunStanding>, most: usize) -> Vec<Unit> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn runs_come_page_by_page_and_by_their_outcome() {
     let directory = Directory::new();
     let store = directory.store();

@@ -87,6 +87,7 @@ fn run_and_kill(path: &Path, delay: Duration) -> Vec<u32> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_program_loses_no_finished_run() {
     let directory = Directory::new();
     let path = directory.file("store.db");

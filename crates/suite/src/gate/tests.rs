@@ -196,6 +196,7 @@ fn enough(differing: f64) -> u64 {
 /// 10,000 pairs of campaigns of equally good agents: at most 5 % are called worse, and where there are cases enough, at
 /// least 80 % not worse.
 #[test]
+#[ignore = "slow"]
 fn equal_agents_are_rarely_called_worse() {
     for (rate, differing) in [(0.9, 0.05), (0.8, 0.1), (0.7, 0.2), (0.5, 0.3)] {
         let agents = Agents::new(rate, 0.0, differing);
@@ -213,6 +214,7 @@ fn equal_agents_are_rarely_called_worse() {
 /// 10,000 pairs with a true loss of 10 points: at least 90 % are found, with fewer cases than a fixed number finds as
 /// many with. A loss of the size of the margin is rarely called not worse.
 #[test]
+#[ignore = "slow"]
 fn a_true_loss_is_found() {
     for (rate, differing) in [(0.9, 0.12), (0.8, 0.2), (0.6, 0.3)] {
         let agents = Agents::new(rate, 0.1, differing);
@@ -248,6 +250,7 @@ fn what_would_do_does() {
 
 /// The same with repeats, whose runs are alike within a case, and with a score.
 #[test]
+#[ignore = "slow"]
 fn repeats_and_scores_of_equal_agents_are_rarely_called_worse() {
     let (mut by_repeats, mut by_score, mut covered) = (0, 0, 0);
     for index in 0..PAIRS {

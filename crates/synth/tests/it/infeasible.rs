@@ -126,6 +126,7 @@ fn the_conflict_is_the_only_smallest_one() {
 /// Of the requirements that a verdict gives as a conflict none can be left out, neither where the tasks are
 /// as short as can be, nor with their true durations.
 #[test]
+#[ignore = "slow"]
 fn no_requirement_of_a_core_is_to_spare() {
     for index in 0..1200 {
         let case = infeasible(3..=5, true, index);
@@ -152,6 +153,7 @@ fn no_requirement_of_a_core_is_to_spare() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn infeasible_cases_are_read_back_and_written_and_read() {
     for time in [false, true] {
         for index in 0..150 {

@@ -4,6 +4,7 @@ use planproof_synth::{Source, SynthesisOptions, Synthesizer, TopicBank, Wordings
 use crate::{case, synthesise};
 
 #[test]
+#[ignore = "slow"]
 fn every_case_reads_back_in_one_way() {
     let shapes = [(3, 5, 1, 3000), (2, 2, 3, 300), (6, 12, 3, 600), (20, 24, 2, 60), (64, 64, 1, 12)];
     for (actions_min, actions_max, relative_depth, count) in shapes {
@@ -185,6 +186,7 @@ fn text_outside_the_grammar_is_pointed_at() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn hostile_text_ends_in_an_error() {
     let nested = "alpha precedes beta, which follows gamma, and ".repeat(400);
     assert!(matches!(check_reading(&nested), Err(ReadError::TooAmbiguous { sentence: 0 })));

@@ -46,6 +46,7 @@ fn every_case_mentions_every_action_and_is_satisfiable() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_sizes_are_those_of_the_paper() {
     // PDoctor, section 6.1: at 3 to 5 actions, 1 to 7 sub-sentences and 2 to 10 constraints.
     let mut constraints = BTreeSet::new();
@@ -66,6 +67,7 @@ fn the_sizes_are_those_of_the_paper() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn distractors_belong_to_no_action_and_every_wording_is_used() {
     let mut text = String::new();
     for index in 0..2000 {
@@ -105,6 +107,7 @@ fn collect(value: &serde_json::Value, into: &mut Vec<String>) {
 
 /// Hard cases are those of which no order read off at one look is a correct plan, the same for the same seed.
 #[test]
+#[ignore = "slow"]
 fn hard_cases_take_planning() {
     let base = SynthesisOptions::default();
     let timed = SynthesisOptions { time: Some(TimeOptions::default()), ..base.clone() };

@@ -125,6 +125,7 @@ fn pieces(variant: &Variant, piece: PieceKind) -> Vec<(&str, &str)> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn variants_are_cases_that_mean_the_same() {
     let mut found = [0; Mutation::ALL.len()];
     let cases = cases();

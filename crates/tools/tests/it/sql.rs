@@ -298,11 +298,13 @@ async fn check_hostile(database: SqlDatabase, folder: &Folder) {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn hostile_calls_leave_a_database_in_memory_as_it_is() {
     check_hostile(database(), &Folder::new("hostile-memory")).await;
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn hostile_calls_leave_a_file_as_it_is() {
     let folder = Folder::new("hostile-file");
     let file = folder.database();

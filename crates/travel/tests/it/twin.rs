@@ -102,6 +102,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
+    #[ignore = "slow"]
     fn the_planner_agrees_with_its_twin(seed in any::<u64>()) {
         let world = World::new(seed, |_| {});
         let tried = Tried::all(&world, &TripDemand::all(&world.query));
@@ -128,6 +129,7 @@ proptest! {
 
 /// A planner that overlooks something is one that is given a query or tables without it.
 #[test]
+#[ignore = "slow"]
 fn the_twin_notices_what_a_planner_overlooks() {
     let faults: [(&str, Fault); 9] = [
         ("cuisines", |plain| plain.query.local_constraint.cuisine = None),

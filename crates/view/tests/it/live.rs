@@ -22,6 +22,7 @@ fn html<'a>(state: &'a Value, part: &str) -> &'a str {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_run_is_followed_event_by_event_and_its_order_is_that_of_the_finished_calls() {
     let directory = Directory::new();
     let store = directory.store();

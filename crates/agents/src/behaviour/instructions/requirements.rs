@@ -208,6 +208,7 @@ mod tests {
 
     /// All requirements of up to two operators over two atoms: if two read alike, they hold for the same words.
     #[test]
+    #[ignore = "slow"]
     fn requirements_with_different_meanings_read_differently() {
         let atoms = ["A", "call:x"];
         let one = grown(&atoms.map(str::to_owned), &atoms);

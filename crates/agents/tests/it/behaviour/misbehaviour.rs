@@ -111,6 +111,7 @@ async fn who_stops_in_the_middle_of_a_mark_is_led_on() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn no_rejected_request_is_sent_again_as_it_was() {
     let with_grammar = WAYS.map(|way| Capabilities { grammar: true, ..way });
     for capabilities in WAYS.into_iter().chain(with_grammar) {

@@ -42,6 +42,7 @@ async fn calls_with_tools(case: &PlanningCase, kind: SimKind) -> Vec<ToolCall> {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn calls_are_the_same_in_both_forms() {
     for options in both_forms() {
         for case in cases(options, 25).iter() {
@@ -63,6 +64,7 @@ async fn calls_are_the_same_in_both_forms() {
 
 /// What a model writes from the question on, and after each cut the rest of it.
 #[tokio::test]
+#[ignore = "slow"]
 async fn a_text_may_be_cut_anywhere() {
     let settings = Settings { seed: Some(1), ..Settings::default() };
     for options in both_forms() {

@@ -75,6 +75,7 @@ async fn each_kind_fails_in_its_own_way_in_text() {
 }
 
 #[tokio::test]
+#[ignore = "slow"]
 async fn an_endless_model_goes_on_until_it_is_stopped() {
     for name in CALLING {
         for options in [basic(), timed()] {

